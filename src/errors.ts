@@ -1,0 +1,72 @@
+// Every error code of the package, and the one error class that carries them.
+import english from './locales/en-US.json' with { type: 'json' };
+
+/** The stable codes that flows can branch on in a Catch node. */
+export const ERROR_CODES = {
+  INVALID_INPUT: 'a field is missing or malformed; nothing was sent',
+  NOT_CONFIGURED: 'no service, or the half of it that is needed is empty',
+  NOT_CONNECTED: 'the broker stayed unreachable for the whole timeout',
+  TIMEOUT: 'the request was sent, no answer came in time',
+  REQUEST_FAILED: 'the answer carries a status other than 0',
+  LOGIN_FAILED: 'the service refused the credentials',
+  HTTP_ERROR: 'any other answer than 2xx after the retries, and every redirect',
+  NETWORK: 'the REST service cannot be reached or does not answer in time',
+  BAD_RESPONSE: 'an answer that is not what the interface says',
+  BAD_REPORT: 'a report that cannot be read',
+  QUEUE_FULL: 'too many requests are waiting',
+  CLOSED: 'the node was stopped or redeployed meanwhile',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+export type TextValues = Record<string, string | number>;
+
+/** A text to be shown in the user's language: a key of `locales/<lang>.json` below "error", and its placeholders. */
+export interface ErrorText {
+  key: string;
+  values: TextValues;
+}
+
+const ENGLISH: Record<string, Record<string, string>> = english.error;
+
+/** Replaces `__name__` in a text, the placeholder form of Node-RED's own catalogues. */
+export function fillText(template: string, values: TextValues): string {
+  return template.replace(/__(\w+?)__/g, (whole, name: string) => `${values[name] ?? whole}`);
+}
+
+/**
+ * An error with a stable `code` and a plain `cause`. Node-RED's Catch node passes on `message`, `code`,
+ * `stack` and `cause` only, so nothing that a flow needs lies elsewhere.
+ */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  override readonly cause: Record<string, unknown>;
+  readonly text: ErrorText;
+
+  /** @param reason which of the code's texts applies: `error.<code>.<reason>` in the locale files. */
+  constructor(code: ErrorCode, reason: string, cause: Record<string, unknown> = {}, values: TextValues = {}) {
+    super(fillText(ENGLISH[code]?.[reason] ?? code, values));
+    this.code = code;
+    this.cause = cause;
+    this.text = { key: `${code}.${reason}`, values };
+  }
+}
+
+const SHOWN_LENGTH = 80;
+
+/** An untrusted value in words, short enough for an error text. */
+export function showValue(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = typeof value === 'string' ? value : JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  text ??= String(typeof value === 'object' ? typeof value : value);
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
+}
+
+/** `INVALID_INPUT` for one field; the text names the field (translated by its name in the catalogue) and the value. */
+export function invalidInput(field: string, value: unknown, reason: string, values: TextValues = {}): ServiceError {
+  return new ServiceError('INVALID_INPUT', reason, { field, value }, { field, value: showValue(value), ...values });
+}

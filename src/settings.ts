@@ -1,0 +1,57 @@
+// What a session is made of: checked, complete settings; secrets included, so never logged.
+import type { ConnectionOptions } from 'node:tls';
+
+/** The part of TLS options that Node-RED's tls-config node gives. */
+export type TlsSettings = Pick<
+  ConnectionOptions,
+  'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername' | 'ALPNProtocols'
+>;
+
+export interface RestSettings {
+  /** `{auth_url}` and `{base_url}` of the interface, without a trailing slash. */
+  authUrl: string;
+  baseUrl: string;
+  username: string;
+  password: string;
+  /** Assumed by the interface's silence: `Authorization` and `NextToken`. */
+  authHeader: string;
+  pageTokenParam: string;
+  /** Milliseconds for one call. */
+  timeout: number;
+  retries: number;
+  tls?: TlsSettings;
+}
+
+export interface MqttSettings {
+  /** Tried in turn. */
+  brokers: string[];
+  username?: string;
+  password?: string;
+  clientId: string;
+  protocolVersion: 4 | 5;
+  /** Seconds. */
+  keepalive: number;
+  persistent: boolean;
+  /** Seconds; MQTT 5 only. */
+  sessionExpiry: number;
+  sharedGroup: string;
+  topicPrefix: string;
+  reportQos: 0 | 1 | 2;
+  requestQos: 0 | 1 | 2;
+  /** Milliseconds. */
+  requestTimeout: number;
+  maxInFlight: number;
+  maxQueue: number;
+  ackOperation: string;
+  ackDecodedOperation: string;
+  /** What an acknowledgement carries besides `id`: strings of the form `{{name}}` are replaced by the sample's field. */
+  ackPayload: Record<string, unknown>;
+  tls?: TlsSettings;
+}
+
+export interface Settings {
+  rest?: RestSettings;
+  mqtt?: MqttSettings;
+  /** Further catalogue entries, unchecked. */
+  identifiers?: unknown;
+}
