@@ -1,0 +1,46 @@
+// What an mt-report-in node saves: which reports it lets through, and in which shape.
+import { type NodeConfig, readConfig } from '../shared/defaults.ts';
+
+export const FORMS = ['both', 'raw', 'decoded'] as const;
+export const OUTPUTS = ['report', 'value'] as const;
+export const DUPLICATES = ['keep', 'drop'] as const;
+
+export interface ReportInConfig extends NodeConfig {
+  name: string;
+  /** Empty lists let everything through. */
+  kinds: string[];
+  form: (typeof FORMS)[number];
+  gateways: string[];
+  devices: string[];
+  identifiers: string[];
+  labels: string[];
+  /** Seconds. */
+  labelRefresh: number;
+  decode: boolean;
+  output: (typeof OUTPUTS)[number];
+  duplicates: (typeof DUPLICATES)[number];
+  /** Seconds. */
+  duplicateWindow: number;
+}
+
+export const DEFAULTS: ReportInConfig = {
+  version: 1,
+  name: '',
+  service: '',
+  kinds: [],
+  form: 'both',
+  gateways: [],
+  devices: [],
+  identifiers: [],
+  labels: [],
+  labelRefresh: 300,
+  decode: true,
+  output: 'report',
+  duplicates: 'keep',
+  duplicateWindow: 10,
+};
+
+/** The config of a saved node of any version; see `readConfig`. */
+export function upgrade(old: unknown): ReportInConfig {
+  return readConfig(old, DEFAULTS, { form: FORMS, output: OUTPUTS, duplicates: DUPLICATES });
+}

@@ -1,0 +1,28 @@
+// What an mt-service-request node saves: the method, path, query and body of a free REST call.
+import { type NodeConfig, readConfig, type TypedField } from '../shared/defaults.ts';
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'msg'] as const;
+
+export interface ServiceRequestConfig extends NodeConfig, TypedField<'path' | 'query' | 'body'> {
+  name: string;
+  /** `msg`: taken from `msg.method`. */
+  method: (typeof METHODS)[number];
+}
+
+export const DEFAULTS: ServiceRequestConfig = {
+  version: 1,
+  name: '',
+  service: '',
+  method: 'GET',
+  path: 'path',
+  pathType: 'msg',
+  query: 'query',
+  queryType: 'msg',
+  body: 'payload',
+  bodyType: 'msg',
+};
+
+/** The config of a saved node of any version; see `readConfig`. */
+export function upgrade(old: unknown): ServiceRequestConfig {
+  return readConfig(old, DEFAULTS, { method: METHODS });
+}

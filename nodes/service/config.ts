@@ -1,0 +1,106 @@
+// What an mt-service config node saves: the addresses of both halves of the service and how to talk to them.
+import { readConfig } from '../shared/defaults.ts';
+
+export interface ServiceConfig {
+  version: number;
+  name: string;
+  authUrl: string;
+  baseUrl: string;
+  /** Separated by commas or line ends. */
+  brokerUrl: string;
+  /** Id of a core tls-config node. */
+  tls: string;
+  clientId: string;
+  protocolVersion: 4 | 5;
+  /** Seconds. */
+  keepalive: number;
+  persistent: boolean;
+  /** Seconds; MQTT 5 only. */
+  sessionExpiry: number;
+  sharedGroup: string;
+  topicPrefix: string;
+  reportQos: 0 | 1 | 2;
+  requestQos: 0 | 1 | 2;
+  /** Milliseconds. */
+  requestTimeout: number;
+  maxInFlight: number;
+  maxQueue: number;
+  /** Milliseconds. */
+  httpTimeout: number;
+  httpRetries: number;
+  authHeader: string;
+  pageTokenParam: string;
+  ackOperation: string;
+  ackDecodedOperation: string;
+  /** JSON object; strings of the form `{{name}}` are replaced by the sample's field. */
+  ackTemplate: string;
+  /** Further catalogue entries, JSON text. */
+  identifiers: string;
+}
+
+/** Credentials of the config node; a type of `password` never returns to the editor. */
+export interface ServiceCredentials {
+  username?: string;
+  password?: string;
+  mqttUsername?: string;
+  mqttPassword?: string;
+}
+
+export const CREDENTIALS = {
+  username: { type: 'text' },
+  password: { type: 'password' },
+  mqttUsername: { type: 'text' },
+  mqttPassword: { type: 'password' },
+} as const;
+
+export const DEFAULTS: ServiceConfig = {
+  version: 1,
+  name: '',
+  authUrl: '',
+  baseUrl: '',
+  brokerUrl: '',
+  tls: '',
+  clientId: '',
+  protocolVersion: 4,
+  keepalive: 60,
+  persistent: false,
+  sessionExpiry: 86_400,
+  sharedGroup: '',
+  topicPrefix: '',
+  reportQos: 1,
+  requestQos: 1,
+  requestTimeout: 30_000,
+  maxInFlight: 8,
+  maxQueue: 1_000,
+  httpTimeout: 15_000,
+  httpRetries: 3,
+  authHeader: 'Authorization',
+  pageTokenParam: 'NextToken',
+  ackOperation: 'ack',
+  ackDecodedOperation: 'ack-decoded',
+  ackTemplate: '{"time":"{{time}}"}',
+  identifiers: '[]',
+};
+
+/** Texts that mean something only when they are not empty: an empty one becomes the default. */
+const NEVER_EMPTY = [
+  'authHeader',
+  'pageTokenParam',
+  'ackOperation',
+  'ackDecodedOperation',
+  'ackTemplate',
+  'identifiers',
+] as const satisfies (keyof ServiceConfig)[];
+
+/** The config of a saved node of any version; see `readConfig`. */
+export function upgrade(old: unknown): ServiceConfig {
+  const config = readConfig(old, DEFAULTS, {
+    protocolVersion: [4, 5],
+    reportQos: [0, 1, 2],
+    requestQos: [0, 1, 2],
+  });
+  for (const key of NEVER_EMPTY) {
+    config[key] = config[key].trim() || DEFAULTS[key];
+  }
+  return config;
+}

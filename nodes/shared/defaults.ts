@@ -1,0 +1,110 @@
+// How a saved node becomes a complete config: missing properties get their defaults, in the runtime and in the editor.
+
+export const FIELD_TYPES = ['str', 'num', 'bool', 'json', 'msg', 'flow', 'global', 'env', 'jsonata'] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** A typed field: the pair `x` and `xType` of a TypedInput. */
+export type TypedField<Name extends string> = { [K in Name]: string } & { [K in `${Name}Type`]: FieldType };
+
+/** What every flow node saves. */
+export interface NodeConfig {
+  version: number;
+  /** Id of the mt-service config node. */
+  service: string;
+}
+
+/** Milliseconds as text; empty: the service's own. */
+export type Timeout = string;
+
+/** The allowed values of some properties; anything else becomes the default. */
+export type Choices<T> = { [K in keyof T]?: readonly T[K][] };
+
+/**
+ * Completes a saved node of any age, also one that was written by hand: never throws, drops nothing that it knows.
+ * A text with `${NAME}` is kept whatever the property's type is: the runtime fills it in before it calls this,
+ * the editor has to show it as it is.
+ */
+export function readConfig<T extends object>(old: unknown, defaults: T, choices: Choices<T> = {}): T {
+  const saved = (typeof old === 'object' && old !== null ? old : {}) as Record<string, unknown>;
+  const allowed = choices as Record<string, readonly unknown[] | undefined>;
+  const fallback = defaults as Record<string, unknown>;
+  const config: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fallback)) {
+    if (key === 'version') {
+      config[key] = value;
+    } else if (`${key}Type` in fallback) {
+      Object.assign(config, readField(saved, key, fallback));
+    } else if (!(key in config)) {
+      config[key] = readProperty(saved[key], value, allowed[key]);
+    }
+  }
+  return config as T;
+}
+
+/** A pair whose value is missing is wholly the default; one whose type is missing is read from the message. */
+function readField(saved: Record<string, unknown>, key: string, fallback: Record<string, unknown>): object {
+  const typeKey = `${key}Type`;
+  const value = saved[key];
+  if (value === undefined || value === null) {
+    return { [key]: fallback[key], [typeKey]: fallback[typeKey] };
+  }
+  const type = FIELD_TYPES.find((known) => known === saved[typeKey]);
+  if (type === undefined && value === '') {
+    return { [key]: fallback[key], [typeKey]: fallback[typeKey] };
+  }
+  return { [key]: asText(value), [typeKey]: type ?? fallback[typeKey] };
+}
+
+function readProperty(value: unknown, fallback: unknown, allowed: readonly unknown[] | undefined): unknown {
+  if (value === undefined || value === null) {
+    return Array.isArray(fallback) ? [...fallback] : fallback;
+  }
+  if (hasEnv(value) && !Array.isArray(fallback)) {
+    return value;
+  }
+  if (allowed) {
+    return allowed.find((choice) => String(choice) === String(value)) ?? fallback;
+  }
+  if (Array.isArray(fallback)) {
+    return readList(value);
+  }
+  if (typeof fallback === 'boolean') {
+    return typeof value === 'boolean' ? value : readFlag(value, fallback);
+  }
+  if (typeof fallback === 'number') {
+    return readNumber(value, fallback);
+  }
+  return asText(value);
+}
+
+/** Reads a finite number ≥ 0 from a number or a text such as "30000"; anything else is the fallback. */
+export function readNumber<T>(value: unknown, fallback: T): number | T {
+  const text = typeof value === 'string' ? value.trim() : value;
+  const number = typeof text === 'string' && text !== '' ? Number(text) : text;
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : fallback;
+}
+
+function readFlag(value: unknown, fallback: boolean): boolean {
+  if (value === 'true' || value === 1 || value === '1') {
+    return true;
+  }
+  return value === 'false' || value === 0 || value === '0' ? false : fallback;
+}
+
+/** A list is an array, or a text with one entry per comma or line, as an environment variable has it. */
+function readList(value: unknown): string[] {
+  const entries = Array.isArray(value) ? value.map(asText) : asText(value).split(/[,\n]/);
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
+function asText(value: unknown): string {
+  if (typeof value === 'string') {
+    return value;
+  }
+  return (typeof value === 'object' ? JSON.stringify(value) : String(value)) ?? '';
+}
+
+/** Whether a text still names an environment variable that only the runtime can fill in. */
+export function hasEnv(value: unknown): value is string {
+  return typeof value === 'string' && /\$\{[^}]+\}/.test(value);
+}
