@@ -1,0 +1,146 @@
+// A whole value with what follows it: value extensions, `ext` in JSON; and dictionaries.
+import { isHexBytes, readUnsigned, writeInteger } from './hex.ts';
+import { type Field, fieldCodec, isObject, refuseUnknown } from './structures.ts';
+import { type Codec, type Part, refuse } from './values.ts';
+
+export interface Decoded {
+  value: unknown;
+  ext?: Record<string, unknown>;
+}
+
+/** Turns the whole hex string of an identifier's value into JSON and back. */
+export interface ValueCodec {
+  /** Undefined when the hex string is too short or means nothing in this type: it stays raw. */
+  decode(hex: string): Decoded | undefined;
+  /** @throws ServiceError `INVALID_INPUT`, field `value` or `ext` */
+  encode(value: unknown, ext: unknown): string;
+}
+
+interface Extension {
+  read(hex: string, from: number): Record<string, unknown>;
+  write(ext: Record<string, unknown>): string;
+}
+
+const VALUE: Part = { field: 'value' };
+const EXT: Part = { field: 'ext' };
+
+/** What follows a value whose extension is not known: `{bytes: "<hex>"}`. */
+const plain: Extension = {
+  read: (hex, from) => ({ bytes: hex.slice(from).toLowerCase() }),
+  write(ext) {
+    refuseUnknown(ext, ['bytes'], EXT);
+    return writeBytes(ext);
+  },
+};
+
+function writeBytes({ bytes }: Record<string, unknown>): string {
+  if (bytes === undefined) return '';
+  return isHexBytes(bytes) ? bytes.toLowerCase() : refuse({ ...EXT, name: 'bytes' }, bytes, 'notHexBytes');
+}
+
+const COUNTER_DIGITS = 8;
+const FLAGS_DIGITS = 2;
+const MOTION_DIGITS = COUNTER_DIGITS + FLAGS_DIGITS;
+const IS_TRANSITION = 0x01;
+const COUNTER: Field = { name: 'transitionCounter', type: 'u32' };
+const OTHER_FLAGS: Field = { name: 'otherFlags', type: 'u8' };
+
+/**
+ * Extension of motion: u32 transitionCounter, u8 flags (bit 0 isTransition). Flag bits of later versions are kept
+ * in `otherFlags` (a number, only there when not 0), bytes behind the flags in `bytes`.
+ */
+const motion: Extension = {
+  read(hex, from) {
+    if (hex.length - from < MOTION_DIGITS) return plain.read(hex, from);
+    const flags = readUnsigned(hex, from + COUNTER_DIGITS, FLAGS_DIGITS);
+    const ext: Record<string, unknown> = {
+      transitionCounter: readUnsigned(hex, from, COUNTER_DIGITS),
+      isTransition: (flags & IS_TRANSITION) !== 0,
+    };
+    if (flags & ~IS_TRANSITION) ext.otherFlags = flags & ~IS_TRANSITION;
+    if (hex.length > from + MOTION_DIGITS) ext.bytes = hex.slice(from + MOTION_DIGITS).toLowerCase();
+    return ext;
+  },
+  write(ext) {
+    refuseUnknown(ext, ['transitionCounter', 'isTransition', 'otherFlags', 'bytes'], EXT);
+    const { transitionCounter, isTransition = false, otherFlags = 0 } = ext;
+    if (transitionCounter === undefined) return plain.write(ext);
+    if (typeof isTransition !== 'boolean') {
+      refuse({ ...EXT, name: 'isTransition' }, isTransition, 'notBoolean');
+    }
+    const counter = fieldCodec(COUNTER).write(transitionCounter, { ...EXT, name: COUNTER.name });
+    const others = fieldCodec(OTHER_FLAGS).write(otherFlags, { ...EXT, name: OTHER_FLAGS.name });
+    const flags = (Number.parseInt(others, 16) & ~IS_TRANSITION) | (isTransition ? IS_TRANSITION : 0);
+    return counter + writeInteger(flags, FLAGS_DIGITS) + writeBytes(ext);
+  },
+};
+
+export const EXTENSIONS = { plain, motion } as const satisfies Record<string, Extension>;
+
+/** A value of one codec, and whatever extends it. */
+export function extendedCodec(codec: Codec, extension: Extension): ValueCodec {
+  return {
+    decode(hex) {
+      const taken = codec.take(hex.length);
+      if (taken < 0) return undefined;
+      const value = codec.read(hex, 0, taken);
+      if (value === undefined) return undefined;
+      return taken === hex.length ? { value } : { value, ext: extension.read(hex, taken) };
+    },
+    encode(value, ext) {
+      const hex = codec.write(value, VALUE);
+      if (ext === undefined || ext === null) return hex;
+      if (!isObject(ext)) return refuse(EXT, ext, 'notExt');
+      const extended = hex + extension.write(ext);
+      // Behind a text, or in place of an optional field, the bytes would be read as part of the value.
+      return codec.take(extended.length) === hex.length ? extended : refuse(EXT, ext, 'noExt');
+    },
+  };
+}
+
+const HEAD_DIGITS = 4;
+
+/**
+ * KEY(1) LENGTH(1) VALUE, repeated, ordered by KEY, all optional. An entry that is not in the table, has another
+ * length than its type or comes twice is kept whole in `ext.bytes`.
+ * @param entries the position of a field is its KEY
+ */
+export function dictionaryCodec(entries: readonly Field[]): ValueCodec {
+  const codecs = entries.map(fieldCodec);
+  const names = entries.map(({ name }) => name);
+
+  function decode(hex: string): Decoded | undefined {
+    const value: Record<string, unknown> = {};
+    let others = '';
+    for (let at = 0; at < hex.length; ) {
+      if (at + HEAD_DIGITS > hex.length) return undefined;
+      const key = readUnsigned(hex, at, 2);
+      const from = at + HEAD_DIGITS;
+      const end = from + 2 * readUnsigned(hex, at + 2, 2);
+      if (end > hex.length) return undefined;
+      const name = names[key];
+      if (name !== undefined && !(name in value) && codecs[key]?.take(end - from) === end - from) {
+        value[name] = codecs[key]?.read(hex, from, end);
+      } else others += hex.slice(at, end).toLowerCase();
+      at = end;
+    }
+    return others === '' ? { value } : { value, ext: { bytes: others } };
+  }
+
+  function writeEntry(value: Record<string, unknown>, key: number): string {
+    const name = names[key] as string;
+    if (value[name] === undefined) return '';
+    const content = (codecs[key] as Codec).write(value[name], { ...VALUE, name });
+    return writeInteger(key, 2) + writeInteger(content.length / 2, 2) + content;
+  }
+
+  function encode(value: unknown, ext: unknown): string {
+    if (!isObject(value)) return refuse(VALUE, value, 'notObject', { parts: names.join(', ') });
+    refuseUnknown(value, names, VALUE);
+    const hex = names.map((_, key) => writeEntry(value, key)).join('');
+    if (ext === undefined || ext === null) return hex;
+    return isObject(ext) ? hex + plain.write(ext) : refuse(EXT, ext, 'notExt');
+  }
+
+  return { decode, encode };
+}

@@ -1,0 +1,161 @@
+// THE TABLE of report kinds, and how a message becomes a report.
+import type { Catalogue } from '../identifiers.ts';
+import { isMac } from '../mac.ts';
+import { dfu } from './dfu.ts';
+import { event } from './event.ts';
+import { heartbeat } from './heartbeat.ts';
+import { measurement } from './measurement.ts';
+import { measurementError } from './measurement-error.ts';
+import { property } from './property.ts';
+import { type Body, badReport, type Form, type KindRow, type Report, type ReportPlace } from './report.ts';
+import { rssi } from './rssi.ts';
+import { timestamped } from './timestamped.ts';
+
+export type { Form, Report } from './report.ts';
+
+/** Every kind that this package knows; anything else arrives as `other`. */
+export const KINDS = {
+  heartbeat,
+  dfu,
+  rssi,
+  property,
+  measurement,
+  'measurement-error': measurementError,
+  event,
+  timestamped,
+} as const satisfies Record<string, KindRow>;
+
+export type Kind = keyof typeof KINDS;
+
+export const KIND_NAMES = Object.keys(KINDS) as readonly Kind[];
+
+const DECODED_SUFFIX = '-decoded';
+
+export interface Segment {
+  kind: Kind;
+  form: Form;
+  identified: boolean;
+}
+
+/** Every known segment of a report topic: the kinds, and the decoded twins of those that carry an identifier. */
+export const SEGMENTS: ReadonlyMap<string, Segment> = new Map(
+  KIND_NAMES.flatMap((kind): [string, Segment][] => {
+    const { identified } = KINDS[kind];
+    const raw: [string, Segment] = [kind, { kind, form: 'raw', identified }];
+    return identified ? [raw, [kind + DECODED_SUFFIX, { kind, form: 'decoded', identified }]] : [raw];
+  }),
+);
+
+/** A report's topic, taken apart. */
+export interface ReportTopic extends ReportPlace {
+  kind: Kind | 'other';
+}
+
+/**
+ * Finds the kind of a report by its topic. A known kind with a wrong number of levels (`heartbeat/x`,
+ * `measurement`, `measurement/a/b`) is `other`, like an unknown one.
+ * @param rest what follows the device in the topic
+ */
+export function readReportTopic(topic: string, gateway: string, device: string, rest: string): ReportTopic {
+  const slash = rest.indexOf('/');
+  const segment = slash < 0 ? rest : rest.slice(0, slash);
+  const identifier = slash < 0 ? undefined : rest.slice(slash + 1);
+  const known = SEGMENTS.get(segment);
+  if (known !== undefined && fits(known, identifier)) {
+    return { topic, gateway, device, kind: known.kind, form: known.form, segment, identifier };
+  }
+  const form = segment.endsWith(DECODED_SUFFIX) ? 'decoded' : 'raw';
+  return { topic, gateway, device, kind: 'other', form, segment, identifier };
+}
+
+function fits({ identified }: Segment, identifier: string | undefined): boolean {
+  if (identifier === undefined) return !identified;
+  return identified && identifier !== '' && !identifier.includes('/');
+}
+
+/**
+ * Makes a report of a message: a new object every time, whose nested values are those of `body`.
+ * @param body what JSON.parse gave
+ * @param decode whether raw values are decoded by the catalogue
+ * @throws ServiceError `BAD_REPORT` with cause `{topic, payload: body}`
+ */
+export function readReport(
+  at: ReportTopic,
+  body: unknown,
+  catalogue: Catalogue,
+  decode: boolean,
+  retained: boolean,
+): Report {
+  if (!isMac(at.gateway) || !isMac(at.device)) throw badReport('mac', at, body);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw badReport('notObject', at, body);
+  const fields = body as Body;
+  if (typeof fields.time !== 'string') throw badReport('time', at, body);
+  const report = startReport(at, fields.time, catalogue);
+  if (at.kind === 'other') {
+    report.topicKind = at.segment;
+    report.value = body;
+  } else {
+    KINDS[at.kind].fill(report, fields, at, decode ? catalogue : undefined);
+    passExtras(report, fields);
+  }
+  if (retained) report.retained = true;
+  return report;
+}
+
+function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Report {
+  const { gateway, device, kind, form, identifier } = at;
+  if (identifier === undefined) return { gateway, device, kind, form, time };
+  if (kind === 'other') return { gateway, device, kind, form, identifier, time };
+  const row = catalogue.find(identifier);
+  const name = form === 'decoded' ? identifier : row?.name;
+  const unit = row?.unit;
+  if (!name) return { gateway, device, kind, form, identifier, time };
+  if (unit === undefined) return { gateway, device, kind, form, identifier, name, time };
+  return { gateway, device, kind, form, identifier, name, unit, time };
+}
+
+/** Fields of ours: a payload never sets them, whether they apply to its kind or not. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'gateway',
+  'device',
+  'kind',
+  'form',
+  'identifier',
+  'name',
+  'unit',
+  'raw',
+  'topicKind',
+  'retained',
+]);
+
+/** Everything else in a payload passes through unchanged, fields of later versions of the service too. */
+function passExtras(report: Report, body: Body): void {
+  for (const key in body) {
+    if (Object.hasOwn(report, key) || RESERVED.has(key)) continue;
+    if (key === '__proto__') defineOwn(report, key, body[key]);
+    else report[key] = body[key];
+  }
+}
+
+/** An assignment to `__proto__` would set the prototype. */
+function defineOwn(report: Report, key: string, value: unknown): void {
+  Object.defineProperty(report, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** A deep copy of a report's JSON, for one more receiver; any depth, and a key `__proto__` stays a key. */
+export function copyReport(report: Report): Report {
+  const copy = { ...report };
+  const unfinished: Record<string, unknown>[] = [copy];
+  for (let at = unfinished.pop(); at !== undefined; at = unfinished.pop()) {
+    for (const key in at) {
+      const nested = at[key];
+      if (typeof nested !== 'object' || nested === null) continue;
+      const own = (Array.isArray(nested) ? nested.slice() : { ...nested }) as Record<string, unknown>;
+      // An own key `__proto__` is there already, from the spread, so this does not reach the prototype.
+      at[key] = own;
+      unfinished.push(own);
+    }
+  }
+  return copy;
+}

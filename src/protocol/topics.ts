@@ -1,0 +1,83 @@
+// Builds and parses topics: the only place where a topic is spelled.
+import { SEGMENTS } from './reports/index.ts';
+
+export interface ReportFilterParts {
+  gateway?: string;
+  device?: string;
+  /** A kind as it stands in the topic, e.g. `measurement-decoded`. */
+  segment?: string;
+  identifier?: string;
+}
+
+export interface ParsedTopic {
+  channel: 'device' | 'response';
+  gateway: string;
+  device: string;
+  /** What follows the device, without the leading slash: `measurement/8800`, `read/8800`; may be empty. */
+  rest: string;
+}
+
+export interface Topics {
+  /**
+   * A subscription for reports. What is left out matches everything: `+` for a level, `#` for the whole tail
+   * when neither segment nor identifier is given.
+   */
+  reportFilter(parts: ReportFilterParts): string;
+  /** @param suffix operation and identifier, e.g. `read/8800` */
+  request(gateway: string, device: string, suffix: string): string;
+  response(gateway: string, device: string, suffix: string): string;
+  /** All responses of one gateway. */
+  responseFilter(gateway: string): string;
+  /** Takes a received topic apart; undefined when it is neither a report nor a response. MACs are not checked. */
+  parse(topic: string): ParsedTopic | undefined;
+}
+
+function reportTail({ segment, identifier }: ReportFilterParts): string {
+  if (segment === undefined) return identifier === undefined ? '#' : `+/${identifier}`;
+  if (identifier !== undefined) return `${segment}/${identifier}`;
+  const known = SEGMENTS.get(segment);
+  if (known === undefined) return `${segment}/#`;
+  return known.identified ? `${segment}/+` : segment;
+}
+
+/**
+ * The topics of a service.
+ * @param prefix the gateways' `topicPrefix` setting; slashes around it do not matter; empty: none
+ */
+export function createTopics(prefix: string): Topics {
+  const trimmed = prefix.replace(/^\/+|\/+$/g, '');
+  const root = trimmed === '' ? 'mt/gateway/' : `${trimmed}/mt/gateway/`;
+  return {
+    reportFilter: (parts) =>
+      `${root}${parts.gateway ?? '+'}/device/${parts.device ?? '+'}/${reportTail(parts)}`,
+    request: (gateway, device, suffix) => `${root}${gateway}/request/${device}/${suffix}`,
+    response: (gateway, device, suffix) => `${root}${gateway}/response/${device}/${suffix}`,
+    responseFilter: (gateway) => `${root}${gateway}/response/#`,
+    parse: (topic) => parseTopic(root, topic),
+  };
+}
+
+const DEVICE = '/device/';
+const RESPONSE = '/response/';
+
+function parseTopic(root: string, topic: string): ParsedTopic | undefined {
+  if (!topic.startsWith(root)) return undefined;
+  const gatewayEnd = topic.indexOf('/', root.length);
+  if (gatewayEnd < 0) return undefined;
+  const channel = channelAt(topic, gatewayEnd);
+  if (channel === undefined) return undefined;
+  const deviceStart = gatewayEnd + (channel === 'device' ? DEVICE.length : RESPONSE.length);
+  const slash = topic.indexOf('/', deviceStart);
+  const deviceEnd = slash < 0 ? topic.length : slash;
+  return {
+    channel,
+    gateway: topic.slice(root.length, gatewayEnd),
+    device: topic.slice(deviceStart, deviceEnd),
+    rest: topic.slice(deviceEnd + 1),
+  };
+}
+
+function channelAt(topic: string, slash: number): ParsedTopic['channel'] | undefined {
+  if (topic.startsWith(DEVICE, slash)) return 'device';
+  return topic.startsWith(RESPONSE, slash) ? 'response' : undefined;
+}
