@@ -1,0 +1,111 @@
+// Addresses: base URLs from the settings, paths and queries from flows; nothing leads out of the base URL.
+import { invalidInput } from '../errors.ts';
+
+/** `prefix`: the path of the base URL without a trailing slash, often empty. */
+export interface BaseAddress {
+  origin: string;
+  host: string;
+  prefix: string;
+}
+
+/**
+ * Reads `authUrl` or `baseUrl`. A path prefix is kept, trailing slashes are dropped.
+ * @throws INVALID_INPUT with the setting's name: no http(s) scheme, a user name or password in it (they would show
+ *   wherever the address shows), a query or fragment
+ */
+export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): BaseAddress {
+  const shown = text.replace(/\/\/.*@/, '//…@');
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  if (!url || !/^https?:\/\//i.test(text.trim()) || url.search || url.hash) {
+    throw invalidInput(field, shown, 'notHttpUrl');
+  }
+  if (url.username || url.password) throw invalidInput(field, shown, 'secretInUrl');
+  return { origin: url.origin, host: url.host, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const MALFORMED_PERCENT = /%(?![0-9a-f]{2})/i;
+const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
+const LONGEST_PATH = 4000;
+
+/**
+ * Reads the path of a free request: relative to the base URL, with or without a leading slash; a query may follow
+ * a `?`. What is percent-encoded stays so; spaces and letters beyond ASCII become percent-encoded.
+ * @throws INVALID_INPUT field `path`: empty, a scheme, `//host`, a backslash, `#`, a control character, `.` or `..` as
+ *   a segment (also percent-encoded, also twice), a `%` without two hex digits
+ */
+export function readPath(value: unknown): string {
+  if (value === undefined || value === null || value === '') throw invalidInput('path', value, 'missing');
+  if (typeof value !== 'string') throw invalidInput('path', value, 'notText');
+  if (value.length > LONGEST_PATH) throw invalidInput('path', value, 'tooLong', { limit: LONGEST_PATH });
+  const path = value.startsWith('/') ? value : `/${value}`;
+  const [place = ''] = path.split('?', 1);
+  if (SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path) || leadsAway(place, path)) {
+    throw invalidInput('path', value, 'badPath');
+  }
+  return encodePath(value, path);
+}
+
+/** Proxies and services may decode more than once before they look at the path, so every layer is looked at. */
+function leadsAway(place: string, path: string): boolean {
+  if (CONTROL.test(decodeAscii(path))) return true;
+  for (let before = '', now = place; now !== before; now = decodeAscii(now)) {
+    if (/^\/[\\/]/.test(now) || CONTROL.test(now)) return true;
+    if (now.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) return true;
+    before = now;
+  }
+  return false;
+}
+
+/** Decodes what can be told apart without knowing the encoding; every round gets shorter, so that it ends. */
+function decodeAscii(text: string): string {
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+function encodePath(value: string, path: string): string {
+  try {
+    return encodeURI(path).replace(/%25([0-9a-f]{2})/gi, '%$1');
+  } catch {
+    throw invalidInput('path', value, 'badPath');
+  }
+}
+
+/**
+ * Checks the query of a free request or a device list: an object of texts, numbers, booleans, or arrays of them;
+ * null and undefined are left out.
+ * @throws INVALID_INPUT field `query`
+ */
+export function readQuery(value: unknown): Record<string, unknown> {
+  if (value === undefined || value === null || value === '') return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalidInput('query', value, 'notQuery');
+  for (const [name, item] of Object.entries(value)) {
+    if (name === '' || !(Array.isArray(item) ? item.every(isPlain) : isPlain(item) || item == null)) {
+      throw invalidInput('query', value, 'notQuery');
+    }
+  }
+  return value as Record<string, unknown>;
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return isWellFormed(value);
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** Whether a text can be percent-encoded: it has no half of a surrogate pair. */
+export function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** Appends a checked query to a path; arrays repeat their name. */
+export function appendQuery(path: string, query: Record<string, unknown> = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((item) => item !== undefined && item !== null)
+      .map((item) => `${encodeURIComponent(name)}=${encodeURIComponent(String(item))}`),
+  );
+  if (pairs.length === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${pairs.join('&')}`;
+}

@@ -1,0 +1,45 @@
+// Reads the bodies of answers: JSON from outside into checked shapes.
+import { parseMac } from '../protocol/mac.ts';
+import type { Device } from './types.ts';
+
+export interface DevicePage {
+  devices: Device[];
+  nextToken: string | undefined;
+}
+
+/** The value of a JSON text (null for `null`), or undefined when it is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a header can carry: visible ASCII. */
+const TOKEN = /^[\x21-\x7e]{1,16384}$/;
+
+/** The token of a login response (interface, section "Login response"); undefined when the login did not succeed. */
+export function readToken(text: string): string | undefined {
+  const answer = readJson(text);
+  if (!isObject(answer) || answer.status !== 'SUCCESS') return undefined;
+  const { authToken } = answer;
+  return typeof authToken === 'string' && TOKEN.test(authToken) ? authToken : undefined;
+}
+
+/** A device list response; undefined when it is not what the interface says. The devices are given their `mac`. */
+export function readDevicePage(answer: unknown): DevicePage | undefined {
+  if (!isObject(answer) || !Array.isArray(answer.items)) return undefined;
+  const { items, nextToken = null } = answer;
+  if (nextToken !== null && typeof nextToken !== 'string') return undefined;
+  for (const item of items) {
+    if (!isObject(item)) return undefined;
+    const mac = parseMac(item.id);
+    if (mac !== undefined) item.mac = mac;
+  }
+  return { devices: items as Device[], nextToken: nextToken || undefined };
+}

@@ -1,0 +1,84 @@
+// What flows can do over REST besides listing: rename, labels, and the free request.
+import { appendQuery, readPath, readQuery } from './addresses.ts';
+import { readJson } from './answers.ts';
+import type { RestClient } from './client.ts';
+import { readBody, readDevice, readLabel, readMethod, readName } from './inputs.ts';
+
+/**
+ * Renames a device, given by REST id or MAC address.
+ * @throws INVALID_INPUT field `device` or `name` before anything is sent; what `RestClient.send` throws
+ */
+export async function rename(
+  client: RestClient,
+  device: unknown,
+  name: unknown,
+  signal?: AbortSignal,
+): Promise<{ id: string; friendlyName: string }> {
+  const params = { device: readDevice(device), name: readName(name) };
+  await client.call('renameDevice', params, { signal });
+  return { id: params.device, friendlyName: params.name };
+}
+
+/** Creates a label. @throws INVALID_INPUT field `label` before anything is sent; what `RestClient.send` throws */
+export async function createLabel(
+  client: RestClient,
+  label: unknown,
+  signal?: AbortSignal,
+): Promise<{ label: string }> {
+  const params = { label: readLabel(label) };
+  await client.call('createLabel', params, { signal });
+  return params;
+}
+
+/**
+ * Removes a label from a device.
+ * @throws INVALID_INPUT field `device` or `label` before anything is sent; what `RestClient.send` throws
+ */
+export async function removeLabel(
+  client: RestClient,
+  device: unknown,
+  label: unknown,
+  signal?: AbortSignal,
+): Promise<{ id: string; label: string }> {
+  const params = { device: readDevice(device), label: readLabel(label) };
+  await client.call('removeLabel', params, { signal });
+  return { id: params.device, label: params.label };
+}
+
+/** A free request as a flow gives it, unchecked. */
+export interface FreeRequest {
+  method?: unknown;
+  path?: unknown;
+  query?: unknown;
+  body?: unknown;
+}
+
+export interface FreeAnswer {
+  /** The JSON value, or the text when it is not JSON; an empty text for an empty body. */
+  payload: unknown;
+  statusCode: number;
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/**
+ * An authenticated request to any path below the base URL. A `body` is sent as JSON, except with GET.
+ * @throws INVALID_INPUT field `method`, `path`, `query` or `body` before anything is sent; what `RestClient.send` throws
+ */
+export async function request(
+  client: RestClient,
+  input: FreeRequest,
+  signal?: AbortSignal,
+): Promise<FreeAnswer> {
+  const method = readMethod(input.method);
+  const path = appendQuery(readPath(input.path), readQuery(input.query));
+  const body = method === 'GET' ? undefined : readBody(input.body);
+  const answer = await client.send({ method, path, ...(body !== undefined && { body }) }, { signal });
+  const { statusCode, headers } = answer;
+  return { payload: readJson(answer.body) ?? nullOrText(answer.body), statusCode, headers: { ...headers } };
+}
+
+/** `readJson` gives undefined for what is not JSON, and null for null. */
+function nullOrText(body: string): string | null {
+  return body.trim() === 'null' ? null : body;
+}

@@ -1,0 +1,47 @@
+// The REST half of "Test connection": tries settings that are not in use yet.
+import { type ErrorCode, type ErrorText, ServiceError } from '../errors.ts';
+import { SILENT } from '../log.ts';
+import type { RestSettings } from '../settings.ts';
+import { RestClient } from './client.ts';
+import { devicePages } from './pages.ts';
+
+export interface RestTest {
+  ok: boolean;
+  /** Absent when ok. */
+  code?: ErrorCode;
+  /** `key` is the whole key in the locale files: `test.restOk`, `test.restEmpty` or `error.<CODE>.<reason>`. */
+  text: ErrorText;
+  /** How long it took. */
+  ms: number;
+  /** Devices on a page of one: 0 or 1 with a service that follows the interface. */
+  devices: number;
+}
+
+/** Login and list, two calls, have to end within the 10 s of the admin endpoint. */
+const LONGEST_CALL = 4500;
+
+/**
+ * Logs in and lists one device with a client of its own: no cache, no retries, nothing shared, no log. Never rejects.
+ * @param signal aborted: ends with the code CLOSED
+ */
+export async function testRest(settings: RestSettings, signal: AbortSignal): Promise<RestTest> {
+  const start = performance.now();
+  const took = () => Math.round(performance.now() - start);
+  const timeout = Math.min(settings.timeout, LONGEST_CALL);
+  const client = new RestClient({ ...settings, timeout, retries: 0 }, { log: SILENT });
+  try {
+    const { value = [] } = await devicePages(client, { pageSize: 1, signal }).next();
+    const devices = (value as unknown[]).length;
+    const key = devices > 0 ? 'test.restOk' : 'test.restEmpty';
+    return { ok: true, text: { key, values: { devices } }, ms: took(), devices };
+  } catch (error) {
+    const known =
+      error instanceof ServiceError
+        ? error
+        : new ServiceError('NETWORK', 'unreachable', {}, { code: 'UNKNOWN' });
+    const text = { key: `error.${known.text.key}`, values: known.text.values };
+    return { ok: false, code: known.code, text, ms: took(), devices: 0 };
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,112 @@
+// Filters of the device list, applied here because the interface shows no filter parameters.
+import Range from 'semver/classes/range.js';
+import { invalidInput } from '../errors.ts';
+import type { Device } from './types.ts';
+
+/** As in the contract of mt-device-list; combined with AND; undefined, null, empty text and empty array: not given. */
+export interface DeviceFilterInput {
+  /** A label or several, any of which the device carries. */
+  labels?: unknown;
+  /** A boolean, or the words `true` and `false`. */
+  connected?: unknown;
+  /** Exact `modelNumber`. */
+  model?: unknown;
+  /** The exact version, or a semver range; pre-releases are included. */
+  firmware?: unknown;
+  /** Part of `id` or `friendlyName`, in any case. */
+  search?: unknown;
+}
+
+export type DeviceFilter = (device: Device) => boolean;
+
+/** @throws INVALID_INPUT with the name of the field */
+export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
+  const tests = [
+    labelTest(input.labels),
+    connectedTest(input.connected),
+    modelTest(input.model),
+    firmwareTest(input.firmware),
+    searchTest(input.search),
+  ].filter((test) => test !== undefined);
+  return (device) => tests.every((test) => test(device));
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function labelTest(value: unknown): DeviceFilter | undefined {
+  if (isAbsent(value)) return undefined;
+  const labels: unknown[] = Array.isArray(value) ? value : [value];
+  if (!labels.every((label) => typeof label === 'string' && label !== '')) {
+    throw invalidInput('labels', value, 'notLabels');
+  }
+  if (labels.length === 0) return undefined;
+  const wanted = new Set(labels);
+  return (device) => Array.isArray(device.labels) && device.labels.some((label) => wanted.has(label));
+}
+
+const WORDS: Record<string, boolean> = { true: true, false: false };
+
+function connectedTest(value: unknown): DeviceFilter | undefined {
+  if (isAbsent(value)) return undefined;
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : String(value);
+  const isWord = (typeof value === 'string' || typeof value === 'boolean') && Object.hasOwn(WORDS, word);
+  if (!isWord) throw invalidInput('connected', value, 'notBoolean');
+  const wanted = WORDS[word];
+  return (device) => (device.connectivity?.connected === true) === wanted;
+}
+
+function modelTest(value: unknown): DeviceFilter | undefined {
+  if (isAbsent(value)) return undefined;
+  const wanted = textOf('model', value);
+  return (device) => device.modelNumber != null && String(device.modelNumber) === wanted;
+}
+
+/** Range syntax, so that a mistyped range is not taken for the name of a version. */
+const RANGE_SIGNS = /[<>=^~|*\s]/;
+
+function firmwareTest(value: unknown): DeviceFilter | undefined {
+  if (isAbsent(value)) return undefined;
+  const wanted = textOf('firmware', value);
+  const range = rangeOf(wanted);
+  if (!range && RANGE_SIGNS.test(wanted)) throw invalidInput('firmware', value, 'notRange');
+  const known = new Map<string, boolean>();
+  return ({ firmwareVersion }) => {
+    if (typeof firmwareVersion !== 'string') return false;
+    // Many devices share few versions; the map is emptied so that odd ones cannot make it grow.
+    let fits = known.get(firmwareVersion);
+    if (fits === undefined) {
+      fits = firmwareVersion === wanted || (range?.test(completeVersion(firmwareVersion)) ?? false);
+      if (known.size >= 1000) known.clear();
+      known.set(firmwareVersion, fits);
+    }
+    return fits;
+  };
+}
+
+function rangeOf(text: string): Range | undefined {
+  try {
+    return new Range(text, { includePrerelease: true, loose: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Semver wants three numbers; a device may say `3.4`. */
+function completeVersion(text: string): string {
+  return /^\d+\.\d+$/.test(text) ? `${text}.0` : text;
+}
+
+function searchTest(value: unknown): DeviceFilter | undefined {
+  if (isAbsent(value)) return undefined;
+  const wanted = textOf('search', value).toLowerCase();
+  const has = (text: unknown) => typeof text === 'string' && text.toLowerCase().includes(wanted);
+  return ({ id, friendlyName }) => has(id) || has(friendlyName);
+}
+
+function textOf(field: string, value: unknown): string {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value !== 'string' || value.length > 500) throw invalidInput(field, value, 'notText');
+  return value.trim();
+}

@@ -1,0 +1,190 @@
+// Sends one HTTP request and collects its answer; alone knows undici, which is loaded with the first request.
+import type { Socket } from 'node:net';
+import type { Agent, Dispatcher } from 'undici';
+import { ServiceError } from '../errors.ts';
+import type { TlsSettings } from '../settings.ts';
+
+export interface HttpRequest {
+  origin: string;
+  /** Percent-encoded, with the query. */
+  path: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface HttpAnswer {
+  statusCode: number;
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  /** The body was longer than what is kept (16 MB of a 2xx answer, 64 kB of any other) and ends there. */
+  isCut: boolean;
+}
+
+/** The largest body of a successful answer, bytes. */
+export const LARGEST_BODY = 16 * 1024 * 1024;
+/** Of an error's body only the beginning is shown, so no more than this is kept. */
+const LARGEST_ERROR_BODY = 64 * 1024;
+const CONNECTIONS = 4;
+
+/**
+ * The sockets to one service. The parts of undici are taken one by one, because loading the package itself would replace
+ * the dispatcher of the process's own `fetch`.
+ */
+export class HttpAgent {
+  readonly #timeout: number;
+  readonly #tls: TlsSettings | undefined;
+  readonly #sockets = new Set<Socket>();
+  #agent: Promise<Agent> | undefined;
+  #closed = false;
+
+  /** @param timeout milliseconds until a whole answer has to be there */
+  constructor(timeout: number, tls?: TlsSettings) {
+    this.#timeout = timeout;
+    this.#tls = tls;
+  }
+
+  /**
+   * Sends once: no retries, no redirects.
+   * @throws NETWORK when no whole answer came in time, CLOSED when the signal is aborted
+   */
+  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    this.#agent ??= this.#open();
+    const agent = await this.#agent;
+    if (signal.aborted || this.#closed) throw new ServiceError('CLOSED', 'stopped');
+    return collect(agent, request, signal, this.#timeout);
+  }
+
+  /** Ends every socket at once, also those that are still connecting. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const agent = await this.#agent?.catch(() => undefined);
+    for (const socket of this.#sockets) socket.destroy();
+    await agent?.destroy();
+  }
+
+  async #open(): Promise<Agent> {
+    const [{ default: AgentPart }, { default: buildConnector }] = await Promise.all([
+      import('undici/lib/dispatcher/agent.js'),
+      import('undici/lib/core/connect.js'),
+    ]);
+    const connect = buildConnector({ ...this.#tls, timeout: this.#timeout } as Parameters<
+      typeof buildConnector
+    >[0]);
+    return new AgentPart({
+      connections: CONNECTIONS,
+      // Our own clock runs over the whole call, undici's only over parts of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (options, callback) => {
+        const socket = connect(options, callback);
+        this.#sockets.add(socket);
+        socket.once('close', () => this.#sockets.delete(socket));
+      },
+    });
+  }
+}
+
+function collect(
+  agent: Agent,
+  request: HttpRequest,
+  signal: AbortSignal,
+  timeout: number,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let settled = false;
+    const settle = (outcome: HttpAnswer | ServiceError) => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      if (outcome instanceof ServiceError) reject(outcome);
+      else resolve(outcome);
+    };
+    const end = (outcome: HttpAnswer | ServiceError) => {
+      settle(outcome);
+      controller?.abort(new Error('not wanted any more'));
+    };
+    const stop = () => end(new ServiceError('CLOSED', 'stopped'));
+    const timer = setTimeout(() => end(networkError('ETIMEDOUT', request.origin, timeout)), timeout);
+    signal.addEventListener('abort', stop, { once: true });
+
+    const answer: HttpAnswer = { statusCode: 0, headers: {}, body: '', isCut: false };
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = () => {
+      answer.body = textOf(answer.isCut ? firstOf(chunks) : chunks);
+      return answer;
+    };
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(given) {
+        controller = given;
+        // The time ran out while there was no connection: nothing may be sent any more.
+        if (settled) given.abort(new Error('not wanted any more'));
+      },
+      onResponseStart(_, statusCode, headers) {
+        Object.assign(answer, { statusCode, headers });
+      },
+      onResponseData(_, chunk) {
+        size += chunk.length;
+        if (settled) return;
+        const isError = answer.statusCode < 200 || answer.statusCode > 299;
+        chunks.push(chunk);
+        answer.isCut = size > (isError ? LARGEST_ERROR_BODY : LARGEST_BODY);
+        if (answer.isCut) end(finish());
+      },
+      onResponseEnd: () => settle(finish()),
+      onResponseError: (_, error) => settle(networkError(codeOf(error), request.origin, timeout)),
+    };
+    try {
+      agent.dispatch(request as Dispatcher.DispatchOptions, handler);
+    } catch (error) {
+      settle(networkError(codeOf(error), request.origin, timeout));
+    }
+  });
+}
+
+/** Enough to show what it was; the rest need not live on in an error. */
+function firstOf(chunks: Buffer[]): Buffer[] {
+  return [Buffer.concat(chunks).subarray(0, LARGEST_ERROR_BODY)];
+}
+
+function textOf(chunks: Buffer[]): string {
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** undici's own codes in the words of the operating system, which people can look up. */
+const CODES: Record<string, string> = {
+  UND_ERR_SOCKET: 'ECONNRESET',
+  UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'ECONNRESET',
+};
+const REASONS: Record<string, string> = {
+  ETIMEDOUT: 'timeout',
+  ENOTFOUND: 'notFound',
+  EAI_AGAIN: 'notFound',
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+};
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
+}
+
+function networkError(code: string, origin: string, timeout: number): ServiceError {
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new ServiceError('CLOSED', 'stopped');
+  const { host } = new URL(origin);
+  return new ServiceError('NETWORK', reasonOf(code), { code }, { host, code, timeout });
+}
+
+function reasonOf(code: string): string {
+  if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) return 'certificate';
+  if (/^(ERR_(SSL|TLS|OSSL)|EPROTO)/.test(code)) return 'tls';
+  if (/^HPE_|^UND_ERR_HEADERS_OVERFLOW/.test(code)) return 'notHttp';
+  return REASONS[code] ?? 'unreachable';
+}

@@ -1,0 +1,64 @@
+// When a call is worth another attempt, and how long to wait for it.
+import { ServiceError } from '../errors.ts';
+import type { HttpAnswer } from './http.ts';
+
+/**
+ * `repeatable`: doing it twice is doing it once (GET, PUT, DELETE, the login).
+ * `careful`: repeated only when the service says that it did nothing (POST, PATCH).
+ */
+export type Repeat = 'repeatable' | 'careful';
+
+export function repeatOf(method: string): Repeat {
+  return method === 'POST' || method === 'PATCH' ? 'careful' : 'repeatable';
+}
+
+const REPEATABLE_STATUS = new Set([429, 502, 503, 504]);
+const CAREFUL_STATUS = new Set([429, 503]);
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 30_000;
+/** A service that asks for more patience than this gets no further attempt from this call, and none too early either. */
+const LONGEST_RETRY_AFTER = 120_000;
+
+/**
+ * @param outcome the answer, or what was thrown instead
+ * @param attempt how many retries there were before: 0, 1, …
+ * @returns milliseconds to wait before the next attempt; undefined: this is the end
+ */
+export function retryDelay(
+  outcome: HttpAnswer | Error,
+  repeat: Repeat,
+  attempt: number,
+  now: number,
+  random: () => number = Math.random,
+): number | undefined {
+  const backoff = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * (1 + random() / 2);
+  if (outcome instanceof Error) return repeat === 'repeatable' && isPassing(outcome) ? backoff : undefined;
+  const asked = retryAfter(outcome, now);
+  const statuses = repeat === 'careful' ? CAREFUL_STATUS : REPEATABLE_STATUS;
+  if (!statuses.has(outcome.statusCode) || (repeat === 'careful' && asked === undefined)) return undefined;
+  if (asked === undefined) return backoff;
+  return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, backoff);
+}
+
+/** A certificate that is not accepted will not be accepted in a second either. */
+function isPassing(error: Error): boolean {
+  return (
+    error instanceof ServiceError && error.code === 'NETWORK' && error.text.key !== 'NETWORK.certificate'
+  );
+}
+
+/** Milliseconds from `Retry-After`, given in seconds or as a date; undefined when absent or unreadable. */
+function retryAfter({ headers }: HttpAnswer, now: number): number | undefined {
+  const value = headers['retry-after'];
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = readDate(text);
+  // The service's own clock where it tells it: ours may be wrong.
+  return date === undefined ? undefined : Math.max(0, date - (readDate(headers.date) ?? now));
+}
+
+function readDate(value: unknown): number | undefined {
+  const date = typeof value === 'string' && /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : date;
+}

@@ -1,0 +1,50 @@
+// Keeps passwords and tokens out of what is shown, also when the service echoes them.
+
+const HIDDEN = '***';
+/** Anything shaped like a JSON web token: the service may echo one that we never received. */
+const TOKEN_SHAPE = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
+const SHOWN_LENGTH = 500;
+/** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
+const SEARCHED_LENGTH = 16_000;
+
+/**
+ * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON, percent-encoded,
+ * form-encoded, Base64), and everything that is shaped like a token.
+ */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  let shown = text;
+  for (const spelling of secrets.flatMap(spellings).sort((a, b) => b.length - a.length)) {
+    shown = shown.replaceAll(spelling, HIDDEN);
+  }
+  return shown.replace(TOKEN_SHAPE, HIDDEN);
+}
+
+/**
+ * The first 500 characters of a body, for an error's `cause`. Secrets are hidden before the cut, and where a long body
+ * had to be cut before, its end goes too: it could be the first half of a secret.
+ */
+export function showBody(body: string, secrets: readonly string[]): string {
+  const searched = body.slice(0, SEARCHED_LENGTH);
+  const hidden = hideSecrets(searched, secrets);
+  if (searched.length === body.length) return hidden.slice(0, SHOWN_LENGTH);
+  const longest = Math.max(0, ...secrets.flatMap(spellings).map((spelling) => spelling.length));
+  return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, SHOWN_LENGTH);
+}
+
+function spellings(secret: string): string[] {
+  if (secret === '') return [];
+  const bytes = Buffer.from(secret, 'utf8');
+  const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+  const inUrl = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));
+  const all = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/'),
+    inUrl,
+    inUrl.replaceAll('%20', '+'),
+    percent,
+    percent.toUpperCase(),
+    bytes.toString('base64').replace(/=+$/, ''),
+  ];
+  return [...new Set(all)];
+}
