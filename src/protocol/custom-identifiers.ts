@@ -1,17 +1,10 @@
 // The user's own catalogue entries, from the config node: unchecked text -> rows.
 import { invalidInput, showValue } from '../errors.ts';
-import { isHexId } from './hex.ts';
+import { isHexId, isName } from './identifier-text.ts';
 import type { Identifier } from './identifiers.ts';
 import { isNumeric, WIRE_TYPES, type WireType } from './values.ts';
 
 const FIELD = 'identifiers';
-const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
-/** Whether a text can be an identifier's name: lowercase words joined by hyphens, and not hex. */
-export function isIdentifierName(text: string): boolean {
-  return NAME.test(text) && !isHexId(text);
-}
-
 /**
  * @param custom JSON text or an array of `{id, name, type, divisor?, unit?}`; nothing or an empty text: no entries
  * @throws ServiceError `INVALID_INPUT`, field `identifiers`
@@ -36,7 +29,7 @@ function readEntry(entry: unknown): Identifier {
   if (typeof entry !== 'object' || entry === null) throw badEntry(entry, 'entry');
   const { id, name, type, divisor, unit } = entry as Record<string, unknown>;
   if (typeof id !== 'string' || !isHexId(id)) throw badEntry(entry, 'id');
-  if (typeof name !== 'string' || !isIdentifierName(name)) throw badEntry(entry, 'name');
+  if (typeof name !== 'string' || !isName(name)) throw badEntry(entry, 'name');
   if (!WIRE_TYPES.includes(type as WireType)) throw badEntry(entry, 'type');
   if (!isDivisor(divisor, type as WireType)) throw badEntry(entry, 'divisor');
   if (unit !== undefined && typeof unit !== 'string') throw badEntry(entry, 'unit');

@@ -1,6 +1,7 @@
 // A whole value with what follows it: value extensions, `ext` in JSON; and dictionaries.
 import { isHexBytes, readUnsigned, writeInteger } from './hex.ts';
-import { type Field, fieldCodec, isObject, refuseUnknown } from './structures.ts';
+import { isJsonObject } from './json.ts';
+import { type Field, fieldCodec, refuseUnknown } from './structures.ts';
 import { type Codec, type Part, refuse } from './values.ts';
 
 export interface Decoded {
@@ -90,7 +91,7 @@ export function extendedCodec(codec: Codec, extension: Extension): ValueCodec {
     encode(value, ext) {
       const hex = codec.write(value, VALUE);
       if (ext === undefined || ext === null) return hex;
-      if (!isObject(ext)) return refuse(EXT, ext, 'notExt');
+      if (!isJsonObject(ext)) return refuse(EXT, ext, 'notExt');
       const extended = hex + extension.write(ext);
       // Behind a text, or in place of an optional field, the bytes would be read as part of the value.
       return codec.take(extended.length) === hex.length ? extended : refuse(EXT, ext, 'noExt');
@@ -135,11 +136,11 @@ export function dictionaryCodec(entries: readonly Field[]): ValueCodec {
   }
 
   function encode(value: unknown, ext: unknown): string {
-    if (!isObject(value)) return refuse(VALUE, value, 'notObject', { parts: names.join(', ') });
+    if (!isJsonObject(value)) return refuse(VALUE, value, 'notObject', { parts: names.join(', ') });
     refuseUnknown(value, names, VALUE);
     const hex = names.map((_, key) => writeEntry(value, key)).join('');
     if (ext === undefined || ext === null) return hex;
-    return isObject(ext) ? hex + plain.write(ext) : refuse(EXT, ext, 'notExt');
+    return isJsonObject(ext) ? hex + plain.write(ext) : refuse(EXT, ext, 'notExt');
   }
 
   return { decode, encode };

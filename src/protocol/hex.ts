@@ -30,18 +30,3 @@ export function writeInteger(number: number, digits: number): string {
   const unsigned = number < 0 ? number + 16 ** digits : number;
   return unsigned.toString(16).padStart(digits, '0');
 }
-
-const MAX_IDENTIFIER_BYTES = 4;
-
-/**
- * Whether a text is a well-formed hex identifier: 1 to 4 bytes in any letter case, where a byte 80–FF continues
- * and a byte 00–7F ends it. `dead` is not one: `ad` would continue.
- */
-export function isHexId(text: string): boolean {
-  if (text.length === 0 || text.length > 2 * MAX_IDENTIFIER_BYTES || !isHexBytes(text)) return false;
-  for (let i = 0; i < text.length; i += 2) {
-    const continues = readUnsigned(text, i, 1) >= 8;
-    if (continues === (i + 2 === text.length)) return false;
-  }
-  return true;
-}

@@ -2,7 +2,7 @@
 import { invalidInput } from '../errors.ts';
 import { readCustomIdentifiers } from './custom-identifiers.ts';
 import { type Decoded, dictionaryCodec, EXTENSIONS, extendedCodec, type ValueCodec } from './extensions.ts';
-import { isHexId } from './hex.ts';
+import { isHexId } from './identifier-text.ts';
 import { type Field, firmwareVersion, hardwareVersion, structureCodec, wordCodec } from './structures.ts';
 import { INTEGERS, isInteger, type Limits, type WireType, wireCodec } from './values.ts';
 
@@ -55,8 +55,6 @@ export interface Catalogue {
   /** Whether a text is a well-formed hex identifier. */
   isHexId(text: string): boolean;
 }
-
-export { isHexId } from './hex.ts';
 
 const READ = ['report', 'read'] as const;
 const WRITE = ['report', 'read', 'write'] as const;

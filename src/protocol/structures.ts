@@ -1,5 +1,6 @@
 // Values with fields of their own, versions and words: hex <-> JSON.
 import { readUnsigned, writeInteger } from './hex.ts';
+import { isJsonObject } from './json.ts';
 import { type Codec, fixed, type Limits, type Part, refuse, type WireType, wireCodec } from './values.ts';
 
 /** One field of a structure; only the last one may be optional. */
@@ -11,10 +12,6 @@ export interface Field extends Limits {
 }
 
 type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Refuses fields that a structure does not have: a misspelt one would be lost in silence. */
 export function refuseUnknown(value: JsonObject, known: readonly string[], part: Part): void {
@@ -45,7 +42,7 @@ export function structureCodec(fields: readonly Field[]): Codec {
       return value;
     },
     write(value, part) {
-      if (!isObject(value)) return refuse(part, value, 'notObject', { parts: names.join(', ') });
+      if (!isJsonObject(value)) return refuse(part, value, 'notObject', { parts: names.join(', ') });
       refuseUnknown(value, names, part);
       return fields.map((field, i) => writeField(value, field, codecs[i] as Codec, part)).join('');
     },

@@ -161,9 +161,11 @@ const scratch = new DataView(new ArrayBuffer(4));
 const FLOAT_MAX = 3.4028234663852886e38;
 
 function floatCodec({ divisor = 1, min = -FLOAT_MAX / divisor, max = FLOAT_MAX / divisor }: Limits): Codec {
-  const read = (hex: string, from: number): number => {
+  const read = (hex: string, from: number): number | undefined => {
     scratch.setUint32(0, readUnsigned(hex, from, 8));
-    return scratch.getFloat32(0) / divisor;
+    const number = scratch.getFloat32(0);
+    // Neither NaN nor the infinities exist in JSON: they stay the hex string.
+    return Number.isFinite(number) ? number / divisor : undefined;
   };
   return fixed(8, read, (value, part) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return refuse(part, value, 'notNumber');

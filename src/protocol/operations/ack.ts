@@ -1,0 +1,68 @@
+// ack and ack-decoded: tells a device that its timestamped sample has arrived. Topics and payload are not public;
+// this is assumed by analogy with read and write, and both can be changed in the config node.
+import { invalidInput } from '../../errors.ts';
+import { isHexId } from '../identifier-text.ts';
+import { isJsonObject } from '../json.ts';
+import { readForm } from './identifier.ts';
+import { type BuiltRequest, DEFAULT_PRIORITY, isGiven, readMac } from './request.ts';
+
+export interface AckNames {
+  raw: string;
+  decoded: string;
+}
+
+const LONGEST = 200;
+const NOT_IN_LEVEL = /[/+#\0]/;
+
+/**
+ * The acknowledgement of a sample.
+ * @param sample a report, or fields given by the user: gateway, device, identifier, form, time
+ * @param names the operations' names
+ * @param template the payload without `id`: `{{field}}` in its texts is replaced by the sample's field
+ * @throws ServiceError `INVALID_INPUT`
+ */
+export function buildAck(
+  sample: Record<string, unknown>,
+  names: AckNames,
+  template: Record<string, unknown>,
+): BuiltRequest {
+  for (const field of ['gateway', 'device', 'identifier', 'time']) {
+    if (!isGiven(sample[field])) throw invalidInput(field, sample[field], 'missing');
+  }
+  if (typeof sample.time !== 'string') throw invalidInput('time', sample.time, 'notText');
+  const gateway = readMac('gateway', sample.gateway);
+  const device = readMac('device', sample.device);
+  const given = readLevel('identifier', sample.identifier);
+  const form = readForm(sample.form) ?? (isHexId(given) ? 'raw' : 'decoded');
+  // A name goes back exactly as the sample had it.
+  const identifier = form === 'raw' ? given.toLowerCase() : given;
+  const operation =
+    form === 'raw' ? readLevel('ackOperation', names.raw) : readLevel('ackDecodedOperation', names.decoded);
+  const payload = fill(template, { ...sample, gateway, device, identifier, form }) as Record<string, unknown>;
+  const suffix = `${operation}/${identifier}`;
+  return { gateway, device, operation, identifier, suffix, payload, priority: DEFAULT_PRIORITY };
+}
+
+function readLevel(field: string, value: unknown): string {
+  const fits = typeof value === 'string' && value !== '' && value.length <= LONGEST;
+  if (!fits || NOT_IN_LEVEL.test(value) || value === '.' || value === '..') {
+    throw invalidInput(field, value, 'notLevel');
+  }
+  return value;
+}
+
+const WHOLE = /^\{\{(\w+)\}\}$/;
+const PLACEHOLDER = /\{\{(\w+)\}\}/g;
+
+/** A text that is nothing but one placeholder takes the field with its type: a number stays a number. */
+function fill(template: unknown, sample: Record<string, unknown>): unknown {
+  const field = (name: string): unknown => (Object.hasOwn(sample, name) ? sample[name] : undefined);
+  if (typeof template === 'string') {
+    const whole = WHOLE.exec(template)?.[1];
+    if (whole !== undefined) return field(whole);
+    return template.replace(PLACEHOLDER, (_, name: string) => `${field(name) ?? ''}`);
+  }
+  if (Array.isArray(template)) return template.map((item) => fill(item, sample));
+  if (!isJsonObject(template)) return template;
+  return Object.fromEntries(Object.entries(template).map(([key, item]) => [key, fill(item, sample)]));
+}

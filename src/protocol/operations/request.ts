@@ -1,0 +1,108 @@
+// What every request shares: its address, the optional parameters, and its finished shape.
+import { invalidInput } from '../../errors.ts';
+import { isHexBytes } from '../hex.ts';
+import { parseMac } from '../mac.ts';
+
+/** What a user gave; unchecked. `undefined`, `null` and an empty text are "not given". */
+export interface RequestInput {
+  gateway?: unknown;
+  device?: unknown;
+  identifier?: unknown;
+  form?: unknown;
+  value?: unknown;
+  ext?: unknown;
+  priority?: unknown;
+  extenderId?: unknown;
+  accessType?: unknown;
+  publicKey?: unknown;
+  key?: unknown;
+}
+
+export type Priority = 0 | 1 | 2 | 3 | 4;
+
+/** A checked request, ready to be sent once it got an `id`. */
+export interface BuiltRequest {
+  gateway: string;
+  device: string;
+  /** As in the topic, e.g. `read-decoded`. */
+  operation: string;
+  /** As in the topic: lowercase hex or a name. */
+  identifier?: string;
+  /** What follows the device in the topic: `read/8800`. */
+  suffix: string;
+  /** Everything but `id`. */
+  payload: Record<string, unknown>;
+  /** In which order waiting requests leave; in the payload only when it was given. */
+  priority: Priority;
+}
+
+/** Interface section "Request/response topics", rule 4; the position is the number. */
+export const PRIORITY_NAMES = ['Lowest', 'Low', 'Medium', 'High', 'Highest'] as const;
+export const DEFAULT_PRIORITY: Priority = 2;
+
+export const ACCESS_TYPES = ['unprovisioned', 'legacy'] as const;
+
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+/** @throws ServiceError `INVALID_INPUT` */
+export function readAddress(input: RequestInput): { gateway: string; device: string } {
+  if (!isGiven(input.gateway)) throw invalidInput('gateway', input.gateway, 'missing');
+  const gateway = readMac('gateway', input.gateway);
+  return { gateway, device: isGiven(input.device) ? readMac('device', input.device) : gateway };
+}
+
+export function readMac(field: string, value: unknown): string {
+  const mac = parseMac(value);
+  if (mac === undefined) throw invalidInput(field, value, 'notMac');
+  return mac;
+}
+
+/** The priority as a number; undefined when it was not given. */
+export function readPriority(value: unknown): Priority | undefined {
+  if (!isGiven(value)) return undefined;
+  const number = typeof value === 'string' ? priorityOfText(value) : value;
+  if (typeof number !== 'number' || PRIORITY_NAMES[number] === undefined) {
+    throw invalidInput('priority', value, 'notPriority');
+  }
+  return number as Priority;
+}
+
+function priorityOfText(text: string): number {
+  const lower = text.trim().toLowerCase();
+  return PRIORITY_NAMES.findIndex((name, number) => name.toLowerCase() === lower || `${number}` === lower);
+}
+
+/**
+ * The optional parameters of read and write, only those that were given.
+ * @param extenderCase the interface asks for upper case in writes
+ */
+export function readOptions(input: RequestInput, extenderCase: 'lower' | 'upper'): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  const priority = readPriority(input.priority);
+  if (priority !== undefined) options.priority = priority;
+  if (isGiven(input.extenderId)) {
+    const id = parseMac(input.extenderId) ?? readHex('extenderId', input.extenderId, input.extenderId);
+    options.extenderId = extenderCase === 'upper' ? id.toUpperCase() : id;
+  }
+  if (isGiven(input.accessType)) options.accessType = readAccessType(input.accessType);
+  if (isGiven(input.publicKey)) options.publicKey = readHex('publicKey', input.publicKey, input.publicKey);
+  if (isGiven(input.key)) options.key = readHex('key', input.key, HIDDEN);
+  return options;
+}
+
+/** Stands for a secret in errors. */
+const HIDDEN = '***';
+
+function readHex(field: string, value: unknown, shown: unknown): string {
+  if (!isHexBytes(value)) throw invalidInput(field, shown, 'notHexBytes');
+  return value.toLowerCase();
+}
+
+function readAccessType(value: unknown): unknown {
+  if (!(ACCESS_TYPES as readonly unknown[]).includes(value)) {
+    throw invalidInput('accessType', value, 'notAccessType');
+  }
+  return value;
+}
