@@ -60,11 +60,13 @@ async function writeEditor({ type, folder, out }) {
     legalComments: 'none',
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
+  const style =
+    type === 'mt-service' ? `<style>\n${await readFile('nodes/shared/editor.css', 'utf8')}</style>\n` : '';
   const form = await readFile(`${source}/editor.html`, 'utf8');
   await mkdir(out, { recursive: true });
   await writeFile(
     join(out, 'node.html'),
-    `<script type="text/html" data-template-name="${type}">\n${form}</script>\n<script type="text/javascript">\n${script}</script>\n`,
+    `${style}<script type="text/html" data-template-name="${type}">\n${form}</script>\n<script type="text/javascript">\n${script}</script>\n`,
   );
   await cp(`icons/${folder}.svg`, join(out, 'icons', `${folder}.svg`));
 }

@@ -1,0 +1,69 @@
+// The mt-device-list panel: which devices are listed, and how they leave the node.
+import { explainProblems, foldable, keepUnknownOptions } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { typedFields } from '../shared/editor-typed.ts';
+import { typed, wholeNumber } from '../shared/editor-validate.ts';
+import type { DeviceListConfig } from './config.ts';
+
+RED.nodes.registerType('mt-device-list', {
+  category: 'mt gateway',
+  color: '#6A9CA6',
+  icon: 'device-list.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    pageSize: { value: 100, validate: wholeNumber({ min: 1 }) },
+    limit: { value: 0, validate: wholeNumber({ min: 0 }) },
+    output: { value: 'array' },
+    labels: { value: 'labels', validate: typed('labels') },
+    labelsType: { value: 'msg' },
+    connected: { value: 'connected', validate: typed('connected') },
+    connectedType: { value: 'msg' },
+    model: { value: 'model', validate: typed('model') },
+    modelType: { value: 'msg' },
+    firmware: { value: 'firmware', validate: typed('firmware') },
+    firmwareType: { value: 'msg' },
+    search: { value: 'search', validate: typed('search') },
+    searchType: { value: 'msg' },
+    query: { value: '{}', validate: typed('query') },
+    queryType: { value: 'json' },
+  } satisfies Defaults<DeviceListConfig>,
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['output']);
+    typedFields(this, {
+      labels: { fallback: 'labels', pick: 'label', more: ['json'] },
+      connected: { fallback: 'connected', types: ['bool'] },
+      model: { fallback: 'model' },
+      firmware: { fallback: 'firmware' },
+      search: { fallback: 'search' },
+      query: { fallback: 'query', types: ['json'] },
+    });
+    const isNew = String(this.pageSize ?? 100) === '100' && String(this.limit ?? 0) === '0';
+    foldable('mt-gateway-more', !isNew || (this.query ?? '{}') !== '{}');
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const from = node.labelsType === 'str' && node.labels ? node.labels : '';
+  return from ? node._('node.listOf', { from }) : node._('node.list');
+}

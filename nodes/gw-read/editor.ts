@@ -1,0 +1,79 @@
+// The mt-gw-read panel: what is read of which device; the identifier says what will come.
+import { explainProblems, field, foldable, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
+import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
+import type { GwReadConfig } from './config.ts';
+
+RED.nodes.registerType('mt-gw-read', {
+  category: 'mt gateway',
+  color: '#7FB0B5',
+  icon: 'gw-read.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    operation: { value: 'read' },
+    gateway: { value: 'gateway', validate: typed('gateway', mac) },
+    gatewayType: { value: 'msg' },
+    device: { value: 'device', validate: typed('device', mac) },
+    deviceType: { value: 'msg' },
+    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifierType: { value: 'msg' },
+    form: { value: 'auto' },
+    priority: { value: 'priority', validate: typed('priority') },
+    priorityType: { value: 'msg' },
+    extenderId: { value: 'extenderId', validate: typed('extenderId', hexBytes) },
+    extenderIdType: { value: 'msg' },
+    accessType: { value: 'accessType', validate: typed('accessType') },
+    accessTypeType: { value: 'msg' },
+    publicKey: { value: 'publicKey', validate: typed('publicKey', hexBytes) },
+    publicKeyType: { value: 'msg' },
+    timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
+    decode: { value: true },
+  } satisfies Defaults<GwReadConfig>,
+  credentials: { key: { type: 'password' } },
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['operation', 'form']);
+    requestFields(this);
+    foldable('mt-gateway-more', optionalIsSet(this));
+    whenever(['operation'], () => {
+      const reads = field('operation').val() !== 'apiversion';
+      for (const name of ['device', 'identifier', 'form', 'decode', ...OPTIONAL_FIELDS]) {
+        row(name).toggle(reads);
+      }
+    });
+    showIdentifier();
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const at = node.deviceType === 'str' ? node.device : node.gatewayType === 'str' ? node.gateway : '';
+  if (node.operation === 'apiversion') {
+    return node.gatewayType === 'str' && node.gateway
+      ? node._('node.versionOf', { where: node.gateway })
+      : node._('node.version');
+  }
+  const what = node.identifierType === 'str' ? node.identifier : '';
+  const key = `node.read${what ? 'What' : ''}${at ? 'Where' : ''}`;
+  return node._(key, { what, where: at });
+}

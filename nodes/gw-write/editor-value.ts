@@ -1,0 +1,139 @@
+// The value field of mt-gw-write: its choices follow from the identifier, and a fixed value is checked by the catalogue.
+import type { Identifier } from '../../src/protocol/identifiers.ts';
+import { element, field, hasEnv, row, text } from '../shared/editor.ts';
+import type { EditorNode } from '../shared/editor-red.ts';
+import { describeIdentifier, shownIdentifier } from '../shared/editor-request.ts';
+import { currentCatalogue } from '../shared/editor-sources.ts';
+import { typedField } from '../shared/editor-typed.ts';
+import { typed } from '../shared/editor-validate.ts';
+
+const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
+const FIXED = ['bool', 'num', 'str', 'json'];
+
+/** Makes the value field with every type, so that a saved one is never lost. */
+export function prepareValue(node: EditorNode): void {
+  typedField(node, 'value', { fallback: 'payload', types: FIXED });
+  element('button', 'mt-gateway-fixed red-ui-button red-ui-button-small')
+    .attr({ type: 'button', id: 'mt-gateway-fixed' })
+    .hide()
+    .appendTo(row('value'));
+}
+
+/** The fixed type that suits an identifier: a name of a TypedInput type, and the value to begin with. */
+function suitable(identifier: Identifier): { type: string; start: string } {
+  const { type, words, fields = [] } = identifier;
+  if (type === 'bool') {
+    return { type: 'bool', start: 'true' };
+  }
+  if (words) {
+    return { type: 'str', start: Object.values(words)[0] ?? '' };
+  }
+  if (type === 'structure' || type === 'dictionary') {
+    const sample = fields
+      .filter((part) => !part.optional)
+      .map((part) => [part.name, textual(part.type) ? '' : 0]);
+    return { type: 'json', start: JSON.stringify(Object.fromEntries(sample)) };
+  }
+  return textual(type) ? { type: 'str', start: '' } : { type: 'num', start: '0' };
+}
+
+const textual = (type: string) =>
+  ['utf8', 'mac', 'hex', 'firmware-version', 'hardware-version'].includes(type);
+
+/** Adapts the value field to the identifier: its choices, its unit, and one click to a fixed value. */
+export function shapeValue(identifier: Identifier | undefined): void {
+  const input = field('value');
+  const [type, value] = [String(input.typedInput('type')), String(input.typedInput('value'))];
+  const command = identifier?.type === 'void';
+  input.typedInput('types', [...fixedTypes(identifier, value), ...SOURCES] as never);
+  input.typedInput('type', type);
+  input.typedInput('value', value);
+  row('value').children('.mt-gateway-hint').remove();
+  const words = command ? text('value.command') : identifier ? describeIdentifier(identifier) : '';
+  element('div', 'mt-gateway-hint', words)
+    .toggle(words !== '')
+    .appendTo(row('value'));
+  offerFixed(identifier, input, type);
+}
+
+/** The types for a fixed value: the suitable one first, the others still there. */
+function fixedTypes(identifier: Identifier | undefined, saved: string): unknown[] {
+  if (!identifier) {
+    return FIXED;
+  }
+  const { type } = suitable(identifier);
+  const rest = FIXED.filter((other) => other !== type);
+  const words = Object.values(identifier.words ?? {});
+  if (words.length > 0) {
+    const options = words.includes(saved) || saved === '' ? words : [...words, saved];
+    const shown = options.map((word) => ({ value: word, label: word }));
+    return [{ value: 'str', label: text('type.mode'), options: shown }, ...rest];
+  }
+  return type === 'num' && identifier.unit
+    ? [{ value: 'num', label: identifier.unit, icon: 'red/images/typedInput/09.svg' }, ...rest]
+    : [type, ...rest];
+}
+
+function offerFixed(identifier: Identifier | undefined, input: JQuery, type: string): void {
+  const button = row('value').children('.mt-gateway-fixed').off('click');
+  const offered = identifier !== undefined && type === 'msg' && identifier.access.some(isWritten);
+  button.toggle(offered).text(text(identifier?.type === 'void' ? 'value.nothing' : 'value.fixed'));
+  if (identifier && offered) {
+    button.on('click', () => {
+      const { type: wanted, start } =
+        identifier.type === 'void' ? { type: 'str', start: '' } : suitable(identifier);
+      input.typedInput('type', wanted);
+      input.typedInput('value', start);
+      shapeValue(identifier);
+    });
+  }
+}
+
+const isWritten = (access: string) => access === 'write' || access === 'command';
+
+const checkType = typed('value');
+
+/** A fixed value has to fit the identifier, when both are known. */
+export function checkValue(this: EditorNode, value: unknown, options: unknown): boolean | string {
+  const verdict = checkType.call(this, value, options);
+  const open = $(`#node-input-valueType[data-node="${this.id}"]`).length > 0;
+  const type = open ? String(field('valueType').val()) : String(this.valueType);
+  const known = open ? shownIdentifier() : savedIdentifier(this);
+  if (
+    verdict !== true ||
+    !known?.id ||
+    !FIXED.includes(type) ||
+    hasEnv(value) ||
+    String(value ?? '') === ''
+  ) {
+    return verdict;
+  }
+  return fits(known, type, String(value));
+}
+
+function savedIdentifier(node: EditorNode): Identifier | undefined {
+  const name = String(node.identifier ?? '');
+  return node.identifierType === 'str' && !hasEnv(name)
+    ? currentCatalogue(String(node.service)).find(name)
+    : undefined;
+}
+
+function fits(identifier: Identifier, type: string, value: string): boolean | string {
+  const given: unknown =
+    type === 'num'
+      ? Number(value)
+      : type === 'bool'
+        ? value === 'true'
+        : type === 'json'
+          ? JSON.parse(value)
+          : value;
+  if (typeof given === 'string' && /^([0-9a-f]{2})+$/i.test(given)) {
+    return true;
+  }
+  try {
+    currentCatalogue().encode(identifier.name || identifier.id, given);
+    return true;
+  } catch {
+    return text('problem.value', { expected: describeIdentifier(identifier) });
+  }
+}

@@ -1,0 +1,77 @@
+// The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
+import { explainProblems, foldable, keepUnknownOptions } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
+import { typedField } from '../shared/editor-typed.ts';
+import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
+import type { GwWriteConfig } from './config.ts';
+import { checkValue, prepareValue, shapeValue } from './editor-value.ts';
+
+RED.nodes.registerType('mt-gw-write', {
+  category: 'mt gateway',
+  color: '#7FB0B5',
+  icon: 'gw-write.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    gateway: { value: 'gateway', validate: typed('gateway', mac) },
+    gatewayType: { value: 'msg' },
+    device: { value: 'device', validate: typed('device', mac) },
+    deviceType: { value: 'msg' },
+    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifierType: { value: 'msg' },
+    value: { value: 'payload', validate: checkValue },
+    valueType: { value: 'msg' },
+    ext: { value: 'ext', validate: typed('ext') },
+    extType: { value: 'msg' },
+    form: { value: 'auto' },
+    priority: { value: 'priority', validate: typed('priority') },
+    priorityType: { value: 'msg' },
+    extenderId: { value: 'extenderId', validate: typed('extenderId', hexBytes) },
+    extenderIdType: { value: 'msg' },
+    accessType: { value: 'accessType', validate: typed('accessType') },
+    accessTypeType: { value: 'msg' },
+    publicKey: { value: 'publicKey', validate: typed('publicKey', hexBytes) },
+    publicKeyType: { value: 'msg' },
+    timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
+    decode: { value: true },
+  } satisfies Defaults<GwWriteConfig>,
+  credentials: { key: { type: 'password' } },
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['form']);
+    requestFields(this);
+    prepareValue(this);
+    typedField(this, 'ext', { fallback: 'ext', types: ['json'] });
+    foldable('mt-gateway-more', optionalIsSet(this) || this.extType === 'json');
+    showIdentifier(shapeValue);
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const at = node.deviceType === 'str' ? node.device : '';
+  const what = node.identifierType === 'str' ? node.identifier : '';
+  const fixedTypes = ['str', 'num', 'bool', 'json'];
+  const value = fixedTypes.includes(String(node.valueType)) ? String(node.value ?? '') : '';
+  const key = `node.write${what ? 'What' : ''}${what && value ? 'Value' : ''}${at ? 'Where' : ''}`;
+  return node._(key, { what, value, where: at });
+}

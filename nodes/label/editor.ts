@@ -1,0 +1,55 @@
+// The mt-label panel: whether a label is created or removed, and from which device.
+import { explainProblems, field, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { typedFields } from '../shared/editor-typed.ts';
+import { mac, typed } from '../shared/editor-validate.ts';
+import type { LabelConfig } from './config.ts';
+
+RED.nodes.registerType('mt-label', {
+  category: 'mt gateway',
+  color: '#6A9CA6',
+  icon: 'label.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    action: { value: 'create' },
+    label: { value: 'payload', validate: typed('label') },
+    labelType: { value: 'msg' },
+    device: { value: 'device', validate: typed('device', mac) },
+    deviceType: { value: 'msg' },
+  } satisfies Defaults<LabelConfig>,
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['action']);
+    typedFields(this, {
+      label: { fallback: 'payload', pick: 'label' },
+      device: { fallback: 'device', pick: 'listed' },
+    });
+    whenever(['action'], () => row('device').toggle(field('action').val() !== 'create'));
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const what = node.labelType === 'str' ? node.label : '';
+  const action = ['create', 'remove'].find((known) => known === node.action) ?? 'either';
+  return what ? node._(`node.${action}What`, { what }) : node._(`node.${action}`);
+}

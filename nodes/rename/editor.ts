@@ -1,0 +1,51 @@
+// The mt-rename panel: which device gets which name.
+import { explainProblems } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { typedFields } from '../shared/editor-typed.ts';
+import { mac, typed } from '../shared/editor-validate.ts';
+import type { RenameConfig } from './config.ts';
+
+RED.nodes.registerType('mt-rename', {
+  category: 'mt gateway',
+  color: '#6A9CA6',
+  icon: 'rename.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    title: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    device: { value: 'device', validate: typed('device', mac) },
+    deviceType: { value: 'msg' },
+    name: { value: 'payload', validate: typed('name') },
+    nameType: { value: 'msg' },
+  } satisfies Defaults<RenameConfig>,
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.title || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.title ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    typedFields(this, {
+      device: { fallback: 'device', pick: 'listed' },
+      name: { fallback: 'payload' },
+    });
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const where = node.deviceType === 'str' ? node.device : '';
+  return where ? node._('node.renameWhere', { where }) : node._('node.rename');
+}

@@ -1,0 +1,55 @@
+// The kinds of reports as checkboxes, each with a line that explains it; none ticked means all.
+import { KINDS } from '../../src/protocol/reports/index.ts';
+import { element } from '../shared/editor.ts';
+import type { EditorNode } from '../shared/editor-red.ts';
+
+const CHOICES = [...Object.keys(KINDS), 'other'];
+
+/** Kinds that come with an identifier, and so in a raw and a decoded form. */
+export const KINDS_WITH_FORM: readonly string[] = CHOICES.filter(
+  (kind) => !['heartbeat', 'dfu', 'rssi'].includes(kind),
+);
+
+/** Kinds whose value the catalogue can decode. */
+export const KINDS_WITH_VALUE: readonly string[] = KINDS_WITH_FORM.filter(
+  (kind) => kind !== 'measurement-error' && kind !== 'other',
+);
+
+/** Builds the boxes; answers how to read them. A saved kind that is not known stays, as a box of its own. */
+export function kindBoxes(box: JQuery, node: EditorNode, onChange: () => void): () => string[] {
+  const saved = Array.isArray(node.kinds) ? (node.kinds as string[]) : [];
+  const unknown = saved.filter((kind) => !CHOICES.includes(kind));
+  box
+    .addClass('mt-gateway-kinds')
+    .attr({ role: 'group', 'aria-labelledby': 'mt-gateway-label-kinds' })
+    .empty();
+  const all = kindBox(box, 'all', node._('kind.all'), node._('explain.all'));
+  const boxes = [...CHOICES, ...unknown].map((kind) => {
+    const known = !unknown.includes(kind);
+    return kindBox(box, kind, known ? node._(`kind.${kind}`) : kind, known ? node._(`explain.${kind}`) : '');
+  });
+  const chosen = () => boxes.filter((one) => one.prop('checked')).map((one) => String(one.val()));
+  for (const one of boxes) {
+    one.prop('checked', saved.includes(String(one.val())));
+    one.on('change', () => {
+      all.prop('checked', chosen().length === 0);
+      onChange();
+    });
+  }
+  all.prop('checked', saved.length === 0).on('change', () => {
+    for (const one of boxes) {
+      one.prop('checked', false);
+    }
+    all.prop('checked', true);
+    onChange();
+  });
+  return chosen;
+}
+
+function kindBox(box: JQuery, kind: string, name: string, explanation: string): JQuery {
+  const line = element('label', 'mt-gateway-kind').appendTo(box);
+  const input = $('<input type="checkbox">').val(kind).attr('id', `mt-gateway-kind-${kind}`).appendTo(line);
+  const words = element('span', '', name).appendTo(line);
+  element('small', '', explanation).appendTo(words);
+  return input;
+}

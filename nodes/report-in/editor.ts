@@ -1,0 +1,133 @@
+// The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
+import { explainProblems, field, foldable, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import {
+  searchGateways,
+  searchHeardDevices,
+  searchIdentifiers,
+  searchLabels,
+} from '../shared/editor-sources.ts';
+import { tagList } from '../shared/editor-tags.ts';
+import { each, mac, wholeNumber } from '../shared/editor-validate.ts';
+import type { ReportInConfig } from './config.ts';
+import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes } from './editor-kinds.ts';
+import { startPreview } from './editor-preview.ts';
+
+const LISTS = {
+  labels: searchLabels,
+  gateways: searchGateways,
+  devices: searchHeardDevices,
+  identifiers: searchIdentifiers,
+};
+type List = keyof typeof LISTS;
+
+/** What the open panel holds beside its inputs. */
+let open: { kinds(): string[]; lists: Record<List, () => string[]>; stop(): void } | undefined;
+
+RED.nodes.registerType('mt-report-in', {
+  category: 'mt gateway',
+  color: '#9CC4C4',
+  icon: 'report-in.svg',
+  inputs: 0,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    kinds: { value: [] },
+    form: { value: 'both' },
+    gateways: { value: [], validate: each(mac) },
+    devices: { value: [], validate: each(mac) },
+    identifiers: { value: [] },
+    labels: { value: [] },
+    labelRefresh: { value: 300, validate: wholeNumber({ min: 1 }) },
+    decode: { value: true },
+    output: { value: 'report' },
+    duplicates: { value: 'keep' },
+    duplicateWindow: { value: 10, validate: wholeNumber({ min: 1 }) },
+  } satisfies Defaults<ReportInConfig>,
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['form', 'output', 'duplicates']);
+    openPanel(this);
+    whenever(['labelRefresh'], showWhatMatters);
+    for (const name of ['duplicates', 'form']) {
+      field(name).on('change', showWhatMatters);
+    }
+    foldable('mt-gateway-more', isSpecial(this));
+    explainProblems(this);
+  },
+  oneditsave(this: EditorNode) {
+    Object.assign(this, openSettings());
+    closePanel();
+  },
+  oneditcancel() {
+    closePanel();
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const list = (name: string) => (Array.isArray(node[name]) ? (node[name] as string[]) : []);
+  const identifiers = list('identifiers');
+  const what = (
+    identifiers.length > 0 ? identifiers : list('kinds').map((kind) => node._(`kind.${kind}`))
+  ).join(', ');
+  const [name, where] = (['devices', 'labels', 'gateways'] as const)
+    .map((filter) => [filter, list(filter).join(', ')] as const)
+    .find(([, found]) => found !== '') ?? ['', ''];
+  const from = where && node._(`node.${name}`, { where });
+  return node._(`node.${what ? 'what' : 'all'}${from ? 'From' : ''}`, { what, from });
+}
+
+function openPanel(node: EditorNode): void {
+  const kinds = kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters());
+  const lists = Object.entries(LISTS).map(([name, search]) => {
+    const saved = Array.isArray(node[name]) ? (node[name] as string[]) : [];
+    const label = `mt-gateway-label-${name}`;
+    return [
+      name,
+      tagList($(`#mt-gateway-${name}`), { saved, search, label, onChange: () => showWhatMatters() }),
+    ];
+  });
+  open = { kinds, lists: Object.fromEntries(lists) as Record<List, () => string[]>, stop: () => undefined };
+  open.stop = startPreview($('#mt-gateway-preview'), node, openSettings);
+}
+
+function closePanel(): void {
+  open?.stop();
+  open = undefined;
+}
+
+/** The lists of the open panel, which are no inputs that the editor saves by itself. */
+function openSettings(): Record<string, unknown> {
+  const lists = Object.entries(open?.lists ?? {}).map(([name, read]) => [name, read()]);
+  return { kinds: open?.kinds() ?? [], ...Object.fromEntries(lists) };
+}
+
+/** Settings that mean nothing for the chosen kinds, or without others, are not shown. */
+function showWhatMatters(): void {
+  const kinds = open?.kinds() ?? [];
+  const concerns = (some: readonly string[]) =>
+    kinds.length === 0 || kinds.some((kind) => some.includes(kind));
+  row('form').toggle(concerns(KINDS_WITH_FORM));
+  row('decode').toggle(concerns(KINDS_WITH_VALUE));
+  $('#mt-gateway-identifiers').closest('.form-row').toggle(concerns(KINDS_WITH_FORM));
+  row('duplicateWindow').toggle(field('duplicates').val() !== 'keep');
+  row('labelRefresh').toggle((open?.lists.labels().length ?? 0) > 0);
+}
+
+function isSpecial(node: EditorNode): boolean {
+  return node.decode === false || node.output === 'value' || node.duplicates === 'drop';
+}

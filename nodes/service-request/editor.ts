@@ -1,0 +1,58 @@
+// The mt-service-request panel: the method, path, query and body of a free REST call.
+import { explainProblems, field, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { typedFields } from '../shared/editor-typed.ts';
+import { typed } from '../shared/editor-validate.ts';
+import type { ServiceRequestConfig } from './config.ts';
+
+RED.nodes.registerType('mt-service-request', {
+  category: 'mt gateway',
+  color: '#6A9CA6',
+  icon: 'service-request.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    method: { value: 'GET' },
+    path: { value: 'path', validate: typed('path') },
+    pathType: { value: 'msg' },
+    query: { value: 'query', validate: typed('query') },
+    queryType: { value: 'msg' },
+    body: { value: 'payload', validate: typed('body') },
+    bodyType: { value: 'msg' },
+  } satisfies Defaults<ServiceRequestConfig>,
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['method']);
+    typedFields(this, {
+      path: { fallback: 'path' },
+      query: { fallback: 'query', types: ['json'] },
+      body: { fallback: 'payload', types: ['json', 'str'] },
+    });
+    whenever(['method'], () => row('body').toggle(field('method').val() !== 'GET'));
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const method = node.method === 'msg' ? '' : node.method;
+  const path = node.pathType === 'str' ? node.path : '';
+  return [method, path].filter(Boolean).join(' ') || node._('palette');
+}

@@ -1,0 +1,81 @@
+// Test connection: asks the runtime to try the values that are typed, saved or not, and shows what it says.
+import { element, field } from '../shared/editor.ts';
+import type { EditorNode } from '../shared/editor-red.ts';
+
+const PREFIX = 'node-config-input';
+const CREDENTIALS = ['username', 'password', 'mqttUsername', 'mqttPassword'];
+/** The runtime answers within 10 s; a little more for the way. */
+const TIMEOUT = 15_000;
+
+interface Verdict {
+  ok?: boolean;
+  message?: string;
+}
+
+/** Makes the button work while the panel is open. */
+export function prepareTest(node: EditorNode): void {
+  const button = $('#mt-gateway-test');
+  button.on('click', () => {
+    button.prop('disabled', true);
+    show([line('fa fa-spinner fa-pulse', '', node._('test.running'))]);
+    void test(node)
+      .then(show)
+      .finally(() => button.prop('disabled', false));
+  });
+}
+
+function show(lines: readonly JQuery[]): void {
+  $('#mt-gateway-test-result')
+    .empty()
+    .append(...lines);
+}
+
+async function test(node: EditorNode): Promise<JQuery[]> {
+  try {
+    const answer: unknown = await $.ajax({
+      url: 'mt-service/test',
+      method: 'POST',
+      contentType: 'application/json',
+      data: JSON.stringify(typedValues(node)),
+      timeout: TIMEOUT,
+    });
+    const { rest, mqtt } = (answer ?? {}) as { rest?: Verdict; mqtt?: Verdict };
+    const halves = [verdict(node, 'rest', rest), verdict(node, 'mqtt', mqtt)].filter(
+      (half) => half !== undefined,
+    );
+    return halves.length > 0 ? halves : [bad(node._('test.nothing'))];
+  } catch (failure) {
+    const { status } = failure as JQuery.jqXHR;
+    return [bad(node._(status === 401 || status === 403 ? 'test.forbidden' : 'test.failed'))];
+  }
+}
+
+/** What is typed at this moment; a password that was not touched travels as the editor's placeholder. */
+function typedValues(node: EditorNode): Record<string, unknown> {
+  const values: Record<string, unknown> = { id: node.id };
+  for (const name of Object.keys(node._def.defaults)) {
+    const input = field(name, PREFIX);
+    values[name] = input.is(':checkbox') ? input.prop('checked') : (input.val() ?? node[name]);
+  }
+  if (values.tls === '_ADD_') {
+    values.tls = '';
+  }
+  const credentials = CREDENTIALS.map((name) => [name, field(name, PREFIX).val() ?? '']);
+  return { ...values, credentials: Object.fromEntries(credentials) };
+}
+
+function verdict(node: EditorNode, half: 'rest' | 'mqtt', given: Verdict | undefined): JQuery | undefined {
+  if (!given) {
+    return undefined;
+  }
+  const words = `${node._(`test.${half}`)}: ${given.message ?? node._(given.ok ? 'test.ok' : 'test.failed')}`;
+  return given.ok ? line('fa fa-check-circle', 'mt-gateway-verdict-ok', words) : bad(words);
+}
+
+const bad = (words: string) => line('fa fa-exclamation-circle', 'mt-gateway-verdict-bad', words);
+
+function line(icon: string, className: string, words: string): JQuery {
+  return element('div', `mt-gateway-verdict ${className}`)
+    .append(element('i', icon).attr('aria-hidden', 'true'))
+    .append(element('span', '', words));
+}

@@ -1,0 +1,85 @@
+// The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
+import { explainProblems, field, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { addresses, json, wholeNumber } from '../shared/editor-validate.ts';
+import type { ServiceConfig } from './config.ts';
+import { prepareTest } from './editor-test.ts';
+
+const PREFIX = 'node-config-input';
+const TABS = ['rest', 'mqtt', 'advanced'];
+
+RED.nodes.registerType('mt-service', {
+  category: 'config',
+  color: '#6A9CA6',
+  icon: 'service.svg',
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    authUrl: { value: '', validate: addresses(['https', 'http']) },
+    baseUrl: { value: '', validate: addresses(['https', 'http']) },
+    brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true) },
+    tls: { value: '', type: 'tls-config', required: false },
+    clientId: { value: '' },
+    protocolVersion: { value: 4 },
+    keepalive: { value: 60, validate: wholeNumber({ min: 0, max: 65_535 }) },
+    persistent: { value: false },
+    sessionExpiry: { value: 86_400, validate: wholeNumber({ min: 0, max: 4_294_967_295 }) },
+    sharedGroup: { value: '' },
+    topicPrefix: { value: '' },
+    reportQos: { value: 1 },
+    requestQos: { value: 1 },
+    requestTimeout: { value: 30_000, validate: wholeNumber({ min: 1 }) },
+    maxInFlight: { value: 8, validate: wholeNumber({ min: 1 }) },
+    maxQueue: { value: 1_000, validate: wholeNumber({ min: 0 }) },
+    httpTimeout: { value: 15_000, validate: wholeNumber({ min: 1 }) },
+    httpRetries: { value: 3, validate: wholeNumber({ min: 0 }) },
+    authHeader: { value: 'Authorization' },
+    pageTokenParam: { value: 'NextToken' },
+    ackOperation: { value: 'ack' },
+    ackDecodedOperation: { value: 'ack-decoded' },
+    ackTemplate: { value: '{"time":"{{time}}"}', validate: json('object') },
+    identifiers: { value: '[]', validate: json('array') },
+  } satisfies Defaults<ServiceConfig>,
+  credentials: {
+    username: { type: 'text' },
+    password: { type: 'password' },
+    mqttUsername: { type: 'text' },
+    mqttPassword: { type: 'password' },
+  },
+  label(this: EditorNode) {
+    return this.name || address(this) || this._('palette');
+  },
+  oneditprepare(this: EditorNode) {
+    keepUnknownOptions(this, ['protocolVersion', 'reportQos', 'requestQos'], PREFIX);
+    prepareTabs(this);
+    whenever(['persistent', 'protocolVersion'], showSessionExpiry, PREFIX);
+    prepareTest(this);
+    explainProblems(this, PREFIX);
+  },
+});
+
+/** Where the service is, when it has no name. */
+function address(node: EditorNode): string {
+  return String(node.baseUrl || node.brokerUrl || '').replace(/^\w+:\/\//, '');
+}
+
+function prepareTabs(node: EditorNode): void {
+  const tabs = RED.tabs.create({
+    id: 'mt-gateway-service-tabs',
+    onchange: ({ id }) => {
+      for (const name of TABS) {
+        $(`#mt-gateway-tab-${name}`).toggle(id === name);
+      }
+    },
+  });
+  for (const id of TABS) {
+    tabs.addTab({ id, label: node._(`tab.${id}`) });
+  }
+  tabs.activateTab('rest');
+}
+
+/** The broker is told how long to keep a session only by MQTT 5. */
+function showSessionExpiry(): void {
+  const persistent = field('persistent', PREFIX).prop('checked') === true;
+  row('sessionExpiry', PREFIX).toggle(persistent && field('protocolVersion', PREFIX).val() !== '4');
+}

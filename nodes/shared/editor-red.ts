@@ -1,0 +1,46 @@
+// The few parts of the editor's global RED that the panels use, and the shape of a node definition.
+
+/** A node as the editor holds it: its saved properties beside a few of the editor's own. */
+export interface EditorNode {
+  id: string;
+  type: string;
+  changed?: boolean;
+  users?: EditorNode[];
+  _def: { defaults: Record<string, Property> };
+  _(key: string, values?: Record<string, unknown>): string;
+  [property: string]: unknown;
+}
+
+/** One row of `defaults`; a validator answers true or says in words what is wrong. */
+export interface Property<T = unknown> {
+  value: T | '';
+  type?: string;
+  required?: boolean;
+  validate?(this: EditorNode, value: unknown, options: unknown): boolean | string;
+}
+
+/** Ties the literal in registerType to the saved shape: every key, none too many, each with a fitting value. */
+export type Defaults<Config> = {
+  [Key in Exclude<keyof Config, 'service'>]-?: Property<Config[Key]>;
+} & (Config extends { service: string } ? { service: Property<string> } : unknown);
+
+interface EditorTabs {
+  addTab(tab: { id: string; label: string }): void;
+  activateTab(id: string): void;
+}
+
+interface EditorRed {
+  _(key: string, values?: Record<string, unknown>): string;
+  nodes: {
+    registerType(type: string, definition: object): void;
+    node(id: string): EditorNode | null;
+    getType(type: string): unknown;
+  };
+  tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
+  notify(text: string, options?: object): void;
+  utils: { validateTypedProperty(value: unknown, type: string, options: object): boolean | string };
+}
+
+declare global {
+  const RED: EditorRed;
+}

@@ -1,0 +1,83 @@
+// What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
+import type { Identifier } from '../../src/protocol/identifiers.ts';
+import { field, hasEnv, hint, text, whenever } from './editor.ts';
+import type { EditorNode } from './editor-red.ts';
+import { currentCatalogue } from './editor-sources.ts';
+import { typedFields } from './editor-typed.ts';
+
+/** The request's parameters that are seldom needed. */
+export const OPTIONAL_FIELDS = ['priority', 'extenderId', 'accessType', 'publicKey', 'key'] as const;
+
+const PRIORITIES = ['4', '3', '2', '1', '0'];
+const ACCESS_TYPES = ['unprovisioned', 'legacy'];
+
+const choice = (key: string, values: readonly string[]) => ({
+  value: 'str',
+  label: text(`type.${key}`),
+  options: values.map((value) => ({ value, label: text(`${key}.${value}`) })),
+});
+
+/** Makes the typed fields of a request: where it goes, what it is about, and how it travels. */
+export function requestFields(node: EditorNode): void {
+  typedFields(node, {
+    gateway: { fallback: 'gateway', pick: 'gateway' },
+    device: { fallback: 'device', pick: 'device' },
+    identifier: { fallback: 'identifier', pick: 'identifier' },
+    priority: { fallback: 'priority', types: fixedTypes(node, 'priority', PRIORITIES) },
+    extenderId: { fallback: 'extenderId', pick: 'device' },
+    accessType: { fallback: 'accessType', types: fixedTypes(node, 'accessType', ACCESS_TYPES) },
+    publicKey: { fallback: 'publicKey' },
+  });
+}
+
+/** A drop-down with names, and a number where it was saved as one; a saved text that is none of the choices stays. */
+function fixedTypes(node: EditorNode, name: string, values: readonly string[]) {
+  const saved = node[`${name}Type`] === 'str' ? String(node[name] ?? '') : '';
+  const listed = saved === '' || values.includes(saved) ? values : [...values, saved];
+  const row = choice(name, listed);
+  row.options = listed.map((value) => ({
+    value,
+    label: values.includes(value) ? text(`${name}.${value}`) : value,
+  }));
+  return node[`${name}Type`] === 'num' ? [row, 'num'] : [row];
+}
+
+/** Whether an optional parameter of a saved node differs from what a new one has. */
+export function optionalIsSet(node: EditorNode): boolean {
+  const typedOnes = OPTIONAL_FIELDS.filter((name) => name !== 'key');
+  const credentials = (node.credentials ?? {}) as Record<string, unknown>;
+  return (
+    typedOnes.some((name) => (node[`${name}Type`] ?? 'msg') !== 'msg') ||
+    (node.form ?? 'auto') !== 'auto' ||
+    node.decode === false ||
+    (node.timeout ?? '') !== '' ||
+    credentials.has_key === true
+  );
+}
+
+/** The catalogue's row of the identifier that the panel names; undefined when it is not fixed or not known. */
+export function shownIdentifier(): Identifier | undefined {
+  const value = String(field('identifier').val() ?? '').trim();
+  return field('identifierType').val() === 'str' && value !== '' && !hasEnv(value)
+    ? currentCatalogue().find(value)
+    : undefined;
+}
+
+/** Type, unit and range of an identifier, in words. */
+export function describeIdentifier(identifier: Identifier): string {
+  const { id, type, unit, min, max } = identifier;
+  const range = min === undefined || max === undefined ? '' : text('identifier.range', { min, max });
+  const parts = [text(`wire.${type}`), unit, range, text('identifier.hex', { id })];
+  return parts.filter(Boolean).join(' · ');
+}
+
+/** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
+export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
+  whenever(['identifier', 'identifierType', 'service'], () => {
+    const identifier = shownIdentifier();
+    const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
+    const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';
+    hint('identifier', identifier ? describeIdentifier(identifier) : unknown);
+    then?.(identifier);
+  });
+}

@@ -1,0 +1,182 @@
+// Where the pickers' choices come from: the runtime's lists of devices and of what was heard, and the catalogue.
+import { type Catalogue, createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
+import { field, hasEnv, text } from './editor.ts';
+import type { Choice, Found } from './editor-picker.ts';
+
+const LIMIT = 50;
+
+interface ListedDevice {
+  id: string;
+  mac?: string;
+  name?: string;
+  labels?: string[];
+  connected?: boolean;
+  model?: string;
+}
+
+interface Heard {
+  id: string;
+  name?: string;
+  lastSeen?: string | number;
+  count?: number;
+}
+
+/** The id of the service that the open panel has chosen; empty when none. */
+export function chosenService(): string {
+  const id = String(field('service').val() ?? '');
+  return id === '_ADD_' ? '' : id;
+}
+
+/** Why a question to the runtime has no answer, in words. */
+function refusal(status: number): string {
+  if (status === 401 || status === 403) {
+    return text('picker.forbidden');
+  }
+  return text(status === 404 ? 'picker.deployFirst' : status === 0 ? 'picker.offline' : 'picker.failed');
+}
+
+/** Asks the runtime about the chosen service, relative to the editor's own address. */
+async function ask<T>(path: string, query: Record<string, string | number>): Promise<T[] | string> {
+  const service = chosenService();
+  if (service === '') {
+    return text('picker.noService');
+  }
+  if (hasEnv(service)) {
+    return text('picker.envService');
+  }
+  try {
+    const url = `mt-service/${encodeURIComponent(service)}/${path}`;
+    const rows: unknown = await $.ajax({
+      url,
+      data: { limit: LIMIT, ...query },
+      dataType: 'json',
+      timeout: 10_000,
+    });
+    return Array.isArray(rows) ? rows : text('picker.failed');
+  } catch (failure) {
+    return refusal((failure as JQuery.jqXHR).status ?? 0);
+  }
+}
+
+/** The text of a fixed field of the open panel, to narrow another one's choices; empty when it is not fixed. */
+function fixed(name: string): string {
+  const value = String(field(name).val() ?? '').trim();
+  return field(`${name}Type`).val() === 'str' && !hasEnv(value) ? value : '';
+}
+
+/** The fixed ones of some fields, to narrow a question to the runtime. */
+function narrowed(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, fixed(name)]).filter(([, value]) => value !== ''));
+}
+
+function fromDevice(device: ListedDevice, useId: boolean): Choice {
+  const value = useId ? device.id : (device.mac ?? device.id);
+  const detail = [value, device.model].filter(Boolean).join(' · ');
+  return {
+    value,
+    title: device.name || value,
+    detail,
+    connected: device.connected ?? false,
+    tags: device.labels ?? [],
+  };
+}
+
+function fromHeard({ id, name, count }: Heard): Choice {
+  const times = count === undefined ? '' : text('picker.heard', { count });
+  return { value: id, title: name || id, detail: [name ? id : '', times].filter(Boolean).join(' · ') };
+}
+
+/** What was found of two lists; a refusal of one is told only when the other has nothing either. */
+function merged(first: Choice[] | string, second: Choice[] | string): Found {
+  const choices = new Map<string, Choice>();
+  for (const list of [first, second]) {
+    for (const choice of typeof list === 'string' ? [] : list) {
+      choices.has(choice.value) || choices.set(choice.value, choice);
+    }
+  }
+  const note = [first, second].find((list) => typeof list === 'string') as string | undefined;
+  return { choices: [...choices.values()], ...(choices.size === 0 && note !== undefined ? { note } : {}) };
+}
+
+const listed = async (q: string, useId: boolean): Promise<Choice[] | string> => {
+  const rows = await ask<ListedDevice>('devices', { q });
+  return typeof rows === 'string' ? rows : rows.map((device) => fromDevice(device, useId));
+};
+
+const heard = async (
+  what: string,
+  q: string,
+  at: Record<string, string> = {},
+): Promise<Choice[] | string> => {
+  const rows = await ask<Heard>('seen', { what, q, ...at });
+  return typeof rows === 'string' ? rows : rows.map(fromHeard);
+};
+
+/** Devices of the device list, by their REST id. */
+export const searchListed = async (q: string): Promise<Found> => merged(await listed(q, true), []);
+
+/** Gateways: the device list by MAC, and those that were heard. */
+export const searchGateways = async (q: string): Promise<Found> =>
+  merged(...(await Promise.all([listed(q, false), heard('gateways', q)])));
+
+/** Devices that were heard, of the chosen gateway when it is fixed; the gateways themselves after them. */
+export async function searchHeardDevices(q: string): Promise<Found> {
+  const lists = [heard('devices', q, narrowed(['gateway'])), listed(q, false)] as const;
+  return merged(...(await Promise.all(lists)));
+}
+
+/** Labels of the device list. */
+export async function searchLabels(q: string): Promise<Found> {
+  const rows = await ask<ListedDevice>('devices', { q, limit: 1000 });
+  if (typeof rows === 'string') {
+    return { choices: [], note: rows };
+  }
+  const counts = new Map<string, number>();
+  for (const label of rows.flatMap((device) => device.labels ?? [])) {
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  const wanted = [...counts].filter(([label]) => label.toLowerCase().includes(q.toLowerCase()));
+  wanted.sort(([one], [other]) => one.localeCompare(other));
+  return {
+    choices: wanted.map(([label, count]) => ({
+      value: label,
+      title: label,
+      detail: text('picker.carriers', { count }),
+    })),
+  };
+}
+
+/** The catalogue with the entries that the chosen service adds; without them when they cannot be read. */
+export function currentCatalogue(id = chosenService()): Catalogue {
+  const service = RED.nodes.node(id);
+  try {
+    return createCatalogue(service?.identifiers || '[]');
+  } catch {
+    return createCatalogue('[]');
+  }
+}
+
+/** Identifiers: those that were heard first, then the catalogue, by name, hex id and unit. */
+export async function searchIdentifiers(q: string): Promise<Found> {
+  const catalogue = currentCatalogue();
+  const reported = await heard('identifiers', '', narrowed(['gateway', 'device']));
+  const choices = new Map<string, Choice>();
+  for (const { value } of typeof reported === 'string' ? [] : reported) {
+    const known = catalogue.find(value);
+    const name = known?.name || value;
+    choices.set(name, { ...fromIdentifier(name, known), tags: [text('picker.reported')] });
+  }
+  for (const row of catalogue.rows) {
+    const name = row.name || row.id;
+    choices.has(name) || choices.set(name, fromIdentifier(name, row));
+  }
+  const wanted = q.trim().toLowerCase();
+  const fits = ({ title, detail }: Choice) => `${title} ${detail}`.toLowerCase().includes(wanted);
+  return { choices: [...choices.values()].filter(fits) };
+}
+
+const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
+  value: name,
+  title: name,
+  detail: [row?.id, row?.unit].filter((part) => part && part !== name).join(' · '),
+});

@@ -1,0 +1,76 @@
+// An editable list of texts: each a tag that can be taken away, and a field with a picker that adds one.
+import { element, text } from './editor.ts';
+import { attachPicker, type Found } from './editor-picker.ts';
+
+export interface TagListOptions {
+  saved: readonly string[];
+  search(query: string): Promise<Found>;
+  /** The id of the label's element. */
+  label: string;
+  onChange(): void;
+}
+
+/** Builds the list into `box`; answers how to read it. A text that nobody picked is kept as it was typed. */
+export function tagList(box: JQuery, { saved, search, label, onChange }: TagListOptions): () => string[] {
+  const values = [...saved];
+  const names = new Map<string, string>();
+  box.addClass('mt-gateway-chips').attr({ role: 'group', 'aria-labelledby': label }).empty();
+  const input = $('<input type="text">').attr({ 'aria-labelledby': label, placeholder: text('tags.add') });
+  input.appendTo(box);
+
+  const show = () => {
+    box.children('.mt-gateway-chip').remove();
+    for (const value of values) {
+      tag(value, names.get(value) ?? value, () => remove(value)).insertBefore(input);
+    }
+    input.attr('placeholder', values.length === 0 ? text('tags.any') : text('tags.add'));
+  };
+  const remove = (value: string) => {
+    values.splice(values.indexOf(value), 1);
+    show();
+    onChange();
+    input.trigger('focus');
+  };
+  const add = (given: string) => {
+    for (const value of given.split(/[,\n]/).map((part) => part.trim())) {
+      value === '' || values.includes(value) || values.push(value);
+    }
+    input.val('');
+    show();
+    onChange();
+  };
+
+  attachPicker(input, {
+    search: async (query) => {
+      const found = await search(query);
+      return { ...found, choices: found.choices.filter(({ value }) => !values.includes(value)) };
+    },
+    onPick: ({ value, title }) => {
+      names.set(value, title);
+      add(value);
+    },
+  });
+  input.on('blur', () => add(String(input.val())));
+  input.on('keydown', (event) => {
+    if ((event.key === 'Enter' || event.key === ',') && String(input.val()).trim() !== '') {
+      event.preventDefault();
+      add(String(input.val()));
+    } else if (event.key === 'Backspace' && input.val() === '' && values.length > 0) {
+      remove(values[values.length - 1] ?? '');
+    }
+  });
+  box.on('click', (event) => event.target === box[0] && input.trigger('focus').trigger('click'));
+  show();
+  return () => [...values];
+}
+
+function tag(value: string, title: string, remove: () => void): JQuery {
+  const chip = element('span', 'mt-gateway-chip').attr('title', value);
+  element('span', '', title === value ? value : `${title} (${value})`).appendTo(chip);
+  return element('button', '')
+    .attr({ type: 'button', 'aria-label': text('tags.remove', { value: title }) })
+    .append('<i class="fa fa-times" aria-hidden="true"></i>')
+    .on('click', remove)
+    .appendTo(chip)
+    .parent();
+}

@@ -1,0 +1,101 @@
+// Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
+import { element, field, text } from './editor.ts';
+import { attachPicker, type Choice, type Found } from './editor-picker.ts';
+import type { EditorNode } from './editor-red.ts';
+import {
+  searchGateways,
+  searchHeardDevices,
+  searchIdentifiers,
+  searchLabels,
+  searchListed,
+} from './editor-sources.ts';
+
+const PICKERS = {
+  gateway: { icon: 'fa fa-wifi', search: searchGateways },
+  device: { icon: 'fa fa-microchip', search: searchHeardDevices },
+  listed: { icon: 'fa fa-microchip', search: searchListed },
+  identifier: { icon: 'fa fa-tachometer', search: searchIdentifiers },
+  label: { icon: 'fa fa-tag', search: searchLabels },
+} as const satisfies Record<string, { icon: string; search(query: string): Promise<Found> }>;
+
+export type PickerKind = keyof typeof PICKERS;
+
+type TypeRow = string | { value: string; [option: string]: unknown };
+
+export interface TypedOptions {
+  /** The message property that is read when nothing is set. */
+  fallback: string;
+  pick?: PickerKind;
+  /** Types besides msg, flow, global, env and jsonata; the first is the fixed text. */
+  types?: readonly TypeRow[];
+  /** Types that are offered besides the fixed text. */
+  more?: readonly TypeRow[];
+  onPick?(choice: Choice): void;
+}
+
+const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
+
+/** Turns the inputs of a panel into typed fields; the table's keys are the properties. */
+export function typedFields(node: EditorNode, table: Record<string, TypedOptions>): void {
+  for (const [name, options] of Object.entries(table)) {
+    typedField(node, name, options);
+  }
+}
+
+/** Turns one input into a typed field that is saved as `name` and `nameType`. */
+export function typedField(node: EditorNode, name: string, options: TypedOptions): void {
+  const input = field(name);
+  const [value, type] = savedPair(node, name, options.fallback);
+  const typeField = $('<input type="hidden">')
+    .attr({ id: `node-input-${name}Type`, 'data-node': node.id })
+    .val(type);
+  labelled(input, name);
+  input.after(typeField);
+  const fixed = [
+    ...(options.types ?? [options.pick ? pickedType(options.pick) : 'str']),
+    ...(options.more ?? []),
+  ];
+  input.typedInput({ types: [...fixed, ...SOURCES] as never, typeField: typeField as never });
+  input.typedInput('type', type);
+  input.typedInput('value', value);
+  if (options.pick) {
+    addPicker(input, options.pick, options.onPick);
+  }
+}
+
+/** An imported node may lack either half: the default of the contract is the message property. */
+function savedPair(node: EditorNode, name: string, fallback: string): [string, string] {
+  const [value, type] = [node[name], node[`${name}Type`]];
+  const missing = value === undefined || value === null || ((type ?? '') === '' && value === '');
+  return missing ? [fallback, 'msg'] : [String(value), String(type || 'msg')];
+}
+
+function pickedType(pick: PickerKind): TypeRow {
+  return { value: 'str', label: text(`type.${pick}`), icon: PICKERS[pick].icon };
+}
+
+/** The visible input of a TypedInput is not the labelled one. */
+function labelled(input: JQuery, name: string): void {
+  const label = input.closest('.form-row').children('label').first().attr('id', `mt-gateway-label-${name}`);
+  input.attr('aria-labelledby', label.attr('id') ?? '');
+}
+
+function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick']): void {
+  const container = input.nextAll('.red-ui-typedInput-container').first();
+  const picker = attachPicker(container.find('.red-ui-typedInput-input'), {
+    search: PICKERS[pick].search,
+    active: () => input.typedInput('type') === 'str',
+    ...(onPick && { onPick }),
+  });
+  element('button', 'red-ui-button mt-gateway-pick')
+    .attr({ type: 'button', title: text(`pick.${pick}`), 'aria-label': text(`pick.${pick}`) })
+    .append('<i class="fa fa-search" aria-hidden="true"></i>')
+    .on('mousedown', (event) => event.preventDefault())
+    .on('click', () => {
+      if (input.typedInput('type') !== 'str') {
+        input.typedInput('type', 'str');
+      }
+      picker.open();
+    })
+    .insertAfter(container);
+}

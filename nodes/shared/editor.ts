@@ -1,0 +1,93 @@
+// What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows, selects that keep what they do not know.
+import type { EditorNode } from './editor-red.ts';
+
+const SHARED = '@mt-gateway/node-red-mt-gateway/mt-service:editor.';
+
+/** A text that several panels use, from the catalogue of mt-service. */
+export const text = (key: string, values?: Record<string, unknown>): string => RED._(SHARED + key, values);
+
+/** Whether a text names an environment variable: the runtime fills it in, so the editor never judges it. */
+export const hasEnv = (value: unknown): boolean => typeof value === 'string' && /\$\{[^}]*\}/.test(value);
+
+/** Builds an element whose text is never read as HTML: names of devices come from strangers. */
+export function element(tag: string, className: string, content = ''): JQuery {
+  const made = $(document.createElement(tag)).addClass(className);
+  return content === '' ? made : made.text(content);
+}
+
+/** The input of a property in the open panel. */
+export const field = (name: string, prefix = 'node-input'): JQuery =>
+  $(document.getElementById(`${prefix}-${name}`) ?? document.createElement('input'));
+
+/** The row that an input stands in. */
+export const row = (name: string, prefix?: string): JQuery => field(name, prefix).closest('.form-row');
+
+/** Runs `then` now and whenever one of the inputs changes. */
+export function whenever(names: readonly string[], then: () => void, prefix?: string): void {
+  for (const name of names) {
+    field(name, prefix).on('change', then);
+  }
+  then();
+}
+
+/** Shows a line under the input of a row; an empty text takes it away. */
+export function hint(name: string, content: string, prefix?: string): JQuery {
+  const line = row(name, prefix).children('.mt-gateway-hint');
+  const shown = line.length > 0 ? line : element('div', 'mt-gateway-hint').appendTo(row(name, prefix));
+  return shown.text(content).toggle(content !== '');
+}
+
+/** A select that shows a saved value which is none of its options, such as `${NAME}`, and so keeps it. */
+export function keepUnknownOptions(node: EditorNode, names: readonly string[], prefix?: string): void {
+  for (const name of names) {
+    const saved = node[name];
+    if (saved === undefined || saved === null || saved === '') {
+      continue;
+    }
+    const select = field(name, prefix);
+    const known = select.find('option').filter((_, option) => $(option).val() === String(saved));
+    if (known.length === 0) {
+      element('option', '', String(saved)).attr('value', String(saved)).appendTo(select);
+    }
+    select.val(String(saved));
+  }
+}
+
+/** A heading that folds the rows behind it away; open from the start when `open`. */
+export function foldable(id: string, open: boolean): void {
+  const heading = $(`#${id}`);
+  const body = $(`#${id}-body`);
+  const show = (wanted: boolean) => {
+    heading.attr('aria-expanded', String(wanted));
+    heading.children('i').toggleClass('fa-caret-down', wanted).toggleClass('fa-caret-right', !wanted);
+    body.toggle(wanted);
+  };
+  heading.on('click', () => show(heading.attr('aria-expanded') !== 'true'));
+  show(open);
+}
+
+/** Says under each input, in words, what its validator finds wrong, while the panel is open. */
+export function explainProblems(node: EditorNode, prefix = 'node-input'): void {
+  for (const [name, property] of Object.entries(node._def.defaults)) {
+    const input = field(name, prefix);
+    if (!property.validate || input.closest('.form-row').length === 0) {
+      continue;
+    }
+    const line = element('div', 'mt-gateway-problem').attr({
+      role: 'alert',
+      id: `mt-gateway-problem-${name}`,
+    });
+    line.appendTo(input.closest('.form-row'));
+    const explain = () => {
+      const verdict = property.validate?.call(node, currentValue(input), {});
+      line.text(typeof verdict === 'string' ? verdict : '').toggle(typeof verdict === 'string');
+    };
+    input.on('change keyup paste', explain);
+    field(`${name}Type`, prefix).on('change', explain);
+    explain();
+  }
+}
+
+function currentValue(input: JQuery): unknown {
+  return input.is(':checkbox') ? input.prop('checked') : input.val();
+}

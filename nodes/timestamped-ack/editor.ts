@@ -1,0 +1,74 @@
+// The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
+import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor.ts';
+import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { typedFields } from '../shared/editor-typed.ts';
+import { mac, typed, wholeNumber } from '../shared/editor-validate.ts';
+import type { TimestampedAckConfig } from './config.ts';
+
+const FIELDS = ['gateway', 'device', 'identifier', 'form', 'time'];
+const FORMS = ['raw', 'decoded'];
+
+RED.nodes.registerType('mt-timestamped-ack', {
+  category: 'mt gateway',
+  color: '#7FB0B5',
+  icon: 'timestamped-ack.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    gateway: { value: 'gateway', validate: typed('gateway', mac) },
+    gatewayType: { value: 'msg' },
+    device: { value: 'device', validate: typed('device', mac) },
+    deviceType: { value: 'msg' },
+    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifierType: { value: 'msg' },
+    form: { value: 'form', validate: typed('form') },
+    formType: { value: 'msg' },
+    time: { value: 'time', validate: typed('time') },
+    timeType: { value: 'msg' },
+    wait: { value: true },
+    timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
+  } satisfies Defaults<TimestampedAckConfig>,
+  paletteLabel(this: EditorNode) {
+    return this._('palette');
+  },
+  inputLabels(this: EditorNode) {
+    return this._('port.input');
+  },
+  outputLabels(this: EditorNode) {
+    return this._('port.output');
+  },
+  label(this: EditorNode) {
+    return this.name || describe(this);
+  },
+  labelStyle(this: EditorNode) {
+    return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare(this: EditorNode) {
+    typedFields(this, {
+      gateway: { fallback: 'gateway', pick: 'gateway' },
+      device: { fallback: 'device', pick: 'device' },
+      identifier: { fallback: 'identifier', pick: 'identifier' },
+      form: { fallback: 'form', types: [formType()] },
+      time: { fallback: 'time' },
+    });
+    foldable(
+      'mt-gateway-more',
+      FIELDS.some((name) => (this[`${name}Type`] ?? 'msg') !== 'msg'),
+    );
+    whenever(['wait'], () => row('timeout').toggle(field('wait').prop('checked') === true));
+    explainProblems(this);
+  },
+});
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  return node._(node.wait === false ? 'node.send' : 'node.wait');
+}
+
+function formType() {
+  const options = FORMS.map((value) => ({ value, label: text(`form.${value}`) }));
+  return { value: 'str', label: text('type.form'), options };
+}
