@@ -1,0 +1,172 @@
+// The gateways' side of the broker: each gateway is a client of its own, publishes reports and answers requests.
+import { setTimeout as wait } from 'node:timers/promises';
+import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
+import type { Fleet, Gateway } from './fleet.ts';
+import type { OperationRequest } from './operations.ts';
+import { between, type Random } from './random.ts';
+import type { Publication } from './traffic.ts';
+
+/** Faults of the answers; set at any time. */
+export interface AnswerFaults {
+  /** Share of requests that are carried out but not answered. */
+  lostAnswers: number;
+  /** Share of requests that never arrive. */
+  lostRequests: number;
+  /** Milliseconds until the answer: half to one and a half of it. */
+  delay: number;
+  /** Answers come twice. */
+  twice: boolean;
+  /** What the answer looks like. */
+  form: 'normal' | 'not-json' | 'not-object' | 'without-id' | 'wrong-id' | 'without-status';
+}
+
+/** A request as a gateway received it, and what became of it. */
+export interface OperationCall {
+  gateway: string;
+  device: string;
+  operation: string;
+  identifier: string | undefined;
+  /** The JSON object; undefined when it was none. */
+  payload: Record<string, unknown> | undefined;
+  topic: string;
+  /** Absent: not answered. */
+  response?: Record<string, unknown>;
+}
+
+interface Ground {
+  url: string;
+  fleet: Fleet;
+  topicPrefix: string;
+  qos: 0 | 1;
+  login: Pick<IClientOptions, 'username' | 'password'>;
+  random: Random;
+  now: () => number;
+  faults: AnswerFaults;
+  answer(request: OperationRequest): Record<string, unknown>;
+  /** Called as soon as a request is there, and again with the same object when it has been answered. */
+  received(call: OperationCall): void;
+  answered(call: OperationCall): void;
+}
+
+function readObject(payload: Buffer): Record<string, unknown> | undefined {
+  try {
+    const body = JSON.parse(payload.toString());
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function disguise(response: Record<string, unknown>, form: AnswerFaults['form']): string {
+  const { id, status, ...rest } = response;
+  switch (form) {
+    case 'normal':
+      return JSON.stringify(response);
+    case 'not-json':
+      return '{"time":';
+    case 'not-object':
+      return '[1]';
+    case 'without-id':
+      return JSON.stringify({ status, ...rest });
+    case 'wrong-id':
+      return JSON.stringify({ ...response, id: `not-${id}` });
+    case 'without-status':
+      return JSON.stringify({ id, ...rest });
+  }
+}
+
+export class Network {
+  readonly #ground: Ground;
+  readonly #prefix: string;
+  readonly #clients = new Map<string, MqttClient>();
+  readonly #stop = new AbortController();
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#prefix = ground.topicPrefix ? `${ground.topicPrefix}/` : '';
+  }
+
+  /** Connects every gateway; resolved when all of them listen to requests. */
+  async open(): Promise<void> {
+    await Promise.all(this.#ground.fleet.gateways.map((gateway) => this.connect(gateway)));
+  }
+
+  /** Lets a gateway come (back) to the broker. */
+  async connect(gateway: Gateway): Promise<void> {
+    const { url, login, qos } = this.#ground;
+    const client = await connectAsync(url, {
+      ...login,
+      clientId: gateway.mac,
+      reconnectPeriod: 500,
+      reconnectOnConnackError: true,
+      queueQoSZero: false,
+    });
+    client.on('error', () => {}); // Reconnecting is all that can be done, and MQTT.js does it.
+    client.on('message', (topic, payload) => void this.#receive(gateway, topic, payload));
+    this.#clients.set(gateway.mac, client);
+    gateway.online = true;
+    await client.subscribeAsync(
+      [`${this.#prefix}mt/gateway/${gateway.mac}/request/#`, `${this.#prefix}mt/gateways/#`],
+      {
+        qos,
+      },
+    );
+  }
+
+  /** Lets a gateway go away without a word. */
+  async disconnect(gateway: Gateway): Promise<void> {
+    gateway.online = false;
+    const client = this.#clients.get(gateway.mac);
+    this.#clients.delete(gateway.mac);
+    await client?.endAsync(true);
+  }
+
+  /** The whole topic of a report. */
+  topicOf({
+    gateway,
+    device,
+    kind,
+    identifier,
+  }: Pick<Publication, 'gateway' | 'device' | 'identifier'> & { kind: string }): string {
+    const tail = identifier === undefined ? '' : `/${identifier}`;
+    return `${this.#prefix}mt/gateway/${gateway.mac}/device/${device}/${kind}${tail}`;
+  }
+
+  /** Publishes for a gateway; resolved when the broker has it (QoS 1). */
+  async publish(gateway: Gateway, topic: string, payload: string | Buffer, retain = false): Promise<void> {
+    const client = this.#clients.get(gateway.mac);
+    if (!client) throw new Error(`gateway ${gateway.mac} is away`);
+    await client.publishAsync(topic, payload, { qos: this.#ground.qos, retain });
+  }
+
+  async #receive(gateway: Gateway, topic: string, payload: Buffer): Promise<void> {
+    const { random, faults, now } = this.#ground;
+    const start = `${this.#prefix}mt/gateway/${gateway.mac}/request/`;
+    if (!topic.startsWith(start)) return;
+    const [device = '', operation = '', ...tail] = topic.slice(start.length).split('/');
+    const identifier = tail.length ? tail.join('/') : undefined;
+    const body = readObject(payload);
+    const call: OperationCall = { gateway: gateway.mac, device, operation, identifier, payload: body, topic };
+    this.#ground.received(call);
+    if (!body || random() < faults.lostRequests) return;
+    const result = this.#ground.answer({ gateway, device, operation, identifier, payload: body });
+    if (random() < faults.lostAnswers) return;
+    const responseTime = Math.round(faults.delay * between(random, 0.5, 1.5));
+    try {
+      if (responseTime > 0) await wait(responseTime, undefined, { signal: this.#stop.signal });
+      call.response = { time: new Date(now()).toISOString(), responseTime, ...result };
+      const text = disguise(call.response, faults.form);
+      const responseTopic = topic.replace('/request/', '/response/');
+      for (let left = faults.twice ? 2 : 1; left > 0; left--)
+        await this.publish(gateway, responseTopic, text);
+      this.#ground.answered(call);
+    } catch {
+      call.response = undefined; // Closed or gone away meanwhile: a gateway that is off does not answer.
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#clients.values()].map((client) => client.endAsync(true)));
+  }
+}

@@ -1,0 +1,88 @@
+// Every option of the service in a box, its default and its text for --help: one row each.
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { TOPIC_KINDS } from './traffic.ts';
+
+type OptionType = 'string' | 'number' | 'boolean';
+
+interface OptionRow {
+  type: OptionType;
+  default: string | number | boolean;
+  text: string;
+}
+
+export const OPTIONS = {
+  seed: { type: 'number', default: 1, text: 'everything but times follows from it' },
+  host: { type: 'string', default: '127.0.0.1', text: 'address to listen on' },
+  rest: { type: 'boolean', default: true, text: 'the REST half' },
+  mqtt: { type: 'boolean', default: true, text: 'the MQTT half' },
+  restPort: { type: 'number', default: 0, text: 'port of the REST half; 0 takes any free one' },
+  username: { type: 'string', default: 'demo', text: 'REST login' },
+  password: { type: 'string', default: 'demo-password', text: 'REST login' },
+  authHeader: { type: 'string', default: 'Authorization', text: 'header that carries the token' },
+  pageTokenParam: { type: 'string', default: 'NextToken', text: 'query parameter of the page token' },
+  tokenLifetime: { type: 'number', default: 1800, text: 'seconds' },
+  listed: { type: 'number', default: 250, text: 'devices in the REST list' },
+  maxPageSize: { type: 'number', default: 10_000, text: 'most devices in one page' },
+  brokerUrl: { type: 'string', default: '', text: 'a broker that runs already; empty: an embedded one' },
+  mqttPort: { type: 'number', default: 0, text: 'port of the embedded broker; 0 takes any free one' },
+  wsPort: { type: 'number', default: -1, text: 'its WebSocket port; 0 takes any free one, -1: none' },
+  mqttUsername: { type: 'string', default: '', text: 'login at the broker; empty: anonymous' },
+  mqttPassword: { type: 'string', default: '', text: 'login at the broker' },
+  topicPrefix: { type: 'string', default: '', text: 'put in front of every topic, with a slash' },
+  gateways: { type: 'number', default: 5, text: 'simulated gateways' },
+  devices: { type: 'number', default: 8, text: 'devices below each gateway' },
+  mode: { type: 'string', default: 'mixed', text: 'raw, decoded, or mixed: every second gateway decoded' },
+  kinds: { type: 'string', default: TOPIC_KINDS.join(','), text: 'topic kinds to publish, with commas' },
+  rate: { type: 'number', default: 5, text: 'reports per second; 0: only what a program asks for' },
+  qos: { type: 'number', default: 1, text: 'of reports and answers: 0 or 1' },
+  ackTimeout: { type: 'number', default: 60_000, text: 'ms until an unacknowledged sample comes again' },
+  unackable: { type: 'number', default: 0.03, text: 'share of samples that cannot be acknowledged' },
+  ackOperations: { type: 'string', default: 'ack,ack-decoded', text: 'their names, raw and decoded' },
+  lostAnswers: { type: 'number', default: 0, text: 'share of requests that are done but never answered' },
+  lostRequests: { type: 'number', default: 0, text: 'share of requests that never reach the gateway' },
+  delay: { type: 'number', default: 20, text: 'ms from a request to its answer, on average' },
+  awayEvery: { type: 'number', default: 0, text: 'seconds after which the last gateway goes away; 0: never' },
+  awayFor: { type: 'number', default: 15, text: 'seconds until it returns' },
+  historyLimit: { type: 'number', default: 100_000, text: 'calls, requests and samples remembered' },
+} as const satisfies Record<string, OptionRow>;
+
+type Widened<T> = T extends string ? string : T extends number ? number : boolean;
+
+export type ServiceOptions = { [Name in keyof typeof OPTIONS]: Widened<(typeof OPTIONS)[Name]['default']> };
+
+/** Options in full, from those given. */
+export function fillOptions(given: Partial<ServiceOptions>): ServiceOptions {
+  const defaults = Object.fromEntries(Object.entries(OPTIONS).map(([name, row]) => [name, row.default]));
+  return { ...defaults, ...given } as ServiceOptions;
+}
+
+const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Reads a command line; undefined when help was asked for. Throws for unknown flags and bad numbers. */
+export function readArguments(args: string[]): Partial<ServiceOptions> | undefined {
+  const rows = Object.entries(OPTIONS);
+  const flags: ParseArgsConfig['options'] = { help: { type: 'boolean' } };
+  for (const [name, { type }] of rows) flags[flagOf(name)] = { type: type === 'boolean' ? type : 'string' };
+  const values: Record<string, unknown> = parseArgs({ args, options: flags, allowNegative: true }).values;
+  if (values.help) return undefined;
+  const given = rows.filter(([name]) => values[flagOf(name)] !== undefined);
+  return Object.fromEntries(
+    given.map(([name, { type }]) => [name, readValue(name, type, values[flagOf(name)])]),
+  );
+}
+
+function readValue(name: string, type: OptionType, value: unknown): unknown {
+  if (type !== 'number') return value;
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new Error(`--${flagOf(name)} is not a number: ${value}`);
+  return number;
+}
+
+export function helpText(): string {
+  const lines = Object.entries(OPTIONS).map(([name, { type, text, default: usual }]) => {
+    const flag = type === 'boolean' ? `--[no-]${flagOf(name)}` : `--${flagOf(name)} <${type}>`;
+    const shown = name === 'kinds' ? 'all 13' : usual === '' ? 'empty' : usual;
+    return `  ${flag.padEnd(30)} ${text} (${shown})`;
+  });
+  return ['Service in a box: REST portal, MQTT broker and gateways.', '', ...lines].join('\n');
+}

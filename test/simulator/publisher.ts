@@ -1,0 +1,145 @@
+// Brings traffic to the broker: at a rate, or as much as a program asks for, and unacknowledged samples again.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Device } from './fleet.ts';
+import type { Network } from './network.ts';
+import type { Records } from './records.ts';
+import type { SampleBook } from './samples.ts';
+import type { Publication, Traffic } from './traffic.ts';
+
+interface Ground {
+  network: Network;
+  samples: SampleBook;
+  traffic: Traffic;
+  records: Records;
+  now: () => number;
+  /** Milliseconds until an unacknowledged sample comes again. */
+  ackTimeout: number;
+}
+
+const PUMP_EVERY = 20;
+const PROPERTY_PAUSE = 50;
+/** So many publications wait for the broker at a time; a broker that stands still stops the flood. */
+const BATCH = 500;
+/** Cards in a row that no device can send: then the wanted kinds do not exist in this fleet. */
+const EMPTY_CARDS = 1000;
+
+export class Publisher {
+  readonly #ground: Ground;
+  #dealt: Publication[] = [];
+  #rate = 0;
+  #credit = 0;
+  #inFlight = 0;
+  #lastPump = 0;
+  #timers: NodeJS.Timeout[] = [];
+  #resending = false;
+  #stopped = false;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** @param rate reports per second. */
+  start(rate: number): void {
+    this.setRate(rate);
+    const backfillEvery = Math.max(20, Math.min(1000, this.#ground.ackTimeout / 4));
+    this.#timers = [
+      setInterval(() => this.#pump(), PUMP_EVERY),
+      setInterval(() => void this.#resend(), backfillEvery),
+    ];
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  setRate(rate: number): void {
+    this.#rate = rate;
+    this.#credit = 0;
+    this.#lastPump = performance.now();
+  }
+
+  async reports(count: number): Promise<void> {
+    await this.#inBatches(count, () => this.#next());
+  }
+
+  /** Raw and decoded ones in turn, where the fleet has gateways of both modes. */
+  async newSamples(count: number): Promise<void> {
+    let turn = 0;
+    await this.#inBatches(count, () => {
+      const { traffic } = this.#ground;
+      const [first, second] = turn++ % 2 ? (['decoded', 'raw'] as const) : (['raw', 'decoded'] as const);
+      const made = traffic.sample(first)[0] ?? traffic.sample(second)[0];
+      if (!made) throw new Error('no device of this fleet sends samples');
+      return made;
+    });
+  }
+
+  /** Publishes all properties of a device, one after the other, as command 8302 asks for; it is busy meanwhile. */
+  async properties(device: Device): Promise<void> {
+    for (const report of this.#ground.traffic.properties(device)) {
+      await this.#send(report);
+      await wait(PROPERTY_PAUSE, undefined, { ref: false });
+    }
+    device.reporting = false;
+  }
+
+  async #inBatches(count: number, next: () => Publication): Promise<void> {
+    for (let left = count; left > 0; left -= BATCH) {
+      const batch = Array.from({ length: Math.min(left, BATCH) }, () => this.#send(next()));
+      await Promise.all(batch);
+    }
+  }
+
+  #next(): Publication {
+    for (let tries = 0; this.#dealt.length === 0; tries++) {
+      if (tries > EMPTY_CARDS) throw new Error('no device of this fleet sends these kinds');
+      this.#dealt = this.#ground.traffic.next().reverse();
+    }
+    return this.#dealt.pop() as Publication;
+  }
+
+  async #send(publication: Publication): Promise<void> {
+    const { network, samples, records, now } = this.#ground;
+    const { sample, gateway } = publication;
+    if (this.#stopped || !gateway.online) {
+      records.counts.reports.unpublished++;
+      if (sample) samples.keep(sample);
+      return;
+    }
+    const payload = sample ? samples.send(sample, now()) : publication.payload;
+    const topic = network.topicOf(publication);
+    try {
+      await network.publish(gateway, topic, JSON.stringify(payload));
+      records.published(topic, publication, payload);
+    } catch (error) {
+      records.counts.reports.unpublished++;
+      records.events.emit('failed', error as Error);
+    }
+  }
+
+  #pump(): void {
+    const time = performance.now();
+    this.#credit += (this.#rate * (time - this.#lastPump)) / 1000;
+    this.#lastPump = time;
+    // A process that was suspended does not catch up with all of it at once.
+    this.#credit = Math.min(this.#credit, this.#rate / 2 + 1);
+    for (; this.#credit >= 1 && this.#inFlight < this.#rate + BATCH; this.#credit--) {
+      this.#inFlight++;
+      void this.#send(this.#next()).finally(() => this.#inFlight--);
+    }
+  }
+
+  async #resend(): Promise<void> {
+    if (this.#resending) return;
+    this.#resending = true;
+    const due = this.#ground.samples.due(this.#ground.now(), BATCH);
+    const reports = due.map((sample): Publication => {
+      const { device, identifier, form } = sample;
+      const kind = form === 'raw' ? 'timestamped' : 'timestamped-decoded';
+      return { gateway: device.home, device: device.mac, kind, identifier, payload: {}, sample };
+    });
+    await Promise.all(reports.map((report) => this.#send(report)));
+    this.#resending = false;
+  }
+}
