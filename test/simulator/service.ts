@@ -1,18 +1,18 @@
 // The service in a box: REST portal, broker and gateways behind one door, for tests, benchmarks and the demo.
 import type { EventEmitter } from 'node:events';
 import { type Broker, startBroker } from './broker.ts';
-import { createFleet, DEMO, type Device, type Fleet, type Gateway, type Mode } from './fleet.ts';
+import { DEMO, type Device, type Fleet, type Gateway } from './fleet.ts';
 import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
 import { fillOptions, type ServiceOptions } from './options.ts';
-import { createPortal, type ListedDevice, type Portal, Tokens } from './portal.ts';
+import type { ListedDevice, Portal, Tokens } from './portal.ts';
 import { Publisher } from './publisher.ts';
 import { createRandom } from './random.ts';
-import { type Counts, Records, type ServiceEvents } from './records.ts';
+import type { Counts, Records, ServiceEvents } from './records.ts';
 import { type RestHalf, startRest } from './rest.ts';
-import { type RestFault, RestFaults } from './rest-faults.ts';
-import { SampleBook } from './samples.ts';
-import { createTraffic, type TopicKind } from './traffic.ts';
+import type { RestFault, RestFaults } from './rest-faults.ts';
+import type { SampleBook } from './samples.ts';
+import { createWorld, type World } from './world.ts';
 
 export interface Service {
   options: ServiceOptions;
@@ -62,33 +62,18 @@ async function openBroker(options: ServiceOptions, fleet: Fleet): Promise<Broker
   return startBroker(settings, (id) => fleet.gatewayOf(id) !== undefined);
 }
 
-function answerFaults({ lostAnswers, lostRequests, delay }: ServiceOptions): AnswerFaults {
-  return { lostAnswers, lostRequests, delay, twice: false, form: 'normal' };
-}
-
 /** What other processes may steer over HTTP: faults on and off, counters, publishing. */
-function controlRoutes(service: () => Service): Record<string, (body: unknown) => unknown> {
+function controlRoutes(service: Service): Record<string, (body: unknown) => unknown> {
+  const numberIn = (body: unknown, name: string): number => Number((body as Record<string, unknown>)[name]);
   return {
-    'GET /simulator/counters': () => service().counters(),
-    'GET /simulator/calls': () => service().calls,
-    'POST /simulator/faults': (body) => {
-      service().faults.rest.add(body as RestFault);
-      return {};
-    },
-    'DELETE /simulator/faults': () => {
-      service().faults.rest.clear();
-      return {};
-    },
-    'POST /simulator/revoke': () => {
-      service().tokens.revoke();
-      return {};
-    },
-    'POST /simulator/rate': (body) => {
-      service().setRate(Number((body as { rate: unknown }).rate));
-      return {};
-    },
-    'POST /simulator/reports': (body) => service().publishReports(Number((body as { count: unknown }).count)),
-    'POST /simulator/samples': (body) => service().publishSamples(Number((body as { count: unknown }).count)),
+    'GET /simulator/counters': () => service.counters(),
+    'GET /simulator/calls': () => service.calls,
+    'POST /simulator/faults': (body) => void service.faults.rest.add(body as RestFault),
+    'DELETE /simulator/faults': () => service.faults.rest.clear(),
+    'POST /simulator/revoke': () => service.tokens.revoke(),
+    'POST /simulator/rate': (body) => service.setRate(numberIn(body, 'rate')),
+    'POST /simulator/reports': (body) => service.publishReports(numberIn(body, 'count')),
+    'POST /simulator/samples': (body) => service.publishSamples(numberIn(body, 'count')),
   };
 }
 
@@ -107,35 +92,17 @@ function startWandering(options: ServiceOptions, service: Service): () => void {
   return () => clearTimeout(timer);
 }
 
-/**
- * Starts the service. With the same seed and the same requests, the same reports and answers come, save their
- * times, which `now` gives (milliseconds).
- */
-export async function startService(
-  given: Partial<ServiceOptions> = {},
-  now: () => number = Date.now,
-): Promise<Service> {
-  const options = fillOptions(given);
-  const fleet = createFleet({ ...options, mode: options.mode as Mode | 'mixed' });
-  const samples = new SampleBook(options.ackTimeout, options.historyLimit);
-  const portal = createPortal(options.seed, options.listed, options.gateways);
-  const tokens = new Tokens(options.tokenLifetime, now);
-  const faults = { rest: new RestFaults(), answers: answerFaults(options) };
-  const records = new Records(options.historyLimit);
-  const traffic = createTraffic(
-    { fleet, book: samples, random: createRandom(options.seed + 2), now, unackable: options.unackable },
-    options.kinds.split(',') as TopicKind[],
-  );
-  const broker = await openBroker(options, fleet);
-  const url = options.mqtt ? options.brokerUrl || (broker?.url ?? '') : '';
+/** The gateways' connections; `publisher` brings what requests make devices report. */
+function createNetwork(world: World, url: string, publisher: () => Publisher): Network {
+  const { options, fleet, samples, records, now, faults } = world;
   const ground = {
     book: samples,
     ackOperations: options.ackOperations.split(',') as [string, string],
-    reportProperties: (device: Device) => void publisher.properties(device),
+    reportProperties: (device: Device) => void publisher().properties(device),
     acknowledged: (sample: ServiceEvents['acknowledged'][0]) =>
       void records.events.emit('acknowledged', sample),
   };
-  const network = new Network({
+  return new Network({
     url,
     fleet,
     topicPrefix: options.topicPrefix,
@@ -148,28 +115,53 @@ export async function startService(
     received: (call) => records.received(call),
     answered: (call) => records.answered(call),
   });
-  const publisher = new Publisher({
-    network,
-    samples,
-    traffic,
-    records,
-    now,
-    ackTimeout: options.ackTimeout,
-  });
-  const gatewayOf = (mac: string): Gateway => {
-    const found = fleet.gatewayOf(mac);
-    if (!found) throw new Error(`no simulated gateway ${mac}`);
-    return found;
-  };
-  const setConnected = (mac: string, connected: boolean): void => {
+}
+
+function gatewayOf({ fleet }: World, mac: string): Gateway {
+  const found = fleet.gatewayOf(mac);
+  if (!found) throw new Error(`no simulated gateway ${mac}`);
+  return found;
+}
+
+/** Going away and coming back, as the broker, the portal and the events show it. */
+function presence(world: World, network: Network): Pick<Service, 'away' | 'back'> {
+  const { portal, records, now } = world;
+  const show = (mac: string, connected: boolean): void => {
     const device = portal.byId.get(`bmac-${mac}`);
     if (device) device.connectivity = { connected, timestamp: new Date(now()).toISOString() };
+    records.events.emit(connected ? 'back' : 'away', mac);
   };
-  let rest: RestHalf | undefined;
-  let stopWandering = (): void => {};
-  const service: Service = {
+  return {
+    async away(mac) {
+      await network.disconnect(gatewayOf(world, mac));
+      show(mac, false);
+    },
+    async back(mac) {
+      await network.connect(gatewayOf(world, mac));
+      show(mac, true);
+    },
+  };
+}
+
+function publishing(world: World, network: Network, publisher: Publisher) {
+  return {
+    publishReports: (count) => publisher.reports(count),
+    publishSamples: (count) => publisher.newSamples(count),
+    setRate: (rate) => publisher.setRate(rate),
+    async publish(mac, device, suffix, payload, retain) {
+      const gateway = gatewayOf(world, mac);
+      const topic = network.topicOf({ gateway, device, kind: suffix });
+      const asIs = typeof payload === 'string' || Buffer.isBuffer(payload);
+      await network.publish(gateway, topic, asIs ? payload : JSON.stringify(payload), retain);
+    },
+  } satisfies Partial<Service>;
+}
+
+/** What tests may look at. */
+function view(world: World, broker: Broker | undefined) {
+  const { options, fleet, portal, tokens, faults, samples, records } = world;
+  return {
     options,
-    urls: { auth: '', base: '', mqtt: url, ws: broker?.wsUrl ?? '' },
     credentials: { username: options.username, password: options.password },
     demo: DEMO,
     fleet,
@@ -187,25 +179,30 @@ export async function startService(
     calls: records.calls,
     forgetCalls: () => records.forgetCalls(),
     events: records.events,
-    publishReports: (count) => publisher.reports(count),
-    publishSamples: (count) => publisher.newSamples(count),
-    async publish(gateway, device, suffix, payload, retain) {
-      const from = gatewayOf(gateway);
-      const topic = network.topicOf({ gateway: from, device, kind: suffix });
-      const asIs = typeof payload === 'string' || Buffer.isBuffer(payload);
-      await network.publish(from, topic, asIs ? payload : JSON.stringify(payload), retain);
-    },
-    setRate: (rate) => publisher.setRate(rate),
-    async away(mac) {
-      await network.disconnect(gatewayOf(mac));
-      setConnected(mac, false);
-      records.events.emit('away', mac);
-    },
-    async back(mac) {
-      await network.connect(gatewayOf(mac));
-      setConnected(mac, true);
-      records.events.emit('back', mac);
-    },
+  } satisfies Partial<Service>;
+}
+
+/**
+ * Starts the service. With the same seed and the same requests, the same reports and answers come, save their
+ * times, which `now` gives (milliseconds).
+ */
+export async function startService(
+  given: Partial<ServiceOptions> = {},
+  now: () => number = Date.now,
+): Promise<Service> {
+  const options = fillOptions(given);
+  const world = createWorld(options, now);
+  const broker = await openBroker(options, world.fleet);
+  const url = options.mqtt ? options.brokerUrl || (broker?.url ?? '') : '';
+  const network: Network = createNetwork(world, url, () => publisher);
+  const publisher = new Publisher({ ...world, network, ackTimeout: options.ackTimeout });
+  let rest: RestHalf | undefined;
+  let stopWandering = (): void => {};
+  const service: Service = {
+    ...view(world, broker),
+    ...publishing(world, network, publisher),
+    ...presence(world, network),
+    urls: { auth: '', base: '', mqtt: url, ws: broker?.wsUrl ?? '' },
     async close() {
       stopWandering();
       publisher.stop();
@@ -215,18 +212,7 @@ export async function startService(
     },
   };
   try {
-    if (options.rest) {
-      rest = await startRest({
-        options: { ...options, port: options.restPort },
-        portal,
-        tokens,
-        faults: faults.rest,
-        seen: (call) => records.rest(call),
-        control: controlRoutes(() => service),
-      });
-      service.urls.auth = rest.url;
-      service.urls.base = rest.url;
-    }
+    if (options.rest) rest = await openRest(world, service);
     if (url) {
       await network.open();
       publisher.start(options.rate);
@@ -237,4 +223,19 @@ export async function startService(
     throw error;
   }
   return service;
+}
+
+async function openRest(world: World, service: Service): Promise<RestHalf> {
+  const { options, portal, tokens, faults, records } = world;
+  const rest = await startRest({
+    options: { ...options, port: options.restPort },
+    portal,
+    tokens,
+    faults: faults.rest,
+    seen: (call) => records.rest(call),
+    control: controlRoutes(service),
+  });
+  service.urls.auth = rest.url;
+  service.urls.base = rest.url;
+  return rest;
 }

@@ -106,17 +106,18 @@ const publication = (
   payload,
 });
 
-/** The same report through a second gateway, at times. */
-function heardTwice(ground: Ground, report: Publication, device: Device): Publication[] {
-  const other = device.alsoHeardBy;
-  return other && ground.random() < 0.5 ? [report, { ...report, gateway: other }] : [report];
+/** The gateway that hears a report besides the device's own, at times. */
+function secondHearer({ random }: Ground, device: Device): Gateway | undefined {
+  return device.alsoHeardBy && random() < 0.5 ? device.alsoHeardBy : undefined;
 }
 
 function heartbeat(ground: Ground, device: Device): Publication[] {
   const { random } = ground;
   const status = random() < 0.03 ? pick(random, [1, 4]) : 0;
   const payload = { time: timeOf(ground), seq: nextSeq(device), status, lastCount: whole(random, 0, 3) };
-  return heardTwice(ground, publication(device, 'heartbeat', payload), device);
+  const report = publication(device, 'heartbeat', payload);
+  const other = secondHearer(ground, device);
+  return other ? [report, { ...report, gateway: other }] : [report];
 }
 
 /** Log-distance path loss with fading: the nearer parent hears it louder, though not always. */
@@ -155,14 +156,20 @@ function oneProperty(ground: Ground, device: Device, kind: TopicKind, id: string
   return publication(device, kind, { time: timeOf(ground), ...fields, seq: nextSeq(device) }, identifier);
 }
 
-function measurement(ground: Ground, device: Device, kind: TopicKind): Publication[] {
+function measurement(ground: Ground, device: Device): Publication[] {
   const id = pick(ground.random, device.measures);
   measure(ground, device, id);
-  const { identifier, fields } = content(device, id, isDecoded(kind));
   const seq = nextSeq(device);
   // Tags run an older firmware that sends `seq` as a string, which the interface allows.
-  const payload = { time: timeOf(ground), seq: device.role === 'tag' ? String(seq) : seq, ...fields };
-  return heardTwice(ground, publication(device, kind, payload, identifier), device);
+  const head = { time: timeOf(ground), seq: device.role === 'tag' ? String(seq) : seq };
+  // Each gateway reports in its own form.
+  return [device.home, secondHearer(ground, device)].flatMap((gateway) => {
+    if (!gateway) return [];
+    const decoded = gateway.mode === 'decoded';
+    const { identifier, fields } = content(device, id, decoded);
+    const kind = decoded ? 'measurement-decoded' : 'measurement';
+    return [{ ...publication(device, kind, { ...head, ...fields }, identifier), gateway }];
+  });
 }
 
 function measurementError(ground: Ground, device: Device, kind: TopicKind): Publication[] {
