@@ -1,0 +1,206 @@
+// The broker connection, alone knows MQTT.js: open, lose, back off, subscribe what is wanted, close with a deadline.
+import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
+import type { Logger } from '../log.ts';
+import type { MqttSettings } from '../settings.ts';
+import { createBackoff } from './backoff.ts';
+import { type MqttState, refusesCredentials, showBroker } from './state.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+const CONNECT_TIMEOUT = 10_000;
+/** A connection that lived this long was a good one: the next loss starts with the short wait again. */
+const STABLE_AFTER = 5_000;
+const CLOSE_DEADLINE = 1_500;
+
+export interface ConnectionEvents {
+  state(state: MqttState): void;
+  /** Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. */
+  message(topic: string, payload: Buffer, retained: boolean, done: () => void): void;
+}
+
+/**
+ * One connection, made by `open()` and kept up until `close()`. Every attempt is a new MQTT.js client, so that
+ * nothing which was sent before a loss is ever sent again by the library.
+ */
+export class Connection {
+  readonly #settings: MqttSettings;
+  readonly #log: Logger;
+  readonly #events: ConnectionEvents;
+  readonly subscriptions: Subscriptions;
+  readonly #backoff = createBackoff(1_000, 60_000);
+  readonly #refusedBackoff = createBackoff(10_000, 300_000);
+  #client: MqttClient | undefined;
+  #state: MqttState = { name: 'idle' };
+  #broker = 0;
+  #connectedAt = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #wanted = false;
+
+  constructor(settings: MqttSettings, log: Logger, events: ConnectionEvents) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#events = events;
+    this.subscriptions = new Subscriptions(settings.clientId, settings.persistent, log, {
+      refused: (filter, reason) => this.#limited(filter, reason),
+      healed: () => this.#enter({ name: 'connected', broker: this.broker }),
+    });
+  }
+
+  get state(): MqttState {
+    return this.#state;
+  }
+
+  get connected(): boolean {
+    return this.#client?.connected === true && this.#connectedAt > 0;
+  }
+
+  /** The address in use or tried next, without credentials. */
+  get broker(): string {
+    return showBroker(this.#settings.brokers[this.#broker] ?? '');
+  }
+
+  open(): void {
+    if (this.#wanted) return;
+    this.#wanted = true;
+    void this.#attempt();
+  }
+
+  /** `done` is called when the broker has the message (QoS 0: when it is written), or with what prevented it. */
+  publish(topic: string, payload: string, qos: 0 | 1 | 2, done?: (error?: Error) => void): void {
+    const options: IClientPublishOptions = { qos };
+    this.#client?.publish(topic, payload, options, done);
+  }
+
+  /** Leaves the broker; resolves when the socket is gone, at the latest after the deadline. */
+  async close(): Promise<void> {
+    this.#wanted = false;
+    clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = undefined;
+    this.#connectedAt = 0;
+    this.subscriptions.offline();
+    this.#enter({ name: 'closed' });
+    if (client) await endClient(client);
+  }
+
+  /** As `close()`, but the connection can be opened again. */
+  async leave(): Promise<void> {
+    await this.close();
+    if (!this.#wanted) this.#enter({ name: 'idle' });
+  }
+
+  async #attempt(): Promise<void> {
+    this.#enter({ name: 'connecting', broker: this.broker });
+    try {
+      const mqtt = (await import('mqtt')).default;
+      if (!this.#wanted || this.#client) return;
+      const url = this.#settings.brokers[this.#broker] ?? '';
+      const client = mqtt.connect(url, this.#options());
+      this.#client = client;
+      this.#listen(client);
+    } catch (error) {
+      this.#lost(undefined, error);
+    }
+  }
+
+  #options(): IClientOptions {
+    const s = this.#settings;
+    return {
+      clientId: s.clientId,
+      clean: !s.persistent,
+      protocolVersion: s.protocolVersion,
+      keepalive: s.keepalive,
+      connectTimeout: CONNECT_TIMEOUT,
+      reconnectPeriod: 0,
+      resubscribe: false,
+      queueQoSZero: false,
+      ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
+      ...(s.protocolVersion === 5 && s.persistent
+        ? { properties: { sessionExpiryInterval: s.sessionExpiry } }
+        : {}),
+      ...s.tls,
+    } as IClientOptions;
+  }
+
+  #listen(client: MqttClient): void {
+    let reason: unknown;
+    client.on('error', (error) => {
+      reason = error;
+    });
+    client.on('connect', () => {
+      if (client === this.#client) this.#connected(client);
+    });
+    client.on('disconnect', (packet) => {
+      reason = new Error(`the broker ended the connection (reason ${packet.reasonCode ?? 0})`);
+    });
+    client.on('close', () => this.#lost(client, reason));
+    // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
+    client.handleMessage = (packet, done) => {
+      if (client !== this.#client) return;
+      this.#events.message(packet.topic, packet.payload as Buffer, packet.retain, done as () => void);
+    };
+  }
+
+  #connected(client: MqttClient): void {
+    this.#connectedAt = Date.now();
+    this.#refusedBackoff.reset();
+    this.#log.info(`connected to ${this.broker}`);
+    this.subscriptions.online({
+      subscribe: (filters) => client.subscribeAsync(filters),
+      unsubscribe: async (filters) => void (await client.unsubscribeAsync(filters)),
+    });
+    this.#enter({ name: 'connected', broker: this.broker });
+  }
+
+  #lost(client: MqttClient | undefined, cause: unknown): void {
+    if (client !== this.#client) return;
+    this.#client = undefined;
+    this.subscriptions.offline();
+    // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
+    client?.end(true);
+    if (!this.#wanted) return;
+    const reason = describe(cause);
+    if (this.#connectedAt > 0 && Date.now() - this.#connectedAt > STABLE_AFTER) this.#backoff.reset();
+    this.#connectedAt = 0;
+    const refused = refusesCredentials(cause);
+    const broker = this.broker;
+    const wait = this.#nextWait(refused);
+    this.#log.warn(`${broker}: ${reason}; next attempt in ${Math.round(wait / 100) / 10} s`);
+    this.#enter({ name: refused ? 'refused' : 'waiting', broker, reason });
+    this.#retry = setTimeout(() => void this.#attempt(), wait);
+  }
+
+  /** The next broker of the list follows at once; the wait comes after each round. */
+  #nextWait(refused: boolean): number {
+    this.#broker = (this.#broker + 1) % this.#settings.brokers.length;
+    if (refused) return this.#refusedBackoff.next();
+    return this.#broker === 0 || this.#connectedAt > 0 ? this.#backoff.next() : 50;
+  }
+
+  #limited(filter: string, reason: string): void {
+    this.#enter({ name: 'limited', broker: this.broker, reason: `${filter}: ${reason}` });
+  }
+
+  #enter(state: MqttState): void {
+    this.#state = state;
+    this.#events.state(state);
+  }
+}
+
+/** MQTT.js can wait forever for acknowledgements, so the polite end races a deadline. */
+async function endClient(client: MqttClient): Promise<void> {
+  let deadline: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    deadline = setTimeout(resolve, CLOSE_DEADLINE);
+  });
+  const ended = new Promise<void>((resolve) => client.end(false, {}, () => resolve()));
+  await Promise.race([ended, late]);
+  clearTimeout(deadline);
+  client.end(true);
+}
+
+function describe(cause: unknown): string {
+  const error = cause as { code?: unknown; message?: unknown } | undefined;
+  if (error?.message) return String(error.message);
+  // Node reports a refused dual-stack connection as an AggregateError without a message.
+  return error?.code ? String(error.code) : 'connection closed';
+}

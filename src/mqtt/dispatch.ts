@@ -1,0 +1,127 @@
+// Finds the subscribers of a report by index: the cost is the number of those that match.
+import type { ReportTopic } from '../protocol/reports/index.ts';
+
+/** Who gets which reports; an empty set stands for "any". Segments are topic segments, see `segmentKey`. */
+export interface Route<T> {
+  segments: ReadonlySet<string>;
+  gateways: ReadonlySet<string>;
+  devices: ReadonlySet<string>;
+  identifiers: ReadonlySet<string>;
+  target: T;
+}
+
+/** Routes below one gateway, one device, or below neither: by identifier if they name some, else by segment. */
+class Bucket<T> {
+  readonly byIdentifier = new Map<string, Route<T>[]>();
+  readonly bySegment = new Map<string, Route<T>[]>();
+  any: Route<T>[] = [];
+
+  get empty(): boolean {
+    return this.any.length === 0 && this.byIdentifier.size === 0 && this.bySegment.size === 0;
+  }
+}
+
+/** The index key of a kind: the topic segment, or one key each for unknown kinds with and without `-decoded`. */
+export function segmentKey(at: ReportTopic): string {
+  if (at.kind !== 'other') return at.segment;
+  return at.form === 'raw' ? OTHER_RAW : OTHER_DECODED;
+}
+
+// A topic segment cannot contain a slash.
+export const OTHER_RAW = 'other/raw';
+export const OTHER_DECODED = 'other/decoded';
+
+/** Each route lies in one place per device (else gateway, else "all") and identifier (else segment, else "any"). */
+export class Dispatch<T> {
+  readonly #byDevice = new Map<string, Bucket<T>>();
+  readonly #byGateway = new Map<string, Bucket<T>>();
+  readonly #all = new Bucket<T>();
+  readonly #matched: T[] = [];
+
+  add(route: Route<T>): void {
+    this.#place(route, (list) => list.push(route));
+  }
+
+  remove(route: Route<T>): void {
+    this.#place(route, (list) => {
+      const at = list.indexOf(route);
+      if (at >= 0) list.splice(at, 1);
+    });
+    this.#prune(this.#byDevice, route.devices);
+    this.#prune(this.#byGateway, route.gateways);
+  }
+
+  /** The targets for a report, each once. The array is reused by the next call. */
+  match(at: ReportTopic): readonly T[] {
+    this.#matched.length = 0;
+    const segment = segmentKey(at);
+    if (this.#byDevice.size > 0) this.#collect(this.#byDevice.get(at.device), at, segment);
+    if (this.#byGateway.size > 0) this.#collect(this.#byGateway.get(at.gateway), at, segment);
+    this.#collect(this.#all, at, segment);
+    return this.#matched;
+  }
+
+  #collect(bucket: Bucket<T> | undefined, at: ReportTopic, segment: string): void {
+    if (!bucket) return;
+    this.#take(bucket.any, at, segment);
+    if (bucket.bySegment.size > 0) this.#take(bucket.bySegment.get(segment), at, segment);
+    if (bucket.byIdentifier.size > 0 && at.identifier !== undefined) {
+      this.#take(bucket.byIdentifier.get(at.identifier), at, segment);
+    }
+  }
+
+  #take(routes: Route<T>[] | undefined, at: ReportTopic, segment: string): void {
+    if (!routes) return;
+    for (let i = 0; i < routes.length; i++) {
+      const route = routes[i] as Route<T>;
+      // The device and the identifier are settled by the place of the route, except under a gateway.
+      if (
+        (route.segments.size === 0 || route.segments.has(segment)) &&
+        (route.gateways.size === 0 || route.gateways.has(at.gateway))
+      ) {
+        this.#matched.push(route.target);
+      }
+    }
+  }
+
+  #place(route: Route<T>, change: (list: Route<T>[]) => void): void {
+    for (const bucket of this.#bucketsOf(route)) {
+      if (route.identifiers.size > 0) {
+        for (const identifier of route.identifiers) change(listAt(bucket.byIdentifier, identifier));
+        dropEmpty(bucket.byIdentifier, route.identifiers);
+      } else if (route.segments.size > 0) {
+        for (const segment of route.segments) change(listAt(bucket.bySegment, segment));
+        dropEmpty(bucket.bySegment, route.segments);
+      } else {
+        change(bucket.any);
+      }
+    }
+  }
+
+  #bucketsOf(route: Route<T>): Bucket<T>[] {
+    if (route.devices.size > 0) return [...route.devices].map((device) => bucketAt(this.#byDevice, device));
+    if (route.gateways.size > 0)
+      return [...route.gateways].map((gateway) => bucketAt(this.#byGateway, gateway));
+    return [this.#all];
+  }
+
+  #prune(buckets: Map<string, Bucket<T>>, keys: ReadonlySet<string>): void {
+    for (const key of keys) if (buckets.get(key)?.empty) buckets.delete(key);
+  }
+}
+
+function listAt<V>(map: Map<string, V[]>, key: string): V[] {
+  const list = map.get(key) ?? [];
+  map.set(key, list);
+  return list;
+}
+
+function bucketAt<T>(map: Map<string, Bucket<T>>, key: string): Bucket<T> {
+  const bucket = map.get(key) ?? new Bucket<T>();
+  map.set(key, bucket);
+  return bucket;
+}
+
+function dropEmpty<V>(map: Map<string, V[]>, keys: ReadonlySet<string>): void {
+  for (const key of keys) if (map.get(key)?.length === 0) map.delete(key);
+}

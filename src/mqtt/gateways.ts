@@ -1,0 +1,212 @@
+// The MQTT half of a service: connection, reports, requests and acknowledgements put together.
+import type { Logger } from '../log.ts';
+import type { Catalogue } from '../protocol/identifiers.ts';
+import { type BuiltRequest, buildAck } from '../protocol/operations/index.ts';
+import { createTopics } from '../protocol/topics.ts';
+import type { Seen } from '../seen.ts';
+import type { MqttSettings } from '../settings.ts';
+import { Acknowledgements } from './acknowledgements.ts';
+import { Connection } from './connection.ts';
+import { Intake } from './intake.ts';
+import type { ReadFilter } from './report-filter.ts';
+import { type ReportListener, Reports } from './reports.ts';
+import { Requests } from './requests.ts';
+import type { MqttState } from './state.ts';
+
+/** A redeploy takes the last user away and brings it back a moment later: the connection waits that long. */
+const LINGER = 1_000;
+
+export interface GatewayEvents {
+  state(state: MqttState): void;
+}
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  /** Milliseconds; the service's `requestTimeout` when left out. */
+  timeout?: number | undefined;
+}
+
+export class Gateways {
+  readonly #settings: MqttSettings;
+  readonly #connection: Connection;
+  readonly #intake: Intake;
+  readonly #reports: Reports;
+  readonly #requests: Requests;
+  readonly #acknowledgements = new Acknowledgements();
+  #subscribed = new Set<string>();
+  #planned = false;
+  #users = 0;
+  #linger: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(settings: MqttSettings, catalogue: Catalogue, seen: Seen, log: Logger, events: GatewayEvents) {
+    this.#settings = settings;
+    const topics = createTopics(settings.topicPrefix);
+    this.#reports = new Reports(topics, catalogue, seen, log);
+    this.#intake = new Intake(topics, {
+      report: (topic, parsed, payload, retained) => this.#reports.deliver(topic, parsed, payload, retained),
+      response: (parsed, payload, retained) => this.#requests.receive(parsed, payload, retained),
+      released: () => this.#plan(),
+    });
+    this.#connection = new Connection(settings, log, {
+      message: (topic, payload, retained, done) => this.#intake.take(topic, payload, retained, done),
+      state: (state) => {
+        events.state(state);
+        this.#requests.connectionChanged();
+      },
+    });
+    this.#requests = new Requests(
+      { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
+      topics,
+      this.#transport(),
+    );
+  }
+
+  get state(): MqttState {
+    return this.#connection.state;
+  }
+
+  /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
+  attach(): () => void {
+    this.#users++;
+    clearTimeout(this.#linger);
+    this.#open();
+    let attached = true;
+    return () => {
+      if (!attached) return;
+      attached = false;
+      this.#users--;
+      if (this.#users === 0 && !this.#closed) {
+        this.#linger = setTimeout(() => void this.#leave(), LINGER);
+      }
+    };
+  }
+
+  /** @param passive true: take part in what others subscribe to, without wanting anything from the broker */
+  subscribe(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): () => void {
+    const detach = this.attach();
+    const remove = this.#reports.add(filter, decode, listener, passive);
+    this.#planSoon();
+    return () => {
+      remove();
+      detach();
+      this.#planSoon();
+    };
+  }
+
+  /** @returns the parsed body of the answer */
+  async request(request: BuiltRequest, { signal, timeout }: RequestOptions): Promise<unknown> {
+    return this.#whileAttached(() =>
+      this.#requests.send(request, {
+        signal,
+        timeout: timeout ?? this.#settings.requestTimeout,
+        lane: 'request',
+        awaitAnswer: true,
+      }),
+    );
+  }
+
+  /**
+   * Acknowledges a timestamped sample (assumed: beyond the interface), at most once a minute unless it failed.
+   * @param wait false: resolves when the broker has it, without an answer
+   * @returns what `read` made of the parsed body of the answer, undefined without `wait`
+   */
+  async acknowledge<T>(
+    sample: Record<string, unknown>,
+    { signal, timeout, wait }: RequestOptions & { wait: boolean },
+    read: (request: BuiltRequest, body: unknown) => T,
+  ): Promise<T | undefined> {
+    const { ackOperation, ackDecodedOperation, ackPayload } = this.#settings;
+    const request = buildAck(sample, { raw: ackOperation, decoded: ackDecodedOperation }, ackPayload);
+    const { gateway, device, suffix } = request;
+    const outcome = await this.#acknowledgements.once(
+      `${gateway}/${device}/${suffix}/${String(sample.time)}`,
+      () =>
+        this.#whileAttached(async () => {
+          const body = await this.#requests.send(request, {
+            signal,
+            timeout: timeout ?? this.#settings.requestTimeout,
+            lane: 'ack',
+            awaitAnswer: wait,
+          });
+          return wait ? read(request, body) : undefined;
+        }),
+    );
+    return outcome as T | undefined;
+  }
+
+  /** Reports wait until `release`, at most 10 s: while flows are being replaced nobody would receive them. */
+  hold(): void {
+    this.#intake.hold();
+  }
+
+  release(): void {
+    this.#intake.release();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#linger);
+    this.#intake.drop();
+    this.#requests.close();
+    await this.#connection.close();
+  }
+
+  #open(): void {
+    if (!this.#closed) this.#connection.open();
+  }
+
+  async #leave(): Promise<void> {
+    await this.#connection.leave();
+    if (this.#users > 0) this.#open();
+  }
+
+  async #whileAttached<T>(run: () => Promise<T>): Promise<T> {
+    const detach = this.attach();
+    try {
+      return await run();
+    } finally {
+      detach();
+    }
+  }
+
+  /** Nodes come and go by the hundred during a deploy: one plan serves them all. */
+  #planSoon(): void {
+    if (this.#planned || this.#closed) return;
+    this.#planned = true;
+    setImmediate(() => {
+      // While held, nodes that were removed are about to come back: their filters stay.
+      if (this.#planned && !this.#intake.held) this.#plan();
+    });
+  }
+
+  #plan(): void {
+    this.#planned = false;
+    if (this.#closed) return;
+    const { sharedGroup, reportQos } = this.#settings;
+    const share = sharedGroup === '' ? '' : `$share/${sharedGroup}/`;
+    const wanted = new Set(this.#reports.filters().map((filter) => share + filter));
+    const stale = [...this.#subscribed].filter((filter) => !wanted.has(filter));
+    this.#subscribed = wanted;
+    this.#connection.subscriptions.change(wanted, reportQos, stale);
+  }
+
+  #transport() {
+    const connection = this.#connection;
+    const { requestQos } = this.#settings;
+    return {
+      get connected() {
+        return connection.connected;
+      },
+      get broker() {
+        return connection.broker;
+      },
+      publish: connection.publish.bind(connection),
+      isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
+      ensureFilter(filter: string, settled: (refused: boolean) => void) {
+        connection.subscriptions.change([filter], requestQos);
+        connection.subscriptions.whenSettled(filter, settled);
+      },
+    };
+  }
+}

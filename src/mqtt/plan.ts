@@ -1,0 +1,87 @@
+// Which topic filters to subscribe to, so that every want is served and no two filters overlap (pure).
+
+/** What one subscriber wants of the report topics; a missing part stands for "any". */
+export interface Want {
+  gateway?: string;
+  device?: string;
+  segment?: string;
+  /** An empty string: the topic has no identifier level. */
+  identifier?: string;
+}
+
+const PARTS = ['gateway', 'device', 'segment', 'identifier'] as const;
+
+/** Wants of the same parts, by the values of these parts. `mask` has a bit for each part that is given. */
+type Group = Map<string, Want>;
+
+function maskOf(want: Want): number {
+  return PARTS.reduce((mask, part, bit) => (want[part] === undefined ? mask : mask | (1 << bit)), 0);
+}
+
+function project(want: Want, mask: number): Want {
+  const projected: Want = {};
+  for (const [bit, part] of PARTS.entries()) {
+    if (mask & (1 << bit)) projected[part] = want[part];
+  }
+  return projected;
+}
+
+function keyOf(want: Want, mask: number): string {
+  let key = '';
+  for (const [bit, part] of PARTS.entries()) {
+    if (mask & (1 << bit)) key += `${want[part]}/`;
+  }
+  return key;
+}
+
+/**
+ * Brokers may deliver a message once for each overlapping filter of a client, so overlaps are removed: a want that
+ * another one covers is dropped, and two that cross (one gateway, any kind; any gateway, one kind) are replaced by
+ * what both have in common, which covers them.
+ * Linear in the number of wants: they are compared by group, of which there are at most sixteen.
+ */
+export function planWants(wants: Iterable<Want>): Want[] {
+  const groups = new Map<number, Group>();
+  for (const want of wants) add(groups, want);
+  while (mergeOnce(groups)) {
+    // A merge can make a want that overlaps a further one.
+  }
+  return [...groups.values()].flatMap((group) => [...group.values()]);
+}
+
+function add(groups: Map<number, Group>, want: Want): void {
+  const mask = maskOf(want);
+  const group = groups.get(mask);
+  if (group) group.set(keyOf(want, mask), want);
+  else groups.set(mask, new Map([[keyOf(want, mask), want]]));
+}
+
+function mergeOnce(groups: Map<number, Group>): boolean {
+  const masks = [...groups.keys()].sort((a, b) => a - b);
+  for (const [i, a] of masks.entries()) {
+    for (const b of masks.slice(i + 1)) {
+      if (mergePair(groups, a, b)) return true;
+    }
+  }
+  return false;
+}
+
+/** Merges what overlaps between the groups `a` and `b`; false when nothing does. */
+function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
+  const common = a & b;
+  const [groupA, groupB] = [groups.get(a) as Group, groups.get(b) as Group];
+  const keysOfA = new Set([...groupA.values()].map((want) => keyOf(want, common)));
+  const hit = [...groupB.values()].filter((want) => keysOfA.has(keyOf(want, common)));
+  if (hit.length === 0) return false;
+  const shared = new Map(hit.map((want) => [keyOf(want, common), project(want, common)]));
+  if (common !== a) remove(groupA, common, shared);
+  if (common !== b) remove(groupB, common, shared);
+  for (const want of shared.values()) add(groups, want);
+  return true;
+}
+
+function remove(group: Group, mask: number, keys: Map<string, unknown>): void {
+  for (const [key, want] of group) {
+    if (keys.has(keyOf(want, mask))) group.delete(key);
+  }
+}

@@ -1,0 +1,314 @@
+// Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
+import type { BuiltRequest } from '../protocol/operations/index.ts';
+import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import { type Lane, Outbox } from './outbox.ts';
+
+/** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
+const MOST_ACKS_WAITING = 100_000;
+const BODY_SHOWN = 500;
+
+export interface RequestLimits {
+  maxInFlight: number;
+  maxQueue: number;
+  qos: 0 | 1 | 2;
+}
+
+/** What requests need of the broker connection. */
+export interface RequestTransport {
+  readonly connected: boolean;
+  readonly broker: string;
+  publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
+  /** Asks for the filter and calls back once the broker granted or refused it. */
+  ensureFilter(filter: string, settled: (refused: boolean) => void): void;
+  isFilterActive(filter: string): boolean;
+}
+
+export interface SendOptions {
+  /** Milliseconds: from sending to the answer; while the broker is away, from arrival to sending. */
+  timeout: number;
+  /** Ends the request with `CLOSED`. */
+  signal: AbortSignal;
+  lane: Lane;
+  /** False: the promise is resolved when the broker has the request. */
+  awaitAnswer: boolean;
+}
+
+interface Pending extends SendOptions {
+  request: BuiltRequest;
+  priority: number;
+  id: string;
+  sent: boolean;
+  timer: NodeJS.Timeout | undefined;
+  resolve(body: unknown): void;
+  reject(error: ServiceError): void;
+}
+
+class Gateway {
+  readonly filter: string;
+  readonly outbox: Outbox<Pending>;
+  readonly flights = new Set<Pending>();
+  acksInFlight = 0;
+
+  constructor(filter: string, places: number) {
+    this.filter = filter;
+    this.outbox = new Outbox(places);
+  }
+}
+
+export class Requests {
+  readonly #limits: RequestLimits;
+  readonly #topics: Topics;
+  readonly #transport: RequestTransport;
+  readonly #gateways = new Map<string, Gateway>();
+  readonly #byId = new Map<string, Pending>();
+  readonly #signals = new WeakSet<AbortSignal>();
+  readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
+  readonly #idPrefix = randomBytes(6).toString('hex');
+  #count = 0;
+  #closed = false;
+
+  constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
+    this.#limits = limits;
+    this.#topics = topics;
+    this.#transport = transport;
+  }
+
+  /**
+   * Resolves with the parsed body of the answer. Rejects with `NOT_CONNECTED`, `TIMEOUT`, `BAD_RESPONSE` (not
+   * JSON), `QUEUE_FULL` or `CLOSED`. A request that was sent is never sent again.
+   */
+  send(request: BuiltRequest, options: SendOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed || options.signal.aborted) {
+        reject(closed());
+        return;
+      }
+      this.#watch(options.signal);
+      const id = `${this.#idPrefix}-${(this.#count++).toString(36)}`;
+      const priority = request.priority;
+      this.#enqueue({ ...options, request, priority, id, sent: false, timer: undefined, resolve, reject });
+    });
+  }
+
+  /** Takes a message of a response topic. */
+  receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): void {
+    const body = parse(payload);
+    const id = (body as { id?: unknown } | null)?.id;
+    if (typeof id === 'string' && id !== '') {
+      const pending = this.#byId.get(id);
+      if (pending) this.#answered(pending, body);
+      return;
+    }
+    // A retained answer is an old one: without an id it belongs to nobody.
+    const gateway = this.#gateways.get(gatewayId);
+    if (!gateway || retained) return;
+    const [only, ...others] = [...gateway.flights].filter(
+      ({ request }) => request.device === device && request.suffix === rest,
+    );
+    if (only && others.length === 0) this.#answered(only, body ?? payload);
+  }
+
+  /** Call when the connection came or went. */
+  connectionChanged(): void {
+    for (const [, gateway] of this.#gateways) {
+      for (const pending of gateway.outbox) this.#watchUnsent(gateway, pending);
+      this.#ready(gateway);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#abort(() => true);
+  }
+
+  #enqueue(pending: Pending): void {
+    const { lane, request } = pending;
+    const gateway = this.#gatewayOf(request.gateway);
+    const limit = lane === 'ack' ? MOST_ACKS_WAITING : this.#limits.maxQueue;
+    gateway.outbox.push(pending);
+    this.#waiting[lane]++;
+    this.#pump(gateway);
+    if (pending.sent) return;
+    if (this.#waiting[lane] > limit) {
+      this.#drop(
+        gateway,
+        (waiting) => waiting === pending,
+        () => queueFull(limit),
+      );
+      return;
+    }
+    this.#watchUnsent(gateway, pending);
+    if (this.#transport.connected) this.#ready(gateway);
+  }
+
+  #gatewayOf(id: string): Gateway {
+    let gateway = this.#gateways.get(id);
+    if (!gateway) {
+      gateway = new Gateway(this.#topics.responseFilter(id), this.#limits.maxInFlight);
+      this.#gateways.set(id, gateway);
+      this.#transport.ensureFilter(gateway.filter, () => {});
+    }
+    return gateway;
+  }
+
+  /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
+  #ready(gateway: Gateway): void {
+    if (!this.#transport.connected) return;
+    this.#transport.ensureFilter(gateway.filter, (refused) => {
+      if (refused)
+        this.#drop(
+          gateway,
+          () => true,
+          () => this.#refused(gateway),
+        );
+      else {
+        for (const pending of gateway.outbox) this.#watchUnsent(gateway, pending);
+        this.#pump(gateway);
+      }
+    });
+  }
+
+  #isOpen(gateway: Gateway): boolean {
+    return this.#transport.connected && this.#transport.isFilterActive(gateway.filter);
+  }
+
+  #pump(gateway: Gateway): void {
+    if (!this.#isOpen(gateway)) return;
+    for (;;) {
+      const { flights, acksInFlight } = gateway;
+      const pending = gateway.outbox.next(flights.size - acksInFlight, acksInFlight);
+      if (!pending) return;
+      this.#waiting[pending.lane]--;
+      this.#dispatch(gateway, pending);
+    }
+  }
+
+  #dispatch(gateway: Gateway, pending: Pending): void {
+    const { request } = pending;
+    clearTimeout(pending.timer);
+    pending.sent = true;
+    gateway.flights.add(pending);
+    if (pending.lane === 'ack') gateway.acksInFlight++;
+    this.#byId.set(pending.id, pending);
+    pending.timer = setTimeout(() => this.#fail(pending, timedOut(pending)), pending.timeout);
+    const topic = this.#topics.request(request.gateway, request.device, request.suffix);
+    const payload = JSON.stringify({ id: pending.id, ...request.payload });
+    this.#transport.publish(topic, payload, this.#limits.qos, (error) => this.#published(pending, error));
+  }
+
+  /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */
+  #published(pending: Pending, error: Error | undefined): void {
+    if (!error && !pending.awaitAnswer) this.#answered(pending, undefined);
+    const code = (error as { code?: unknown } | undefined)?.code;
+    if (typeof code === 'number' && code >= 0x80) this.#fail(pending, this.#refused(undefined));
+  }
+
+  #answered(pending: Pending, body: unknown): void {
+    if (!this.#land(pending)) return;
+    if (body instanceof Uint8Array) pending.reject(notJson(pending, body));
+    else pending.resolve(body);
+    this.#pump(this.#gatewayOf(pending.request.gateway));
+  }
+
+  #fail(pending: Pending, error: ServiceError): void {
+    if (!this.#land(pending)) return;
+    pending.reject(error);
+    this.#pump(this.#gatewayOf(pending.request.gateway));
+  }
+
+  /** Takes a request out of the air; false when it has landed already. */
+  #land(pending: Pending): boolean {
+    clearTimeout(pending.timer);
+    const gateway = this.#gateways.get(pending.request.gateway);
+    if (!gateway?.flights.delete(pending)) return false;
+    if (pending.lane === 'ack') gateway.acksInFlight--;
+    this.#byId.delete(pending.id);
+    return true;
+  }
+
+  /** While the broker (or its grant) is away, a waiting request has its timeout and then ends `NOT_CONNECTED`. */
+  #watchUnsent(gateway: Gateway, pending: Pending): void {
+    if (this.#isOpen(gateway)) {
+      clearTimeout(pending.timer);
+      pending.timer = undefined;
+      return;
+    }
+    pending.timer ??= setTimeout(() => {
+      this.#drop(
+        gateway,
+        (waiting) => waiting === pending,
+        () => this.#unreachable(pending),
+      );
+    }, pending.timeout);
+  }
+
+  #drop(gateway: Gateway, wanted: (pending: Pending) => boolean, error: () => ServiceError): void {
+    for (const pending of gateway.outbox.take(wanted)) {
+      this.#waiting[pending.lane]--;
+      clearTimeout(pending.timer);
+      pending.reject(error());
+    }
+  }
+
+  /** One listener per signal, however many requests share it. */
+  #watch(signal: AbortSignal): void {
+    if (this.#signals.has(signal)) return;
+    this.#signals.add(signal);
+    signal.addEventListener('abort', () => this.#abort((pending) => pending.signal === signal), {
+      once: true,
+    });
+  }
+
+  #abort(wanted: (pending: Pending) => boolean): void {
+    for (const gateway of this.#gateways.values()) this.#drop(gateway, wanted, closed);
+    for (const pending of [...this.#byId.values()]) if (wanted(pending)) this.#fail(pending, closed());
+  }
+
+  #unreachable({ timeout }: Pending): ServiceError {
+    const { broker } = this.#transport;
+    return new ServiceError('NOT_CONNECTED', 'unreachable', { broker }, { broker, timeout });
+  }
+
+  #refused(gateway: Gateway | undefined): ServiceError {
+    const { broker } = this.#transport;
+    return gateway
+      ? new ServiceError(
+          'NOT_CONNECTED',
+          'refusedSubscription',
+          { broker },
+          { broker, filter: gateway.filter },
+        )
+      : new ServiceError('NOT_CONNECTED', 'refusedPublish', { broker }, { broker });
+  }
+}
+
+/** The JSON object of an answer; undefined for anything else. */
+function parse(payload: Buffer): object | undefined {
+  try {
+    const body: unknown = JSON.parse(payload.toString());
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function closed(): ServiceError {
+  return new ServiceError('CLOSED', 'stopped');
+}
+
+function queueFull(limit: number): ServiceError {
+  return new ServiceError('QUEUE_FULL', 'waiting', { limit }, { limit });
+}
+
+function timedOut({ request, timeout }: Pending): ServiceError {
+  const { gateway, device, operation, identifier } = request;
+  const cause = { gateway, device, operation, identifier, timeout };
+  return new ServiceError('TIMEOUT', 'noAnswer', cause, { gateway, device, operation, timeout });
+}
+
+function notJson({ request }: Pending, body: Uint8Array): ServiceError {
+  const text = Buffer.from(body).toString().slice(0, BODY_SHOWN);
+  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway: request.gateway });
+}

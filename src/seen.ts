@@ -1,0 +1,175 @@
+// What reports have shown since the start, in bounded memory: for pickers, and for the gateway of a device.
+import type { Catalogue } from './protocol/identifiers.ts';
+import type { ReportTopic } from './protocol/reports/index.ts';
+
+/** Entries of one list that are kept; the oldest go first. */
+const MOST_LISTED = 10_000;
+/** Devices whose last gateway is kept: more than are listed, since requests without a gateway need it. */
+const MOST_ROUTED = 200_000;
+const MOST_IDENTIFIERS = 200;
+
+export interface SeenEntry {
+  id: string;
+  name: string;
+  /** ISO-8601 */
+  lastSeen: string;
+  count: number;
+}
+
+interface Trace {
+  lastSeen: number;
+  count: number;
+}
+
+interface DeviceTrace extends Trace {
+  gateway: string;
+  identifiers: Map<string, Trace>;
+}
+
+/** A map in two generations: what was not touched for half of `most` insertions is dropped, in constant time. */
+class Recent<V> {
+  readonly #half: number;
+  #young = new Map<string, V>();
+  #old = new Map<string, V>();
+
+  constructor(most: number) {
+    this.#half = Math.ceil(most / 2);
+  }
+
+  get(key: string): V | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) {
+      this.#old.delete(key);
+      this.set(key, old);
+    }
+    return old;
+  }
+
+  set(key: string, value: V): void {
+    if (this.#young.size >= this.#half) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, value);
+  }
+
+  *entries(): Generator<[string, V]> {
+    yield* this.#young;
+    yield* this.#old;
+  }
+}
+
+export interface SeenQuery {
+  gateway?: string | undefined;
+  device?: string | undefined;
+  /** Part of the id or the name, in any case. */
+  text?: string | undefined;
+  limit?: number | undefined;
+}
+
+export class Seen {
+  readonly #catalogue: Catalogue;
+  readonly #gateways = new Recent<Trace>(MOST_LISTED);
+  readonly #devices = new Recent<DeviceTrace>(MOST_LISTED);
+  readonly #routes = new Recent<string>(MOST_ROUTED);
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  /** Called for every well-formed report. */
+  note(at: ReportTopic, now: number): void {
+    const gateway = touch(this.#gateways, at.gateway, now, newTrace);
+    gateway.count++;
+    const device = touch(this.#devices, at.device, now, newDeviceTrace);
+    device.count++;
+    device.gateway = at.gateway;
+    if (this.#routes.get(at.device) !== at.gateway) this.#routes.set(at.device, at.gateway);
+    if (at.identifier !== undefined) noteIdentifier(device.identifiers, at.identifier, now);
+  }
+
+  /** The gateway that last reported the device. */
+  gatewayOf(device: string): string | undefined {
+    return this.#routes.get(device);
+  }
+
+  gateways(query: SeenQuery = {}): SeenEntry[] {
+    return list(this.#gateways.entries(), query, (id) => id);
+  }
+
+  devices(query: SeenQuery = {}): SeenEntry[] {
+    return list(this.#chosenDevices(query), query, (id) => id);
+  }
+
+  identifiers(query: SeenQuery = {}): SeenEntry[] {
+    const merged = new Map<string, Trace>();
+    for (const [, device] of this.#chosenDevices(query)) {
+      for (const [id, trace] of device.identifiers) {
+        const sum = merged.get(id);
+        if (!sum) merged.set(id, { ...trace });
+        else {
+          sum.count += trace.count;
+          sum.lastSeen = Math.max(sum.lastSeen, trace.lastSeen);
+        }
+      }
+    }
+    return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id);
+  }
+
+  *#chosenDevices({ gateway, device }: SeenQuery): Generator<[string, DeviceTrace]> {
+    for (const entry of this.#devices.entries()) {
+      if ((!device || entry[0] === device) && (!gateway || entry[1].gateway === gateway)) yield entry;
+    }
+  }
+}
+
+function newTrace(): Trace {
+  return { lastSeen: 0, count: 0 };
+}
+
+function newDeviceTrace(): DeviceTrace {
+  return { lastSeen: 0, count: 0, gateway: '', identifiers: new Map() };
+}
+
+function touch<V extends Trace>(map: Recent<V>, key: string, now: number, create: () => V): V {
+  let trace = map.get(key);
+  if (!trace) {
+    trace = create();
+    map.set(key, trace);
+  }
+  trace.lastSeen = now;
+  return trace;
+}
+
+function noteIdentifier(identifiers: Map<string, Trace>, id: string, now: number): void {
+  const trace = identifiers.get(id);
+  if (trace) {
+    trace.count++;
+    trace.lastSeen = now;
+  } else if (identifiers.size < MOST_IDENTIFIERS) {
+    identifiers.set(id, { lastSeen: now, count: 1 });
+  }
+}
+
+function list(
+  entries: Iterable<[string, Trace]>,
+  query: SeenQuery,
+  nameOf: (id: string) => string,
+): SeenEntry[] {
+  const text = query.text?.toLowerCase() ?? '';
+  const found: { id: string; name: string; trace: Trace }[] = [];
+  for (const [id, trace] of entries) {
+    const name = nameOf(id);
+    if (text && !id.toLowerCase().includes(text) && !name.toLowerCase().includes(text)) continue;
+    found.push({ id, name, trace });
+  }
+  found.sort((a, b) => b.trace.lastSeen - a.trace.lastSeen);
+  return found.slice(0, query.limit ?? MOST_LISTED).map(({ id, name, trace }) => ({
+    id,
+    name,
+    lastSeen: new Date(trace.lastSeen).toISOString(),
+    count: trace.count,
+  }));
+}

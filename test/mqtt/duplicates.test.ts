@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { Duplicates } from '../../src/mqtt/duplicates.ts';
+import type { Report } from '../../src/protocol/reports/index.ts';
+
+const base: Report = {
+  gateway: 'c0141f68fc3d',
+  device: 'd00000000001',
+  kind: 'measurement',
+  form: 'raw',
+  identifier: '8800',
+  name: 'temperature',
+  time: '2026-01-01T00:00:00.000Z',
+  seq: 7,
+  value: 21.5,
+};
+
+describe('recognition of duplicate reports', () => {
+  const same: [string, Partial<Report>][] = [
+    ['through another gateway', { gateway: 'c0141f68fc3e' }],
+    ['with another time but the same seq', { time: '2026-01-01T00:00:03.000Z' }],
+    ['in decoded form', { form: 'decoded', identifier: 'temperature' }],
+  ];
+  for (const [title, change] of same) {
+    it(`recognises the same report ${title}`, () => {
+      const duplicates = new Duplicates(10_000);
+      assert.equal(duplicates.seen(base), false);
+      assert.equal(duplicates.seen({ ...base, ...change }), true);
+    });
+  }
+
+  const other: [string, Partial<Report>][] = [
+    ['device', { device: 'd00000000002' }],
+    ['kind', { kind: 'property' }],
+    ['identifier', { identifier: '8802', name: 'humidity' }],
+    ['parent', { parent: 'e00000000001' }],
+    ['value', { value: 21.6 }],
+    ['seq', { seq: 8 }],
+  ];
+  for (const [part, change] of other) {
+    it(`lets a report with another ${part} through`, () => {
+      const duplicates = new Duplicates(10_000);
+      duplicates.seen(base);
+      assert.equal(duplicates.seen({ ...base, ...change }), false);
+    });
+  }
+
+  it('compares by time where there is no seq', () => {
+    const duplicates = new Duplicates(10_000);
+    const { seq: _, ...sample } = base;
+    duplicates.seen(sample as Report);
+    assert.equal(duplicates.seen(sample as Report), true);
+    assert.equal(duplicates.seen({ ...sample, time: 'later' } as Report), false);
+  });
+
+  it('lets the same report through again after the window', () => {
+    let now = 0;
+    const duplicates = new Duplicates(10_000, () => now);
+    duplicates.seen(base);
+    now = 10_000;
+    assert.equal(duplicates.seen(base), true);
+    now = 10_001;
+    assert.equal(duplicates.seen(base), false);
+  });
+});
