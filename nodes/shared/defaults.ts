@@ -77,11 +77,14 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
   return asText(value);
 }
 
-/** Reads a finite number ≥ 0 from a number or a text such as "30000"; anything else is the fallback. */
+/** What a timer can wait for; more would end at once. */
+const LARGEST = 2 ** 31 - 1;
+
+/** Reads a number from 0 to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
 export function readNumber<T>(value: unknown, fallback: T): number | T {
   const text = typeof value === 'string' ? value.trim() : value;
   const number = typeof text === 'string' && text !== '' ? Number(text) : text;
-  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : fallback;
+  return typeof number === 'number' && number >= 0 ? Math.min(number, LARGEST) : fallback;
 }
 
 function readFlag(value: unknown, fallback: boolean): boolean {

@@ -1,0 +1,98 @@
+// The three ways in which a device list leaves the node; none but `array` holds more than one page.
+import type { NodeAPI, NodeMessageInFlow } from 'node-red';
+import type { Device } from '../../src/index.ts';
+import type { Send } from '../shared/runtime.ts';
+import type { DeviceListConfig } from './config.ts';
+
+interface Page {
+  devices: Device[];
+  /** Given with the last page. */
+  complete?: boolean;
+}
+
+interface Output {
+  take(page: Page): void;
+  /** @param complete false: the limit cut the list */
+  end(complete: boolean): void;
+}
+
+type CreateOutput = (RED: NodeAPI, msg: NodeMessageInFlow, send: Send) => Output;
+
+export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> = {
+  array(_RED, msg, send) {
+    const devices: Device[] = [];
+    return {
+      take(page) {
+        for (const device of page.devices) {
+          devices.push(device);
+        }
+      },
+      end(complete) {
+        send(Object.assign(msg, { payload: devices, count: devices.length, complete }));
+      },
+    };
+  },
+
+  page(RED, msg, send) {
+    const template = templateOf(msg);
+    let ended = false;
+    const sendPage = ({ devices, complete }: Page) => {
+      ended = complete !== undefined;
+      const next = ended ? msg : RED.util.cloneMessage(template);
+      send(
+        Object.assign(next, { payload: devices, count: devices.length }, ended ? { complete } : undefined),
+      );
+    };
+    return {
+      take(page) {
+        // A page from which the filters left nothing is sent only where it carries the end.
+        if (page.devices.length > 0 || page.complete !== undefined) {
+          sendPage(page);
+        }
+      },
+      end(complete) {
+        if (!ended) {
+          sendPage({ devices: [], complete });
+        }
+      },
+    };
+  },
+
+  each(RED, msg, send) {
+    const template = templateOf(msg);
+    const shared = { id: RED.util.generateId(), type: 'array', len: 1 };
+    // As the Split node does: the parts of an outer sequence are kept inside.
+    const outer = msg.parts === undefined ? undefined : { parts: msg.parts };
+    // Only the last message knows the number, so the newest device waits for the next one.
+    let newest: Device | undefined;
+    let index = 0;
+    const sendDevice = (device: Device, end?: { complete: boolean }) => {
+      const parts = { ...shared, ...outer, index, ...(end && { count: index + 1 }) };
+      const next = end ? msg : RED.util.cloneMessage(template);
+      const own = { payload: device, device: device.id, gateway: device.mac, count: 1, parts };
+      send(Object.assign(next, own, end));
+      index += 1;
+    };
+    return {
+      take(page) {
+        for (const device of page.devices) {
+          if (newest) {
+            sendDevice(newest);
+          }
+          newest = device;
+        }
+      },
+      end(complete) {
+        if (newest) {
+          sendDevice(newest, { complete });
+        }
+      },
+    };
+  },
+};
+
+/** What every message but the last is a copy of: without the properties that are replaced or belong to the last. */
+function templateOf(msg: NodeMessageInFlow): NodeMessageInFlow {
+  const { payload: _payload, complete: _complete, ...template } = msg;
+  return template;
+}

@@ -1,0 +1,86 @@
+// mt-report-in: sends the reports of gateways and devices that pass its filters.
+import type { Node, NodeAPI, NodeMessage } from 'node-red';
+import type { LabelState, Report, ReportFilter } from '../../src/index.ts';
+import { registerSource } from '../shared/runtime.ts';
+import { type View, viewOfLabels, viewOfSession } from '../shared/status.ts';
+import { translate } from '../shared/text.ts';
+import { type ReportInConfig, upgrade } from './config.ts';
+
+export default function registerReportIn(RED: NodeAPI): void {
+  registerSource(RED, 'mt-report-in', {
+    upgrade,
+    open({ node, config, session, show, fail }) {
+      const payloadOf = config.output === 'value' ? valueFrom : copyOf;
+      let broker: View | undefined;
+      let labels: View | undefined;
+      const tell = createTeller(RED, node, fail);
+      const showBoth = () => {
+        const view = broker?.look === 'ready' ? (labels ?? broker) : broker;
+        if (view) {
+          show(view);
+        }
+      };
+      const unsubscribe = session.subscribe(filterOf(config), {
+        report: (report, topic) => node.send(messageOf(topic, payloadOf(report), report)),
+        error: fail,
+        labels(state) {
+          labels = viewOfLabels(state);
+          showBoth();
+          tell(state);
+        },
+      });
+      const forget = session.onState((state) => {
+        broker = viewOfSession(state, 'mqtt');
+        showBoth();
+      });
+      return (removed) => {
+        // The node comes back with this deploy: what arrives until then waits for it.
+        if (!removed) {
+          session.hold();
+        }
+        forget();
+        unsubscribe();
+      };
+    },
+  });
+}
+
+/** What the label filter cannot do is told once, until it can again. */
+function createTeller(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
+  let hasWarned = false;
+  let hasFailed = false;
+  return ({ name, lost, error }: LabelState): void => {
+    if (lost > 0 && !hasWarned) {
+      hasWarned = true;
+      node.warn(translate(RED, 'status.labels.lost', { lost }));
+    }
+    if (error && !hasFailed) {
+      fail(error, {});
+    }
+    hasFailed = name !== 'ready' && (hasFailed || error !== undefined);
+  };
+}
+
+function messageOf(topic: string, payload: unknown, report: Report): NodeMessage {
+  const { gateway, device, kind, identifier } = report;
+  return identifier === undefined
+    ? { topic, payload, report, gateway, device, kind }
+    : { topic, payload, report, gateway, device, kind, identifier };
+}
+
+function copyOf(report: Report): unknown {
+  return { ...report };
+}
+
+/** A value of its own, so that changing the payload leaves the report as it is. */
+function valueFrom({ value = null }: Report): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  return Array.isArray(value) ? [...value] : { ...value };
+}
+
+function filterOf(config: ReportInConfig): ReportFilter {
+  const { version, name, service, output, ...filter } = config;
+  return filter;
+}

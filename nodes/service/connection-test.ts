@@ -1,0 +1,107 @@
+// Tests settings that are typed but not saved; a stored secret goes only where it already goes.
+import type { Node, NodeAPI } from 'node-red';
+import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
+import { fillEnv } from '../shared/env.ts';
+import { findService, toFlowError } from '../shared/runtime.ts';
+import { translate } from '../shared/text.ts';
+import { type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
+import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
+
+export interface Verdict {
+  ok: boolean;
+  /** In the runtime's language. */
+  message: string;
+  ms: number;
+  /** True: the half has no address, so there was nothing to test. */
+  skipped?: true;
+}
+
+export interface Verdicts {
+  rest: Verdict;
+  mqtt: Verdict;
+}
+
+/** What the editor sends for a password that was not touched. */
+const UNTOUCHED = '__PWRD__';
+const LONGEST_MS = 9_500;
+
+/**
+ * @param body `{id, …properties, credentials}` as it is typed in the panel
+ * @returns both verdicts within 10 s; never rejects but for a body that is no object
+ */
+export async function testConnection(RED: NodeAPI, body: unknown): Promise<Verdicts> {
+  const typed = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const service = findService(RED, String(typed.id ?? ''));
+  const node = service ?? ({ id: String(typed.id ?? '') } as Node);
+  const deployed = service && deployedSettings(service);
+  const config = upgrade(fillEnv(RED, node, { ...typed, credentials: undefined }));
+  const credentials = fillEnv(RED, node, (typed.credentials ?? {}) as object) as ServiceCredentials;
+  const [rest, mqtt] = await Promise.all([
+    testHalf(RED, 'rest', restSecret(config, credentials, deployed), (filled) =>
+      createSettings(RED, node.id, { ...config, brokerUrl: '', identifiers: '[]' }, filled),
+    ),
+    testHalf(RED, 'mqtt', mqttSecret(config, credentials, deployed), (filled) =>
+      createSettings(RED, node.id, { ...config, authUrl: '', baseUrl: '', identifiers: '[]' }, filled),
+    ),
+  ]);
+  return { rest, mqtt };
+}
+
+/** The credentials with the stored password in its place; undefined when it must be entered again. */
+function restSecret(
+  config: ServiceConfig,
+  credentials: ServiceCredentials,
+  deployed: Deployed | undefined,
+): ServiceCredentials | undefined {
+  if (credentials.password !== UNTOUCHED) {
+    return credentials;
+  }
+  const isSame = (['authUrl', 'baseUrl'] as const).every(
+    (key) => trimAddress(config[key]) === trimAddress(deployed?.config[key] ?? ''),
+  );
+  return isSame && deployed ? { ...credentials, password: deployed.credentials.password } : undefined;
+}
+
+function mqttSecret(
+  config: ServiceConfig,
+  credentials: ServiceCredentials,
+  deployed: Deployed | undefined,
+): ServiceCredentials | undefined {
+  if (credentials.mqttPassword !== UNTOUCHED) {
+    return credentials;
+  }
+  const known = new Set(readBrokers(deployed?.config.brokerUrl ?? ''));
+  const isSame = readBrokers(config.brokerUrl).every((url) => known.has(url));
+  return isSame && deployed ? { ...credentials, mqttPassword: deployed.credentials.mqttPassword } : undefined;
+}
+
+function trimAddress(url: string): string {
+  return url.trim().replace(/\/+$/, '');
+}
+
+async function testHalf(
+  RED: NodeAPI,
+  half: 'rest' | 'mqtt',
+  credentials: ServiceCredentials | undefined,
+  create: (credentials: ServiceCredentials) => Settings,
+): Promise<Verdict> {
+  try {
+    const settings = create(credentials ?? {});
+    if (!settings[half]) {
+      return { ok: false, message: translate(RED, `status.unconfigured.${half}`), ms: 0, skipped: true };
+    }
+    if (!credentials) {
+      return { ok: false, message: translate(RED, 'check.enterAgain'), ms: 0 };
+    }
+    const { ok, text, ms } = settings.rest
+      ? await testRest(settings.rest, AbortSignal.timeout(LONGEST_MS))
+      : await testBroker(settings.mqtt!);
+    return { ok, message: say(RED, text), ms };
+  } catch (error) {
+    return { ok: false, message: toFlowError(RED, error).message, ms: 0 };
+  }
+}
+
+function say(RED: NodeAPI, { key, values }: ErrorText): string {
+  return translate(RED, key, values);
+}

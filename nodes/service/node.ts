@@ -1,0 +1,67 @@
+// mt-service: the connection to one device management service, shared by the nodes that use it.
+import type { NodeAPI, NodeDef } from 'node-red';
+import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
+import { fillEnv } from '../shared/env.ts';
+import { type ServiceNode, toFlowError } from '../shared/runtime.ts';
+import { onceStarted, onStarted } from '../shared/started.ts';
+import { registerAdmin } from './admin.ts';
+import { CREDENTIALS, type ServiceCredentials, upgrade } from './config.ts';
+import { createSettings, keepDeployed } from './settings.ts';
+
+export default function registerService(RED: NodeAPI): void {
+  function Service(this: ServiceNode, saved: NodeDef): void {
+    RED.nodes.createNode(this, saved);
+    this.users = {};
+    const config = upgrade(fillEnv(RED, this, saved));
+    const credentials = fillEnv(RED, this, this.credentials ?? {}) as ServiceCredentials;
+    keepDeployed(this, { config, credentials });
+    try {
+      this.session = new Session(createSettings(RED, this.id, config, credentials), loggerOf(this));
+      connect(RED, this, this.session);
+    } catch (error) {
+      const problem = toFlowError(RED, error);
+      this.problem = problem;
+      this.on(
+        'close',
+        onceStarted(RED, () => this.error(problem, {})),
+      );
+    }
+  }
+  RED.nodes.registerType('mt-service', Service as never, { credentials: CREDENTIALS });
+  registerAdmin(RED);
+}
+
+/** Reports wait until the flows run, after a start and after every deploy. */
+function connect(RED: NodeAPI, node: ServiceNode, session: Session): void {
+  session.hold();
+  const ignoreStarts = onStarted(RED, () => session.release());
+  const ignoreStates = session.onState(createWatcher(RED, node));
+  node.on('close', (done: () => void) => {
+    ignoreStarts();
+    ignoreStates();
+    session.close().then(done, done);
+  });
+}
+
+/** A refusal by the broker is nobody's message, so Catch nodes hear of it from the config node, once per refusal. */
+function createWatcher(RED: NodeAPI, node: ServiceNode): (state: SessionState) => void {
+  let before = '';
+  return ({ mqtt }) => {
+    const isRefusal = mqtt.name === 'refused' || mqtt.name === 'limited';
+    if (isRefusal && mqtt.name !== before) {
+      const { broker, reason } = mqtt;
+      const error = new ServiceError('NOT_CONNECTED', mqtt.name, { broker }, { broker, reason });
+      node.error(toFlowError(RED, error), {});
+    }
+    // Trying again in between is not another refusal.
+    before = isRefusal || mqtt.name === 'connected' ? mqtt.name : before;
+  };
+}
+
+function loggerOf(node: ServiceNode): Logger {
+  return {
+    info: (text) => node.log(text),
+    warn: (text) => node.warn(text),
+    trace: (text) => node.trace(text),
+  };
+}

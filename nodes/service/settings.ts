@@ -1,0 +1,130 @@
+// Turns a saved mt-service, its credentials and its tls-config node into the settings of a session.
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Node, NodeAPI } from 'node-red';
+import {
+  invalidInput,
+  type MqttSettings,
+  type RestSettings,
+  type Settings,
+  type TlsSettings,
+} from '../../src/index.ts';
+import type { ServiceConfig, ServiceCredentials } from './config.ts';
+
+/** What a deployed service was made of, with every `${NAME}` filled in. */
+export interface Deployed {
+  config: ServiceConfig;
+  credentials: ServiceCredentials;
+}
+
+const deployed = new WeakMap<Node, Deployed>();
+
+/** Kept beside the node and not in it, where a debug output could show the secrets. */
+export function keepDeployed(node: Node, settings: Deployed): void {
+  deployed.set(node, settings);
+}
+
+export function deployedSettings(node: Node): Deployed | undefined {
+  return deployed.get(node);
+}
+
+/**
+ * @param id the config node's id, which is part of a generated client id
+ * @returns without a half whose addresses are empty
+ * @throws INVALID_INPUT with the property's name
+ */
+export function createSettings(
+  RED: NodeAPI,
+  id: string,
+  config: ServiceConfig,
+  credentials: ServiceCredentials,
+): Settings {
+  const tls = readTls(RED, config.tls);
+  const hasRest = config.authUrl.trim() !== '' || config.baseUrl.trim() !== '';
+  const brokers = readBrokers(config.brokerUrl);
+  return {
+    ...(hasRest && { rest: createRest(config, credentials, tls) }),
+    ...(brokers.length > 0 && { mqtt: createMqtt(RED, id, brokers, config, credentials, tls) }),
+    identifiers: config.identifiers,
+  };
+}
+
+function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?: TlsSettings): RestSettings {
+  return {
+    authUrl: config.authUrl.trim(),
+    baseUrl: config.baseUrl.trim(),
+    username: credentials.username ?? '',
+    password: credentials.password ?? '',
+    authHeader: config.authHeader,
+    pageTokenParam: config.pageTokenParam,
+    timeout: config.httpTimeout,
+    retries: config.httpRetries,
+    tls,
+  };
+}
+
+function createMqtt(
+  RED: NodeAPI,
+  id: string,
+  brokers: string[],
+  config: ServiceConfig,
+  credentials: ServiceCredentials,
+  tls?: TlsSettings,
+): MqttSettings {
+  const { protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix } = config;
+  const { reportQos, requestQos, requestTimeout, maxInFlight, maxQueue } = config;
+  const { ackOperation, ackDecodedOperation } = config;
+  return {
+    brokers,
+    // A generated name without a password, or the other way round, is what an empty field means.
+    username: credentials.mqttUsername || undefined,
+    password: credentials.mqttPassword || undefined,
+    clientId: config.clientId.trim() || createClientId(RED, id),
+    ...{ protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix },
+    ...{ reportQos, requestQos, requestTimeout, maxInFlight, maxQueue },
+    ...{ ackOperation, ackDecodedOperation, ackPayload: readTemplate(config.ackTemplate) },
+    tls,
+  };
+}
+
+/** The addresses of the list, to be tried in turn. */
+export function readBrokers(text: string): string[] {
+  return text
+    .split(/[,\n]/)
+    .map((url) => url.trim())
+    .filter((url) => url !== '');
+}
+
+/** Two Node-RED instances that run the same flow differ; one instance keeps its id, and no MAC begins like this. */
+function createClientId(RED: NodeAPI, id: string): string {
+  const { userDir } = RED.settings as { userDir?: string };
+  const digest = createHash('sha256')
+    .update([id, hostname(), userDir ?? ''].join('\0'))
+    .digest('hex');
+  return `mt-${digest.slice(0, 18)}`;
+}
+
+function readTemplate(text: string): Record<string, unknown> {
+  let template: unknown;
+  try {
+    template = JSON.parse(text);
+  } catch {
+    template = undefined;
+  }
+  if (typeof template !== 'object' || template === null || Array.isArray(template)) {
+    throw invalidInput('ackTemplate', text, 'notJson');
+  }
+  return template as Record<string, unknown>;
+}
+
+/** A tls-config that is named but not there is refused: going on without it would drop its certificates silently. */
+function readTls(RED: NodeAPI, id: string): TlsSettings | undefined {
+  if (id === '') {
+    return undefined;
+  }
+  const node = RED.nodes.getNode(id) as (Node & { addTLSOptions?(options: object): object }) | null;
+  if (!node?.addTLSOptions) {
+    throw invalidInput('tls', id, 'noTls');
+  }
+  return node.addTLSOptions({}) as TlsSettings;
+}

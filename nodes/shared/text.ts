@@ -1,0 +1,41 @@
+// Texts in the runtime's language: the strings that all nodes share travel in the catalogue of mt-service.
+import type { NodeAPI } from 'node-red';
+import { fillText, type ServiceError, type TextValues } from '../../src/index.ts';
+import english from './locales/en-US.json' with { type: 'json' };
+
+const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
+
+/** Values are filled in here: Node-RED's own filling would also expand `$t(…)` inside what the network sent. */
+const AS_IT_IS = { skipInterpolation: true } as never;
+
+/** A template of the catalogue, or undefined where the language files are not loaded (another install, a test). */
+function findTemplate(RED: NodeAPI, key: string): string | undefined {
+  const text: unknown = RED._(CATALOGUE + key, AS_IT_IS);
+  return typeof text === 'string' && !text.endsWith(key) ? text : findEnglish(key);
+}
+
+function findEnglish(key: string): string | undefined {
+  let found: unknown = english;
+  for (const step of key.split('.')) {
+    found = (found as Record<string, unknown> | undefined)?.[step];
+  }
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** A shared text by its key, such as `status.connected`; an unknown key comes back as it is. */
+export function translate(RED: NodeAPI, key: string, values: TextValues = {}): string {
+  const template = findTemplate(RED, key);
+  return template === undefined ? key : fillText(template, translateField(RED, values));
+}
+
+/** An error's text in the runtime's language, with the field's name as the editor shows it. */
+export function translateError(RED: NodeAPI, error: ServiceError): string {
+  const { key, values } = error.text;
+  const template = findTemplate(RED, `error.${key}`);
+  return template === undefined ? error.message : fillText(template, translateField(RED, values));
+}
+
+function translateField(RED: NodeAPI, values: TextValues): TextValues {
+  const { field } = values;
+  return field === undefined ? values : { ...values, field: findTemplate(RED, `field.${field}`) ?? field };
+}

@@ -1,0 +1,167 @@
+// Runs a flow in a real Node-RED runtime, of every version that this Node.js can start, and hears what comes out.
+import { createRequire } from 'node:module';
+import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
+import deviceList from '../../nodes/device-list/node.ts';
+import gwRead from '../../nodes/gw-read/node.ts';
+import gwWrite from '../../nodes/gw-write/node.ts';
+import label from '../../nodes/label/node.ts';
+import rename from '../../nodes/rename/node.ts';
+import reportIn from '../../nodes/report-in/node.ts';
+import service from '../../nodes/service/node.ts';
+import serviceRequest from '../../nodes/service-request/node.ts';
+import timestampedAck from '../../nodes/timestamped-ack/node.ts';
+
+type Registration = (RED: NodeAPI) => void;
+
+/** What we use of node-red-node-test-helper, which has no types. */
+interface Helper {
+  init(path: string): void;
+  load(nodes: Registration[], flow: object[], credentials: object): Promise<void>;
+  setFlows(flow: object[], type: string, credentials?: object): Promise<void>;
+  unload(): Promise<void>;
+  getNode(id: string): Node;
+  request(): {
+    get(path: string): PromiseLike<HttpAnswer>;
+    post(path: string): { send(body: object): PromiseLike<HttpAnswer> };
+  };
+  startServer(done: () => void): void;
+  stopServer(done: () => void): void;
+}
+
+export interface HttpAnswer {
+  status: number;
+  body: unknown;
+}
+
+// Mocha runs these files as CommonJS or as modules, depending on the version of Node.js.
+const load = createRequire(`${process.cwd()}/`);
+
+const NODES = [deviceList, gwRead, gwWrite, label, rename, reportIn, service, serviceRequest, timestampedAck];
+
+function versions(): Record<string, string> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const canRunNewest = major > 22 || (major === 22 && minor >= 9);
+  return { 'Node-RED 4.1': 'node-red-4', ...(canRunNewest && { 'Node-RED 5': 'node-red' }) };
+}
+
+export interface Message extends NodeMessage {
+  error?: { message: string; code?: string; cause?: Record<string, unknown> };
+  status?: NodeStatus & { source: { id: string } };
+}
+
+/** What arrived at a node, in order, and who waits for more. */
+class Inbox {
+  readonly all: Message[] = [];
+  #read = 0;
+  #waiting: (() => void)[] = [];
+
+  put(msg: Message): void {
+    this.all.push(msg);
+    for (const wake of this.#waiting.splice(0)) {
+      wake();
+    }
+  }
+
+  /** The next message that was not read yet; with a condition, all before the one that fulfils it are skipped. */
+  async next(accept: (msg: Message) => boolean = () => true): Promise<Message> {
+    for (;;) {
+      while (this.#read < this.all.length) {
+        const msg = this.all[this.#read++]!;
+        if (accept(msg)) {
+          return msg;
+        }
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+}
+
+export class Flow {
+  readonly #helper: Helper;
+  readonly #inboxes = new Map<string, Inbox>();
+
+  constructor(helper: Helper) {
+    this.#helper = helper;
+  }
+
+  node<T extends Node>(id: string): T {
+    return this.#helper.getNode(id) as T;
+  }
+
+  send(id: string, msg: object): void {
+    this.node(id).receive(msg as NodeMessage);
+  }
+
+  /** The inbox of a node of type `helper`. */
+  inbox(id: string): Inbox {
+    let inbox = this.#inboxes.get(id);
+    if (!inbox) {
+      inbox = new Inbox();
+      this.#inboxes.set(id, inbox);
+    }
+    return inbox;
+  }
+
+  next(id: string, accept?: (msg: Message) => boolean): Promise<Message> {
+    return this.inbox(id).next(accept);
+  }
+
+  /** The next status of a node with this colour; needs a Status node wired to the helper `status`. */
+  async status(id: string, fill: string): Promise<NodeStatus> {
+    const msg = await this.next('status', ({ status }) => status?.source.id === id && status.fill === fill);
+    return msg.status!;
+  }
+
+  async deploy(flow: object[], type: 'full' | 'flows' | 'nodes', credentials?: object): Promise<void> {
+    await this.#helper.setFlows(flow, type, credentials);
+    this.listen(flow);
+  }
+
+  get(path: string): PromiseLike<HttpAnswer> {
+    return this.#helper.request().get(path);
+  }
+
+  post(path: string, body: object): PromiseLike<HttpAnswer> {
+    return this.#helper.request().post(path).send(body);
+  }
+
+  listen(flow: object[]): void {
+    for (const { id, type } of flow as { id: string; type: string }[]) {
+      const node = type === 'helper' ? this.node(id) : null;
+      if (node && node.listenerCount('heard') === 0) {
+        node.on('heard', () => {});
+        node.on('input', (msg) => this.inbox(id).put(msg as Message));
+      }
+    }
+  }
+}
+
+export type StartFlow = (
+  flow: object[],
+  options?: { credentials?: object; nodes?: Registration[] },
+) => Promise<Flow>;
+
+/** Describes behaviour once per version of Node-RED. */
+export function describeNodes(title: string, define: (start: StartFlow) => void): void {
+  for (const [name, path] of Object.entries(versions())) {
+    describe(`${title} (${name})`, () => {
+      const helper = load('node-red-node-test-helper') as Helper;
+
+      before((done) => {
+        helper.init(load.resolve(path));
+        void helper.startServer(done);
+      });
+
+      after((done) => void helper.stopServer(done));
+
+      afterEach(() => helper.unload());
+
+      define(async (flow, { credentials = {}, nodes = [] } = {}) => {
+        await helper.load([...NODES, ...nodes], flow, credentials);
+        const started = new Flow(helper);
+        started.listen(flow);
+        return started;
+      });
+    });
+  }
+}

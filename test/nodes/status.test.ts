@@ -1,0 +1,86 @@
+// How often a node's status reaches the editor.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { Node, NodeAPI, NodeStatus } from 'node-red';
+import { StatusLine, type View, viewOfError } from '../../nodes/shared/status.ts';
+import { ServiceError } from '../../src/index.ts';
+
+const RED = { _: (key: string) => key } as unknown as NodeAPI;
+const working = (count: number): View => ({ look: 'working', key: 'status.working', values: { count } });
+const READY: View = { look: 'ready', key: 'status.ready' };
+
+describe('the status line', () => {
+  let shown: NodeStatus[];
+  let line: StatusLine;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
+    shown = [];
+    line = new StatusLine(RED, { status: (status: NodeStatus) => shown.push(status) } as unknown as Node);
+  });
+
+  afterEach(() => {
+    line.close();
+    mock.timers.reset();
+  });
+
+  const texts = () => shown.map(({ text }) => text);
+
+  it('shows a new colour at once', () => {
+    line.show(READY);
+    line.show(working(1));
+    line.show({ look: 'error', key: 'status.error.TIMEOUT' });
+    assert.deepEqual(shown, [
+      { fill: 'green', shape: 'dot', text: 'ready' },
+      { fill: 'blue', shape: 'dot', text: '1 in flight' },
+      { fill: 'red', shape: 'ring', text: 'timeout' },
+    ]);
+  });
+
+  it('shows a new text twice a second at most, and the last one wins', () => {
+    for (let count = 1; count <= 100; count++) {
+      line.show(working(count));
+    }
+    assert.deepEqual(texts(), ['1 in flight']);
+    mock.timers.tick(500);
+    assert.deepEqual(texts(), ['1 in flight', '100 in flight']);
+  });
+
+  it('does not flood the editor when messages follow one another', () => {
+    for (let count = 0; count < 1_000; count++) {
+      line.show(working(1));
+      line.show(READY);
+    }
+    assert.ok(shown.length <= 5);
+    mock.timers.tick(500);
+    assert.equal(texts().at(-1), 'ready');
+  });
+
+  it('says nothing twice and leaves no timer behind when nothing changes', () => {
+    line.show(READY);
+    line.show(READY);
+    mock.timers.tick(5_000);
+    line.show(READY);
+    assert.equal(shown.length, 1);
+  });
+
+  it('is silent after the node was closed', () => {
+    line.show(working(1));
+    line.show(working(2));
+    line.close();
+    line.show(READY);
+    mock.timers.tick(5_000);
+    assert.deepEqual(texts(), ['1 in flight']);
+  });
+
+  it('gives each kind of error a short reason', () => {
+    line.show(viewOfError(new ServiceError('REQUEST_FAILED', 'statusOnly', { status: 7 }, { gateway: 'x' })));
+    line.show(viewOfError(new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' })));
+    line.show(viewOfError(new TypeError('a fault of ours')));
+    assert.deepEqual(shown, [
+      { fill: 'red', shape: 'ring', text: 'failed: status 7' },
+      { fill: 'grey', shape: 'ring', text: 'no service' },
+      { fill: 'red', shape: 'ring', text: 'error' },
+    ]);
+  });
+});
