@@ -1,5 +1,5 @@
 // The mt-device-list panel: which devices are listed, and how they leave the node.
-import { explainProblems, foldable, keepUnknownOptions } from '../shared/editor.ts';
+import { explainProblems, foldable, showSaved } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { typed, wholeNumber } from '../shared/editor-validate.ts';
@@ -47,7 +47,7 @@ RED.nodes.registerType('mt-device-list', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['output']);
+    showSaved(this);
     typedFields(this, {
       labels: { fallback: 'labels', pick: 'label', more: ['json'] },
       connected: { fallback: 'connected', types: ['bool'] },

@@ -1,5 +1,5 @@
 // The mt-gw-read panel: what is read of which device; the identifier says what will come.
-import { explainProblems, field, foldable, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import { explainProblems, field, foldable, row, showSaved, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
 import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
@@ -51,7 +51,7 @@ RED.nodes.registerType('mt-gw-read', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['operation', 'form']);
+    showSaved(this);
     requestFields(this);
     foldable('mt-gateway-more', optionalIsSet(this));
     whenever(['operation'], () => {

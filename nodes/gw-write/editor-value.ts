@@ -1,6 +1,6 @@
 // The value field of mt-gw-write: its choices follow from the identifier, and a fixed value is checked by the catalogue.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import { element, field, hasEnv, row, text } from '../shared/editor.ts';
+import { element, field, hasEnv, hint, row, text } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
 import { describeIdentifier, shownIdentifier } from '../shared/editor-request.ts';
 import { currentCatalogue } from '../shared/editor-sources.ts';
@@ -48,11 +48,7 @@ export function shapeValue(identifier: Identifier | undefined): void {
   input.typedInput('types', [...fixedTypes(identifier, value), ...SOURCES] as never);
   input.typedInput('type', type);
   input.typedInput('value', value);
-  row('value').children('.mt-gateway-hint').remove();
-  const words = command ? text('value.command') : identifier ? describeIdentifier(identifier) : '';
-  element('div', 'mt-gateway-hint', words)
-    .toggle(words !== '')
-    .appendTo(row('value'));
+  hint('value', command ? text('value.command') : '');
   offerFixed(identifier, input, type);
 }
 

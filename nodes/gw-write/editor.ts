@@ -1,5 +1,5 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
-import { explainProblems, foldable, keepUnknownOptions } from '../shared/editor.ts';
+import { explainProblems, foldable, showSaved } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
 import { typedField } from '../shared/editor-typed.ts';
@@ -56,7 +56,7 @@ RED.nodes.registerType('mt-gw-write', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['form']);
+    showSaved(this);
     requestFields(this);
     prepareValue(this);
     typedField(this, 'ext', { fallback: 'ext', types: ['json'] });

@@ -1,5 +1,5 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
-import { explainProblems, field, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, showSaved, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { mac, typed } from '../shared/editor-validate.ts';
@@ -37,7 +37,7 @@ RED.nodes.registerType('mt-label', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['action']);
+    showSaved(this);
     typedFields(this, {
       label: { fallback: 'payload', pick: 'label' },
       device: { fallback: 'device', pick: 'listed' },

@@ -1,5 +1,5 @@
 // The mt-rename panel: which device gets which name.
-import { explainProblems } from '../shared/editor.ts';
+import { explainProblems, showSaved } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { mac, typed } from '../shared/editor-validate.ts';
@@ -36,6 +36,7 @@ RED.nodes.registerType('mt-rename', {
     return this.title ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
+    showSaved(this);
     typedFields(this, {
       device: { fallback: 'device', pick: 'listed' },
       name: { fallback: 'payload' },

@@ -44,12 +44,7 @@ async function preview(node: EditorNode, lists: Record<string, unknown>): Promis
   if (service === '') {
     return note(node._('preview.noService'));
   }
-  const settings = {
-    ...lists,
-    form: field('form').val(),
-    decode: field('decode').prop('checked'),
-    limit: ROWS,
-  };
+  const settings = { ...typedSettings(node), ...lists, limit: ROWS };
   try {
     const answer: unknown = await $.ajax({
       url: `mt-service/${encodeURIComponent(service)}/preview`,
@@ -65,6 +60,19 @@ async function preview(node: EditorNode, lists: Record<string, unknown>): Promis
     const known = { 401: 'preview.forbidden', 404: 'preview.deployFirst' }[status];
     return note(known ? node._(known) : typeof words === 'string' ? words : node._('preview.failed'));
   }
+}
+
+/** The inputs of the panel as they stand, saved or not. */
+function typedSettings(node: EditorNode): Record<string, unknown> {
+  const names = Object.keys(node._def.defaults).filter((name) =>
+    document.getElementById(`node-input-${name}`),
+  );
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      field(name).is(':checkbox') ? field(name).prop('checked') : field(name).val(),
+    ]),
+  );
 }
 
 const note = (words: string) => element('div', 'mt-gateway-preview-note', words);

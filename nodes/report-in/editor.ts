@@ -1,5 +1,5 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
-import { explainProblems, field, foldable, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import { explainProblems, field, foldable, row, showSaved, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import {
   searchGateways,
@@ -59,7 +59,7 @@ RED.nodes.registerType('mt-report-in', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['form', 'output', 'duplicates']);
+    showSaved(this);
     openPanel(this);
     whenever(['labelRefresh'], showWhatMatters);
     for (const name of ['duplicates', 'form']) {

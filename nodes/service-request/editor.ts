@@ -1,5 +1,5 @@
 // The mt-service-request panel: the method, path, query and body of a free REST call.
-import { explainProblems, field, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, showSaved, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { typed } from '../shared/editor-validate.ts';
@@ -39,7 +39,7 @@ RED.nodes.registerType('mt-service-request', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['method']);
+    showSaved(this);
     typedFields(this, {
       path: { fallback: 'path' },
       query: { fallback: 'query', types: ['json'] },

@@ -10,6 +10,8 @@ const TIMEOUT = 15_000;
 interface Verdict {
   ok?: boolean;
   message?: string;
+  /** The half has no address. */
+  skipped?: boolean;
 }
 
 /** Makes the button work while the panel is open. */
@@ -17,7 +19,7 @@ export function prepareTest(node: EditorNode): void {
   const button = $('#mt-gateway-test');
   button.on('click', () => {
     button.prop('disabled', true);
-    show([line('fa fa-spinner fa-pulse', '', node._('test.running'))]);
+    show([line('fa fa-spinner fa-pulse', '', node._('trial.running'))]);
     void test(node)
       .then(show)
       .finally(() => button.prop('disabled', false));
@@ -43,10 +45,10 @@ async function test(node: EditorNode): Promise<JQuery[]> {
     const halves = [verdict(node, 'rest', rest), verdict(node, 'mqtt', mqtt)].filter(
       (half) => half !== undefined,
     );
-    return halves.length > 0 ? halves : [bad(node._('test.nothing'))];
+    return halves.length > 0 ? halves : [bad(node._('trial.nothing'))];
   } catch (failure) {
     const { status } = failure as JQuery.jqXHR;
-    return [bad(node._(status === 401 || status === 403 ? 'test.forbidden' : 'test.failed'))];
+    return [bad(node._(status === 401 || status === 403 ? 'trial.forbidden' : 'trial.failed'))];
   }
 }
 
@@ -68,7 +70,10 @@ function verdict(node: EditorNode, half: 'rest' | 'mqtt', given: Verdict | undef
   if (!given) {
     return undefined;
   }
-  const words = `${node._(`test.${half}`)}: ${given.message ?? node._(given.ok ? 'test.ok' : 'test.failed')}`;
+  const words = `${node._(`trial.${half}`)}: ${given.message ?? node._(given.ok ? 'trial.ok' : 'trial.failed')}`;
+  if (given.skipped) {
+    return line('fa fa-minus-circle', '', words);
+  }
   return given.ok ? line('fa fa-check-circle', 'mt-gateway-verdict-ok', words) : bad(words);
 }
 

@@ -1,5 +1,5 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
-import { explainProblems, field, keepUnknownOptions, row, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, showSaved, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { addresses, json, wholeNumber } from '../shared/editor-validate.ts';
 import type { ServiceConfig } from './config.ts';
@@ -50,7 +50,7 @@ RED.nodes.registerType('mt-service', {
     return this.name || address(this) || this._('palette');
   },
   oneditprepare(this: EditorNode) {
-    keepUnknownOptions(this, ['protocolVersion', 'reportQos', 'requestQos'], PREFIX);
+    showSaved(this, PREFIX);
     prepareTabs(this);
     whenever(['persistent', 'protocolVersion'], showSessionExpiry, PREFIX);
     prepareTest(this);

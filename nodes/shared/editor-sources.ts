@@ -1,5 +1,6 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what was heard, and the catalogue.
 import { type Catalogue, createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
+import { parseMac } from '../../src/protocol/mac.ts';
 import { field, hasEnv, text } from './editor.ts';
 import type { Choice, Found } from './editor-picker.ts';
 
@@ -180,3 +181,16 @@ const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
   title: name,
   detail: [row?.id, row?.unit].filter((part) => part && part !== name).join(' · '),
 });
+
+/** The name of a fixed MAC address or REST id, and whether it is connected; empty when the list does not have it. */
+export async function describeDevice(value: string): Promise<string> {
+  const mac = parseMac(value);
+  const rows = mac === undefined ? [] : await ask<ListedDevice>('devices', { q: mac });
+  const device =
+    typeof rows === 'string' ? undefined : rows.find((row) => row.mac === mac || row.id === value);
+  if (!device) {
+    return '';
+  }
+  const state = text(device.connected ? 'picker.connected' : 'picker.notConnected');
+  return [device.name, state].filter(Boolean).join(' · ');
+}

@@ -1,5 +1,5 @@
 // Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
-import { element, field, text } from './editor.ts';
+import { element, field, hint, text } from './editor.ts';
 import { attachPicker, type Choice, type Found } from './editor-picker.ts';
 import type { EditorNode } from './editor-red.ts';
 import {
@@ -98,4 +98,23 @@ function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick
       picker.open();
     })
     .insertAfter(container);
+  if (pick === 'gateway' || pick === 'device' || pick === 'listed') {
+    nameBelow(input);
+  }
+}
+
+/** A MAC address says little: the device's name stands under it. */
+function nameBelow(input: JQuery): void {
+  const name = (input.attr('id') ?? '').replace('node-input-', '');
+  let turn = 0;
+  const show = async () => {
+    const mine = ++turn;
+    const fixed = input.typedInput('type') === 'str' ? String(input.typedInput('value')) : '';
+    const words = fixed === '' ? '' : await describeDevice(fixed);
+    if (mine === turn) {
+      hint(name, words);
+    }
+  };
+  input.on('change', () => void show());
+  field('service').on('change', () => void show());
 }

@@ -16,7 +16,7 @@ interface Range {
 export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER, blank = false }: Range) {
   return (value: unknown, _options: unknown): Verdict => {
     const given = String(value ?? '').trim();
-    if (hasEnv(given) || (given === '' && blank)) {
+    if (value === undefined || hasEnv(given) || (given === '' && blank)) {
       return true;
     }
     const number = Number(given);

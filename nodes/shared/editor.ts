@@ -37,20 +37,28 @@ export function hint(name: string, content: string, prefix?: string): JQuery {
   return shown.text(content).toggle(content !== '');
 }
 
-/** A select that shows a saved value which is none of its options, such as `${NAME}`, and so keeps it. */
-export function keepUnknownOptions(node: EditorNode, names: readonly string[], prefix?: string): void {
-  for (const name of names) {
-    const saved = node[name];
-    if (saved === undefined || saved === null || saved === '') {
-      continue;
+/**
+ * Fills in what a saved node lacks, as an imported one may, and lets selects show a saved value that is none of
+ * their options, such as `${NAME}`: so nothing changes unless the user changes it.
+ */
+export function showSaved(node: EditorNode, prefix = 'node-input'): void {
+  for (const [name, { value }] of Object.entries(node._def.defaults)) {
+    const saved = node[name] ?? value;
+    const input = field(name, prefix);
+    if (input.is('select') && name !== 'service' && name !== 'tls') {
+      showChoice(input, String(saved));
+    } else if (node[name] === undefined || node[name] === null) {
+      input.is(':checkbox') ? input.prop('checked', saved === true) : input.val(String(saved));
     }
-    const select = field(name, prefix);
-    const known = select.find('option').filter((_, option) => $(option).val() === String(saved));
-    if (known.length === 0) {
-      element('option', '', String(saved)).attr('value', String(saved)).appendTo(select);
-    }
-    select.val(String(saved));
   }
+}
+
+function showChoice(select: JQuery, saved: string): void {
+  const known = select.find('option').filter((_, option) => $(option).val() === saved);
+  if (known.length === 0) {
+    element('option', '', saved).attr('value', saved).appendTo(select);
+  }
+  select.val(saved);
 }
 
 /** A heading that folds the rows behind it away; open from the start when `open`. */

@@ -1,5 +1,5 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
-import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor.ts';
+import { explainProblems, field, foldable, row, showSaved, text, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { mac, typed, wholeNumber } from '../shared/editor-validate.ts';
@@ -47,6 +47,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
     return this.name ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
+    showSaved(this);
     typedFields(this, {
       gateway: { fallback: 'gateway', pick: 'gateway' },
       device: { fallback: 'device', pick: 'device' },
