@@ -1,0 +1,224 @@
+// A real Node-RED in a process of its own, with a line into its flows: messages go in and come out over IPC.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '../mosquitto.ts';
+import { createUserDir } from './package.ts';
+
+const MODULES = join(import.meta.dirname, '../../node_modules');
+
+export interface Version {
+  name: string;
+  /** The program that runs red.js. */
+  node: string;
+  red: string;
+}
+
+/** Node-RED 5 refuses Node 20, so it comes with the pinned one; 4.1 runs on the Node of this process. */
+export const VERSIONS: readonly Version[] = [
+  { name: 'Node-RED 5', node: join(MODULES, 'node/bin/node'), red: join(MODULES, 'node-red/red.js') },
+  { name: 'Node-RED 4.1', node: process.execPath, red: join(MODULES, 'node-red-4/red.js') },
+];
+
+/** A message as it left the flow; functions and undefined values are lost on the way. */
+export type FlowMessage = Record<string, unknown>;
+
+export interface NodeConfig {
+  id: string;
+  type: string;
+  z?: string;
+  wires?: string[][];
+  credentials?: Record<string, string>;
+  [property: string]: unknown;
+}
+
+export interface NodeRed {
+  url: string;
+  process: ChildProcess;
+  /** Everything that was logged so far. */
+  log(): string;
+  /** Calls the admin API; gives the parsed answer, or throws with its status and text. */
+  call(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Deploys these nodes on one tab beside `source`, `sink`, Catch and Status nodes; resolves when they run. */
+  deploy(nodes: NodeConfig[], type?: 'full' | 'nodes' | 'flows'): Promise<void>;
+  /** Sends a message out of the source node, which the flow wires as it likes. */
+  send(source: string, msg: FlowMessage): void;
+  /** The next message that reached this sink and was not taken yet. */
+  next(sink: string, matching?: (msg: FlowMessage) => boolean): Promise<FlowMessage>;
+  /** The next error that a Catch node received from this node. */
+  caught(node: string): Promise<FlowMessage>;
+  /** Waits for a status of this node that fits, an earlier one included. */
+  status(node: string, fits: (status: FlowMessage) => boolean): Promise<FlowMessage>;
+  /** How many messages of this sink were not taken yet. */
+  waiting(sink: string): number;
+  stop(): Promise<void>;
+}
+
+const SETTINGS = `
+const { EventEmitter } = require('node:events');
+const inbox = new EventEmitter().setMaxListeners(0);
+process.on('message', ({ to, msg }) => inbox.emit(to, msg));
+process.on('disconnect', () => process.exit());
+module.exports = {
+  uiHost: '127.0.0.1', flowFile: 'flows.json', credentialSecret: 'a test', telemetry: { enabled: false, updateNotification: false },
+  logging: { console: { level: 'info', metrics: false, audit: false } },
+  editorTheme: { tours: false },
+  functionGlobalContext: {
+    inbox,
+    outbox: (sink, msg) => {
+      const { req, res, ...plain } = msg;
+      process.send({ sink, msg: plain });
+    },
+  },
+  ...require('./more-settings.json'),
+};
+`;
+
+/** Nodes of the core that connect a flow to the test: function nodes reach the IPC channel through the global context. */
+export const source = (id: string, wires: string[]): NodeConfig => ({
+  id,
+  type: 'function',
+  outputs: 1,
+  func: 'return msg;',
+  initialize: `global.get('inbox').on('${id}', (msg) => node.send(msg));`,
+  finalize: `global.get('inbox').removeAllListeners('${id}');`,
+  wires: [wires],
+});
+
+export const sink = (id: string): NodeConfig => ({
+  id,
+  type: 'function',
+  outputs: 0,
+  func: `global.get('outbox')('${id}', msg);`,
+  wires: [],
+});
+
+const WATCHERS: NodeConfig[] = [
+  { id: 'catch-all', type: 'catch', scope: null, uncaught: false, wires: [['caught']] },
+  { id: 'status-all', type: 'status', scope: null, wires: [['statuses']] },
+  sink('caught'),
+  sink('statuses'),
+];
+
+/** @param settings further settings of Node-RED, as JSON. */
+export async function startNodeRed(
+  version: Version,
+  settings: Record<string, unknown> = {},
+): Promise<NodeRed> {
+  const userDir = await createUserDir();
+  const port = await freePort();
+  await writeFile(join(userDir, 'settings.js'), SETTINGS);
+  await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));
+  const child = spawn(version.node, [version.red, '--userDir', userDir, '--port', `${port}`], {
+    cwd: userDir,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, NODE_OPTIONS: '', NODE_RED_ENABLE_TOURS: 'false' },
+  });
+  const log = await started(child);
+  const root = typeof settings.httpAdminRoot === 'string' ? settings.httpAdminRoot : '';
+  return connect(child, `http://127.0.0.1:${port}${root}`, userDir, log);
+}
+
+async function started(child: ChildProcess): Promise<() => string> {
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    const add = (text: string) => {
+      log += text;
+      if (log.includes('Started flows') && log.includes('Server now running')) {
+        resolve();
+      }
+    };
+    child.stdout?.setEncoding('utf8').on('data', add);
+    child.stderr?.setEncoding('utf8').on('data', add);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`Node-RED ended with ${code}:\n${log}`)));
+  });
+  return () => log;
+}
+
+class Inbox {
+  readonly #events = new EventEmitter().setMaxListeners(0);
+  readonly #messages = new Map<string, FlowMessage[]>();
+
+  add(sink: string, msg: FlowMessage): void {
+    this.list(sink).push(msg);
+    this.#events.emit('message');
+  }
+
+  list(sink: string): FlowMessage[] {
+    const list = this.#messages.get(sink) ?? [];
+    this.#messages.set(sink, list);
+    return list;
+  }
+
+  /** Takes the first message that fits out of the list, waiting for it when there is none. */
+  async take(sink: string, fits: (msg: FlowMessage) => boolean): Promise<FlowMessage> {
+    for (;;) {
+      const list = this.list(sink);
+      const index = list.findIndex(fits);
+      if (index >= 0) {
+        return list.splice(index, 1)[0] as FlowMessage;
+      }
+      await once(this.#events, 'message');
+    }
+  }
+}
+
+function connect(child: ChildProcess, url: string, userDir: string, log: () => string): NodeRed {
+  const inbox = new Inbox();
+  child.on('message', (message: { sink: string; msg: FlowMessage }) => inbox.add(message.sink, message.msg));
+  const call = (method: string, path: string, body?: unknown) => callAdmin(url, method, path, body);
+  return {
+    url,
+    process: child,
+    log,
+    call,
+    deploy: async (nodes, type = 'full') => {
+      const flows = [{ id: 'tab', type: 'tab', label: 'test' }, ...[...WATCHERS, ...nodes].map(onTab)];
+      await callAdmin(url, 'POST', 'flows', flows, { 'Node-RED-Deployment-Type': type });
+    },
+    send: (to, msg) => child.send({ to, msg }),
+    next: (name, fits = () => true) => inbox.take(name, fits),
+    caught: (node) => inbox.take('caught', (msg) => sourceOf(msg.error) === node),
+    status: async (node, fits) => {
+      const isIt = (msg: FlowMessage) =>
+        sourceOf(msg.status) === node && fits((msg.status ?? {}) as FlowMessage);
+      return (await inbox.take('statuses', isIt)).status as FlowMessage;
+    },
+    waiting: (name) => inbox.list(name).length,
+    stop: async () => {
+      const ended = child.exitCode !== null ? undefined : once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      await rm(userDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Config nodes have no wires and lie on no tab. */
+const onTab = (node: NodeConfig): NodeConfig =>
+  node.wires === undefined ? node : { x: 0, y: 0, z: 'tab', ...node };
+
+function sourceOf(part: unknown): unknown {
+  return (part as { source?: { id?: unknown } } | undefined)?.source?.id;
+}
+
+async function callAdmin(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<unknown> {
+  const response = await fetch(`${url}/${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) {
+    throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  }
+  return text === '' ? undefined : JSON.parse(text);
+}

@@ -1,0 +1,72 @@
+// The package as a user gets it: packed, then installed by npm into a fresh user directory, once per run.
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What `npm pack --json` says about the tarball; sizes in bytes. */
+export interface Packed {
+  filename: string;
+  size: number;
+  unpackedSize: number;
+  files: { path: string; size: number }[];
+}
+
+let packed: Promise<{ folder: string; report: Packed }> | undefined;
+let installed: Promise<string> | undefined;
+
+/** The tarball of the built project; made once per run. */
+export function packPackage(): Promise<{ folder: string; report: Packed }> {
+  packed ??= (async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mt-pack-'));
+    const { stdout } = await execute(
+      'npm',
+      ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+      {
+        cwd: ROOT,
+        maxBuffer: 2 ** 24,
+      },
+    );
+    const answer: unknown = JSON.parse(stdout);
+    // npm 12 answers with an object by package name, older ones with an array.
+    const [report] = Array.isArray(answer) ? answer : Object.values(answer as object);
+    return { folder, report: report as Packed };
+  })();
+  return packed;
+}
+
+async function install(): Promise<string> {
+  const { folder, report } = await packPackage();
+  const userDir = await mkdtemp(join(tmpdir(), 'mt-user-'));
+  await writeFile(
+    join(userDir, 'package.json'),
+    '{"name":"node-red-project","version":"0.0.1","private":true}',
+  );
+  const options = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--engine-strict'];
+  await execute('npm', ['install', ...options, join(folder, report.filename)], { cwd: userDir });
+  return userDir;
+}
+
+/** A user directory of its own that has the package installed, as the palette manager would do it. */
+export async function createUserDir(): Promise<string> {
+  installed ??= install();
+  const userDir = await mkdtemp(join(tmpdir(), 'mt-red-'));
+  await cp(await installed, userDir, { recursive: true });
+  return userDir;
+}
+
+/** Removes what this run has packed and installed. */
+export async function removePackage(): Promise<void> {
+  const folders = [(await packed)?.folder, await installed];
+  packed = undefined;
+  installed = undefined;
+  for (const folder of folders) {
+    if (folder !== undefined) {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// A real Mosquitto on a free port, and its own command line clients.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram } from './requirements.ts';
+
+export interface Mosquitto {
+  url: string;
+  port: number;
+  /** Publishes with mosquitto_pub, a client that is not ours. */
+  publish(topic: string, payload: unknown, options?: { qos?: 0 | 1 | 2; retain?: boolean }): Promise<void>;
+  /** Ends the process at once, as a crash would; `start` brings it back on the same port. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') {
+    throw new Error('no free port');
+  }
+  return address.port;
+}
+
+/** @param lines further lines of mosquitto.conf; without any `allow_anonymous false` everybody may come in. */
+export async function startMosquitto(lines: string[] = [], givenPort?: number): Promise<Mosquitto> {
+  const port = givenPort ?? (await freePort());
+  const folder = await mkdtemp(join(tmpdir(), 'mosquitto-'));
+  const config = join(folder, 'mosquitto.conf');
+  const anonymous = lines.some((line) => line.startsWith('allow_anonymous')) ? [] : ['allow_anonymous true'];
+  await writeFile(
+    config,
+    [
+      `listener ${port} 127.0.0.1`,
+      'persistence false',
+      'log_dest stderr',
+      'user root',
+      ...anonymous,
+      ...lines,
+      '',
+    ].join('\n'),
+  );
+  let child = await run(config);
+  const kill = async () => {
+    const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `mqtt://127.0.0.1:${port}`,
+    port,
+    publish: (topic, payload, options = {}) => publish(port, topic, payload, options),
+    kill,
+    start: async () => {
+      child = await run(config);
+    },
+    stop: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function run(config: string): Promise<ChildProcess> {
+  const child = spawn(findProgram('mosquitto') ?? 'mosquitto', ['-c', config], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-4000);
+      if (/mosquitto version \S+ running/.test(log)) {
+        resolve();
+      }
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`mosquitto ended with ${code}: ${log}`)));
+  });
+  return child;
+}
+
+async function publish(
+  port: number,
+  topic: string,
+  payload: unknown,
+  { qos = 1, retain = false }: { qos?: 0 | 1 | 2; retain?: boolean },
+): Promise<void> {
+  const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const message = text === '' ? ['-n'] : ['-m', text];
+  const place = ['-h', '127.0.0.1', '-p', `${port}`, '-q', `${qos}`, '-t', topic];
+  await promisify(execFile)(findProgram('mosquitto_pub') ?? 'mosquitto_pub', [
+    ...place,
+    ...message,
+    ...(retain ? ['-r'] : []),
+  ]);
+}

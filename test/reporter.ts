@@ -1,0 +1,23 @@
+// Mocha's spec output; leaves the two numbers of the run in the file that MT_COUNTS names, for .ci/run to print.
+import { writeFileSync } from 'node:fs';
+import Mocha from 'mocha';
+
+const { EVENT_RUN_END, EVENT_TEST_PENDING } = Mocha.Runner.constants;
+
+/** A pending test counts as failed: where this reporter runs nothing may be skipped. */
+export default class CountingReporter extends Mocha.reporters.Spec {
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    let pending = 0;
+    runner.on(EVENT_TEST_PENDING, () => {
+      pending += 1;
+    });
+    runner.once(EVENT_RUN_END, () => {
+      const { passes = 0, failures = 0 } = runner.stats ?? {};
+      const file = process.env.MT_COUNTS;
+      if (file !== undefined) {
+        writeFileSync(file, `${passes} passed, ${failures + pending} failed`);
+      }
+    });
+  }
+}

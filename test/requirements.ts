@@ -1,0 +1,38 @@
+// What a test needs from the machine: absent it is skipped with the reason in its title, but never in CI.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Debian keeps Mosquitto where only root's PATH looks. */
+const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+
+/** The full path of a program, or undefined when the machine has none. */
+export function findProgram(...names: string[]): string | undefined {
+  const candidates = names.flatMap((name) => FOLDERS.map((folder) => join(folder, name)));
+  return candidates.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** In CI nothing may be skipped: what is missing there is a failure. */
+export const nothingMayBeSkipped = process.env.CI === 'true';
+
+/** To be called in a `before` or a test: skips it when one of these programs is missing, or fails in CI. */
+export function requirePrograms(context: Mocha.Context, ...names: string[]): void {
+  const missing = names.filter((name) => findProgram(name) === undefined);
+  if (missing.length === 0) {
+    return;
+  }
+  const reason = `${missing.join(' and ')} not installed`;
+  if (nothingMayBeSkipped) {
+    throw new Error(reason);
+  }
+  if (context.test !== undefined) {
+    context.test.title += ` (skipped: ${reason})`;
+  }
+  context.skip();
+}
