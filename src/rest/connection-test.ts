@@ -30,8 +30,8 @@ export async function testRest(settings: RestSettings, signal: AbortSignal): Pro
   const timeout = Math.min(settings.timeout, LONGEST_CALL);
   const client = new RestClient({ ...settings, timeout, retries: 0 }, { log: SILENT });
   try {
-    const { value = [] } = await devicePages(client, { pageSize: 1, signal }).next();
-    const devices = (value as unknown[]).length;
+    const { value } = await devicePages(client, { pageSize: 1, signal }).next();
+    const devices = value?.devices.length ?? 0;
     const key = devices > 0 ? 'test.restOk' : 'test.restEmpty';
     return { ok: true, text: { key, values: { devices } }, ms: took(), devices };
   } catch (error) {

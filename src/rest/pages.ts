@@ -1,9 +1,8 @@
 // The device list, page by page, so that memory does not grow with the list.
 import { createHash } from 'node:crypto';
-import { readDevicePage, readJson } from './answers.ts';
+import { type DevicePage, readDevicePage, readJson } from './answers.ts';
 import type { RestClient } from './client.ts';
 import { createRequest } from './endpoints.ts';
-import type { Device } from './types.ts';
 
 export interface PageOptions {
   /** `MaxResults`: devices per page. */
@@ -14,11 +13,11 @@ export interface PageOptions {
 }
 
 /**
- * Every page of the device list as it is (it may be empty). The next page is fetched when the consumer asks for it.
+ * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is fetched when the consumer asks for it.
  * @throws what `RestClient.send` throws; BAD_RESPONSE also when an answer is no device list, or a page token comes a
  *   second time (that page is not given: the list would never end)
  */
-export async function* devicePages(client: RestClient, options: PageOptions): AsyncGenerator<Device[]> {
+export async function* devicePages(client: RestClient, options: PageOptions): AsyncGenerator<DevicePage> {
   const { pageSize, query, signal } = options;
   const seen = new Set<string>();
   const params: Record<string, unknown> = { ...query, MaxResults: pageSize };
@@ -27,11 +26,11 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
     const { body } = await client.send(request, { signal });
     const page = readDevicePage(readJson(body));
     if (!page) throw client.badResponse('notDeviceList', body, request);
-    const { devices, nextToken } = page;
+    const { nextToken } = page;
     if (nextToken !== undefined && !isNew(seen, nextToken)) {
       throw client.badResponse('tokenRepeats', body, request);
     }
-    yield devices;
+    yield page;
     if (nextToken === undefined) return;
     params[client.settings.pageTokenParam] = nextToken;
   }

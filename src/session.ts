@@ -1,0 +1,325 @@
+// One service as the nodes see it: composes REST and MQTT, and owns what both need.
+import { DeviceDirectory } from './devices.ts';
+import { invalidInput, ServiceError } from './errors.ts';
+import { LabelGate, type LabelState } from './labels.ts';
+import type { Logger } from './log.ts';
+import { Duplicates } from './mqtt/duplicates.ts';
+import { Gateways, type RequestOptions } from './mqtt/gateways.ts';
+import { readReportFilter, type ReportFilter as TopicFilter } from './mqtt/report-filter.ts';
+import type { ReportListener } from './mqtt/reports.ts';
+import type { MqttState } from './mqtt/state.ts';
+import { type PreviewLine, Previews } from './preview.ts';
+import { type Catalogue, createCatalogue } from './protocol/identifiers.ts';
+import { parseMac } from './protocol/mac.ts';
+import { buildRequest, type Operation, type RequestInput, readAnswer } from './protocol/operations/index.ts';
+import { isGiven } from './protocol/operations/request.ts';
+import { readQuery } from './rest/addresses.ts';
+import {
+  request as callFreely,
+  createLabel,
+  type FreeAnswer,
+  type FreeRequest,
+  removeLabel,
+  rename,
+} from './rest/calls.ts';
+import { RestClient } from './rest/client.ts';
+import { createDeviceFilter, type DeviceFilterInput } from './rest/filters.ts';
+import { devicePages } from './rest/pages.ts';
+import type { Device, RestState } from './rest/types.ts';
+import { Seen } from './seen.ts';
+import type { Settings } from './settings.ts';
+
+export interface ReportFilter extends TopicFilter {
+  /** Only gateways that carry one of these REST labels. */
+  labels: readonly string[];
+  /** Seconds between two looks at the labels. */
+  labelRefresh: number;
+  /** Raw values are decoded by the catalogue. */
+  decode: boolean;
+  duplicates: 'keep' | 'drop';
+  /** Seconds. */
+  duplicateWindow: number;
+}
+
+export interface Subscriber extends ReportListener {
+  /** Tells about the label filter, if there is one. */
+  labels?(state: LabelState): void;
+}
+
+/** What a request brought: the decoded value, and the whole response (contract: mt-gw-read). */
+export interface Answer {
+  gateway: string;
+  device: string;
+  /** As it was sent. */
+  identifier?: string;
+  value: unknown;
+  response: Record<string, unknown>;
+}
+
+export interface AcknowledgeOptions extends RequestOptions {
+  /** False: done when the broker has the acknowledgement; true: when the response with status 0 has come. */
+  wait: boolean;
+}
+
+export interface ListOptions extends DeviceFilterInput {
+  /** `MaxResults` of each page. */
+  pageSize: number;
+  /** Devices in all; 0: no limit. */
+  limit: number;
+  /** Further query parameters. */
+  query?: unknown;
+  signal: AbortSignal;
+}
+
+export interface ListedPage {
+  devices: Device[];
+  /** With the last page: false when `limit` cut the list. */
+  complete?: boolean;
+}
+
+export interface SessionState {
+  mqtt: MqttState;
+  rest: RestState;
+}
+
+const UNCONFIGURED = { name: 'unconfigured' } as const;
+
+/** The door to one service. Each half works without the other and is opened when it is first needed. */
+export class Session {
+  readonly catalogue: Catalogue;
+  /** What reports have shown since the start. */
+  readonly seen: Seen;
+  /** Undefined without a REST half. */
+  readonly devices: DeviceDirectory | undefined;
+  readonly #gateways: Gateways | undefined;
+  readonly #rest: RestClient | undefined;
+  readonly #listeners = new Set<(state: SessionState) => void>();
+  readonly #previews: Previews<ReportFilter>;
+  readonly #isShared: boolean;
+
+  /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
+  constructor(settings: Settings, log: Logger) {
+    this.catalogue = createCatalogue(settings.identifiers);
+    this.seen = new Seen(this.catalogue);
+    const tell = () => this.#tell();
+    if (settings.mqtt) {
+      this.#gateways = new Gateways(settings.mqtt, this.catalogue, this.seen, log, { state: tell });
+    }
+    if (settings.rest) {
+      this.#rest = new RestClient(settings.rest, { log });
+      this.#rest.onState(tell);
+      this.devices = new DeviceDirectory(this.#rest, { log });
+    }
+    this.#isShared = settings.mqtt !== undefined && settings.mqtt.sharedGroup !== '';
+    this.#previews = new Previews((filter, report) =>
+      this.#watch(filter, { report, error() {} }, this.#isShared),
+    );
+  }
+
+  /** Which halves are configured. */
+  get parts(): { rest: boolean; mqtt: boolean } {
+    return { rest: this.#rest !== undefined, mqtt: this.#gateways !== undefined };
+  }
+
+  get state(): SessionState {
+    return { mqtt: this.#gateways?.state ?? UNCONFIGURED, rest: this.#rest?.state ?? UNCONFIGURED };
+  }
+
+  /** Calls the listener now and at every change. @returns stops it */
+  onState(listener: (state: SessionState) => void): () => void {
+    this.#listeners.add(listener);
+    listener(this.state);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Keeps the broker connection up until the returned function is called; does nothing without an MQTT half. */
+  attach(): () => void {
+    return this.#gateways?.attach() ?? (() => {});
+  }
+
+  /** Reports wait until `release`, at most 10 s: call it while flows are being replaced. */
+  hold(): void {
+    this.#gateways?.hold();
+  }
+
+  release(): void {
+    this.#gateways?.release();
+  }
+
+  /**
+   * Gives the listener every report that passes the filter, each an object of its own.
+   * @returns ends the subscription
+   * @throws ServiceError `NOT_CONFIGURED` (`mqtt`; `rest` with labels), `INVALID_INPUT` with the filter's field
+   */
+  subscribe(filter: ReportFilter, subscriber: Subscriber): () => void {
+    return this.#watch(filter, subscriber, false);
+  }
+
+  /** The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s. */
+  preview(filter: ReportFilter): readonly PreviewLine[] {
+    return this.#previews.poll(filter);
+  }
+
+  /**
+   * Sends a request to a gateway and reads its answer. A missing device means the gateway itself, a missing gateway
+   * the one that last reported the device.
+   * @throws ServiceError `NOT_CONFIGURED`, `INVALID_INPUT`, `NOT_CONNECTED`, `TIMEOUT`, `REQUEST_FAILED`,
+   *   `BAD_RESPONSE`, `QUEUE_FULL`, `CLOSED`
+   */
+  async request(
+    operation: Operation,
+    input: RequestInput,
+    options: RequestOptions & { decode?: boolean },
+  ): Promise<Answer> {
+    const gateways = this.#needGateways();
+    const request = buildRequest(operation, this.#withGateway(input), this.catalogue);
+    const body = await gateways.request(request, options);
+    const { gateway, device, identifier } = request;
+    return {
+      gateway,
+      device,
+      identifier,
+      ...readAnswer(request, body, this.catalogue, options.decode ?? true),
+    };
+  }
+
+  /**
+   * Acknowledges a timestamped sample, given as a report or by its fields (assumed: beyond the interface). A report
+   * that cannot be acknowledged is left alone: `sent` is false.
+   * @throws ServiceError as `request`
+   */
+  async acknowledge(
+    sample: Record<string, unknown>,
+    options: AcknowledgeOptions,
+  ): Promise<{ sent: boolean; response?: Record<string, unknown> }> {
+    if (sample.kind !== undefined && (sample.kind !== 'timestamped' || sample.ack !== true))
+      return { sent: false };
+    const response = await this.#needGateways().acknowledge(
+      this.#withGateway(sample),
+      options,
+      (request, body) => readAnswer(request, body, this.catalogue, false).response,
+    );
+    return response ? { sent: true, response } : { sent: true };
+  }
+
+  /**
+   * The devices that pass the filters, page by page; the next page is fetched when it is asked for.
+   * @throws ServiceError `NOT_CONFIGURED`, `INVALID_INPUT`, and what `RestClient.send` throws
+   */
+  async *listPages(options: ListOptions): AsyncGenerator<ListedPage> {
+    const { pageSize, limit, signal } = options;
+    const passes = createDeviceFilter(options);
+    const query = readQuery(options.query);
+    let room = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+    for await (const page of devicePages(this.#needRest(), { pageSize, query, signal })) {
+      const isLast = page.nextToken === undefined;
+      const found = page.devices.filter(passes);
+      const devices = found.length > room ? found.slice(0, room) : found;
+      room -= devices.length;
+      if (isLast || room === 0) {
+        yield { devices, complete: isLast && devices.length === found.length };
+        return;
+      }
+      yield { devices };
+    }
+  }
+
+  /** @throws ServiceError as `rename` of the REST room, `NOT_CONFIGURED` */
+  async rename(
+    device: unknown,
+    name: unknown,
+    signal: AbortSignal,
+  ): Promise<{ id: string; friendlyName: string }> {
+    return this.#changing(rename(this.#needRest(), device, name, signal));
+  }
+
+  async createLabel(label: unknown, signal: AbortSignal): Promise<{ label: string }> {
+    return this.#changing(createLabel(this.#needRest(), label, signal));
+  }
+
+  async removeLabel(
+    device: unknown,
+    label: unknown,
+    signal: AbortSignal,
+  ): Promise<{ id: string; label: string }> {
+    return this.#changing(removeLabel(this.#needRest(), device, label, signal));
+  }
+
+  /** An authenticated request to any path below the base URL: for what the interface names without showing. */
+  async call(input: FreeRequest, signal: AbortSignal): Promise<FreeAnswer> {
+    return callFreely(this.#needRest(), input, signal);
+  }
+
+  /** Ends everything within 2 s; what is waiting ends with `CLOSED`. */
+  async close(): Promise<void> {
+    this.#previews.close();
+    this.devices?.close();
+    await Promise.all([this.#gateways?.close(), this.#rest?.close()]);
+    this.#listeners.clear();
+  }
+
+  #watch(filter: ReportFilter, subscriber: Subscriber, isPassive: boolean): () => void {
+    const gateways = this.#needGateways();
+    const read = readReportFilter(filter, this.catalogue);
+    const gate = filter.labels.length > 0 ? this.#gate(filter, subscriber) : undefined;
+    const listener = withoutDuplicates(gate ?? subscriber, filter);
+    gate?.open();
+    // A filter that nothing passes is no reason to subscribe; its node still shows the connection.
+    const unsubscribe = read
+      ? gateways.subscribe(read, filter.decode, listener, isPassive)
+      : gateways.attach();
+    return () => {
+      gate?.close();
+      unsubscribe();
+    };
+  }
+
+  #gate({ labels, labelRefresh }: ReportFilter, subscriber: Subscriber): LabelGate {
+    this.#needRest();
+    const source = this.devices as DeviceDirectory;
+    return new LabelGate(subscriber, labels, labelRefresh * 1000, source, (state) =>
+      subscriber.labels?.(state),
+    );
+  }
+
+  #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {
+    if (isGiven(input.gateway) || !isGiven(input.device)) return input;
+    const mac = parseMac(input.device);
+    if (!mac) throw invalidInput('device', input.device, 'notMac');
+    const gateway = this.seen.gatewayOf(mac);
+    if (!gateway) throw invalidInput('gateway', undefined, 'notSeen', { device: mac });
+    return { ...input, gateway };
+  }
+
+  async #changing<T>(change: Promise<T>): Promise<T> {
+    const result = await change;
+    this.devices?.invalidate();
+    return result;
+  }
+
+  #needGateways(): Gateways {
+    if (!this.#gateways) throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
+    return this.#gateways;
+  }
+
+  #needRest(): RestClient {
+    if (!this.#rest) throw new ServiceError('NOT_CONFIGURED', 'rest', { part: 'rest' });
+    return this.#rest;
+  }
+
+  #tell(): void {
+    const state = this.state;
+    for (const listener of this.#listeners) listener(state);
+  }
+}
+
+function withoutDuplicates(listener: ReportListener, filter: ReportFilter): ReportListener {
+  if (filter.duplicates === 'keep') return listener;
+  const duplicates = new Duplicates(filter.duplicateWindow * 1000);
+  return {
+    report(report, topic) {
+      if (!duplicates.seen(report)) listener.report(report, topic);
+    },
+    error: (error, message) => listener.error(error, message),
+  };
+}
