@@ -129,5 +129,5 @@ function showWhatMatters(): void {
 }
 
 function isSpecial(node: EditorNode): boolean {
-  return node.decode === false || node.output === 'value' || node.duplicates === 'drop';
+  return node.decode === false || node.duplicates === 'drop' || (node.form ?? 'both') !== 'both';
 }

@@ -3,6 +3,7 @@ import { element, field, hint, text } from './editor.ts';
 import { attachPicker, type Choice, type Found } from './editor-picker.ts';
 import type { EditorNode } from './editor-red.ts';
 import {
+  describeDevice,
   searchGateways,
   searchHeardDevices,
   searchIdentifiers,
