@@ -58,7 +58,10 @@ export interface NodeRed {
 const SETTINGS = `
 const { EventEmitter } = require('node:events');
 const inbox = new EventEmitter().setMaxListeners(0);
-process.on('message', ({ to, msg }) => inbox.emit(to, msg));
+const early = [];
+process.on('message', (message) => inbox.emit(message.to, message.msg) || early.push(message));
+// A source may start after the deploy was answered: what came before waits for it.
+inbox.on('newListener', () => setImmediate(() => early.splice(0).forEach((each) => process.emit('message', each))));
 process.on('disconnect', () => process.exit());
 module.exports = {
   uiHost: '127.0.0.1', flowFile: 'flows.json', credentialSecret: 'a test', telemetry: { enabled: false, updateNotification: false },
