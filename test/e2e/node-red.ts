@@ -46,7 +46,7 @@ export interface NodeRed {
   send(source: string, msg: FlowMessage): void;
   /** The next message that reached this sink and was not taken yet. */
   next(sink: string, matching?: (msg: FlowMessage) => boolean): Promise<FlowMessage>;
-  /** The next error that a Catch node received from this node. */
+  /** The next error that a Catch node received from this node: `message`, `code`, `cause`, `source`. */
   caught(node: string): Promise<FlowMessage>;
   /** Waits for a status of this node that fits, an earlier one included. */
   status(node: string, fits: (status: FlowMessage) => boolean): Promise<FlowMessage>;
@@ -183,7 +183,8 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
     },
     send: (to, msg) => child.send({ to, msg }),
     next: (name, fits = () => true) => inbox.take(name, fits),
-    caught: (node) => inbox.take('caught', (msg) => sourceOf(msg.error) === node),
+    caught: async (node) =>
+      (await inbox.take('caught', (msg) => sourceOf(msg.error) === node)).error as FlowMessage,
     status: async (node, fits) => {
       const isIt = (msg: FlowMessage) =>
         sourceOf(msg.status) === node && fits((msg.status ?? {}) as FlowMessage);

@@ -1,6 +1,7 @@
 // The package as a user gets it: packed, then installed by npm into a fresh user directory, once per run.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,10 +20,17 @@ export interface Packed {
 let packed: Promise<{ folder: string; report: Packed }> | undefined;
 let installed: Promise<string> | undefined;
 
+/** A folder that lasts as long as this run. */
+async function temporaryFolder(prefix: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 /** The tarball of the built project; made once per run. */
 export function packPackage(): Promise<{ folder: string; report: Packed }> {
   packed ??= (async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'mt-pack-'));
+    const folder = await temporaryFolder('mt-pack-');
     const { stdout } = await execute(
       'npm',
       ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
@@ -41,7 +49,7 @@ export function packPackage(): Promise<{ folder: string; report: Packed }> {
 
 async function install(): Promise<string> {
   const { folder, report } = await packPackage();
-  const userDir = await mkdtemp(join(tmpdir(), 'mt-user-'));
+  const userDir = await temporaryFolder('mt-user-');
   await writeFile(
     join(userDir, 'package.json'),
     '{"name":"node-red-project","version":"0.0.1","private":true}',
@@ -57,16 +65,4 @@ export async function createUserDir(): Promise<string> {
   const userDir = await mkdtemp(join(tmpdir(), 'mt-red-'));
   await cp(await installed, userDir, { recursive: true });
   return userDir;
-}
-
-/** Removes what this run has packed and installed. */
-export async function removePackage(): Promise<void> {
-  const folders = [(await packed)?.folder, await installed];
-  packed = undefined;
-  installed = undefined;
-  for (const folder of folders) {
-    if (folder !== undefined) {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
 }
