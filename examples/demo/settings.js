@@ -14,7 +14,7 @@ module.exports = {
     header: { title: 'mt gateway demo' },
     tours: false,
     projects: { enabled: false },
-    palette: { categories: ['mt_gateway', 'mt gateway'] },
+    palette: { categories: ['mt_gateway'] },
   },
   logging: { console: { level: 'info', metrics: false, audit: false } },
 };
