@@ -65,7 +65,8 @@ const motion: Extension = {
   write(ext) {
     refuseUnknown(ext, ['transitionCounter', 'isTransition', 'otherFlags', 'bytes'], EXT);
     const { transitionCounter, isTransition = false, otherFlags = 0 } = ext;
-    if (transitionCounter === undefined) return plain.write(ext);
+    if (Object.keys(ext).every((key) => key === 'bytes')) return writeBytes(ext);
+    if (transitionCounter === undefined) refuse(EXT, ext, 'missingPart', { part: COUNTER.name });
     if (typeof isTransition !== 'boolean') {
       refuse({ ...EXT, name: 'isTransition' }, isTransition, 'notBoolean');
     }

@@ -1,0 +1,488 @@
+// The catalogue: what each row says of a hex string, and that nothing is lost on the way back.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { ServiceError } from '../../src/errors.ts';
+import { createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
+import type { Field } from '../../src/protocol/structures.ts';
+import { INTEGERS, isInteger, WIRE_TYPES } from '../../src/protocol/values.ts';
+
+const catalogue = createCatalogue();
+
+const KEY = '04'.padEnd(130, 'a5');
+const PRODUCTION_INFO = [
+  '0006c0141f68fc3d',
+  '010207db',
+  '020101',
+  '030403040102',
+  `0441${KEY}`,
+  '050400000034',
+  '060400000001',
+  '070400000002',
+].join('');
+
+/** Canonical hex strings: each decodes to the value and ext, which encode to it again. */
+const SAMPLES: [id: string, hex: string, value: unknown, ext?: Record<string, unknown>][] = [
+  ['8000', '07db', 2011],
+  ['8001', '03040100', '3.4.1'],
+  ['8001', '03040107', '3.4.1-beta.7'],
+  ['8002', '0102', '1.2'],
+  ['8002', '0000', '0.0'],
+  ['8003', 'c0141f68fc3d', 'c0141f68fc3d'],
+  [
+    '8005',
+    PRODUCTION_INFO,
+    {
+      macAddress: 'c0141f68fc3d',
+      modelNumber: 2011,
+      variant: 1,
+      firmwareVersion: '3.4.1-beta.2',
+      publicKey: KEY,
+      chip: 0x34,
+      chipVariant: 1,
+      chipPackage: 2,
+    },
+  ],
+  ['8005', '010207db', { modelNumber: 2011 }],
+  ['8005', '010207db0902abcd', { modelNumber: 2011 }, { bytes: '0902abcd' }],
+  ['8005', '', {}],
+  ['8006', '00000001', 1],
+  ['8007', 'ff', 255],
+  ['8008', KEY, KEY],
+  ['8009', KEY, KEY],
+  ['8100', '64', 100],
+  ['8100', 'ff', null],
+  ['8101', '00015180', 86400],
+  ['8102', '08', 8],
+  ['8103', '0bb8', 3000],
+  ['8110', '01', 'dfu'],
+  ['8110', '02', 'connected'],
+  ['8110', '03', 'storage'],
+  ['8110', '04', 'unconnected'],
+  ['8110', '09', 9],
+  ['8111', 'c0141f68fc3d04', { mac: 'c0141f68fc3d', mode: 4 }],
+  ['8112', '07db', { modelNumber: 2011 }],
+  ['8112', '07db01', { modelNumber: 2011, variant: 1 }],
+  ['8113', '', null],
+  ['8113', 'abcd', null, { bytes: 'abcd' }],
+  ['8120', '0102', '0102'],
+  ['8121', '', ''],
+  ['8122', '01', '01'],
+  ['8123', '01', '01'],
+  ['8124', '01', '01'],
+  ['8130', '01', '01'],
+  ['8131', '01', '01'],
+  [
+    '8200',
+    '01020304050607',
+    {
+      config: 1,
+      int1Threshold: 2,
+      int1Duration: 3,
+      int1Blocking: 4,
+      int1Counter: 5,
+      int2Threshold: 6,
+      int2Duration: 7,
+    },
+  ],
+  ['8300', '', null],
+  ['8301', '', null],
+  ['8302', '', null],
+  ['8303', '006403e80502', { packets: 100, interval: 1000, burst: 5, priority: 2 }],
+  ['8303', '006403e8050240', { packets: 100, interval: 1000, burst: 5, priority: 2, msgSize: 64 }],
+  [
+    '8303',
+    '006403e8050240aa',
+    { packets: 100, interval: 1000, burst: 5, priority: 2, msgSize: 64 },
+    { bytes: 'aa' },
+  ],
+  [
+    '8304',
+    '006403e80502c0141f68fc3d',
+    { packets: 100, interval: 1000, burst: 5, priority: 2, target: 'c0141f68fc3d' },
+  ],
+  [
+    '8304',
+    '006403e80502c0141f68fc3d40',
+    { packets: 100, interval: 1000, burst: 5, priority: 2, target: 'c0141f68fc3d', msgSize: 64 },
+  ],
+  ['8800', '1234', 46.6],
+  ['8800', 'fbeb', -10.45],
+  ['8800', '8000', -327.68],
+  ['8800', '1234ab', 46.6, { bytes: 'ab' }],
+  ['8801', '3c64c2d5', 1013.236437],
+  ['8802', '01c2', 45],
+  ['8803', 'ffff', 65535],
+  ['8806', '1000', 4096],
+  ['8810', '20', 32],
+  ['8810', '110000002a00', 17, { transitionCounter: 42, isTransition: false }],
+  ['8810', '10ffffffff01', 16, { transitionCounter: 4294967295, isTransition: true }],
+  ['8810', '100000000183', 16, { transitionCounter: 1, isTransition: true, otherFlags: 130 }],
+  ['8810', '100000000100beef', 16, { transitionCounter: 1, isTransition: false, bytes: 'beef' }],
+  ['8810', '1001', 16, { bytes: '01' }],
+  ['8813', 'ffffffff', 4294967295],
+  ['9800', '01', true],
+  ['9801', '00', false],
+  ['9802', 'ec', -20],
+  ['9803', '03e8', 1000],
+  ['9804', '006402', { interval: 100, denominator: 2 }],
+  ['9805', '001400', { interval: 20, denominator: 0 }],
+  ['9806', '2800ff', { interval: 10240, denominator: 255 }],
+  ['9807', '006402', { interval: 100, denominator: 2 }],
+  ['9808', '003c', 60],
+  ['9809', '01', true],
+  ['9810', '0001000000ff', { site: 1, group: 255 }],
+  ['ff00', '01', 1],
+];
+
+/** Values that cannot be encoded, and the text that says why. */
+const REFUSED: [idOrName: string, value: unknown, reason: string][] = [
+  ['8800', 327.68, 'outOfRange'],
+  ['8800', -327.69, 'outOfRange'],
+  ['8800', '21.5', 'notNumber'],
+  ['8800', Number.NaN, 'notNumber'],
+  ['8800', Number.POSITIVE_INFINITY, 'notNumber'],
+  ['8800', null, 'notNumber'],
+  ['8800', [1], 'notNumber'],
+  ['8000', 1.5, 'notInteger'],
+  ['8000', 65536, 'outOfRange'],
+  ['8000', -1, 'outOfRange'],
+  ['8100', 101, 'outOfRange'],
+  ['8806', 4097, 'outOfRange'],
+  ['9803', 99, 'outOfRange'],
+  ['9803', 25_600, 'outOfRange'],
+  ['9803', 150, 'notStep'],
+  ['9800', 1, 'notBoolean'],
+  ['9800', 'true', 'notBoolean'],
+  ['8003', 'c0141f68fc3', 'notMac'],
+  ['8001', '3.4', 'notVersion'],
+  ['8001', '3.4.256', 'notVersion'],
+  ['8001', 341, 'notVersion'],
+  ['8002', '1.2.3', 'notVersion'],
+  ['8008', '0102', 'notBytes'],
+  ['8008', 'xy', 'notHexBytes'],
+  ['8110', 'asleep', 'notWord'],
+  ['8110', 'constructor', 'notWord'],
+  ['8110', 256, 'outOfRange'],
+  ['8300', 1, 'notVoid'],
+  ['8120', 5, 'notHexBytes'],
+  ['9804', 100, 'notObject'],
+  ['9804', [100, 2], 'notObject'],
+  ['9804', { interval: 100 }, 'missingPart'],
+  ['9804', { interval: 19, denominator: 1 }, 'outOfRange'],
+  ['9804', { interval: 10_241, denominator: 1 }, 'outOfRange'],
+  ['9804', { interval: 100, denominator: 1, intervall: 1 }, 'unknownPart'],
+  ['9804', JSON.parse('{"interval":100,"denominator":1,"__proto__":{}}'), 'unknownPart'],
+  ['8304', { packets: 1, interval: 1, burst: 1, priority: 1 }, 'missingPart'],
+  ['8304', { packets: 1, interval: 1, burst: 1, priority: 1, target: 'x' }, 'notMac'],
+  ['8005', 'text', 'notObject'],
+  ['8005', { modelNumber: '2011' }, 'notNumber'],
+  ['8005', { model: 2011 }, 'unknownPart'],
+  ['button-0-counter', 1, 'notEncodable'],
+  ['ee8001', 1, 'notEncodable'],
+  ['constructor', 1, 'notEncodable'],
+];
+
+const REFUSED_EXT: [id: string, value: unknown, ext: unknown, reason: string][] = [
+  ['8800', 20, 'ab', 'notExt'],
+  ['8800', 20, ['ab'], 'notExt'],
+  ['8800', 20, { bytes: 'a' }, 'notHexBytes'],
+  ['8800', 20, { byte: 'ab' }, 'unknownPart'],
+  ['8810', 16, { transitionCounter: -1 }, 'outOfRange'],
+  ['8810', 16, { transitionCounter: 1, isTransition: 1 }, 'notBoolean'],
+  ['8810', 16, { transitionCounter: 1, otherFlags: 256 }, 'outOfRange'],
+  ['8810', 16, { isTransition: true }, 'missingPart'],
+  ['8303', { packets: 1, interval: 1, burst: 1, priority: 1 }, { bytes: 'ab' }, 'noExt'],
+  ['8120', '01', { bytes: 'ab' }, 'noExt'],
+  ['8005', {}, 'ab', 'notExt'],
+];
+
+function assertRefused(run: () => unknown, field: string, reason: string): void {
+  assert.throws(run, (error) => {
+    assert.ok(error instanceof ServiceError, String(error));
+    assert.equal(error.text.key, `INVALID_INPUT.${reason}`);
+    assert.equal(error.cause.field, field);
+    assert.doesNotMatch(error.message, /__\w+__(?<!__proto__)|INVALID/);
+    return true;
+  });
+}
+
+const hexBytes = (bytes: number): fc.Arbitrary<string> =>
+  fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((array) => Buffer.from(array).toString('hex'));
+
+function fieldArbitrary({ type, bytes = 6, min, max }: Field): fc.Arbitrary<unknown> {
+  if (type === 'firmware-version') return version(4);
+  if (isInteger(type)) return fc.integer({ min: min ?? INTEGERS[type].min, max: max ?? INTEGERS[type].max });
+  return hexBytes(bytes);
+}
+
+function version(parts: number): fc.Arbitrary<string> {
+  const part = fc.nat(255);
+  return parts === 2
+    ? fc.tuple(part, part).map((numbers) => numbers.join('.'))
+    : fc
+        .tuple(fc.tuple(part, part, part), part)
+        .map(([numbers, beta]) => `${numbers.join('.')}${beta ? `-beta.${beta}` : ''}`);
+}
+
+function numberArbitrary(row: Identifier): fc.Arbitrary<unknown> {
+  const { divisor = 1, min = 0, max = 0, step = 1, absent } = row;
+  const scale = Math.round(step * divisor);
+  const wire = fc.integer({
+    min: Math.round((min * divisor) / scale),
+    max: Math.round((max * divisor) / scale),
+  });
+  const value = wire.map((number) => (number * scale) / divisor);
+  return absent === undefined ? value : fc.oneof(value, fc.constant(null));
+}
+
+/** Any value that a row can carry. */
+function arbitrary(row: Identifier): fc.Arbitrary<unknown> {
+  if (isInteger(row.type)) return numberArbitrary(row);
+  const fields = row.fields ?? [];
+  const model = Object.fromEntries(fields.map((field) => [field.name, fieldArbitrary(field)]));
+  switch (row.type) {
+    case 'structure':
+      return fc.record(model, {
+        requiredKeys: fields.filter(({ optional }) => !optional).map(({ name }) => name),
+      });
+    case 'dictionary':
+      return fc.record(model, { requiredKeys: [] });
+    case 'word':
+      return fc.oneof(fc.constantFrom(...Object.values(row.words ?? {})), fc.integer({ min: 5, max: 255 }));
+    case 'firmware-version':
+      return version(4);
+    case 'hardware-version':
+      return version(2);
+    case 'void':
+      return fc.constant(null);
+    case 'bool':
+      return fc.boolean();
+    case 'float':
+      return fc.float({ noNaN: true, noDefaultInfinity: true });
+    case 'utf8':
+      return fc.string({ unit: 'grapheme' });
+    case 'mac':
+      return hexBytes(6);
+    default:
+      return row.bytes ? hexBytes(row.bytes) : fc.nat(40).chain(hexBytes);
+  }
+}
+
+function extArbitrary(row: Identifier): fc.Arbitrary<Record<string, unknown> | undefined> {
+  const bytes = fc.integer({ min: 1, max: 9 }).chain(hexBytes);
+  const none = fc.constant(undefined);
+  const isOpen = row.type === 'utf8' || (row.type === 'hex' && !row.bytes);
+  if (isOpen || row.type === 'dictionary' || row.fields?.some(({ optional }) => optional)) return none;
+  if (row.extension !== 'motion') return fc.oneof(none, fc.record({ bytes }));
+  const motion = {
+    transitionCounter: fc.nat(0xffffffff),
+    isTransition: fc.boolean(),
+    otherFlags: fc.integer({ min: 1, max: 127 }).map((flags) => flags * 2),
+    bytes,
+  };
+  return fc.oneof(none, fc.record(motion, { requiredKeys: ['transitionCounter', 'isTransition'] }));
+}
+
+/** Encoding what was decoded gives the same hex, and decoding what was encoded the same JSON. */
+function holdsBothWays(own: typeof catalogue, row: Identifier): void {
+  fc.assert(
+    fc.property(arbitrary(row), extArbitrary(row), (value, ext) => {
+      const hex = own.encode(row.id, value, ext);
+      assert.match(hex, /^(?:[0-9a-f]{2})*$/);
+      const decoded = own.decode(row.id, hex);
+      // 0 and -0 are one number on the wire, unless it is a float.
+      assert.deepEqual(JSON.parse(JSON.stringify(decoded)), JSON.parse(JSON.stringify({ value, ext })));
+      assert.equal(own.encode(row.id, decoded?.value, decoded?.ext), hex);
+    }),
+  );
+}
+
+describe('the catalogue', () => {
+  for (const [id, hex, value, ext] of SAMPLES) {
+    const title = `${id} ${hex.length > 40 ? `${hex.slice(0, 40)}…` : hex}`;
+    it(`decodes and encodes ${title}`, () => {
+      assert.deepEqual(catalogue.decode(id, hex), ext === undefined ? { value } : { value, ext });
+      assert.equal(catalogue.encode(id, value, ext), hex);
+      const name = catalogue.find(id)?.name;
+      if (name) assert.equal(catalogue.encode(name, value, ext), hex);
+    });
+  }
+
+  it('has a sample of every row that has an identifier', () => {
+    const sampled = new Set(SAMPLES.map(([id]) => id));
+    assert.deepEqual(
+      catalogue.rows.filter(({ id }) => id !== '' && !sampled.has(id)),
+      [],
+    );
+  });
+
+  for (const row of catalogue.rows.filter(({ id }) => id !== '')) {
+    it(`loses nothing of ${row.id} ${row.name}`, () => holdsBothWays(catalogue, row));
+  }
+
+  for (const [idOrName, value, reason] of REFUSED) {
+    it(`refuses ${JSON.stringify(value)} for ${idOrName}: ${reason}`, () =>
+      assertRefused(() => catalogue.encode(idOrName, value), 'value', reason));
+  }
+
+  for (const [id, value, ext, reason] of REFUSED_EXT) {
+    it(`refuses the extension ${JSON.stringify(ext)} for ${id}: ${reason}`, () =>
+      assertRefused(() => catalogue.encode(id, value, ext), 'ext', reason));
+  }
+
+  it('names the part of a structure that is wrong', () => {
+    assert.throws(
+      () => catalogue.encode('9804', { interval: 5, denominator: 1 }),
+      /from 20 to 10240: interval: 5/,
+    );
+  });
+
+  it('rounds a calculated quantity to the nearest step', () => {
+    assert.equal(catalogue.encode('temperature', 0.1 + 0.2), '001e');
+  });
+
+  it('leaves a value raw that is too short for its type', () => {
+    const types = catalogue.rows.filter(
+      ({ id, type }) => id !== '' && type !== 'void' && type !== 'dictionary',
+    );
+    for (const { id, type, bytes } of types) {
+      if (type === 'hex' && bytes === undefined) continue;
+      assert.equal(catalogue.decode(id, ''), undefined, id);
+    }
+    for (const [id, hex] of [
+      ['8800', '12'],
+      ['8001', '0304'],
+      ['8303', '006403e805'],
+      ['8005', '01'],
+      ['8005', '010207'],
+    ] as const) {
+      assert.equal(catalogue.decode(id, hex), undefined, `${id} ${hex}`);
+    }
+  });
+
+  it('reads a firmware version without the beta byte', () => {
+    assert.deepEqual(catalogue.decode('8001', '030401'), { value: '3.4.1' });
+  });
+
+  it('keeps dictionary entries that it cannot express', () => {
+    assert.deepEqual(catalogue.decode('8005', '0901FF0101aa020105020106'), {
+      value: { variant: 5 },
+      ext: { bytes: '0901ff0101aa020106' },
+    });
+  });
+
+  it('knows nothing of an identifier without a row', () => {
+    for (const text of ['ee8001', '', 'constructor', '__proto__']) {
+      assert.equal(catalogue.find(text), undefined);
+      assert.equal(catalogue.decode(text, '00'), undefined);
+    }
+  });
+
+  it('finds a row by id and by name in any letter case', () => {
+    assert.equal(catalogue.find('FF00')?.name, 'scan-mode');
+    assert.equal(catalogue.find('Temperature')?.id, '8800');
+  });
+
+  it('gives the limits of every number in its unit', () => {
+    const { min, max, step, unit } = catalogue.find('temperature') as Identifier;
+    assert.deepEqual({ min, max, step, unit }, { min: -327.68, max: 327.67, step: 0.01, unit: '°C' });
+  });
+
+  it('tells hex identifiers from names by their last byte', () => {
+    for (const text of ['05', '7e', '8000', 'EF10', 'ee8001', 'ffffff7f']) {
+      assert.equal(catalogue.isHexId(text), true, text);
+    }
+    for (const text of ['', '0', '80', 'dead', '0505', '800', 'ffffffff7f', '8g', 'temperature']) {
+      assert.equal(catalogue.isHexId(text), false, text);
+    }
+  });
+
+  it('survives any bytes for any row', () => {
+    const ids = catalogue.rows.map(({ id, name }) => id || name);
+    fc.assert(
+      fc.property(fc.constantFrom(...ids), fc.nat(90).chain(hexBytes), (id, hex) => {
+        catalogue.decode(id, hex);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("the user's own identifiers", () => {
+  const entry = { id: 'ee8001', name: 'radon-level', type: 'u16', divisor: 10, unit: 'Bq/m³' };
+
+  it('extend the catalogue, as a list or as JSON text', () => {
+    for (const custom of [[entry], JSON.stringify([entry])]) {
+      const own = createCatalogue(custom);
+      assert.deepEqual(own.decode('ee8001', '04d2'), { value: 123.4 });
+      assert.equal(own.encode('radon-level', 123.4), '04d2');
+      assert.equal(own.find('ee8001')?.unit, 'Bq/m³');
+    }
+  });
+
+  it('take the place of a row with their id or their name', () => {
+    const own = createCatalogue([
+      { id: '8800', name: 'heat', type: 's16', divisor: 10 },
+      { id: 'ee8001', name: 'button-0-counter', type: 'u32' },
+    ]);
+    assert.deepEqual(own.decode('8800', '0064'), { value: 10 });
+    assert.equal(own.find('temperature'), undefined);
+    assert.equal(own.find('button-0-counter')?.id, 'ee8001');
+    assert.equal(own.rows.length, catalogue.rows.length);
+  });
+
+  for (const type of WIRE_TYPES) {
+    it(`of the type ${type} lose nothing`, () => {
+      const own = createCatalogue([{ id: 'ee8001', name: 'own', type }]);
+      holdsBothWays(own, own.find('ee8001') as Identifier);
+    });
+  }
+
+  for (const type of ['u48', 's32', 'u32', 's8'] as const) {
+    it(`of the type ${type} with a divisor lose nothing`, () => {
+      const own = createCatalogue([{ id: 'ee8001', name: 'own', type, divisor: 1000 }]);
+      holdsBothWays(own, own.find('ee8001') as Identifier);
+    });
+  }
+
+  it('leave what is no text and no number raw', () => {
+    const own = createCatalogue([
+      { id: '05', name: 'text', type: 'utf8' },
+      { id: '06', name: 'real', type: 'float' },
+    ]);
+    assert.equal(own.decode('text', 'ff'), undefined);
+    assert.equal(own.decode('real', '7fc00000'), undefined);
+    assertRefused(() => own.encode('text', '\ud800'), 'value', 'notText');
+    assertRefused(() => own.encode('real', 1e39), 'value', 'outOfRange');
+  });
+
+  it('may be left out', () => {
+    for (const custom of [undefined, null, '', '  ', '[]', []]) {
+      assert.equal(createCatalogue(custom).rows.length, catalogue.rows.length);
+    }
+  });
+
+  const bad: [unknown, string][] = [
+    ['{', 'notJson'],
+    ['{}', 'notList'],
+    [{}, 'notList'],
+    [5, 'notList'],
+    [[null], 'badEntry'],
+    [['8800'], 'badEntry'],
+    [[{ ...entry, id: 'dead' }], 'badEntry'],
+    [[{ ...entry, id: undefined }], 'badEntry'],
+    [[{ ...entry, name: 'Radon level' }], 'badEntry'],
+    [[{ ...entry, name: '8800' }], 'badEntry'],
+    [[{ ...entry, name: '' }], 'badEntry'],
+    [[{ ...entry, type: 'u24' }], 'badEntry'],
+    [[{ ...entry, type: 'structure' }], 'badEntry'],
+    [[{ ...entry, divisor: 0 }], 'badEntry'],
+    [[{ ...entry, divisor: '10' }], 'badEntry'],
+    [[{ ...entry, type: 'utf8' }], 'badEntry'],
+    [[{ ...entry, unit: 5 }], 'badEntry'],
+  ];
+  for (const [custom, reason] of bad) {
+    it(`are refused: ${JSON.stringify(custom)}`, () =>
+      assertRefused(() => createCatalogue(custom), 'identifiers', reason));
+  }
+});

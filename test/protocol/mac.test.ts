@@ -1,0 +1,39 @@
+// MAC addresses in every spelling that users and the service have.
+import assert from 'node:assert/strict';
+import { deviceIdOfMac, isMac, macOfDeviceId, parseMac } from '../../src/protocol/mac.ts';
+
+describe('a MAC address', () => {
+  const spellings = [
+    'c0141f68fc3d',
+    'C0141F68FC3D',
+    'c0:14:1f:68:fc:3d',
+    'C0-14-1F-68-FC-3D',
+    'bmac-c0141f68fc3d',
+    'BMAC-C0141F68FC3D',
+  ];
+  for (const spelling of spellings) {
+    it(`is read from ${spelling}`, () => assert.equal(parseMac(spelling), 'c0141f68fc3d'));
+  }
+
+  const others = [
+    ...['', 'c0141f68fc3', 'c0141f68fc3d0', 'g0141f68fc3d', 'c0:14-1f:68:fc:3d', 'c014:1f68:fc3d'],
+    ...['bmac-', 'bmac-c0:14:1f:68:fc:3d', ' c0141f68fc3d', 'c0141f68fc3d\n', '+', '#', 'c0141f68fc3d/x'],
+    ...[null, undefined, 12, {}, ['c0141f68fc3d']],
+  ];
+  for (const other of others) {
+    it(`is not read from ${JSON.stringify(other)}`, () => assert.equal(parseMac(other), undefined));
+  }
+
+  it('stands in topics as 12 lowercase hex digits only', () => {
+    assert.equal(isMac('c0141f68fc3d'), true);
+    for (const text of ['C0141F68FC3D', 'c0141f68fc3', 'c0:14:1f:68:f', 'c0141f68fc3g', '']) {
+      assert.equal(isMac(text), false, text);
+    }
+  });
+
+  it('joins a gateway to its REST device', () => {
+    assert.equal(deviceIdOfMac('c0141f68fc3d'), 'bmac-c0141f68fc3d');
+    assert.equal(macOfDeviceId('bmac-c0141f68fc3d'), 'c0141f68fc3d');
+    assert.equal(macOfDeviceId('imei-350000000000000'), undefined);
+  });
+});

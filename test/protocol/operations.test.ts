@@ -1,0 +1,382 @@
+// Requests built from what users give, and the answers to them.
+import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { ServiceError } from '../../src/errors.ts';
+import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import {
+  type BuiltRequest,
+  buildAck,
+  buildRequest,
+  OPERATIONS,
+  type Operation,
+  type RequestInput,
+  readAnswer,
+} from '../../src/protocol/operations/index.ts';
+
+const G = 'c0141f68fc3d';
+const D = 'd0141f00a1b2';
+const SECRET = 'not hex, but secret';
+const catalogue = createCatalogue();
+
+const build = (operation: Operation, input: RequestInput): BuiltRequest =>
+  buildRequest(operation, { gateway: G, device: D, ...input }, catalogue);
+
+function codeOf(run: () => unknown): { code: string; cause: Record<string, unknown>; message: string } {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof ServiceError, String(error));
+    return error;
+  }
+  return assert.fail('nothing was thrown');
+}
+
+function assertField(run: () => unknown, field: string): void {
+  const { code, cause, message } = codeOf(run);
+  assert.equal(code, 'INVALID_INPUT');
+  assert.equal(cause.field, field);
+  assert.notEqual(message, code);
+}
+
+describe('a request', () => {
+  it('to read names gateway, device and identifier in lower case', () => {
+    const input = { gateway: 'bmac-C0141F68FC3D', device: 'D0:14:1F:00:A1:B2', identifier: 'FF00' };
+    assert.deepEqual(build('read', input), {
+      gateway: G,
+      device: D,
+      operation: 'read',
+      identifier: 'ff00',
+      suffix: 'read/ff00',
+      payload: {},
+      priority: 2,
+    });
+  });
+
+  it('for the API version goes to the gateway and carries nothing', () => {
+    const input = { identifier: '8800', priority: 'high', extenderId: D, key: 'ab' };
+    assert.deepEqual(build('apiversion', input), {
+      gateway: G,
+      device: G,
+      operation: 'apiversion',
+      suffix: 'apiversion',
+      payload: {},
+      priority: 3,
+    });
+  });
+
+  it('without a device is for the gateway itself', () => {
+    for (const device of [undefined, null, '']) {
+      assert.equal(build('read', { device, identifier: '8800' }).device, G);
+    }
+  });
+
+  const forms: [identifier: string, form: unknown, suffix: string][] = [
+    ['8800', undefined, 'read/8800'],
+    ['8800', 'auto', 'read/8800'],
+    ['8800', 'raw', 'read/8800'],
+    ['8800', 'decoded', 'read-decoded/temperature'],
+    ['Temperature', '', 'read-decoded/temperature'],
+    ['temperature', 'decoded', 'read-decoded/temperature'],
+    ['temperature', 'raw', 'read/8800'],
+    ['dead', 'auto', 'read-decoded/dead'],
+    ['button-0-counter', 'auto', 'read-decoded/button-0-counter'],
+    ['ee8001', 'auto', 'read/ee8001'],
+  ];
+  for (const [identifier, form, suffix] of forms) {
+    it(`for ${identifier} in the form ${form} is ${suffix}`, () =>
+      assert.equal(build('read', { identifier, form }).suffix, suffix));
+  }
+
+  it('carries only the optional parameters that were given', () => {
+    const options = {
+      priority: 'Highest',
+      extenderId: 'A0:14:1F:00:00:01',
+      accessType: 'legacy',
+      key: 'ABCD',
+    };
+    const given = { ...options, identifier: '8800', publicKey: '' };
+    const expected = { priority: 4, extenderId: 'a0141f000001', accessType: 'legacy', key: 'abcd' };
+    const read = build('read', given);
+    assert.deepEqual(read.payload, expected);
+    assert.equal(read.priority, 4);
+    const upper = { ...expected, extenderId: 'A0141F000001' };
+    assert.deepEqual(build('write', given).payload, { value: null, ...upper });
+    const decoded = build('write', { ...given, identifier: 'alarm', value: true });
+    assert.deepEqual(decoded.payload, { value: true, ...upper });
+  });
+
+  it('takes a priority as number, text or name', () => {
+    const given = [0, '0', 'lowest', 1, 'Low', 2, ' MEDIUM ', 3, '3', 4, 'highest'];
+    const priorities = given.map((priority) => build('read', { identifier: '8800', priority }).priority);
+    assert.deepEqual(priorities, [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+  });
+
+  const writes: [title: string, input: RequestInput, suffix: string, payload: Record<string, unknown>][] = [
+    ['a hex string as it is', { identifier: '8800', value: 'FBEB' }, 'write/8800', { value: 'fbeb' }],
+    ['a number encoded', { identifier: '8800', value: -10.45 }, 'write/8800', { value: 'fbeb' }],
+    ['a word encoded', { identifier: '8110', value: 'unconnected' }, 'write/8110', { value: '04' }],
+    ['false encoded', { identifier: '9800', value: false }, 'write/9800', { value: '00' }],
+    ['zero encoded', { identifier: '9808', value: 0 }, 'write/9808', { value: '0000' }],
+    [
+      'a structure encoded',
+      { identifier: '9804', value: { interval: 100, denominator: 2 } },
+      'write/9804',
+      { value: '006402' },
+    ],
+    [
+      'an extension encoded behind the value',
+      { identifier: '8810', value: 16, ext: { transitionCounter: 1, isTransition: true } },
+      'write/8810',
+      { value: '100000000101' },
+    ],
+    ['a command without a value', { identifier: '8300' }, 'write/8300', { value: null }],
+    ['null as NULL', { identifier: '8800', value: null, ext: {} }, 'write/8800', { value: null }],
+    ['an empty text as NULL', { identifier: '8800', value: '' }, 'write/8800', { value: null }],
+    [
+      'a decoded empty text as NULL',
+      { identifier: 'alarm', value: '' },
+      'write-decoded/alarm',
+      { value: null },
+    ],
+    ['any JSON in decoded form', { identifier: 'own', value: ['x'] }, 'write-decoded/own', { value: ['x'] }],
+    [
+      'a decoded extension',
+      { identifier: 'motion', value: 1, ext: { isTransition: true } },
+      'write-decoded/motion',
+      { value: 1, ext: { isTransition: true } },
+    ],
+    ['hex in decoded form as text', { identifier: 'own', value: 'FF' }, 'write-decoded/own', { value: 'FF' }],
+  ];
+  for (const [title, input, suffix, payload] of writes) {
+    it(`to write sends ${title}`, () => {
+      const request = build('write', input);
+      assert.equal(request.suffix, suffix);
+      assert.deepEqual(request.payload, payload);
+    });
+  }
+
+  it('takes objects of a function node, which have another prototype', () => {
+    const value: unknown = runInNewContext('({ interval: 100, denominator: 2 })');
+    assert.equal(build('write', { identifier: '9804', value }).payload.value, '006402');
+  });
+
+  it('is not reached by later changes of the message', () => {
+    const value = { a: [1] };
+    const { payload } = build('write', { identifier: 'own', value });
+    value.a.push(2);
+    assert.deepEqual(payload, { value: { a: [1] } });
+  });
+
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  const BAD_MACS = ['x', `${G}0`, '+', '#', '../..', `${G}/x`, 12, {}, [G], true];
+  const BAD: [operation: Operation, field: keyof RequestInput, values: unknown[], input?: RequestInput][] = [
+    ['apiversion', 'gateway', [undefined, null, '', ...BAD_MACS]],
+    ['read', 'gateway', [undefined, null, '', ...BAD_MACS]],
+    ['read', 'device', BAD_MACS],
+    [
+      'read',
+      'identifier',
+      [
+        ...[undefined, null, '', 8800, {}, ['8800'], '+', '#', '8800/#', '../8800', '..', 'a/b', 'a b'],
+        ...['a\0', '-a', 'a-', 'a--b', 'ä', 'a_b', 'a'.repeat(201)],
+      ],
+    ],
+    ['read', 'identifier', ['ee8001', '8120', '05'], { form: 'decoded' }],
+    ['read', 'identifier', ['radon-level', 'button-0-counter', 'dead'], { form: 'raw' }],
+    ['read', 'form', ['hex', 'RAW', 1, {}, true]],
+    ['read', 'priority', [5, -1, 1.5, Number.NaN, 'urgent', '5', true, {}, 'constructor']],
+    ['read', 'extenderId', ['x', 'abc', 12, {}]],
+    ['read', 'accessType', ['Legacy', 'x', 1, {}]],
+    ['read', 'publicKey', ['x', 'abc', 12, {}]],
+    ['read', 'key', ['x', 'abc', 12, {}]],
+    [
+      'write',
+      'value',
+      [1e9, 'warm', true, {}, [20], Number.NaN, () => 1, 5n, new Date(), Buffer.from('a'), cycle],
+    ],
+    [
+      'write',
+      'value',
+      [
+        Number.NaN,
+        Number.POSITIVE_INFINITY,
+        () => 1,
+        5n,
+        Symbol('x'),
+        new Date(),
+        Buffer.from('a'),
+        new Map(),
+        cycle,
+      ],
+      { identifier: 'own' },
+    ],
+    ['write', 'ext', ['ab', 5, ['ab'], { bytes: 'a' }, { other: 1 }], { value: 20 }],
+    ['write', 'ext', [{ bytes: 'ab' }], { value: '1234' }],
+    ['write', 'ext', [{ bytes: 'ab' }], { value: null }],
+    ['write', 'ext', ['ab', 5, ['ab'], { a: Number.NaN }], { identifier: 'own', value: 1 }],
+  ];
+  for (const [operation, field, values, input] of BAD) {
+    const context = input ? ` with ${JSON.stringify(input)}` : '';
+    it(`to ${operation}${context} is refused for a bad ${field}`, () => {
+      for (const value of values) {
+        assertField(() => build(operation, { identifier: '8800', ...input, [field]: value }), field);
+      }
+    });
+  }
+
+  it('does not show a malformed key in its error', () => {
+    const error = codeOf(() => build('read', { identifier: '8800', key: SECRET }));
+    assert.doesNotMatch(JSON.stringify([error.message, error.cause]), new RegExp(SECRET));
+  });
+
+  it('is either built or refused with a field, whatever a message holds', () => {
+    const operation = fc.constantFrom(...(Object.keys(OPERATIONS) as Operation[]));
+    const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withTypedArray: true });
+    const field = fc.constantFrom(
+      'device',
+      'identifier',
+      'form',
+      'value',
+      'ext',
+      'priority',
+      'extenderId',
+      'key',
+    );
+    const identifier = fc.constantFrom('8800', 'alarm', '8005', '9804', '8810');
+    fc.assert(
+      fc.property(operation, identifier, fc.dictionary(field, anything), (name, known, input) => {
+        try {
+          const { suffix, payload } = build(name, { identifier: known, ...input });
+          assert.doesNotMatch(suffix, /[+#\0]/);
+          JSON.stringify(payload);
+        } catch (error) {
+          assert.ok(error instanceof ServiceError && error.code === 'INVALID_INPUT', String(error));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('an acknowledgement', () => {
+  const NAMES = { raw: 'ack', decoded: 'ack-decoded' };
+  const TEMPLATE = { time: '{{time}}' };
+  const T = '2020-12-08T08:10:08.880Z';
+  const sample = { gateway: G, device: D, identifier: '8800', form: 'raw', time: T, value: 46.6 };
+  const ack = (input: Record<string, unknown>, template: Record<string, unknown> = TEMPLATE): BuiltRequest =>
+    buildAck({ ...sample, ...input }, NAMES, template);
+
+  it('of a raw sample names its identifier and time', () => {
+    assert.deepEqual(ack({}), {
+      gateway: G,
+      device: D,
+      operation: 'ack',
+      identifier: '8800',
+      suffix: 'ack/8800',
+      payload: { time: T },
+      priority: 2,
+    });
+  });
+
+  it('of a decoded sample uses the decoded operation', () => {
+    assert.equal(ack({ form: 'decoded', identifier: 'temperature' }).suffix, 'ack-decoded/temperature');
+  });
+
+  it('without a form goes by the identifier', () => {
+    assert.equal(ack({ form: undefined, identifier: 'EF10' }).suffix, 'ack/ef10');
+    assert.equal(ack({ form: undefined, identifier: 'temperature' }).suffix, 'ack-decoded/temperature');
+  });
+
+  it('fills the template with the fields of the sample', () => {
+    const template = {
+      at: '{{time}}',
+      what: '{{identifier}}@{{device}}',
+      list: ['{{value}}', '{{none}}', 1],
+    };
+    const { payload } = ack({}, template);
+    assert.deepEqual(payload, { at: T, what: `8800@${D}`, list: [46.6, undefined, 1] });
+    assert.deepEqual(ack({}, { x: '{{constructor}}' }).payload, { x: undefined });
+  });
+
+  const BAD: Record<string, unknown[]> = {
+    gateway: [undefined, '', 'x', 5],
+    device: [undefined, '', 'x', 5],
+    identifier: [undefined, '', 5, '+', '#', 'a/b', '..', 'a\0b', 'a'.repeat(201)],
+    form: ['x', 5],
+    time: [undefined, null, '', 5, {}],
+  };
+  for (const [field, values] of Object.entries(BAD)) {
+    it(`is refused for a bad ${field}`, () => {
+      for (const value of values) assertField(() => ack({ [field]: value }), field);
+    });
+  }
+});
+
+describe('an answer', () => {
+  const OK = { time: 't', status: 0, responseTime: 12, origin: 1 };
+  const read = (request: BuiltRequest, body: unknown, decode = true): ReturnType<typeof readAnswer> =>
+    readAnswer(request, body, catalogue, decode);
+  const RAW = build('read', { identifier: '8800' });
+
+  it('to a raw read is decoded, and says what was received', () => {
+    const body = { ...OK, value: '1234', route: '1' };
+    assert.deepEqual(read(RAW, body), {
+      value: 46.6,
+      response: { ...body, name: 'temperature', unit: '°C', originName: 'device-via-extender', raw: '1234' },
+    });
+    assert.equal(read(RAW, body, false).value, '1234');
+  });
+
+  it('to a raw read of motion carries its extension', () => {
+    const { value, response } = read(build('read', { identifier: '8810' }), { ...OK, value: '200000000101' });
+    assert.equal(value, 32);
+    assert.deepEqual(response.ext, { transitionCounter: 1, isTransition: true });
+  });
+
+  it('to a decoded read passes value and extension', () => {
+    const request = build('read', { identifier: 'temperature' });
+    const { value, response } = read(request, { ...OK, value: 21.5, ext: { a: 1 } });
+    assert.equal(value, 21.5);
+    assert.deepEqual([response.ext, response.name, response.unit], [{ a: 1 }, 'temperature', '°C']);
+  });
+
+  it('to apiversion is the version', () => {
+    assert.equal(read(build('apiversion', {}), { ...OK, version: '2.4.0' }).value, '2.4.0');
+  });
+
+  it('without a value is null', () => {
+    assert.equal(read(RAW, OK).value, null);
+    assert.equal(read(build('read', { identifier: 'alarm' }), OK).value, null);
+  });
+
+  it('to a write has no value', () => {
+    assert.equal(read(build('write', { identifier: '8300' }), OK).value, undefined);
+  });
+
+  it('names its origin when it is known', () => {
+    const names = [0, 1, 16, 32, 7, '0', undefined].map(
+      (origin) => read(RAW, { ...OK, origin }).response.originName,
+    );
+    const known = ['device', 'device-via-extender', 'extender', 'gateway'];
+    assert.deepEqual(names, [...known, undefined, undefined, undefined]);
+  });
+
+  it('with another status is a failure that carries the whole response', () => {
+    const body = { ...OK, status: 5, errorMessage: 'no route' };
+    const error = codeOf(() => read(RAW, body));
+    assert.equal(error.code, 'REQUEST_FAILED');
+    assert.deepEqual(error.cause, body);
+    assert.match(error.message, /5.*no route/);
+    assert.match(codeOf(() => read(RAW, { status: -1 })).message, /-1/);
+  });
+
+  it('that is not what the interface says is a bad response', () => {
+    for (const body of [null, 5, 'x', [OK], {}, { status: '0' }, { status: 0.5 }, { status: null }]) {
+      const error = codeOf(() => read(RAW, body));
+      assert.equal(error.code, 'BAD_RESPONSE');
+      assert.deepEqual(error.cause, { body });
+    }
+  });
+});

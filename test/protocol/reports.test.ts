@@ -1,0 +1,124 @@
+// Every kind's fixtures: a topic and a payload become exactly this report, or this error.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { ServiceError } from '../../src/errors.ts';
+import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import {
+  copyReport,
+  KIND_NAMES,
+  type Report,
+  readReport,
+  readReportTopic,
+} from '../../src/protocol/reports/index.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+
+interface Fixture {
+  title: string;
+  topic: string;
+  payload: unknown;
+  decode?: boolean;
+  retained?: boolean;
+  report?: Report;
+  error?: { code: string; reason: string };
+}
+
+const FOLDER = 'test/fixtures/reports';
+const catalogue = createCatalogue();
+const topics = createTopics('');
+
+function read(topic: string, payload: unknown, decode = true, retained = false): Report {
+  const parsed = topics.parse(topic);
+  assert.ok(parsed);
+  const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
+  return readReport(at, payload, catalogue, decode, retained);
+}
+
+const fixturesOf = (file: string): Fixture[] => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
+
+describe('reports', () => {
+  it('have fixtures for every kind', () => {
+    const files = readdirSync(FOLDER).sort();
+    assert.deepEqual(files, [...KIND_NAMES, 'other'].map((kind) => `${kind}.json`).sort());
+  });
+
+  for (const file of readdirSync(FOLDER)) {
+    describe(file.replace('.json', ''), () => {
+      for (const { title, topic, payload, decode, retained, report, error } of fixturesOf(file)) {
+        if (report) it(title, () => assert.deepEqual(read(topic, payload, decode, retained), report));
+        else if (error) it(`is refused: ${title}`, () => assertRefused(topic, payload, error));
+      }
+    });
+  }
+
+  function assertRefused(topic: string, payload: unknown, error: { code: string; reason: string }): void {
+    assert.throws(
+      () => read(topic, payload),
+      (thrown) => {
+        assert.ok(thrown instanceof ServiceError);
+        assert.equal(thrown.text.key, `${error.code}.${error.reason}`);
+        assert.deepEqual(thrown.cause, { topic, payload });
+        assert.notEqual(thrown.message, error.code);
+        return true;
+      },
+    );
+  }
+
+  const MEASUREMENT = 'mt/gateway/c0141f68fc3d/device/d0141f00a1b2/measurement/8800';
+
+  it('start with where they come from, then what, then when, then the fields of their kind', () => {
+    const report = read(MEASUREMENT, { value: '1234', seq: 1, time: 't' });
+    assert.deepEqual(Object.keys(report), [
+      ...['gateway', 'device', 'kind', 'form', 'identifier', 'name', 'unit', 'time'],
+      ...['seq', 'value', 'raw'],
+    ]);
+  });
+
+  it('keep a key __proto__ of a payload as a key, in the copy too', () => {
+    const payload = JSON.parse('{"time":"t","__proto__":{"polluted":1},"constructor":1}');
+    for (const report of [read(MEASUREMENT, payload), copyReport(read(MEASUREMENT, payload))]) {
+      assert.equal(Object.getPrototypeOf(report), Object.prototype);
+      assert.equal(report.polluted, undefined);
+      assert.deepEqual(Object.getOwnPropertyDescriptor(report, '__proto__')?.value, { polluted: 1 });
+      assert.equal(report.constructor, 1);
+    }
+  });
+
+  it('are copied so deeply that changing the copy leaves the first receiver alone', () => {
+    const at = MEASUREMENT.replace('measurement/8800', 'weather');
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const report = read(at, JSON.parse(JSON.stringify({ time: 't', value })));
+        const copy = copyReport(report);
+        assert.deepEqual(copy, report);
+        assert.notEqual(copy.value, report.value);
+      }),
+    );
+  });
+
+  it('can be copied whatever their depth', () => {
+    const deep = `{"time":"t","value":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    assert.ok(copyReport(read(MEASUREMENT.replace('measurement', 'weather'), JSON.parse(deep))));
+  });
+
+  it('never come from anything but a well-formed message, and a bad one never ends in another error', () => {
+    const tail = fc.oneof(
+      fc.constantFrom('heartbeat', 'rssi', 'timestamped/8800', 'event/8810', 'property/8005'),
+      fc.string(),
+    );
+    const field = fc.constantFrom('time', 'seq', 'value', 'flags', 'ext', '__proto__');
+    const body = fc.oneof(fc.jsonValue(), fc.dictionary(field, fc.oneof(fc.string(), fc.jsonValue())));
+    fc.assert(
+      fc.property(tail, body, (rest, payload) => {
+        try {
+          const report = read(`mt/gateway/c0141f68fc3d/device/d0141f00a1b2/${rest}`, payload);
+          assert.equal(typeof report.time, 'string');
+        } catch (error) {
+          assert.ok(error instanceof ServiceError && error.code === 'BAD_REPORT', String(error));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,72 @@
+// Topics built, and taken apart again.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { createTopics } from '../../src/protocol/topics.ts';
+
+const G = 'c0141f68fc3d';
+const D = 'd0141f00a1b2';
+
+describe('topics', () => {
+  const topics = createTopics('');
+
+  it('of reports narrow a subscription to what is wanted', () => {
+    const filters: [Parameters<typeof topics.reportFilter>[0], string][] = [
+      [{}, 'mt/gateway/+/device/+/#'],
+      [{ gateway: G }, `mt/gateway/${G}/device/+/#`],
+      [{ device: D, segment: 'heartbeat' }, `mt/gateway/+/device/${D}/heartbeat`],
+      [{ segment: 'measurement' }, 'mt/gateway/+/device/+/measurement/+'],
+      [{ segment: 'event-decoded' }, 'mt/gateway/+/device/+/event-decoded/+'],
+      [{ segment: 'measurement', identifier: '8800' }, 'mt/gateway/+/device/+/measurement/8800'],
+      [{ identifier: '8800' }, 'mt/gateway/+/device/+/+/8800'],
+      [{ segment: 'weather' }, 'mt/gateway/+/device/+/weather/#'],
+    ];
+    for (const [parts, filter] of filters) assert.equal(topics.reportFilter(parts), filter);
+  });
+
+  it('of a request and its response differ in one level', () => {
+    assert.equal(topics.request(G, D, 'read/8800'), `mt/gateway/${G}/request/${D}/read/8800`);
+    assert.equal(topics.response(G, D, 'read/8800'), `mt/gateway/${G}/response/${D}/read/8800`);
+    assert.equal(topics.responseFilter(G), `mt/gateway/${G}/response/#`);
+  });
+
+  for (const prefix of ['', 'site', 'site/floor-2', '/site/']) {
+    it(`with the prefix "${prefix}" are taken apart as they were built`, () => {
+      const own = createTopics(prefix);
+      assert.deepEqual(own.parse(own.response(G, D, 'read/8800')), {
+        channel: 'response',
+        gateway: G,
+        device: D,
+        rest: 'read/8800',
+      });
+      const report = own.reportFilter({ gateway: G, device: D, segment: 'measurement', identifier: '8800' });
+      assert.deepEqual(own.parse(report), {
+        channel: 'device',
+        gateway: G,
+        device: D,
+        rest: 'measurement/8800',
+      });
+    });
+  }
+
+  it('of others are left alone', () => {
+    const others = [
+      ...['', 'mt', 'mt/gateway', 'mt/gateway/', `mt/gateway/${G}`, `mt/gateway/${G}/`, 'mt/gateways/x'],
+      ...[`mt/gateway/${G}/request/${D}/read/8800`, `site/mt/gateway/${G}/device/${D}/heartbeat`],
+      `mt/gateway/${G}/devices/${D}/heartbeat`,
+    ];
+    for (const topic of others) assert.equal(topics.parse(topic), undefined, topic);
+  });
+
+  it('without a kind have an empty rest', () => {
+    assert.equal(topics.parse(`mt/gateway/${G}/device/${D}`)?.rest, '');
+  });
+
+  it('of any text are taken apart without an error', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        topics.parse(text);
+        topics.parse(`mt/gateway/${text}`);
+      }),
+    );
+  });
+});
