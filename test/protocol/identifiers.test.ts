@@ -146,7 +146,7 @@ const REFUSED: [idOrName: string, value: unknown, reason: string][] = [
   ['8000', 1.5, 'notInteger'],
   ['8000', 65536, 'outOfRange'],
   ['8000', -1, 'outOfRange'],
-  ['8100', 101, 'outOfRange'],
+  ['8100', 255, 'outOfRange'],
   ['8806', 4097, 'outOfRange'],
   ['9803', 99, 'outOfRange'],
   ['9803', 25_600, 'outOfRange'],
