@@ -2,6 +2,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RestSettings } from '../settings.ts';
+import { unlessAborted } from './abort.ts';
 import { appendQuery, type BaseAddress, readBaseAddress } from './addresses.ts';
 import { readJson, readToken } from './answers.ts';
 import { TokenKeeper } from './auth.ts';
@@ -276,14 +277,4 @@ function loginFailed(reason: 'refused' | 'noToken', statusCode: number): Service
 function reasonOf(error: Error): string {
   if (!(error instanceof ServiceError)) return error.name;
   return String(error.cause.statusCode ?? error.cause.code ?? error.code);
-}
-
-/** What is waited for goes on; only this waiting ends, with CLOSED. */
-function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new ServiceError('CLOSED', 'stopped'));
-    signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    if (signal.aborted) stop();
-  });
 }

@@ -172,7 +172,9 @@ const REASONS: Record<string, string> = {
 };
 
 function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  // undici gives no code to an answer that its parser refuses.
+  if (name === 'HTTPParserError') return 'ERR_HTTP_PARSER';
   return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
 }
 
@@ -185,6 +187,6 @@ function networkError(code: string, origin: string, timeout: number): ServiceErr
 function reasonOf(code: string): string {
   if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) return 'certificate';
   if (/^(ERR_(SSL|TLS|OSSL)|EPROTO)/.test(code)) return 'tls';
-  if (/^HPE_|^UND_ERR_HEADERS_OVERFLOW/.test(code)) return 'notHttp';
+  if (/^ERR_HTTP_PARSER$|^UND_ERR_HEADERS_OVERFLOW$/.test(code)) return 'notHttp';
   return REASONS[code] ?? 'unreachable';
 }

@@ -13,7 +13,8 @@ export interface PageOptions {
 }
 
 /**
- * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is fetched when the consumer asks for it.
+ * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is
+ * fetched when the consumer asks for it.
  * @throws what `RestClient.send` throws; BAD_RESPONSE also when an answer is no device list, or a page token comes a
  *   second time (that page is not given: the list would never end)
  */

@@ -44,6 +44,7 @@ function spellings(secret: string): string[] {
     inUrl.replaceAll('%20', '+'),
     percent,
     percent.toUpperCase(),
+    bytes.toString('base64'),
     bytes.toString('base64').replace(/=+$/, ''),
   ];
   return [...new Set(all)];

@@ -1,0 +1,287 @@
+// Rename, labels and the free request: what arrives, and what is refused before anything is sent.
+import assert from 'node:assert/strict';
+import { ServiceError } from '../../src/errors.ts';
+import { createLabel, removeLabel, rename, request } from '../../src/rest/calls.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import { createClient, json, startServer, type TestServer } from './server.ts';
+
+const ID = 'bmac-c0141f68fc3d';
+const NAMES = [
+  'plain',
+  ' two words ',
+  'a/b\\c',
+  '50 % & more?',
+  '#1',
+  '..hidden',
+  '%2e%2e',
+  'a+b=c;d',
+  'Büro 🏢 東京',
+  'x'.repeat(500),
+  '🏢'.repeat(500),
+  '<img src=x onerror=alert(1)>',
+];
+
+async function refused(promise: Promise<unknown>): Promise<[string, unknown]> {
+  const error = await promise.then(
+    () => assert.fail('was not refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ServiceError, String(error));
+  assert.doesNotMatch(error.message, /__\w+__|INVALID_INPUT/, 'every error has a text');
+  return [error.code, error.cause.field];
+}
+
+describe('REST calls of flows', () => {
+  let server: TestServer;
+  let client: RestClient;
+
+  before(async () => {
+    server = await startServer((_, response) => response.end());
+    client = createClient(`${server.url}/base`);
+  });
+  beforeEach(() => {
+    server.calls.length = 0;
+    server.answer = (_, response) => response.end();
+  });
+  after(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  for (const name of NAMES) {
+    it(`brings the name ${name.slice(0, 30)} to the service exactly`, async () => {
+      assert.deepEqual(await rename(client, ID, name), { id: ID, friendlyName: name });
+      assert.deepEqual(await createLabel(client, name), { label: name });
+      assert.deepEqual(await removeLabel(client, ID, name), { id: ID, label: name });
+      const [put, post, del] = server.calls;
+      assert.deepEqual([put!.method, put!.url], ['PUT', `/base/api/v1/devices/${ID}/friendly-name`]);
+      assert.deepEqual(JSON.parse(put!.body), { name });
+      assert.equal(put!.headers['content-type'], 'application/json');
+      assert.deepEqual(
+        [post!.method, post!.url, JSON.parse(post!.body)],
+        ['POST', '/base/api/v1/labels', { label: name }],
+      );
+      assert.deepEqual([del!.method, del!.body], ['DELETE', '']);
+      const [, label = ''] = del!.url.split(`/base/api/v1/devices/${ID}/labels/`);
+      assert.equal(decodeURIComponent(label), name);
+    });
+  }
+
+  for (const device of ['C0141F68FC3D', 'c0:14:1f:68:fc:3d', 'c0-14-1f-68-fc-3d', 'BMAC-C0141F68FC3D']) {
+    it(`accepts ${device} as the device ${ID}`, async () => {
+      assert.equal((await rename(client, device, 'n')).id, ID);
+    });
+  }
+
+  it('accepts a REST id of another form as it is', async () => {
+    assert.equal((await rename(client, 'imei_35-X.1', 'n')).id, 'imei_35-X.1');
+    assert.equal(server.calls[0]!.url, '/base/api/v1/devices/imei_35-X.1/friendly-name');
+  });
+
+  const BAD_DEVICES = [
+    undefined,
+    null,
+    '',
+    ' ',
+    12,
+    {},
+    ['c0141f68fc3d'],
+    '.',
+    '..',
+    '../labels',
+    'a/b',
+    'a\\b',
+    '%2e%2e',
+    'a b',
+    '+',
+    '#',
+    'a\0',
+    'bmac-',
+    'bmac-123',
+    'c0141f68fc3',
+    'c0141f68fc3d0',
+    'c0:14:1f:68:fc',
+    'x'.repeat(129),
+    '\ud800',
+  ];
+  for (const device of BAD_DEVICES) {
+    it(`refuses the device ${JSON.stringify(device)?.slice(0, 40)} without sending anything`, async () => {
+      assert.deepEqual(await refused(rename(client, device, 'n')), ['INVALID_INPUT', 'device']);
+      assert.deepEqual(await refused(removeLabel(client, device, 'l')), ['INVALID_INPUT', 'device']);
+      assert.equal(server.calls.length, 0);
+    });
+  }
+
+  for (const name of [undefined, null, '', '  ', 5, true, {}, [], 'a\0b', 'a\nb', 'x'.repeat(2001)]) {
+    it(`refuses the name and label ${JSON.stringify(name)?.slice(0, 40)} without sending anything`, async () => {
+      assert.deepEqual(await refused(rename(client, ID, name)), ['INVALID_INPUT', 'name']);
+      assert.deepEqual(await refused(createLabel(client, name)), ['INVALID_INPUT', 'label']);
+      assert.deepEqual(await refused(removeLabel(client, ID, name)), ['INVALID_INPUT', 'label']);
+      assert.equal(server.calls.length, 0);
+    });
+  }
+
+  for (const label of ['.', '..', '\ud800']) {
+    it(`refuses the label ${JSON.stringify(label)}, which a path cannot carry`, async () => {
+      assert.deepEqual(await refused(createLabel(client, label)), ['INVALID_INPUT', 'label']);
+      assert.deepEqual(await refused(removeLabel(client, ID, label)), ['INVALID_INPUT', 'label']);
+    });
+  }
+
+  describe('free request', () => {
+    const PATHS = [
+      ['/api/v1/jobs', '/base/api/v1/jobs'],
+      ['api/v1/jobs/', '/base/api/v1/jobs/'],
+      ['/jobs?state=a%20b', '/base/jobs?state=a%20b'],
+      ['/labels/a%2Fb', '/base/labels/a%2Fb'],
+      ['/büro 1', '/base/b%C3%BCro%201'],
+      ['/a..b/...', '/base/a..b/...'],
+      ['/x?next=../y', '/base/x?next=../y'],
+      ['/at@host:1', '/base/at@host:1'],
+    ] as const;
+    for (const [path, url] of PATHS) {
+      it(`sends ${path} to ${url}`, async () => {
+        await request(client, { method: 'GET', path });
+        assert.equal(server.calls[0]!.url, url);
+      });
+    }
+
+    const BAD_PATHS = [
+      undefined,
+      null,
+      '',
+      7,
+      {},
+      'http://evil.example/',
+      ' https://evil.example/',
+      'javascript:alert(1)',
+      '//evil.example/x',
+      '/%2fevil.example',
+      '\\\\evil.example',
+      '/\\evil',
+      '..',
+      '../x',
+      '/..',
+      '/a/../b',
+      '/a/..',
+      '/%2e%2e/x',
+      '/.%2E/x',
+      '/%252e%252e/x',
+      '/a%2f..%2fb',
+      '/a/..%5cb',
+      '/./x',
+      '/a\nb',
+      '/a%0d%0ab',
+      '/a\0',
+      '/a%00',
+      '/a%2500',
+      '/x?a=%0a',
+      '/a#b',
+      '/50%',
+      '/%zz',
+      '/\ud800',
+      `/${'x'.repeat(4001)}`,
+    ];
+    for (const path of BAD_PATHS) {
+      it(`refuses the path ${JSON.stringify(path)?.slice(0, 40)} without sending anything`, async () => {
+        assert.deepEqual(await refused(request(client, { method: 'GET', path })), ['INVALID_INPUT', 'path']);
+        assert.equal(server.calls.length, 0);
+      });
+    }
+
+    it('sends every method, in any case, and a body with all but GET', async () => {
+      for (const method of ['get', 'POST', 'Put', 'PATCH', 'DELETE']) {
+        await request(client, { method, path: '/x', body: { a: [1] } });
+      }
+      assert.deepEqual(
+        server.calls.map(({ method, body }) => `${method} ${body}`),
+        ['GET ', 'POST {"a":[1]}', 'PUT {"a":[1]}', 'PATCH {"a":[1]}', 'DELETE {"a":[1]}'],
+      );
+    });
+
+    for (const method of [undefined, '', 'HEAD', 'TRACE', 'GET x', 5, {}]) {
+      it(`refuses the method ${JSON.stringify(method)}`, async () => {
+        assert.deepEqual(await refused(request(client, { method, path: '/x' })), ['INVALID_INPUT', 'method']);
+      });
+    }
+
+    it('sends a text as a JSON string and no body when there is none', async () => {
+      await request(client, { method: 'POST', path: '/x', body: 'a "b"' });
+      await request(client, { method: 'POST', path: '/x' });
+      assert.deepEqual(
+        server.calls.map(({ body }) => body),
+        ['"a \\"b\\""', ''],
+      );
+      assert.equal(server.calls[1]!.headers['content-type'], undefined);
+    });
+
+    const loop: Record<string, unknown> = {};
+    loop.loop = loop;
+    for (const [title, body] of [
+      ['a loop', loop],
+      ['a BigInt', 1n],
+      ['a function', () => 1],
+      ['bytes', Buffer.from('a')],
+    ] as const) {
+      it(`refuses ${title} as body`, async () => {
+        assert.deepEqual(await refused(request(client, { method: 'POST', path: '/x', body })), [
+          'INVALID_INPUT',
+          'body',
+        ]);
+      });
+    }
+
+    it('adds a query, encoded, arrays as repeated names, without what is absent', async () => {
+      const query = { q: 'a&b=ü', n: [1, 2], yes: true, none: null, not: undefined };
+      await request(client, { method: 'GET', path: '/x?first=1', query });
+      assert.equal(server.calls[0]!.url, '/base/x?first=1&q=a%26b%3D%C3%BC&n=1&n=2&yes=true');
+    });
+
+    for (const query of [
+      'a=b',
+      5,
+      [],
+      { a: {} },
+      { a: [[]] },
+      { a: Number.NaN },
+      { '': 1 },
+      { a: '\ud800' },
+    ]) {
+      it(`refuses the query ${JSON.stringify(query)}`, async () => {
+        assert.deepEqual(await refused(request(client, { method: 'GET', path: '/x', query })), [
+          'INVALID_INPUT',
+          'query',
+        ]);
+      });
+    }
+
+    for (const [sent, payload] of [
+      ['{"a":1}', { a: 1 }],
+      ['null', null],
+      ['false', false],
+      ['', ''],
+      ['plain', 'plain'],
+      ['{half', '{half'],
+    ] as const) {
+      it(`gives the answer ${JSON.stringify(sent)} as payload ${JSON.stringify(payload)}`, async () => {
+        server.answer = (_, response) => response.writeHead(202, { 'x-job': '7' }).end(sent);
+        const answer = await request(client, { method: 'GET', path: '/x' });
+        assert.deepEqual([answer.payload, answer.statusCode, answer.headers['x-job']], [payload, 202, '7']);
+      });
+    }
+
+    it('keeps a __proto__ in an answer harmless', async () => {
+      server.answer = (_, response) => response.end('{"__proto__":{"polluted":true}}');
+      await request(client, { method: 'GET', path: '/x' });
+      assert.equal(({} as Record<string, unknown>).polluted, undefined);
+    });
+  });
+
+  it('reports that a device is not known as HTTP_ERROR with the path', async () => {
+    server.answer = (_, response) => json(response, { message: 'no such device' }, 404);
+    await assert.rejects(removeLabel(client, ID, 'a b'), {
+      code: 'HTTP_ERROR',
+      message: `DELETE /api/v1/devices/${ID}/labels/a%20b was answered with status 404: {"message":"no such device"}`,
+    });
+  });
+});

@@ -1,0 +1,466 @@
+// RestClient against a real HTTP server: login, retries, errors, limits, closing.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { ServiceError } from '../../src/errors.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import type { RestState } from '../../src/rest/types.ts';
+import {
+  createClient,
+  createClock,
+  createToken,
+  json,
+  PASSWORD,
+  startServer,
+  type TestServer,
+} from './server.ts';
+
+const LIST = { method: 'GET', path: '/api/v1/devices' };
+const POST = { method: 'POST', path: '/api/v1/labels', body: '{"label":"a"}' };
+
+async function failure(promise: Promise<unknown>): Promise<ServiceError> {
+  const error = await promise.then(
+    () => assert.fail('did not fail'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ServiceError, String(error));
+  return error;
+}
+
+/** Answers with each status once, then with 200. */
+function failing(...statuses: number[]): TestServer['answer'] {
+  return (_, response) => json(response, {}, statuses.shift() ?? 200);
+}
+
+describe('REST client', () => {
+  let server: TestServer;
+  let client: RestClient;
+
+  beforeEach(async () => {
+    server = await startServer((_, response) => json(response, { items: [] }));
+    client = createClient(server.url);
+  });
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  it('leaves the fetch of the process alone', async () => {
+    const mark = Symbol.for('undici.globalDispatcher.1');
+    const before = [globalThis.fetch, (globalThis as Record<symbol, unknown>)[mark]];
+    await client.send(LIST);
+    assert.deepEqual([globalThis.fetch, (globalThis as Record<symbol, unknown>)[mark]], before);
+  });
+
+  describe('login', () => {
+    it('logs in once, however many calls wait for it', async () => {
+      await Promise.all(Array.from({ length: 20 }, () => client.send(LIST)));
+      assert.equal(server.logins.length, 1);
+      assert.deepEqual(JSON.parse(server.logins[0]!.body), { username: 'anna', password: PASSWORD });
+      assert.ok(server.calls.every(({ headers }) => headers.authorization === `Bearer ${server.tokens[0]}`));
+    });
+
+    it('sends the credential in the header of the settings, below the path prefixes of both addresses', async () => {
+      const other = createClient(server.url, {
+        authUrl: `${server.url}/auth/`,
+        baseUrl: `${server.url}/a/b/`,
+        authHeader: 'X-Auth',
+      });
+      await other.send({ ...LIST, query: { MaxResults: 3 } });
+      await other.close();
+      assert.equal(server.logins[0]!.url, '/auth/api/v1/auth/login');
+      assert.equal(server.calls[0]!.url, '/a/b/api/v1/devices?MaxResults=3');
+      assert.equal(server.calls[0]!.headers['x-auth'], `Bearer ${server.tokens[0]}`);
+    });
+
+    it('renews the token a minute before its end, counted from when it came', async () => {
+      const clock = createClock(0);
+      const other = createClient(server.url, {}, clock);
+      await other.send(LIST);
+      clock.time += 1738_000;
+      await other.send(LIST);
+      assert.equal(server.logins.length, 1);
+      clock.time += 3_000;
+      await other.send(LIST);
+      await other.close();
+      assert.equal(server.logins.length, 2);
+    });
+
+    it('logs in once more on 401 and repeats the call, also a POST', async () => {
+      await client.send(LIST);
+      server.answer = ({ headers }, response) =>
+        json(response, {}, headers.authorization === `Bearer ${server.tokens[0]}` ? 401 : 200);
+      await Promise.all([client.send(POST), client.send(POST), client.send(POST)]);
+      assert.equal(server.logins.length, 2);
+    });
+
+    it('reports a 401 that stays as HTTP_ERROR', async () => {
+      server.answer = failing(401, 401, 401);
+      const { code, cause } = await failure(client.send(LIST));
+      assert.equal(code, 'HTTP_ERROR');
+      assert.deepEqual(cause, { statusCode: 401, method: 'GET', path: '/api/v1/devices', body: '{}' });
+      assert.equal(server.logins.length, 2);
+    });
+
+    for (const statusCode of [400, 401, 403]) {
+      it(`reports ${statusCode} at login as LOGIN_FAILED`, async () => {
+        server.login = (_, response) => json(response, { error: 'no' }, statusCode);
+        const { code, cause } = await failure(client.send(LIST));
+        assert.deepEqual([code, cause], ['LOGIN_FAILED', { statusCode }]);
+      });
+    }
+
+    const NOT_A_LOGIN = [
+      '{"status":"FAILED","authToken":"a.b.c"}',
+      '{"status":"SUCCESS"}',
+      '{"status":"SUCCESS","authToken":"two\\nlines"}',
+      '<html>portal</html>',
+      'null',
+    ];
+    for (const body of NOT_A_LOGIN) {
+      it(`reports 200 at login with ${body} as LOGIN_FAILED`, async () => {
+        server.login = (_, response) => response.end(body);
+        const { code, cause } = await failure(client.send(LIST));
+        assert.deepEqual([code, cause], ['LOGIN_FAILED', { statusCode: 200 }]);
+      });
+    }
+
+    it('does not ask again for a while after a refusal, and recovers by itself later', async () => {
+      const clock = createClock();
+      const other = createClient(server.url, {}, clock);
+      const { login } = server;
+      server.login = (_, response) => json(response, {}, 401);
+      const first = await failure(other.send(LIST));
+      const second = await failure(other.send(LIST));
+      assert.deepEqual([second.code, second.cause, second.message], [first.code, first.cause, first.message]);
+      assert.notEqual(first, second);
+      assert.equal(server.logins.length, 1);
+      assert.deepEqual(other.state, { name: 'refused', reason: '401' });
+      clock.time += 10_001;
+      await failure(other.send(LIST));
+      clock.time += 10_001;
+      await failure(other.send(LIST));
+      assert.equal(server.logins.length, 2, 'the pause doubles');
+      server.login = login;
+      clock.time += 10_000;
+      await other.send(LIST);
+      assert.deepEqual(other.state, { name: 'connected' });
+      await other.close();
+    });
+
+    it('retries a login that was answered with 503 or reset', async () => {
+      const { login } = server;
+      let count = 0;
+      server.login = (request, response) => {
+        count++;
+        if (count === 1) json(response, {}, 503);
+        else if (count === 2) response.socket?.resetAndDestroy();
+        else login(request, response);
+      };
+      await client.send(LIST);
+      assert.equal(server.logins.length, 3);
+    });
+  });
+
+  describe('retries', () => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      it(`repeats ${method} after 429, 502, 503 and 504, at most as often as the settings say`, async () => {
+        server.answer = failing(429, 502, 503);
+        await client.send({ ...LIST, method });
+        assert.equal(server.calls.length, 4);
+        server.answer = failing(504, 504, 504, 504);
+        assert.equal((await failure(client.send({ ...LIST, method }))).cause.statusCode, 504);
+        assert.equal(server.calls.length, 8);
+      });
+    }
+
+    it('waits longer each time', async () => {
+      const clock = createClock();
+      const other = createClient(server.url, {}, clock);
+      server.answer = failing(503, 503, 503);
+      await other.send(LIST);
+      await other.close();
+      const [first = 0, second = 0, third = 0] = clock.waits;
+      assert.ok(first >= 500 && second >= 1000 && third >= 2000, String(clock.waits));
+    });
+
+    for (const [form, value] of [
+      ['in seconds', '7'],
+      ['as a date', new Date(Date.parse('Sat, 21 Nov 2026 03:00:07 GMT')).toUTCString()],
+    ] as const) {
+      it(`waits as long as Retry-After asks, ${form}`, async () => {
+        const clock = createClock();
+        const other = createClient(server.url, {}, clock);
+        let isFirst = true;
+        server.answer = (_, response) => {
+          const date = 'Sat, 21 Nov 2026 03:00:00 GMT';
+          json(response, {}, isFirst ? 429 : 200, { 'retry-after': value, date });
+          isFirst = false;
+        };
+        await other.send(LIST);
+        await other.close();
+        assert.deepEqual(clock.waits, [7000]);
+      });
+    }
+
+    it('gives up at once when Retry-After asks for an hour', async () => {
+      server.answer = (_, response) => json(response, {}, 429, { 'retry-after': '3600' });
+      assert.equal((await failure(client.send(LIST))).code, 'HTTP_ERROR');
+      assert.equal(server.calls.length, 1);
+    });
+
+    it('repeats a POST only when the service says that it did nothing', async () => {
+      server.answer = failing(503);
+      assert.equal((await failure(client.send(POST))).cause.statusCode, 503);
+      server.answer = failing(502);
+      assert.equal((await failure(client.send(POST))).cause.statusCode, 502);
+      server.answer = (_, response) => response.socket?.resetAndDestroy();
+      assert.equal((await failure(client.send(POST))).code, 'NETWORK');
+      assert.equal(server.calls.length, 3);
+      let isFirst = true;
+      server.answer = (_, response) => {
+        json(response, {}, isFirst ? 503 : 200, isFirst ? { 'retry-after': '1' } : {});
+        isFirst = false;
+      };
+      await client.send(POST);
+      assert.equal(server.calls.length, 5);
+    });
+
+    it('repeats a GET whose answer was reset in the middle of its body', async () => {
+      let isFirst = true;
+      server.answer = (_, response) => {
+        if (!isFirst) return json(response, { whole: true });
+        isFirst = false;
+        response.writeHead(200, { 'content-length': '1000' }).write('{"half', () => {
+          response.socket?.resetAndDestroy();
+        });
+      };
+      assert.equal((await client.send(LIST)).body, '{"whole":true}');
+    });
+  });
+
+  describe('errors', () => {
+    it('does not follow a redirect, so that the token goes nowhere else', async () => {
+      const other = await startServer((_, response) => json(response, {}));
+      server.answer = (_, response) =>
+        response.writeHead(307, { location: `${other.url}/api/v1/devices` }).end();
+      const error = await failure(client.send(LIST));
+      await other.stop();
+      assert.deepEqual([error.code, error.cause.statusCode], ['HTTP_ERROR', 307]);
+      assert.equal(other.calls.length, 0);
+    });
+
+    it('shows method, path, status and the first 500 characters of a body', async () => {
+      server.answer = (_, response) => response.writeHead(404).end('x'.repeat(300_000));
+      const { cause } = await failure(client.send(LIST));
+      assert.deepEqual(cause, {
+        statusCode: 404,
+        method: 'GET',
+        path: '/api/v1/devices',
+        body: 'x'.repeat(500),
+      });
+    });
+
+    it('hides password and token that the service echoes, however it spells them', async () => {
+      server.answer = ({ headers }, response) => {
+        const echo = [
+          PASSWORD,
+          JSON.stringify(PASSWORD),
+          encodeURIComponent(PASSWORD),
+          Buffer.from(PASSWORD).toString('base64'),
+          headers.authorization,
+          createToken('of somebody else'),
+        ];
+        response.writeHead(500).end(echo.join(' '));
+      };
+      const error = await failure(client.send(LIST));
+      const shown = `${JSON.stringify(error)} ${error.message} ${error.stack} ${error.cause.body}`;
+      assert.equal(error.cause.body, '*** "***" *** *** Bearer *** ***');
+      assert.ok(!shown.includes('ss/w') && !shown.includes('eyJ'), shown);
+    });
+
+    it('never shows half of a secret at the end of what it cut', async () => {
+      server.answer = ({ headers }, response) =>
+        response.writeHead(500).end(`${headers.authorization} `.repeat(20_000));
+      const { cause } = await failure(client.send(LIST));
+      assert.ok(!String(cause.body).includes('eyJ'));
+    });
+
+    it('refuses an answer of 100 MB as BAD_RESPONSE without reading it to its end', async () => {
+      let written = 0;
+      server.answer = (_, response) => {
+        const chunk = Buffer.alloc(1024 * 1024, 0x20);
+        response.writeHead(200);
+        const write = () => {
+          if (response.destroyed || written >= 100) return response.end();
+          written++;
+          response.write(chunk, write);
+        };
+        write();
+      };
+      const { code, cause } = await failure(client.send(LIST));
+      assert.equal(code, 'BAD_RESPONSE');
+      assert.ok(String(cause.body).length <= 500);
+      assert.ok(written < 60, `${written} MB`);
+    });
+
+    it('reports a service that does not answer in time as NETWORK with ETIMEDOUT', async () => {
+      const other = createClient(server.url, { timeout: 150, retries: 0 });
+      server.answer = () => undefined;
+      const { code, cause } = await failure(other.send(LIST));
+      await other.close();
+      assert.deepEqual([code, cause], ['NETWORK', { code: 'ETIMEDOUT' }]);
+    });
+
+    it('counts the time also over a body that trickles', async () => {
+      const other = createClient(server.url, { timeout: 300, retries: 0 });
+      let timer: NodeJS.Timeout | undefined;
+      server.answer = (_, response) => {
+        timer = setInterval(() => response.write(' '), 20);
+      };
+      const { cause } = await failure(other.send(LIST));
+      clearInterval(timer);
+      await other.close();
+      assert.deepEqual(cause, { code: 'ETIMEDOUT' });
+    });
+
+    it('reports a port where nobody listens as NETWORK with ECONNREFUSED', async () => {
+      const gone = await startServer(() => undefined);
+      await gone.stop();
+      const other = createClient(gone.url);
+      const { code, cause } = await failure(other.send(LIST));
+      assert.deepEqual(
+        [code, cause, other.state],
+        ['NETWORK', { code: 'ECONNREFUSED' }, { name: 'failing', reason: 'ECONNREFUSED' }],
+      );
+      await other.close();
+    });
+
+    it('reports a server that does not speak HTTP as NETWORK', async () => {
+      const odd = createServer((socket) => socket.end('220 mail ready\r\n')).listen(0, '127.0.0.1');
+      await once(odd, 'listening');
+      const { port } = odd.address() as { port: number };
+      const other = createClient(`http://127.0.0.1:${port}`, { retries: 0 });
+      const { code, text, cause } = await failure(other.send(LIST));
+      await other.close();
+      odd.close();
+      assert.deepEqual([code, text.key, cause.code], ['NETWORK', 'NETWORK.notHttp', 'ERR_HTTP_PARSER']);
+    });
+
+    for (const [title, changes, expected] of [
+      ['no REST address', { baseUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      ['no user name', { username: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      [
+        'an address without scheme',
+        { baseUrl: 'host:80/x' },
+        ['INVALID_INPUT', { field: 'baseUrl', value: 'host:80/x' }],
+      ],
+      [
+        'an address that is only a name',
+        { authUrl: 'host' },
+        ['INVALID_INPUT', { field: 'authUrl', value: 'host' }],
+      ],
+      [
+        'another scheme',
+        { baseUrl: 'ftp://host' },
+        ['INVALID_INPUT', { field: 'baseUrl', value: 'ftp://host' }],
+      ],
+      [
+        'a query',
+        { baseUrl: 'http://host/?a=1' },
+        ['INVALID_INPUT', { field: 'baseUrl', value: 'http://host/?a=1' }],
+      ],
+      [
+        'a password in the address',
+        { baseUrl: 'http://a:secret@host' },
+        ['INVALID_INPUT', { field: 'baseUrl', value: 'http://…@host' }],
+      ],
+      [
+        'an impossible header',
+        { authHeader: 'X: y' },
+        ['INVALID_INPUT', { field: 'authHeader', value: 'X: y' }],
+      ],
+    ] as const) {
+      it(`says in words what is wrong with settings that have ${title}`, async () => {
+        const other = createClient('http://localhost:9', changes);
+        const error = await failure(other.send(LIST));
+        assert.deepEqual([error.code, error.cause], expected);
+        assert.doesNotMatch(error.message, /__|secret/);
+        await other.close();
+      });
+    }
+  });
+
+  describe('load and closing', () => {
+    it('makes at most 4 calls at a time', async () => {
+      const held: (() => void)[] = [];
+      const counts: number[] = [];
+      server.answer = (_, response) => {
+        held.push(() => json(response, {}));
+        if (held.length !== 4) return;
+        setImmediate(() => {
+          counts.push(held.length);
+          for (const answer of held.splice(0)) answer();
+        });
+      };
+      await Promise.all(Array.from({ length: 40 }, () => client.send(LIST)));
+      assert.deepEqual(counts, Array(10).fill(4));
+    });
+
+    it('ends running and waiting calls with CLOSED when it is closed, and frees the sockets', async () => {
+      server.answer = () => undefined;
+      const calls = Array.from({ length: 9 }, () => failure(client.send(LIST)));
+      while (server.calls.length < 4) await once(server.server, 'request');
+      await client.close();
+      assert.deepEqual(
+        (await Promise.all(calls)).map(({ code }) => code),
+        Array(9).fill('CLOSED'),
+      );
+      assert.equal((await failure(client.send(LIST))).code, 'CLOSED');
+      assert.deepEqual(client.state, { name: 'closed' });
+    });
+
+    it('ends one call with CLOSED by its signal and lets the others be', async () => {
+      const stop = new AbortController();
+      const kept: (() => void)[] = [];
+      server.answer = (_, response) => kept.push(() => json(response, {}));
+      const other = client.send(LIST);
+      const stopped = failure(client.send(LIST, { signal: stop.signal }));
+      while (kept.length < 2) await once(server.server, 'request');
+      stop.abort();
+      assert.equal((await stopped).code, 'CLOSED');
+      for (const answer of kept) answer();
+      assert.equal((await other).statusCode, 200);
+    });
+
+    it('ends the wait before a retry by the signal', async () => {
+      const stop = new AbortController();
+      const clock = { ...createClock(), wait: () => new Promise<void>(() => stop.abort()) };
+      const other = createClient(server.url, {}, clock);
+      server.answer = failing(503, 503, 503, 503);
+      assert.equal((await failure(other.send(LIST, { signal: stop.signal }))).code, 'CLOSED');
+      await other.close();
+    });
+
+    it('tells its state as it changes', async () => {
+      const states: RestState[] = [];
+      const stop = client.onState((state) => states.push(state));
+      server.answer = failing(503);
+      await client.send(LIST);
+      server.answer = failing(500);
+      await failure(client.send(LIST));
+      server.answer = failing(404);
+      await failure(client.send(LIST));
+      stop();
+      server.answer = failing(500);
+      await failure(client.send(LIST));
+      assert.deepEqual(states, [
+        { name: 'connecting' },
+        { name: 'waiting', reason: '503' },
+        { name: 'connected' },
+        { name: 'failing', reason: '500' },
+        { name: 'connected' },
+      ]);
+    });
+  });
+});

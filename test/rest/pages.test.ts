@@ -1,0 +1,181 @@
+// The device list: paging, broken lists, filters.
+import assert from 'node:assert/strict';
+import type { RestClient } from '../../src/rest/client.ts';
+import { createDeviceFilter } from '../../src/rest/filters.ts';
+import { devicePages, type PageOptions } from '../../src/rest/pages.ts';
+import type { Device } from '../../src/rest/types.ts';
+import { createClient, json, startServer, type TestServer } from './server.ts';
+
+async function all(client: RestClient, options: Partial<PageOptions> = {}): Promise<Device[][]> {
+  const pages: Device[][] = [];
+  for await (const page of devicePages(client, { pageSize: 100, ...options })) pages.push(page.devices);
+  return pages;
+}
+
+describe('device list', () => {
+  let server: TestServer;
+  let client: RestClient;
+
+  beforeEach(async () => {
+    server = await startServer(() => undefined);
+    client = createClient(server.url);
+  });
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  it('follows the tokens, encoded, with the query of the user on every page', async () => {
+    const tokens = ['a+b/c==', 'd e&f', undefined];
+    server.answer = (_, response) =>
+      json(response, { items: [{ id: 'x' }], nextToken: tokens[server.calls.length - 1] });
+    assert.equal((await all(client, { pageSize: 7, query: { site: 'ü' } })).length, 3);
+    assert.deepEqual(
+      server.calls.map(({ url }) => url),
+      [
+        '/api/v1/devices?site=%C3%BC&MaxResults=7',
+        '/api/v1/devices?site=%C3%BC&MaxResults=7&NextToken=a%2Bb%2Fc%3D%3D',
+        '/api/v1/devices?site=%C3%BC&MaxResults=7&NextToken=d%20e%26f',
+      ],
+    );
+  });
+
+  it('takes the name of the token parameter from the settings', async () => {
+    const other = createClient(server.url, { pageTokenParam: 'page' });
+    server.answer = (_, response) =>
+      json(response, { items: [], nextToken: server.calls.length === 1 ? 't' : '' });
+    await all(other);
+    await other.close();
+    assert.equal(server.calls[1]!.url, '/api/v1/devices?MaxResults=100&page=t');
+  });
+
+  it('gives every device as received, with its MAC', async () => {
+    const device = { id: 'bmac-C0141F68FC3D', friendlyName: null, labels: ['a'], extra: { deep: [1] } };
+    server.answer = (_, response) => json(response, { items: [device, { id: 'other' }], nextToken: null });
+    assert.deepEqual(await all(client), [[{ ...device, mac: 'c0141f68fc3d' }, { id: 'other' }]]);
+  });
+
+  it('fetches no page that nobody asks for', async () => {
+    server.answer = (_, response) => json(response, { items: [], nextToken: `t${server.calls.length}` });
+    for await (const _ of devicePages(client, { pageSize: 1 })) if (server.calls.length === 3) break;
+    assert.equal(server.calls.length, 3);
+  });
+
+  for (const [title, next] of [
+    ['at once', () => 'same'],
+    ['in a circle', (count: number) => `t${count % 3}`],
+  ] as const) {
+    it(`reports a token that repeats ${title} as BAD_RESPONSE`, async () => {
+      server.answer = (_, response) => json(response, { items: [], nextToken: next(server.calls.length) });
+      await assert.rejects(all(client), {
+        code: 'BAD_RESPONSE',
+        message: 'the list of devices repeats its page token',
+      });
+    });
+  }
+
+  for (const body of [
+    '',
+    'not json',
+    '[]',
+    'null',
+    '{}',
+    '{"items":{}}',
+    '{"items":[1]}',
+    '{"items":[],"nextToken":5}',
+    '['.repeat(200_000),
+  ]) {
+    it(`reports ${body.slice(0, 30) || 'nothing'} as BAD_RESPONSE with the body`, async () => {
+      server.answer = (_, response) => response.end(body);
+      await assert.rejects(all(client), { code: 'BAD_RESPONSE', cause: { body: body.slice(0, 500) } });
+    });
+  }
+
+  it('ends with CLOSED when its signal is aborted between two pages', async () => {
+    const stop = new AbortController();
+    server.answer = (_, response) => json(response, { items: [], nextToken: `t${server.calls.length}` });
+    const pages = devicePages(client, { pageSize: 1, signal: stop.signal });
+    await pages.next();
+    stop.abort();
+    await assert.rejects(pages.next(), { code: 'CLOSED' });
+  });
+});
+
+describe('device filter', () => {
+  const device: Device = {
+    id: 'bmac-c0141f68fc3d',
+    friendlyName: 'Büro North',
+    modelNumber: '2011',
+    labels: ['floor-1', 'north, east'],
+    connectivity: { connected: true },
+    firmwareVersion: '3.4.0-beta.2',
+  };
+  const EMPTY = { id: 'x' } as Device;
+
+  const ROWS: [Record<string, unknown>, boolean][] = [
+    [{}, true],
+    [{ labels: '', connected: null, model: undefined, firmware: '', search: '' }, true],
+    [{ labels: [] }, true],
+    [{ labels: 'floor-1' }, true],
+    [{ labels: 'north, east' }, true],
+    [{ labels: ['floor-2', 'floor-1'] }, true],
+    [{ labels: ['floor-2'] }, false],
+    [{ connected: true }, true],
+    [{ connected: 'False' }, false],
+    [{ model: '2011' }, true],
+    [{ model: 2011 }, true],
+    [{ model: '201' }, false],
+    [{ firmware: '3.4.0-beta.2' }, true],
+    [{ firmware: '<3.4.0' }, true],
+    [{ firmware: '>=3.4.0' }, false],
+    [{ firmware: '3.x' }, true],
+    [{ firmware: '>=3.0.0 <3.4.0 || 9' }, true],
+    [{ firmware: 'banana' }, false],
+    [{ search: 'büRO' }, true],
+    [{ search: 'FC3D' }, true],
+    [{ search: 'south' }, false],
+    [{ labels: 'floor-1', connected: false }, false],
+  ];
+  for (const [filter, expected] of ROWS) {
+    it(`${expected ? 'lets a device through' : 'keeps a device back'} by ${JSON.stringify(filter)}`, () => {
+      assert.equal(createDeviceFilter(filter)(device), expected);
+    });
+  }
+
+  it('takes a device without any field for not connected and not matching', () => {
+    assert.equal(createDeviceFilter({ connected: false })(EMPTY), true);
+    for (const filter of [
+      { labels: 'a' },
+      { model: '1' },
+      { firmware: '*' },
+      { search: 'z' },
+      { connected: true },
+    ]) {
+      assert.equal(createDeviceFilter(filter)(EMPTY), false, JSON.stringify(filter));
+    }
+  });
+
+  const BAD: [string, unknown][] = [
+    ['labels', 5],
+    ['labels', [1]],
+    ['labels', ['']],
+    ['labels', {}],
+    ['connected', 'yes'],
+    ['connected', 1],
+    ['connected', 'constructor'],
+    ['model', {}],
+    ['firmware', '>>1'],
+    ['firmware', '<=banana'],
+    ['firmware', []],
+    ['search', true],
+    ['search', 'x'.repeat(501)],
+  ];
+  for (const [field, value] of BAD) {
+    it(`refuses ${field} = ${JSON.stringify(value)?.slice(0, 30)}`, () => {
+      assert.throws(() => createDeviceFilter({ [field]: value }), {
+        code: 'INVALID_INPUT',
+        cause: { field, value },
+      });
+    });
+  }
+});
