@@ -1,7 +1,7 @@
 // The brokers that the engine is tested against: aedes in this process, and a real Mosquitto.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { Aedes } from 'aedes';
+import { Aedes, type AedesOptions } from 'aedes';
 import { freePort, startMosquitto } from './mosquitto.ts';
 import { requirePrograms } from './requirements.ts';
 
@@ -22,9 +22,9 @@ export const BROKERS: Record<string, (context: Mocha.Context) => Promise<Broker>
   },
 };
 
-async function startAedes(): Promise<Broker> {
+export async function startAedes(options: AedesOptions = {}): Promise<Broker> {
   const port = await freePort();
-  const aedes = await Aedes.createBroker();
+  const aedes = await Aedes.createBroker(options);
   const sockets = new Set<Socket>();
   let server = listen();
   function listen() {
