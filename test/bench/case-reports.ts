@@ -1,0 +1,121 @@
+// P1, P2, P2b, P5: what a report costs.
+import { startMosquitto } from '../mosquitto.ts';
+import { compare, judge, type Row } from './compare.ts';
+import { coreByDevice, coreByKind, floorReports, oursByDevice, oursByKind } from './flows.ts';
+import { type Load, startLoad } from './load-client.ts';
+import { measureReports, type ReportRound } from './measure.ts';
+import type { Options } from './run.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Nothing is dropped, whoever is slow. */
+const BROKER = ['max_queued_messages 0', 'max_inflight_messages 0'];
+const UNIT = 'µs CPU per report';
+
+const DECODED: Traffic = { form: 'decoded', gateways: 10, devices: 50 };
+
+async function withLoad<T>(act: (broker: string, load: Load) => Promise<T>): Promise<T> {
+  const mosquitto = await startMosquitto(BROKER);
+  const load = await startLoad(mosquitto.url);
+  try {
+    return await act(mosquitto.url, load);
+  } finally {
+    load.stop();
+    await mosquitto.stop();
+  }
+}
+
+const scaled = (round: ReportRound, { scale }: Options): ReportRound => ({
+  ...round,
+  count: Math.round(round.count * scale),
+});
+
+async function reports(options: Options): Promise<Row[]> {
+  const round = scaled({ traffic: DECODED, count: 20_000, rate: 4000 }, options);
+  return withLoad(async (broker, load) => {
+    const values = await compare(
+      {
+        ours: () => measureReports(oursByKind(broker), load, round),
+        floor: () => measureReports(floorReports(broker), load, round),
+        core: () => measureReports(coreByKind(broker), load, round),
+      },
+      options.pairs,
+    );
+    const what = 'five report-in nodes, one per kind';
+    return judge(values, UNIT, [
+      { case: 'P1', what, of: 'ours', against: 'floor', atMost: 1.1 },
+      { case: 'P1', what, of: 'ours', against: 'core', atMost: 0.3 },
+    ]);
+  });
+}
+
+async function manyRules(options: Options): Promise<Row[]> {
+  const round = scaled(
+    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 6000, rate: 600 },
+    options,
+  );
+  return withLoad(async (broker, load) => {
+    const values = await compare(
+      {
+        ours: () => measureReports(oursByDevice(broker, 200, 200), load, round),
+        'P1 of ours': () => measureReports(oursByKind(broker), load, round),
+        core: () => measureReports(coreByDevice(broker, 200), load, round),
+      },
+      options.pairs,
+    );
+    const what = '200 report-in nodes, each for one device';
+    return judge(values, UNIT, [
+      { case: 'P2', what, of: 'ours', against: 'P1 of ours', atMost: 1.1 },
+      { case: 'P2', what, of: 'ours', against: 'core', atMost: 0.06 },
+    ]);
+  });
+}
+
+async function manyDevices(options: Options): Promise<Row[]> {
+  const few = scaled(
+    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 20_000, rate: 4000 },
+    options,
+  );
+  const many = { ...few, traffic: { form: 'decoded', gateways: 1000, devices: 100_000 } } as const;
+  return withLoad(async (broker, load) => {
+    const values = await compare(
+      {
+        ours: () => measureReports(oursByDevice(broker, 2000, 100_000), load, many),
+        'P2 of ours': () => measureReports(oursByDevice(broker, 200, 200), load, few),
+      },
+      options.pairs,
+    );
+    return judge(values, UNIT, [
+      {
+        case: 'P2b',
+        what: '2 000 report-in nodes, 100 000 devices seen',
+        of: 'ours',
+        against: 'P2 of ours',
+        atMost: 1.2,
+      },
+    ]);
+  });
+}
+
+async function decoding(options: Options): Promise<Row[]> {
+  const round = scaled({ traffic: { ...DECODED, form: 'raw' }, count: 20_000, rate: 4000 }, options);
+  return withLoad(async (broker, load) => {
+    const values = await compare(
+      {
+        ours: () => measureReports(oursByKind(broker), load, round),
+        'not decoded': () => measureReports(oursByKind(broker, { decode: false }), load, round),
+      },
+      options.pairs,
+    );
+    return judge(values, UNIT, [
+      {
+        case: 'P5',
+        what: 'raw reports decoded by the catalogue',
+        of: 'ours',
+        against: 'not decoded',
+        atMost: 1.15,
+      },
+    ]);
+  });
+}
+
+export const reportCases = { P1: reports, P2: manyRules, P2b: manyDevices, P5: decoding };

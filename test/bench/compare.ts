@@ -1,0 +1,60 @@
+// Runs variants of one job in turn, so that every pair meets the same state of the machine, and takes medians.
+
+/** A line of the result; figures in words, `reached` undefined where the machine cannot show it. */
+export interface Row {
+  case: string;
+  what: string;
+  ours: string;
+  against: string;
+  ratio: string;
+  reach: string;
+  reached: boolean | undefined;
+}
+
+export interface Goal {
+  case: string;
+  what: string;
+  of: string;
+  against: string;
+  /** The highest ratio that is good enough. */
+  atMost: number;
+}
+
+export type Variants = Record<string, () => Promise<number>>;
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+}
+
+/** Every variant once per pair, each pair in the other order. */
+export async function compare(variants: Variants, pairs: number): Promise<Record<string, number[]>> {
+  const names = Object.keys(variants);
+  const values: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
+  for (let pair = 0; pair < pairs; pair++) {
+    for (const name of pair % 2 === 0 ? names : names.toReversed()) {
+      const value = await (variants[name] as Variants[string])();
+      values[name]?.push(value);
+      process.stderr.write(`  ${name} ${value.toFixed(1)}\n`);
+    }
+  }
+  return values;
+}
+
+/** Goals about values of `compare`; the ratio is the median of the pairs' ratios. */
+export function judge(values: Record<string, number[]>, unit: string, goals: Goal[]): Row[] {
+  return goals.map(({ of, against, atMost, ...row }) => {
+    const [ours, theirs] = [values[of] ?? [], values[against] ?? []];
+    const ratio = median(ours.map((value, i) => value / (theirs[i] ?? Number.NaN)));
+    return {
+      ...row,
+      ours: `${median(ours).toFixed(1)} ${unit}`,
+      against: `${against}: ${median(theirs).toFixed(1)} ${unit}`,
+      ratio: `${ratio.toFixed(ratio < 0.1 ? 3 : 2)} ×`,
+      reach: `≤ ${atMost} ×`,
+      reached: ratio <= atMost,
+    };
+  });
+}

@@ -1,0 +1,25 @@
+// Starts the load process and gives it orders.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Traffic } from './traffic.ts';
+
+export type LoadOrder = { do: 'publish'; traffic: Traffic; count: number; rate: number } | { do: 'respond' };
+
+export interface Load {
+  /** Resolves when the order is carried out: everything is published, or requests are being answered. */
+  order(order: LoadOrder): Promise<void>;
+  stop(): void;
+}
+
+export async function startLoad(url: string): Promise<Load> {
+  const child = fork(join(import.meta.dirname, 'load.ts'), [url], { execArgv: ['--import', 'tsx'] });
+  await once(child, 'message');
+  return {
+    order: async (order) => {
+      child.send(order);
+      await once(child, 'message');
+    },
+    stop: () => void child.kill('SIGKILL'),
+  };
+}

@@ -1,0 +1,100 @@
+// One measured Node-RED: started, settled, warmed up, then a round of a known number of messages.
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS, type Version } from '../e2e/node-red.ts';
+import type { Load } from './load-client.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Figures of one round, taken inside the measured process: µs of CPU and wall time, bytes. */
+export interface Figures {
+  cpu: number;
+  wall: number;
+  rss: number;
+  heap: number;
+}
+
+const NODES = [join(import.meta.dirname, 'nodes'), join(import.meta.dirname, 'floor-node')];
+const SETTLE_TIMEOUT = 3000;
+const MOST_TRIES = 20;
+
+export interface Bench {
+  red: NodeRed;
+  /** Runs `act`, which makes `count` messages reach the sinks; the figures are those until the last one. */
+  round(count: number, act: () => Promise<void> | void): Promise<Figures>;
+  stop(): Promise<void>;
+}
+
+export async function startBench(
+  nodes: NodeConfig[],
+  settings: Record<string, unknown> = {},
+): Promise<Bench> {
+  const red = await startNodeRed(VERSIONS[0] as Version, { nodesDir: NODES, ...settings });
+  try {
+    await red.deploy(nodes);
+  } catch (error) {
+    await red.stop();
+    throw error;
+  }
+  return {
+    red,
+    round: async (count, act) => {
+      red.send('bench-expect', { count });
+      await red.next('bench-armed');
+      await act();
+      return (await red.next('bench')) as unknown as Figures;
+    },
+    stop: () => red.stop(),
+  };
+}
+
+/** Repeats a small round until nothing is lost in it: then everything is connected and subscribed. */
+export async function settle({ red }: Bench, count: number, act: () => Promise<void> | void): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    red.send('bench-expect', { count });
+    await red.next('bench-armed');
+    await act();
+    for (const end = performance.now() + SETTLE_TIMEOUT; performance.now() < end; await delay(50)) {
+      red.send('bench-left', {});
+      if (((await red.next('bench-left')).left as number) <= 0) {
+        await red.next('bench');
+        return;
+      }
+    }
+  }
+  throw new Error(`the flow does not get ready:\n${red.log().slice(-2000)}`);
+}
+
+export interface ReportRound {
+  traffic: Traffic;
+  /** Messages of the measured round, and per second. */
+  count: number;
+  rate: number;
+}
+
+/** Microseconds of CPU per report, after a warm-up of half a round. */
+export async function measureReports(nodes: NodeConfig[], load: Load, { traffic, count, rate }: ReportRound) {
+  const bench = await startBench(nodes);
+  try {
+    const publish = (number: number) => () => load.order({ do: 'publish', traffic, count: number, rate });
+    await settle(bench, traffic.devices, publish(traffic.devices));
+    await bench.round(count / 2, publish(count / 2));
+    const figures = await bench.round(count, publish(count));
+    return figures.cpu / count;
+  } finally {
+    await bench.stop();
+  }
+}
+
+/** Microseconds of CPU per request, so many in flight at a time; `source` is the node that asks. */
+export async function measureReads(nodes: NodeConfig[], source: string, count: number, atOnce: number) {
+  const bench = await startBench(nodes);
+  try {
+    const ask = (number: number) => () => bench.red.send(source, { count: number, atOnce });
+    await settle(bench, 100, () => bench.red.send(source, { count: 100, atOnce: 8 }));
+    await bench.round(count / 2, ask(count / 2));
+    const figures = await bench.round(count, ask(count));
+    return figures.cpu / count;
+  } finally {
+    await bench.stop();
+  }
+}
