@@ -28,8 +28,8 @@ function isInstalled() {
   const wanted = readJson('package-lock.json').packages;
   const have = readJson('node_modules/.package-lock.json').packages;
   return Object.entries(wanted).every(
-    ([path, { version, optional, devOptional, link }]) =>
-      path === '' || optional || devOptional || link || have[path]?.version === version,
+    ([path, { version, optional, devOptional, extraneous, link }]) =>
+      path === '' || optional || devOptional || extraneous || link || have[path]?.version === version,
   );
 }
 
