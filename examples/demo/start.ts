@@ -9,7 +9,7 @@ import { freePort } from './ports.ts';
 import { watchSources } from './watch.ts';
 
 const ROOT = join(__dirname, '..', '..');
-const FOLDER = join(ROOT, '.demo');
+const FOLDER = process.env.MT_DEMO_FOLDER ?? join(ROOT, '.demo');
 /** The whole of stopping: Node-RED first, which gets most of it. */
 const STOP_MS = 2800;
 const LOGIN = { username: 'demo', password: 'demo-password' };

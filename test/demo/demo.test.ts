@@ -1,0 +1,89 @@
+// The demo as a newcomer meets it: started, pressed, stopped.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectAsync, type MqttClient } from 'mqtt';
+import { DEMO } from '../simulator/fleet.ts';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** What the demo prints until it says how to stop it. */
+async function introduction(demo: ChildProcess): Promise<string> {
+  let text = '';
+  for await (const chunk of demo.stdout ?? []) {
+    text += chunk;
+    if (text.includes('Ctrl-C')) return text;
+  }
+  throw new Error(`the demo ended: ${text}`);
+}
+
+const addressOf = (text: string, name: string): string =>
+  new RegExp(`${name} +(\\S+?)/?\\s`).exec(text)?.[1] ?? assert.fail(`no ${name} in: ${text}`);
+
+/** The next message on a topic that ends like this. */
+function next(client: MqttClient, end: string): Promise<Record<string, unknown>> {
+  return new Promise((resolve) => {
+    client.on('message', function look(topic, payload) {
+      if (!topic.includes(end)) return;
+      client.off('message', look);
+      resolve(JSON.parse(payload.toString()));
+    });
+  });
+}
+
+describe('the demo', () => {
+  let folder: string;
+  let demo: ChildProcess;
+  let text: string;
+  let client: MqttClient;
+  before(async function () {
+    this.timeout(60_000);
+    folder = await mkdtemp(join(tmpdir(), 'mt-demo-'));
+    demo = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/start.ts', '--rate', '50'], {
+      cwd: ROOT,
+      env: { ...process.env, MT_DEMO_FOLDER: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    text = await introduction(demo);
+    client = await connectAsync(addressOf(text, 'Broker'));
+    await client.subscribeAsync('mt/gateway/+/response/#');
+  });
+  after(async () => {
+    await client?.endAsync(true);
+    if (demo.exitCode === null) demo.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const press = async (button: string): Promise<void> => {
+    const answer = await fetch(`${addressOf(text, 'Editor')}/inject/demo-${button}`, { method: 'POST' });
+    assert.equal(answer.status, 200);
+  };
+
+  it('reads the firmware version when its button is pressed', async () => {
+    const answer = next(client, `${DEMO.device}/read-decoded/firmware-version`);
+    await press('read');
+    assert.equal((await answer).value, '3.4.1');
+  });
+
+  it('writes a mode and reads it again with what the first node left in the message', async () => {
+    const answer = next(client, `${DEMO.device}/read-decoded/device-mode`);
+    await press('write-unconnected');
+    assert.equal((await answer).value, 'unconnected');
+  });
+
+  it('acknowledges samples that are stored already', async () => {
+    assert.equal((await next(client, '/ack')).status, 0);
+    const stored = (await readFile(join(folder, 'samples.jsonl'), 'utf8')).trim().split('\n');
+    assert.ok(stored.length > 0 && stored.every((line) => JSON.parse(line).kind === 'timestamped'));
+  });
+
+  it('stops at one signal and leaves nothing behind', async () => {
+    const ended = once(demo, 'exit');
+    demo.kill('SIGINT');
+    assert.deepEqual(await ended, [0, null]);
+    await assert.rejects(fetch(addressOf(text, 'Editor')));
+  });
+});
