@@ -1,5 +1,5 @@
 // Reads the bodies of answers: JSON from outside into checked shapes.
-import { parseMac } from '../protocol/mac.ts';
+import { isMac, parseMac } from '../protocol/mac.ts';
 import type { Device } from './types.ts';
 
 export interface DevicePage {
@@ -38,8 +38,19 @@ export function readDevicePage(answer: unknown): DevicePage | undefined {
   if (nextToken !== null && typeof nextToken !== 'string') return undefined;
   for (const item of items) {
     if (!isObject(item)) return undefined;
-    const mac = parseMac(item.id);
+    const mac = macOf(item.id);
     if (mac !== undefined) item.mac = mac;
   }
   return { devices: items as Device[], nextToken: nextToken || undefined };
+}
+
+const USUAL_START = 'bmac-';
+
+/** Lists are long and nearly every id is spelled alike, so the usual spelling is read first and fast. */
+function macOf(id: unknown): string | undefined {
+  if (typeof id === 'string' && id.startsWith(USUAL_START)) {
+    const hex = id.slice(USUAL_START.length);
+    if (isMac(hex)) return hex;
+  }
+  return parseMac(id);
 }

@@ -44,9 +44,14 @@ export class TokenKeeper {
     return this.#seen;
   }
 
+  /** The token, when there is one that lasts a while. */
+  get current(): string | undefined {
+    return this.#token && this.#clock.now() < this.#token.renewAt ? this.#token.text : undefined;
+  }
+
   /** A token that lasts a while. @throws what the login threw; every caller gets an error of its own */
   async token(): Promise<string> {
-    if (this.#token && this.#clock.now() < this.#token.renewAt) return this.#token.text;
+    if (this.current !== undefined) return this.current;
     if (this.#refusal && this.#clock.now() < this.#refusedUntil) throw copyError(this.#refusal);
     this.#pending ??= this.#renew().finally(() => {
       this.#pending = undefined;

@@ -38,7 +38,6 @@ export class RestClient {
   readonly #http: HttpAgent;
   readonly #tokens: TokenKeeper;
   readonly #slots = new Slots(CALLS_AT_A_TIME, MOST_WAITING);
-  readonly #running = new Set<AbortController>();
   readonly #listeners = new Set<(state: RestState) => void>();
   readonly #closing = new AbortController();
   #state: RestState = { name: 'idle' };
@@ -86,8 +85,8 @@ export class RestClient {
   /** Sends an authenticated request below the base URL. @returns the answer when it is 2xx */
   async send(request: RestRequest, { signal }: CallOptions = {}): Promise<HttpAnswer> {
     const base = this.#address('baseUrl');
-    return this.#run(signal, async (inner) => {
-      const answer = await this.#authorized(base, request, inner);
+    return this.#run(signal, async () => {
+      const answer = await this.#authorized(base, request, signal);
       if (!isSuccess(answer)) throw this.#httpError(answer, request);
       if (answer.isCut) throw this.badResponse('tooLarge', answer.body, request);
       return answer;
@@ -107,7 +106,6 @@ export class RestClient {
   /** Ends every call with CLOSED and every socket; never rejects. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const call of this.#running) call.abort();
     this.#enter({ name: 'closed' });
     await this.#http.close().catch((error: unknown) => this.#log.trace(`closing: ${error}`));
   }
@@ -131,20 +129,14 @@ export class RestClient {
     return readBaseAddress(field, field === 'authUrl' ? authUrl : baseUrl);
   }
 
-  /** Gives a call its slot, its own signal (the caller's or our closing, whichever is first), and notes its end. */
-  async #run<Result>(
-    outer: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    if (outer?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
-    const call = new AbortController();
-    const stop = () => call.abort();
-    outer?.addEventListener('abort', stop, { once: true });
-    this.#running.add(call);
+  /** Gives a call its slot and notes its end. The usual way costs no signal of its own: lists are long. */
+  async #run<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+    const closing = this.#closing.signal;
+    if (signal?.aborted || closing.aborted) throw new ServiceError('CLOSED', 'stopped');
     try {
-      await this.#slots.take(call.signal);
+      if (!this.#slots.tryTake()) await this.#slots.wait(this.#either(signal));
       try {
-        const result = await work(call.signal);
+        const result = await work();
         this.#enter({ name: 'connected' });
         return result;
       } finally {
@@ -153,16 +145,17 @@ export class RestClient {
     } catch (error) {
       this.#noteFailure(error);
       throw error;
-    } finally {
-      this.#running.delete(call);
-      outer?.removeEventListener('abort', stop);
     }
   }
 
   /** With a token; a 401 is answered by one new login, since a token can be revoked before its end. */
-  async #authorized(base: BaseAddress, request: RestRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async #authorized(
+    base: BaseAddress,
+    request: RestRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<HttpAnswer> {
     for (let isSecond = false; ; isSecond = true) {
-      const token = await unlessAborted(this.#tokens.token(), signal);
+      const token = this.#tokens.current ?? (await unlessAborted(this.#tokens.token(), this.#either(signal)));
       const http = this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
       const answer = await this.#attempts(http, repeatOf(request.method), signal);
       if (answer.statusCode !== 401) return answer;
@@ -177,7 +170,7 @@ export class RestClient {
     const { username, password } = this.#settings;
     const request = createRequest('login', { username, password });
     const http = this.#httpRequest(this.#address('authUrl'), request, {});
-    const answer = await this.#attempts(http, 'repeatable', this.#closing.signal);
+    const answer = await this.#attempts(http, 'repeatable', undefined);
     const { statusCode } = answer;
     if ([400, 401, 403].includes(statusCode)) throw loginFailed('refused', statusCode);
     if (!isSuccess(answer)) throw this.#httpError(answer, request);
@@ -201,7 +194,11 @@ export class RestClient {
     };
   }
 
-  async #attempts(request: HttpRequest, repeat: Repeat, signal: AbortSignal): Promise<HttpAnswer> {
+  async #attempts(
+    request: HttpRequest,
+    repeat: Repeat,
+    signal: AbortSignal | undefined,
+  ): Promise<HttpAnswer> {
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#http.send(request, signal).catch((error: Error) => error);
       const delay = retryDelay(outcome, repeat, attempt, this.#clock.now());
@@ -212,8 +209,14 @@ export class RestClient {
       const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
       this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
       this.#enter({ name: 'waiting', reason });
-      await unlessAborted(this.#clock.wait(delay, signal), signal);
+      const either = this.#either(signal);
+      await unlessAborted(this.#clock.wait(delay, either), either);
     }
+  }
+
+  /** The caller's signal or our closing, whichever is first. */
+  #either(signal: AbortSignal | undefined): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
   }
 
   #httpError({ statusCode, body }: HttpAnswer, { method, path }: RestRequest): ServiceError {

@@ -48,11 +48,12 @@ export class HttpAgent {
   /**
    * Sends once: no retries, no redirects.
    * @throws NETWORK when no whole answer came in time, CLOSED when the signal is aborted
+   *   or the agent is closed
    */
-  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     this.#agent ??= this.#open();
     const agent = await this.#agent;
-    if (signal.aborted || this.#closed) throw new ServiceError('CLOSED', 'stopped');
+    if (signal?.aborted || this.#closed) throw new ServiceError('CLOSED', 'stopped');
     return collect(agent, request, signal, this.#timeout);
   }
 
@@ -89,7 +90,7 @@ export class HttpAgent {
 function collect(
   agent: Agent,
   request: HttpRequest,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   timeout: number,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
@@ -99,7 +100,7 @@ function collect(
       if (settled) return;
       settled = true;
       clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
       if (outcome instanceof ServiceError) reject(outcome);
       else resolve(outcome);
     };
@@ -109,7 +110,7 @@ function collect(
     };
     const stop = () => end(new ServiceError('CLOSED', 'stopped'));
     const timer = setTimeout(() => end(networkError('ETIMEDOUT', request.origin, timeout)), timeout);
-    signal.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true });
 
     const answer: HttpAnswer = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];

@@ -17,20 +17,23 @@ export class Slots {
     this.#mostWaiting = mostWaiting;
   }
 
+  /** Takes a free slot, to be given back by `release`; false when there is none. */
+  tryTake(): boolean {
+    if (this.#taken >= this.#most) return false;
+    this.#taken++;
+    return true;
+  }
+
   /**
-   * Resolves when a slot is free; `release` gives it back.
-   * @throws QUEUE_FULL at once when too many wait; CLOSED when the signal is aborted meanwhile
+   * Resolves with the next slot that becomes free.
+   * @throws QUEUE_FULL when too many wait; CLOSED when the signal is aborted meanwhile
    */
-  take(signal: AbortSignal): Promise<void> | undefined {
-    if (this.#taken < this.#most) {
-      this.#taken++;
-      return undefined;
-    }
+  async wait(signal: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#mostWaiting) {
       const limit = { limit: this.#mostWaiting };
       throw new ServiceError('QUEUE_FULL', 'waiting', limit, limit);
     }
-    return this.#wait(signal);
+    return this.#queue(signal);
   }
 
   release(): void {
@@ -43,7 +46,7 @@ export class Slots {
     next.start();
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #queue(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = () => {
         this.#waiting.delete(place);
