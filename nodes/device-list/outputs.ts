@@ -1,7 +1,7 @@
 // The three ways in which a device list leaves the node; none but `array` holds more than one page.
 import type { NodeAPI, NodeMessageInFlow } from 'node-red';
 import type { Device } from '../../src/index.ts';
-import type { Send } from '../shared/runtime.ts';
+import type { Send } from '../shared/inputs.ts';
 import type { DeviceListConfig } from './config.ts';
 
 interface Page {

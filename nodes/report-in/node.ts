@@ -1,16 +1,17 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { LabelState, Report, ReportFilter } from '../../src/index.ts';
+import type { LabelState, ReportFilter } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime.ts';
 import { type View, viewOfLabels, viewOfSession } from '../shared/status.ts';
 import { translate } from '../shared/text.ts';
 import { type ReportInConfig, upgrade } from './config.ts';
+import { copyOf, copyOfValue, messageOf } from './message.ts';
 
 export default function registerReportIn(RED: NodeAPI): void {
   registerSource(RED, 'mt-report-in', {
     upgrade,
     open({ node, config, session, show, fail }) {
-      const payloadOf = config.output === 'value' ? valueFrom : copyOf;
+      const payloadOf = config.output === 'value' ? copyOfValue : copyOf;
       let broker: View | undefined;
       let labels: View | undefined;
       const tell = createTeller(RED, node, fail);
@@ -59,25 +60,6 @@ function createTeller(RED: NodeAPI, node: Node, fail: (error: unknown, msg: Node
     }
     hasFailed = name !== 'ready' && (hasFailed || error !== undefined);
   };
-}
-
-function messageOf(topic: string, payload: unknown, report: Report): NodeMessage {
-  const { gateway, device, kind, identifier } = report;
-  return identifier === undefined
-    ? { topic, payload, report, gateway, device, kind }
-    : { topic, payload, report, gateway, device, kind, identifier };
-}
-
-function copyOf(report: Report): unknown {
-  return { ...report };
-}
-
-/** A value of its own, so that changing the payload leaves the report as it is. */
-function valueFrom({ value = null }: Report): unknown {
-  if (typeof value !== 'object' || value === null) {
-    return value;
-  }
-  return Array.isArray(value) ? [...value] : { ...value };
 }
 
 function filterOf(config: ReportInConfig): ReportFilter {

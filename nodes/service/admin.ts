@@ -4,7 +4,8 @@ import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
 import { upgrade as upgradeFilter } from '../report-in/config.ts';
 import { readNumber } from '../shared/defaults.ts';
-import { findService, toFlowError } from '../shared/runtime.ts';
+import { findService } from '../shared/runtime.ts';
+import { toFlowError } from '../shared/text.ts';
 import { testConnection } from './connection-test.ts';
 
 const MOST_ROWS = 1_000;

@@ -2,8 +2,8 @@
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
 import { fillEnv } from '../shared/env.ts';
-import { findService, toFlowError } from '../shared/runtime.ts';
-import { translate } from '../shared/text.ts';
+import { findService } from '../shared/runtime.ts';
+import { toFlowError, translate } from '../shared/text.ts';
 import { type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
 

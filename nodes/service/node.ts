@@ -2,8 +2,9 @@
 import type { NodeAPI, NodeDef } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
 import { fillEnv } from '../shared/env.ts';
-import { type ServiceNode, toFlowError } from '../shared/runtime.ts';
+import type { ServiceNode } from '../shared/runtime.ts';
 import { onceStarted, onStarted } from '../shared/started.ts';
+import { toFlowError } from '../shared/text.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS, type ServiceCredentials, upgrade } from './config.ts';
 import { createSettings, keepDeployed } from './settings.ts';

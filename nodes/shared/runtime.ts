@@ -1,24 +1,23 @@
 // What every node does in the same way: find its service, run its inputs, tell errors, and close in time.
 import { setMaxListeners } from 'node:events';
-import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
+import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
 import { ServiceError, type Session } from '../../src/index.ts';
 import type { NodeConfig } from './defaults.ts';
 import { fillEnv } from './env.ts';
 import { createFields } from './fields.ts';
+import { type Act, Inputs } from './inputs.ts';
 import { onceStarted } from './started.ts';
 import { StatusLine, type View, viewOfError, viewOfSession } from './status.ts';
-import { translateError } from './text.ts';
+import { toFlowError } from './text.ts';
 
 /** The config node as the others see it. */
 export interface ServiceNode extends Node {
   /** Undefined with `problem`: the settings cannot be used as they are. */
   session?: Session;
-  problem?: ServiceError;
+  problem?: Error;
   /** A plain object, because Node-RED hands this node's errors to the flows of the nodes in it. */
   users: Record<string, Node>;
 }
-
-export type Send = (msg: NodeMessage) => void;
 
 /** What a node has at hand when it is wired up. */
 export interface Wiring<Config, Credentials> {
@@ -44,9 +43,6 @@ interface Kind<Config, Credentials> {
   credentials?: { [K in keyof Credentials]-?: { readonly type: 'text' | 'password' } };
 }
 
-/** Does a message's work and sends what comes of it; what it throws goes to `done`. */
-export type Act = (msg: NodeMessageInFlow, send: Send) => Promise<void>;
-
 export interface ActionKind<Config, Credentials> extends Kind<Config, Credentials> {
   /** The half of the service whose state the node shows. */
   half: 'rest' | 'mqtt';
@@ -58,8 +54,6 @@ export interface SourceKind<Config, Credentials> extends Kind<Config, Credential
   open(wiring: Wiring<Config, Credentials>): (removed: boolean) => void;
 }
 
-const CLOSE_DEADLINE_MS = 1_500;
-
 /** Registers a node that works on input messages. */
 export function registerAction<Config extends NodeConfig, Credentials extends object = object>(
   RED: NodeAPI,
@@ -70,6 +64,9 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
     const inputs = new Inputs(base);
     if (base.session) {
       base.onClose(base.session.onState((state) => inputs.rest(viewOfSession(state, kind.half))));
+      if (kind.half === 'mqtt') {
+        base.onClose(base.session.attach());
+      }
       inputs.act = kind.open(base as Wiring<Config, Credentials>);
     } else {
       inputs.rest(viewOfError(base.problem));
@@ -107,7 +104,7 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
 
 interface Base<Config, Credentials> extends Omit<Wiring<Config, Credentials>, 'session'> {
   session: Session | undefined;
-  problem: ServiceError;
+  problem: Error;
   onClose(disposer: () => void): void;
 }
 
@@ -165,91 +162,4 @@ function register<Config extends NodeConfig, Credentials extends object>(
 export function findService(RED: NodeAPI, id: string): ServiceNode | undefined {
   const found = (id ? RED.nodes.getNode(id) : null) as ServiceNode | null;
   return found?.type === 'mt-service' ? found : undefined;
-}
-
-interface Input {
-  /** Cleared when `done` was called, so that it is called once. */
-  done: ((error?: Error) => void) | undefined;
-}
-
-/** The input messages that a node works on, and what its status says about them. */
-class Inputs {
-  act: Act | undefined;
-  readonly #base: Pick<Base<unknown, unknown>, 'RED' | 'show' | 'problem'>;
-  readonly #running = new Set<Input>();
-  #rest: View = { look: 'ready', key: 'status.ready' };
-  #idle: (() => void) | undefined;
-
-  constructor(base: Pick<Base<unknown, unknown>, 'RED' | 'show' | 'problem'>) {
-    this.#base = base;
-  }
-
-  /** What the node shows when it has nothing to do. */
-  rest(view: View): void {
-    this.#rest = view;
-    this.#show();
-  }
-
-  async run(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
-    const input: Input = { done };
-    this.#running.add(input);
-    try {
-      if (!this.act) {
-        throw this.#base.problem;
-      }
-      this.#show();
-      await this.act(msg, send);
-      this.#finish(input, { look: 'ready', key: 'status.ready' });
-    } catch (error) {
-      const shown = toFlowError(this.#base.RED, error);
-      this.#finish(input, viewOfError(shown), shown);
-    }
-  }
-
-  /** Resolves when everything that was running has ended; what does not end by itself ends with CLOSED. */
-  async close(): Promise<void> {
-    if (this.#running.size > 0) {
-      const late = setTimeout(() => this.#closeLate(), CLOSE_DEADLINE_MS);
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
-      clearTimeout(late);
-    }
-  }
-
-  #closeLate(): void {
-    for (const input of this.#running) {
-      const closed = toFlowError(this.#base.RED, new ServiceError('CLOSED', 'stopped'));
-      this.#finish(input, viewOfError(closed), closed);
-    }
-  }
-
-  #finish(input: Input, view: View, error?: Error): void {
-    const { done } = input;
-    if (!done) {
-      return;
-    }
-    input.done = undefined;
-    this.#running.delete(input);
-    this.#rest = view;
-    this.#show();
-    done(error);
-    if (this.#running.size === 0) {
-      this.#idle?.();
-    }
-  }
-
-  #show(): void {
-    const count = this.#running.size;
-    this.#base.show(count === 0 ? this.#rest : { look: 'working', key: 'status.working', values: { count } });
-  }
-}
-
-/** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
-export function toFlowError(RED: NodeAPI, error: unknown): Error {
-  if (error instanceof ServiceError) {
-    error.message = translateError(RED, error);
-    return error;
-  }
-  return error instanceof Error ? error : new Error(String(error));
 }

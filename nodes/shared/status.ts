@@ -32,6 +32,7 @@ const VIEWS: { [H in Half]: Record<SessionState[H]['name'], View> } = {
     waiting: { look: 'waiting', key: 'status.waiting' },
     refused: { look: 'error', key: 'status.refused' },
     limited: { look: 'error', key: 'status.limited' },
+    overloaded: { look: 'waiting', key: 'status.overloaded' },
     closed: { look: 'waiting', key: 'status.closed' },
   },
   rest: {

@@ -1,6 +1,6 @@
 // Texts in the runtime's language: the strings that all nodes share travel in the catalogue of mt-service.
 import type { NodeAPI } from 'node-red';
-import { fillText, type ServiceError, type TextValues } from '../../src/index.ts';
+import { fillText, ServiceError, type TextValues } from '../../src/index.ts';
 import english from './locales/en-US.json' with { type: 'json' };
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
@@ -28,8 +28,17 @@ export function translate(RED: NodeAPI, key: string, values: TextValues = {}): s
   return template === undefined ? key : fillText(template, translateField(RED, values));
 }
 
-/** An error's text in the runtime's language, with the field's name as the editor shows it. */
-export function translateError(RED: NodeAPI, error: ServiceError): string {
+/** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
+export function toFlowError(RED: NodeAPI, error: unknown): Error {
+  if (error instanceof ServiceError) {
+    error.message = textOfError(RED, error);
+    return error;
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** The field's name is the one that the editor shows. */
+function textOfError(RED: NodeAPI, error: ServiceError): string {
   const { key, values } = error.text;
   const template = findTemplate(RED, `error.${key}`);
   return template === undefined ? error.message : fillText(template, translateField(RED, values));

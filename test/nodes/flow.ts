@@ -46,29 +46,28 @@ function versions(): Record<string, string> {
 
 export interface Message extends NodeMessage {
   error?: { message: string; code?: string; cause?: Record<string, unknown> };
-  status?: NodeStatus & { source: { id: string } };
 }
 
-/** What arrived at a node, in order, and who waits for more. */
-class Inbox {
-  readonly all: Message[] = [];
+/** What arrived, in order, and who waits for more. */
+class Inbox<Item> {
+  readonly all: Item[] = [];
   #read = 0;
   #waiting: (() => void)[] = [];
 
-  put(msg: Message): void {
-    this.all.push(msg);
+  put(item: Item): void {
+    this.all.push(item);
     for (const wake of this.#waiting.splice(0)) {
       wake();
     }
   }
 
-  /** The next message that was not read yet; with a condition, all before the one that fulfils it are skipped. */
-  async next(accept: (msg: Message) => boolean = () => true): Promise<Message> {
+  /** The next one that was not read yet; with a condition, all before the one that fulfils it are skipped. */
+  async next(accept: (item: Item) => boolean = () => true): Promise<Item> {
     for (;;) {
       while (this.#read < this.all.length) {
-        const msg = this.all[this.#read++]!;
-        if (accept(msg)) {
-          return msg;
+        const item = this.all[this.#read++]!;
+        if (accept(item)) {
+          return item;
         }
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -76,9 +75,16 @@ class Inbox {
   }
 }
 
+interface StatusEvent {
+  id: string;
+  status: NodeStatus;
+}
+
 export class Flow {
   readonly #helper: Helper;
-  readonly #inboxes = new Map<string, Inbox>();
+  readonly #inboxes = new Map<string, Inbox<Message>>();
+  readonly #statuses = new Map<string, Inbox<NodeStatus>>();
+  readonly #heard = new WeakSet<Node>();
 
   constructor(helper: Helper) {
     this.#helper = helper;
@@ -93,7 +99,7 @@ export class Flow {
   }
 
   /** The inbox of a node of type `helper`. */
-  inbox(id: string): Inbox {
+  inbox(id: string): Inbox<Message> {
     let inbox = this.#inboxes.get(id);
     if (!inbox) {
       inbox = new Inbox();
@@ -106,10 +112,19 @@ export class Flow {
     return this.inbox(id).next(accept);
   }
 
-  /** The next status of a node with this colour; needs a Status node wired to the helper `status`. */
-  async status(id: string, fill: string): Promise<NodeStatus> {
-    const msg = await this.next('status', ({ status }) => status?.source.id === id && status.fill === fill);
-    return msg.status!;
+  /** Everything that a node has shown, from its start on. */
+  statuses(id: string): Inbox<NodeStatus> {
+    let inbox = this.#statuses.get(id);
+    if (!inbox) {
+      inbox = new Inbox();
+      this.#statuses.set(id, inbox);
+    }
+    return inbox;
+  }
+
+  /** The next status of a node with this colour. */
+  status(id: string, fill: string): Promise<NodeStatus> {
+    return this.statuses(id).next((status) => status.fill === fill);
   }
 
   async deploy(flow: object[], type: 'full' | 'flows' | 'nodes', credentials?: object): Promise<void> {
@@ -128,9 +143,9 @@ export class Flow {
   listen(flow: object[]): void {
     for (const { id, type } of flow as { id: string; type: string }[]) {
       const node = type === 'helper' ? this.node(id) : null;
-      if (node && node.listenerCount('heard') === 0) {
-        node.on('heard', () => {});
-        node.on('input', (msg) => this.inbox(id).put(msg as Message));
+      if (node && !this.#heard.has(node)) {
+        this.#heard.add(node);
+        node.on('input', (msg: NodeMessage) => this.inbox(id).put(msg as Message));
       }
     }
   }
@@ -154,11 +169,21 @@ export function describeNodes(title: string, define: (start: StartFlow) => void)
 
       after((done) => void helper.stopServer(done));
 
-      afterEach(() => helper.unload());
+      let forget = (): unknown => undefined;
+
+      afterEach(async () => {
+        await helper.unload();
+        forget();
+      });
 
       define(async (flow, { credentials = {}, nodes = [] } = {}) => {
-        await helper.load([...NODES, ...nodes], flow, credentials);
         const started = new Flow(helper);
+        const watch = (RED: NodeAPI) => {
+          const note = ({ id, status }: StatusEvent) => started.statuses(id).put(status);
+          RED.events.on('node-status', note);
+          forget = () => RED.events.removeListener('node-status', note);
+        };
+        await helper.load([watch, ...NODES, ...nodes], flow, credentials);
         started.listen(flow);
         return started;
       });

@@ -1,0 +1,97 @@
+// The input messages that a node works on: `done` once for each, what the status says, and an end when the node closes.
+import type { NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
+import { ServiceError } from '../../src/index.ts';
+import { type View, viewOfError } from './status.ts';
+import { toFlowError } from './text.ts';
+
+export type Send = (msg: NodeMessage) => void;
+
+/** Does a message's work and sends what comes of it; what it throws goes to `done`. */
+export type Act = (msg: NodeMessageInFlow, send: Send) => Promise<void>;
+
+/** What is still running then is told that the node was closed; Node-RED itself waits longer than a deploy should. */
+const CLOSE_DEADLINE_MS = 1_500;
+
+interface Ground {
+  RED: NodeAPI;
+  /** Why nothing can be done without `act`. */
+  problem: Error;
+  show(this: void, view: View): void;
+}
+
+interface Input {
+  /** Cleared when `done` was called, so that it is called once. */
+  done: ((error?: Error) => void) | undefined;
+}
+
+export class Inputs {
+  act: Act | undefined;
+  readonly #base: Ground;
+  readonly #running = new Set<Input>();
+  #rest: View = { look: 'ready', key: 'status.ready' };
+  #idle: (() => void) | undefined;
+
+  constructor(base: Ground) {
+    this.#base = base;
+  }
+
+  /** What the node shows when it has nothing to do. */
+  rest(view: View): void {
+    this.#rest = view;
+    this.#show();
+  }
+
+  async run(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
+    const input: Input = { done };
+    this.#running.add(input);
+    try {
+      if (!this.act) {
+        throw this.#base.problem;
+      }
+      this.#show();
+      await this.act(msg, send);
+      this.#finish(input, { look: 'ready', key: 'status.ready' });
+    } catch (error) {
+      const shown = toFlowError(this.#base.RED, error);
+      this.#finish(input, viewOfError(shown), shown);
+    }
+  }
+
+  /** Resolves when everything that was running has ended; what does not end by itself ends with CLOSED. */
+  async close(): Promise<void> {
+    if (this.#running.size > 0) {
+      const late = setTimeout(() => this.#closeLate(), CLOSE_DEADLINE_MS);
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+      clearTimeout(late);
+    }
+  }
+
+  #closeLate(): void {
+    for (const input of this.#running) {
+      const closed = toFlowError(this.#base.RED, new ServiceError('CLOSED', 'stopped'));
+      this.#finish(input, viewOfError(closed), closed);
+    }
+  }
+
+  #finish(input: Input, view: View, error?: Error): void {
+    const { done } = input;
+    if (!done) {
+      return;
+    }
+    input.done = undefined;
+    this.#running.delete(input);
+    this.#rest = view;
+    this.#show();
+    done(error);
+    if (this.#running.size === 0) {
+      this.#idle?.();
+    }
+  }
+
+  #show(): void {
+    const count = this.#running.size;
+    this.#base.show(count === 0 ? this.#rest : { look: 'working', key: 'status.working', values: { count } });
+  }
+}

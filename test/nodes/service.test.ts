@@ -1,0 +1,107 @@
+// mt-service in a flow: what its users see when something is missing or refused, and how it leaves.
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Node } from 'node-red';
+import { type Service, startService } from '../simulator/service.ts';
+import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
+import { describeNodes } from './flow.ts';
+
+describeNodes('mt-service', (start) => {
+  let box: Service;
+
+  beforeEach(async () => {
+    box = await startService({ rate: 0, listed: 5 });
+  });
+
+  afterEach(() => box.close());
+
+  const READ = { id: 'n', type: 'mt-gw-read', identifier: '8001', identifierType: 'str' };
+
+  for (const [title, service, part] of [
+    ['no service is selected', '', 'service'],
+    ['the service was deleted', 'gone', 'service'],
+    ['another node is selected as the service', 'out', 'service'],
+  ] as const) {
+    it(`is missing when ${title}`, async () => {
+      const flow = await start(flowAround(serviceNode(box), { ...READ, service }));
+      flow.send('n', { gateway: box.demo.gateway });
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part }]);
+      assert.deepEqual((await flow.status('n', 'grey')).shape, 'ring');
+    });
+  }
+
+  it('tells which half is empty', async () => {
+    const rest = await start(
+      flowAround(serviceNode(box, { brokerUrl: '' }), READ, { id: 'l', type: 'mt-label' }),
+      { credentials: secretsOf(box) },
+    );
+    rest.send('n', { gateway: box.demo.gateway });
+    const { error } = await rest.next('errors');
+    assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'mqtt' }]);
+    rest.send('l', { payload: 'works' });
+    assert.deepEqual((await rest.next('out')).payload, { label: 'works' });
+  });
+
+  it('is missed by a node without input in its status, with one warning', async () => {
+    const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in', service: '' }));
+    const node = flow.node<Node & { warn: { callCount: number } }>('n');
+    assert.equal((await flow.status('n', 'grey')).text, 'no service');
+    assert.equal(node.warn.callCount, 1);
+  });
+
+  it('hands a mistake in its settings to Catch nodes, and its users refuse to work', async () => {
+    const flow = await start(flowAround(serviceNode(box, { identifiers: '[{"id":"zz"}]' }), READ));
+    const own = await flow.next('errors');
+    assert.deepEqual([own.error?.code, own.error?.cause?.field], ['INVALID_INPUT', 'identifiers']);
+    flow.send('n', { gateway: box.demo.gateway, _msgid: 'm' });
+    const users = await flow.next('errors');
+    assert.deepEqual([users.error?.code, users._msgid], ['INVALID_INPUT', 'm']);
+  });
+
+  it('shows in its users that the broker refuses the login, and tells the Catch nodes once', async () => {
+    box.broker!.faults.refuseLogin = true;
+    const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }), {
+      credentials: { svc: { mqttUsername: 'me', mqttPassword: 'my-secret' } },
+    });
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'NOT_CONNECTED');
+    assert.equal((await flow.status('n', 'red')).shape, 'ring');
+    assert.doesNotMatch(JSON.stringify(flow.statuses('n').all), /my-secret/);
+  });
+
+  it('fills in environment variables inside its addresses and credentials', async () => {
+    process.env.MT_TEST_PORT = new URL(box.urls.mqtt).port;
+    process.env.MT_TEST_USER = box.credentials.username;
+    const brokerUrl = 'mqtt://127.0.0.1:${MT_TEST_PORT}'; // biome-ignore lint/suspicious/noTemplateCurlyInString: an environment variable
+    const username = '${MT_TEST_USER}'; // biome-ignore lint/suspicious/noTemplateCurlyInString: an environment variable
+    const flow = await start(
+      flowAround(serviceNode(box, { brokerUrl }), READ, { id: 'l', type: 'mt-label' }),
+      {
+        credentials: { svc: { ...box.credentials, username } },
+      },
+    );
+    flow.send('n', { ...box.demo });
+    assert.equal((await flow.next('out')).payload, '3.4.1');
+    flow.send('l', { payload: 'x' });
+    assert.deepEqual((await flow.next('out')).payload, { label: 'x' });
+  });
+
+  it('has a client id of its own that stays the same and is never like a MAC', async () => {
+    const flow = await start(flowAround(serviceNode(box), READ));
+    flow.send('n', { ...box.demo });
+    await flow.next('out');
+    const [first] = box.broker!.connects;
+    assert.match(first!.clientId, /^mt-[0-9a-f]{18}$/);
+    await flow.node('svc').close(false);
+  });
+
+  it('leaves the broker when it is closed', async () => {
+    const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }));
+    await subscribed(box);
+    await Promise.all([flow.node('n').close(true), flow.node('svc').close(true)]);
+    while (box.broker!.subscriptions.size > 0) {
+      await turn();
+    }
+  });
+});
