@@ -50,6 +50,6 @@ RED.nodes.registerType('mt-label', {
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {
   const what = node.labelType === 'str' ? node.label : '';
-  const action = ['create', 'remove'].find((known) => known === node.action) ?? 'either';
+  const action = ['create', 'remove'].find((known) => known === (node.action ?? 'create')) ?? 'either';
   return what ? node._(`node.${action}What`, { what }) : node._(`node.${action}`);
 }

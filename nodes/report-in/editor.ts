@@ -2,6 +2,7 @@
 import { explainProblems, field, foldable, row, showSaved, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import {
+  nameOfDevice,
   searchGateways,
   searchHeardDevices,
   searchIdentifiers,
@@ -14,10 +15,10 @@ import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes } from './editor-kinds.ts'
 import { startPreview } from './editor-preview.ts';
 
 const LISTS = {
-  labels: searchLabels,
-  gateways: searchGateways,
-  devices: searchHeardDevices,
-  identifiers: searchIdentifiers,
+  labels: { search: searchLabels },
+  gateways: { search: searchGateways, nameOf: nameOfDevice, check: mac },
+  devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
+  identifiers: { search: searchIdentifiers },
 };
 type List = keyof typeof LISTS;
 
@@ -93,13 +94,10 @@ function describe(node: EditorNode): string {
 
 function openPanel(node: EditorNode): void {
   const kinds = kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters());
-  const lists = Object.entries(LISTS).map(([name, search]) => {
+  const lists = Object.entries(LISTS).map(([name, row]) => {
     const saved = Array.isArray(node[name]) ? (node[name] as string[]) : [];
     const label = `mt-gateway-label-${name}`;
-    return [
-      name,
-      tagList($(`#mt-gateway-${name}`), { saved, search, label, onChange: () => showWhatMatters() }),
-    ];
+    return [name, tagList($(`#mt-gateway-${name}`), { ...row, saved, label, onChange: showWhatMatters })];
   });
   open = { kinds, lists: Object.fromEntries(lists) as Record<List, () => string[]>, stop: () => undefined };
   open.stop = startPreview($('#mt-gateway-preview'), node, openSettings);

@@ -21,6 +21,8 @@ export interface PickerOptions {
   /** False while the field holds something else than a fixed text. */
   active?(): boolean;
   onPick?(choice: Choice): void;
+  /** The list was closed without a choice. */
+  onLeave?(): void;
 }
 
 const TYPING_PAUSE = 150;
@@ -99,7 +101,10 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
     .attr({ 'aria-autocomplete': 'list', 'aria-controls': id, 'aria-expanded': 'false' })
     .on('input', () => openSoon(String(input.val())))
     .on('click', () => (isOpen() ? close() : void open('')))
-    .on('blur', close)
+    .on('blur', () => {
+      close();
+      options.onLeave?.();
+    })
     .on('keydown', (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (step !== undefined && options.active?.() !== false) {

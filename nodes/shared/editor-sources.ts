@@ -84,7 +84,12 @@ function fromDevice(device: ListedDevice, useId: boolean): Choice {
 
 function fromHeard({ id, name, count }: Heard): Choice {
   const times = count === undefined ? '' : text('picker.heard', { count });
-  return { value: id, title: name || id, detail: [name ? id : '', times].filter(Boolean).join(' · ') };
+  const isNamed = name !== undefined && name !== '' && name !== id;
+  return {
+    value: id,
+    title: isNamed ? name : id,
+    detail: [isNamed ? id : '', times].filter(Boolean).join(' · '),
+  };
 }
 
 /** What was found of two lists; a refusal of one is told only when the other has nothing either. */
@@ -182,15 +187,18 @@ const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
   detail: [row?.id, row?.unit].filter((part) => part && part !== name).join(' · '),
 });
 
-/** The name of a fixed MAC address or REST id, and whether it is connected; empty when the list does not have it. */
-export async function describeDevice(value: string): Promise<string> {
+async function listedDevice(value: string): Promise<ListedDevice | undefined> {
   const mac = parseMac(value);
   const rows = mac === undefined ? [] : await ask<ListedDevice>('devices', { q: mac });
-  const device =
-    typeof rows === 'string' ? undefined : rows.find((row) => row.mac === mac || row.id === value);
-  if (!device) {
-    return '';
-  }
-  const state = text(device.connected ? 'picker.connected' : 'picker.notConnected');
-  return [device.name, state].filter(Boolean).join(' · ');
+  return typeof rows === 'string' ? undefined : rows.find((row) => row.mac === mac || row.id === value);
+}
+
+/** The friendly name of a MAC address or REST id; empty when the device list does not have it. */
+export const nameOfDevice = async (value: string): Promise<string> => (await listedDevice(value))?.name ?? '';
+
+/** The name of a MAC address or REST id, and whether it is connected; empty when the list does not have it. */
+export async function describeDevice(value: string): Promise<string> {
+  const device = await listedDevice(value);
+  const state = device && text(device.connected ? 'picker.connected' : 'picker.notConnected');
+  return [device?.name, state].filter(Boolean).join(' · ');
 }

@@ -1,5 +1,5 @@
 // An editable list of texts: each a tag that can be taken away, and a field with a picker that adds one.
-import { element, text } from './editor.ts';
+import { element, hasEnv, text } from './editor.ts';
 import { attachPicker, type Found } from './editor-picker.ts';
 
 export interface TagListOptions {
@@ -7,22 +7,33 @@ export interface TagListOptions {
   search(query: string): Promise<Found>;
   /** The id of the label's element. */
   label: string;
+  /** The name of a saved value, when it has one. */
+  nameOf?(value: string): Promise<string>;
+  /** True, or words that say what is wrong with a value. */
+  check?(value: string): boolean | string;
   onChange(): void;
 }
 
 /** Builds the list into `box`; answers how to read it. A text that nobody picked is kept as it was typed. */
-export function tagList(box: JQuery, { saved, search, label, onChange }: TagListOptions): () => string[] {
+export function tagList(
+  box: JQuery,
+  { saved, search, label, nameOf, check, onChange }: TagListOptions,
+): () => string[] {
   const values = [...saved];
   const names = new Map<string, string>();
   box.addClass('mt-gateway-chips').attr({ role: 'group', 'aria-labelledby': label }).empty();
   const input = $('<input type="text">').attr({ 'aria-labelledby': label, placeholder: text('tags.add') });
   input.appendTo(box);
+  const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').insertAfter(box);
 
   const show = () => {
     box.children('.mt-gateway-chip').remove();
     for (const value of values) {
       tag(value, names.get(value) ?? value, () => remove(value)).insertBefore(input);
     }
+    const problems = values.map((value) => (check && !hasEnv(value) ? check(value) : true));
+    const index = problems.findIndex((problem) => problem !== true);
+    problem.text(index < 0 ? '' : `${values[index]}: ${problems[index]}`).toggle(index >= 0);
     input.attr('placeholder', values.length === 0 ? text('tags.any') : text('tags.add'));
   };
   const remove = (value: string) => {
@@ -61,7 +72,21 @@ export function tagList(box: JQuery, { saved, search, label, onChange }: TagList
   });
   box.on('click', (event) => event.target === box[0] && input.trigger('focus').trigger('click'));
   show();
+  void nameTags(values, nameOf, names).then(() => document.contains(box[0] ?? null) && show());
   return () => [...values];
+}
+
+async function nameTags(
+  values: readonly string[],
+  nameOf: TagListOptions['nameOf'],
+  names: Map<string, string>,
+): Promise<void> {
+  for (const value of nameOf ? values : []) {
+    const name = await nameOf?.(value);
+    if (name) {
+      names.set(value, name);
+    }
+  }
 }
 
 function tag(value: string, title: string, remove: () => void): JQuery {

@@ -83,18 +83,29 @@ function labelled(input: JQuery, name: string): void {
 
 function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick']): void {
   const container = input.nextAll('.red-ui-typedInput-container').first();
+  let before: { type: string; value: string } | undefined;
   const picker = attachPicker(container.find('.red-ui-typedInput-input'), {
     search: PICKERS[pick].search,
     active: () => input.typedInput('type') === 'str',
     ...(onPick && { onPick }),
+    onLeave: () => {
+      if (before && input.typedInput('value') === '') {
+        input.typedInput('type', before.type);
+        input.typedInput('value', before.value);
+      }
+      before = undefined;
+    },
   });
   element('button', 'red-ui-button mt-gateway-pick')
     .attr({ type: 'button', title: text(`pick.${pick}`), 'aria-label': text(`pick.${pick}`) })
     .append('<i class="fa fa-search" aria-hidden="true"></i>')
     .on('mousedown', (event) => event.preventDefault())
     .on('click', () => {
-      if (input.typedInput('type') !== 'str') {
+      const type = String(input.typedInput('type'));
+      if (type !== 'str') {
+        before = { type, value: String(input.typedInput('value')) };
         input.typedInput('type', 'str');
+        input.typedInput('value', '');
       }
       picker.open();
     })

@@ -51,6 +51,21 @@ export function showSaved(node: EditorNode, prefix = 'node-input'): void {
       input.is(':checkbox') ? input.prop('checked', saved === true) : input.val(String(saved));
     }
   }
+  if ('service' in node._def.defaults) {
+    chooseOnlyService(node);
+  }
+}
+
+/** A node that has no service yet takes the only one there is. */
+function chooseOnlyService(node: EditorNode): void {
+  const services = field('service')
+    .find('option')
+    .map((_, option) => String($(option).val()))
+    .get();
+  const [only, ...others] = services.filter((id) => id !== '_ADD_' && id !== '');
+  if (!node.service && only !== undefined && others.length === 0) {
+    field('service').val(only).trigger('change');
+  }
 }
 
 function showChoice(select: JQuery, saved: string): void {

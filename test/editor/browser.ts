@@ -1,0 +1,191 @@
+// A browser in front of a real Node-RED's editor, with the hands of a user: drag, open, type, pick, save, deploy.
+import assert from 'node:assert/strict';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { findProgram } from '../requirements.ts';
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+
+export type Theme = 'light' | 'dark';
+
+export interface EditorOptions {
+  theme?: Theme;
+  login?: { username: string; password: string };
+  language?: string;
+  width?: number;
+  height?: number;
+}
+
+export interface Editor {
+  page: Page;
+  /** Errors that the page has thrown or logged. */
+  errors: string[];
+  /** Drags a node from the palette onto the flow; answers its id. */
+  drag(type: string, x: number, y: number): Promise<string>;
+  /** Opens a node's panel. */
+  edit(id: string): Promise<void>;
+  /** Opens the panel of a config node. */
+  editConfig(type: string, id: string): Promise<void>;
+  /** Presses Done, Update or Cancel in the topmost panel. */
+  press(button: 'ok' | 'cancel', config?: boolean): Promise<void>;
+  deploy(): Promise<void>;
+  /** Loads the editor again, with the flows that are deployed now. */
+  reload(): Promise<void>;
+  /** A property of a node as the editor holds it. */
+  property(id: string, name: string): Promise<unknown>;
+  /** The visible field of a typed field. */
+  typed(name: string): Locator;
+  /** Opens a typed field's picker by its button, and takes the choice with this text. */
+  pick(name: string, choice: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+let shared: Promise<Browser> | undefined;
+
+function launch(): Promise<Browser> {
+  const executablePath = findProgram(...BROWSERS);
+  assert.ok(executablePath, 'no browser found');
+  shared ??= chromium.launch({ executablePath, args: FLAGS });
+  return shared;
+}
+
+/** Ends the browser of this run. */
+export async function closeBrowser(): Promise<void> {
+  const browser = await shared;
+  shared = undefined;
+  await browser?.close();
+}
+
+/** Opens the editor and waits until the flows are drawn. */
+export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
+  const { theme = 'light', login, language = 'en-US', width = 1280, height = 900 } = options;
+  const browser = await launch();
+  const context = await browser.newContext({
+    viewport: { width, height },
+    locale: language,
+    colorScheme: theme,
+  });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/oneditprepare|oneditsave|Validation error|TypeError/.test(text)) {
+      errors.push(text);
+    }
+  });
+  // What the palette manager would fetch is nobody's business in a test.
+  await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => route.abort());
+  await page.goto(url);
+  if (login) {
+    await page.fill('#node-dialog-login-username', login.username);
+    await page.fill('#node-dialog-login-password', login.password);
+    await page.click('#node-dialog-login-submit');
+  }
+  await drawn(page);
+  if (theme === 'dark') {
+    await page.evaluate(() => document.documentElement.classList.add('nr-theme-dark'));
+  }
+  return { ...hands(page), page, errors, close: () => context.close() };
+}
+
+/** The editor is there when its palette, its flows and their nodes are. */
+async function drawn(page: Page): Promise<void> {
+  const item = '.red-ui-palette-node[data-palette-type="mt-report-in"]';
+  await page.waitForSelector(item, { state: 'attached' });
+  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  await page.waitForSelector('.red-ui-flow-node', { state: 'attached' });
+}
+
+function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
+  const typed = (name: string) =>
+    page.locator(`#node-input-${name} ~ .red-ui-typedInput-container .red-ui-typedInput-input`).first();
+  return {
+    typed,
+    drag: (type, x, y) => drag(page, type, x, y),
+    async edit(id) {
+      await page.evaluate(`RED.editor.edit(RED.nodes.node(${JSON.stringify(id)}))`);
+      await settled(page);
+    },
+    async editConfig(type, id) {
+      await page.evaluate(`RED.editor.editConfig('', ${JSON.stringify(type)}, ${JSON.stringify(id)})`);
+      await settled(page);
+    },
+    async reload() {
+      await page.reload();
+      await drawn(page);
+    },
+    async press(button, config = false) {
+      const pressed = page.locator(`#node-${config ? 'config-' : ''}dialog-${button}`);
+      await pressed.click();
+      await pressed.waitFor({ state: 'detached' });
+    },
+    async deploy() {
+      const deployed = page.waitForResponse(
+        (response) => response.request().method() === 'POST' && /\/flows$/.test(response.url()),
+      );
+      await page.click('#red-ui-header-button-deploy');
+      assert.ok((await deployed).ok());
+      await page.waitForSelector('#red-ui-header-button-deploy.disabled');
+    },
+    property: (id, name) => page.evaluate(`RED.nodes.node(${JSON.stringify(id)})[${JSON.stringify(name)}]`),
+    async pick(name, choice) {
+      await page.locator(`#node-input-${name} ~ .mt-gateway-pick`).click();
+      await page.locator('.mt-gateway-choice', { hasText: choice }).first().click();
+    },
+  };
+}
+
+/** The panel slides in: it is there when it has stopped moving and its buttons can be used. */
+async function settled(page: Page): Promise<void> {
+  const tray = page.locator('.red-ui-tray').last();
+  await tray.locator('.mt-gateway-form').waitFor({ state: 'visible' });
+  await page.waitForFunction(
+    (element) => {
+      const moving = element as unknown as { lastX?: number };
+      const { x } = (element as { getBoundingClientRect(): { x: number } }).getBoundingClientRect();
+      const still = moving.lastX === x;
+      moving.lastX = x;
+      return still;
+    },
+    await tray.elementHandle(),
+    { polling: 100 },
+  );
+}
+
+async function drag(page: Page, type: string, x: number, y: number): Promise<string> {
+  const before = new Set(await ids(page));
+  const item = page.locator(`.red-ui-palette-node[data-palette-type="${type}"]`);
+  await item.scrollIntoViewIfNeeded();
+  const [from, chart] = [
+    await item.boundingBox(),
+    await page.locator('#red-ui-workspace-chart').boundingBox(),
+  ];
+  assert.ok(from && chart);
+  await page.mouse.move(from.x + 30, from.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + x - 20, chart.y + y - 20, { steps: 8 });
+  await page.mouse.move(chart.x + x, chart.y + y, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction(
+    `(() => { let count = 0; RED.nodes.eachNode(() => { count += 1; }); return count > ${before.size}; })()`,
+  );
+  const added = (await ids(page)).find((id) => !before.has(id));
+  assert.ok(added);
+  return added;
+}
+
+function ids(page: Page): Promise<string[]> {
+  return page.evaluate(
+    '(() => { const all = []; RED.nodes.eachNode((node) => { all.push(node.id); }); return all; })()',
+  );
+}

@@ -1,0 +1,242 @@
+// The panels in a real browser, in front of a real Node-RED and the service in a box.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
+import assert from 'node:assert/strict';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { type Service, startService } from '../simulator/service.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { bareNodes, serviceNode, TYPES } from './flow.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked = true">';
+
+describe('the panels in the editor', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 3, devices: 4, rate: 20, listed: 40 });
+    service.devices[0]!.friendlyName = HOSTILE;
+    red = await startNodeRed(VERSIONS[0]!);
+  });
+  beforeEach(async () => {
+    await red.deploy([serviceNode(service), ...bareNodes()]);
+    editor = await openEditor(red.url);
+  });
+  afterEach(async () => {
+    assert.deepEqual(editor.errors, []);
+    await editor.close();
+  });
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const save = async () => {
+    await editor.press('ok');
+    await editor.deploy();
+  };
+  const choices = () => editor.page.locator('.mt-gateway-choice');
+  const saved = async (id: string) => {
+    const flows = (await red.call('GET', 'flows')) as Record<string, unknown>[];
+    return flows.find((node) => node.id === id) ?? {};
+  };
+
+  it('lets every node be dragged from the palette, opened, saved and deployed without a red triangle', async () => {
+    for (const [index, type] of TYPES.entries()) {
+      const id = await editor.drag(type, 450, 60 + index * 60);
+      await editor.edit(id);
+      await editor.press('ok');
+      assert.equal(await editor.property(id, 'service'), 'service', `${type} chooses the only service`);
+      assert.notEqual(await editor.property(id, 'valid'), false, `${type} is valid`);
+    }
+    await editor.deploy();
+  });
+
+  it('changes nothing when a hand-written node is opened and closed with Done', async () => {
+    const nodes = bareNodes().map((node) => ({ ...node, timeout: '${MT_TIMEOUT}' }));
+    await red.deploy([serviceNode(service), ...nodes]);
+    await editor.reload();
+    for (const type of TYPES) {
+      await editor.edit(type);
+      await editor.press('ok');
+      assert.notEqual(await editor.property(type, 'valid'), false, type);
+    }
+    assert.equal(await editor.property('mt-gw-read', 'timeout'), '${MT_TIMEOUT}');
+    assert.equal(await editor.property('mt-gw-read', 'deviceType'), 'msg');
+    assert.equal(await editor.property('mt-gw-read', 'device'), 'device');
+    assert.equal(await editor.property('mt-gw-read', 'decode'), true);
+    assert.deepEqual(await editor.property('mt-report-in', 'kinds'), []);
+  });
+
+  it('keeps the kinds and filters that were ticked, picked and typed for mt-report-in', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    await page.check('#mt-gateway-kind-measurement');
+    await page.check('#mt-gateway-kind-event');
+    await page.click('#mt-gateway-identifiers input');
+    await choices().filter({ hasText: 'temperature' }).first().click();
+    await page.fill('#mt-gateway-devices input', '${MY_DEVICE}');
+    await page.keyboard.press('Enter');
+    await page.click('#mt-gateway-labels input');
+    await choices().first().click();
+    await page.selectOption('#node-input-output', 'value');
+    await save();
+    const config = await saved('mt-report-in');
+    assert.deepEqual(config.kinds, ['measurement', 'event']);
+    assert.deepEqual(config.identifiers, ['temperature']);
+    assert.deepEqual(config.devices, ['${MY_DEVICE}']);
+    assert.equal((config.labels as string[]).length, 1);
+    assert.equal(config.output, 'value');
+    await editor.edit('mt-report-in');
+    assert.ok(await page.isChecked('#mt-gateway-kind-event'));
+    assert.ok(!(await page.isChecked('#mt-gateway-kind-all')));
+    assert.deepEqual(await page.locator('#mt-gateway-devices .mt-gateway-chip').allInnerTexts(), [
+      '${MY_DEVICE}',
+    ]);
+  });
+
+  it('shows only the settings that matter for the chosen kinds', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    await page.check('#mt-gateway-kind-heartbeat');
+    await page.locator('#mt-gateway-identifiers').waitFor({ state: 'hidden' });
+    await page.check('#mt-gateway-kind-event');
+    await page.locator('#mt-gateway-identifiers').waitFor({ state: 'visible' });
+    await page.check('#mt-gateway-kind-all');
+    assert.ok(!(await page.isChecked('#mt-gateway-kind-event')));
+  });
+
+  it('previews the reports that the unsaved settings let through', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    await page.check('#mt-gateway-kind-heartbeat');
+    const rows = page.locator('#mt-gateway-preview tbody tr');
+    await rows.filter({ hasText: 'heartbeat' }).first().waitFor();
+    await page.waitForFunction(() => {
+      const shown = [...document.querySelectorAll('#mt-gateway-preview tbody tr')];
+      return shown.length > 0 && shown.every((line) => line.textContent?.includes('heartbeat'));
+    });
+  });
+
+  it('shapes the value field of mt-gw-write by the property that is picked', async () => {
+    const { page } = editor;
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'alarm');
+    await page.click('#mt-gateway-fixed');
+    await save();
+    const config = await saved('mt-gw-write');
+    assert.deepEqual([config.identifier, config.identifierType], ['alarm', 'str']);
+    assert.deepEqual([config.value, config.valueType], ['true', 'bool']);
+    assert.deepEqual([config.device, config.deviceType], ['device', 'msg']);
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'tx-power');
+    await page.locator('.form-row', { hasText: 'dBm' }).first().waitFor();
+  });
+
+  it('says in the field what does not fit the property', async () => {
+    const wrong = { identifier: 'tx-power', identifierType: 'str', value: '400', valueType: 'num' };
+    await red.deploy([
+      serviceNode(service),
+      ...bareNodes().map((node) => ({ ...node, ...wrong, timeout: 'soon' })),
+    ]);
+    await editor.reload();
+    await editor.edit('mt-gw-write');
+    await editor.page.locator('#mt-gateway-problem-value', { hasText: 'dBm' }).waitFor();
+    await editor.page.locator('#mt-gateway-problem-timeout', { hasText: 'whole number' }).waitFor();
+    assert.equal(await editor.property('mt-gw-write', 'valid'), false);
+  });
+
+  it('goes back to the message when a picker is left without a choice', async () => {
+    const { page } = editor;
+    await editor.edit('mt-gw-read');
+    await page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    await choices().first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.click('#node-input-name');
+    await save();
+    const config = await saved('mt-gw-read');
+    assert.deepEqual([config.device, config.deviceType], ['device', 'msg']);
+  });
+
+  it('offers heard devices with the keyboard and keeps what is typed', async () => {
+    const { page } = editor;
+    await editor.edit('mt-gw-read');
+    await page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    await choices().first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    const wanted = await page
+      .locator('.mt-gateway-choice[aria-selected="true"] .mt-gateway-choice-title')
+      .textContent();
+    await page.keyboard.press('Enter');
+    assert.equal(await editor.typed('device').inputValue(), wanted);
+    await page.locator('#node-input-identifier ~ .mt-gateway-pick').click();
+    await editor.typed('identifier').fill('my-own-${PROPERTY}');
+    await save();
+    const config = await saved('mt-gw-read');
+    assert.deepEqual([config.device, config.deviceType], [wanted, 'str']);
+    assert.equal(config.identifier, 'my-own-${PROPERTY}');
+  });
+
+  it('shows a friendly name that is HTML as text', async () => {
+    const { page } = editor;
+    await editor.edit('mt-rename');
+    await page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    await choices().filter({ hasText: HOSTILE }).first().click();
+    await page.locator('.mt-gateway-hint', { hasText: HOSTILE }).waitFor();
+    assert.equal(await page.evaluate('window.hacked'), undefined);
+    assert.equal(await page.locator('.mt-gateway-form img').count(), 0);
+  });
+
+  it('tests the typed connection, right and wrong, and never gets a password back', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    assert.equal(await page.inputValue('#node-config-input-password'), '__PWRD__');
+    await page.click('#mt-gateway-test');
+    await page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
+    await page.locator('.mt-gateway-verdict-ok', { hasText: 'Service' }).waitFor();
+    await page.fill('#node-config-input-password', 'wrong');
+    await page.click('#mt-gateway-test');
+    await page.locator('.mt-gateway-verdict-bad', { hasText: 'Service' }).waitFor();
+    await page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
+  });
+
+  it('saves every setting of the service and shows it again', async () => {
+    const { page } = editor;
+    const input = (name: string) => `#node-config-input-${name}`;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
+    await page.fill(input('topicPrefix'), 'site-${SITE}');
+    await page.check(input('persistent'));
+    await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
+    await page.fill(input('keepalive'), '30');
+    await page.selectOption(input('protocolVersion'), '5');
+    await page.fill(input('identifiers'), '[{"id":"8a00","name":"co2","type":"u16","unit":"ppm"}]');
+    await editor.press('ok', true);
+    await editor.deploy();
+    const config = await saved('service');
+    assert.equal(config.topicPrefix, 'site-${SITE}');
+    assert.equal(config.persistent, true);
+    assert.equal(String(config.keepalive), '30');
+    assert.equal(String(config.protocolVersion), '5');
+    await editor.edit('mt-gw-read');
+    await editor.pick('identifier', 'co2');
+    await page.locator('.mt-gateway-hint', { hasText: 'ppm' }).waitFor();
+  });
+
+  it('explains before the first deploy why no device can be offered', async () => {
+    await red.deploy(bareNodes());
+    const { page } = editor;
+    await editor.reload();
+    await editor.edit('mt-rename');
+    await page.click('#node-input-btn-service-add');
+    await page.locator('#mt-gateway-service-tabs').waitFor();
+    await editor.press('ok', true);
+    await page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    await page.locator('.mt-gateway-list-note', { hasText: 'Deploy once' }).waitFor();
+  });
+});
