@@ -1,0 +1,124 @@
+// The panels behind a login and below an admin path, and in the older editor.
+import assert from 'node:assert/strict';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { type Service, startService } from '../simulator/service.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { bareNodes, serviceNode, TYPES } from './flow.ts';
+
+/** Hashes of `writer-password` and `reader-password`. */
+const USERS = [
+  {
+    username: 'writer',
+    password: '$2b$08$4nphDxfZKhg1zXzX7ipQCegX.zA/C.4quQRy2LNV0wOdxoWi5mZca',
+    permissions: '*',
+  },
+  {
+    username: 'reader',
+    password: '$2b$08$4P5SkcmmLOreOLY1G.Q.JejfxJKo4xg8u/5XLaluX.WuKspbmajeC',
+    permissions: 'read',
+  },
+];
+
+describe('the panels behind a login, below an admin path', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor | undefined;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 2, devices: 3, rate: 20, listed: 20 });
+    red = await startNodeRed(VERSIONS[0]!, {
+      httpAdminRoot: '/admin',
+      adminAuth: { type: 'credentials', users: USERS },
+    });
+    await deploy();
+  });
+  afterEach(() => editor?.close());
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  /** As the writer, since the admin API asks for a login here too. */
+  async function deploy(): Promise<void> {
+    const login = { client_id: 'node-red-admin', grant_type: 'password', scope: '*' };
+    const answer = await fetch(`${red.url}/auth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...login, username: 'writer', password: 'writer-password' }),
+    });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    const tab = { id: 'tab', type: 'tab', label: 'test' };
+    const nodes = bareNodes().map((node) => ({ ...node, z: 'tab' }));
+    const deployed = await fetch(`${red.url}/flows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${access_token}` },
+      body: JSON.stringify([tab, serviceNode(service), ...nodes]),
+    });
+    assert.ok(deployed.ok);
+  }
+
+  it('offers devices to a user who may only read, and says that testing needs another permission', async () => {
+    const login = { username: 'reader', password: 'reader-password' };
+    editor = await openEditor(red.url, { login });
+    const { page } = editor;
+    await editor.edit('mt-rename');
+    await page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    await page.locator('.mt-gateway-choice').first().waitFor();
+    await editor.press('cancel');
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-test');
+    await page.locator('.mt-gateway-verdict-bad', { hasText: 'mt-service.write' }).waitFor();
+  });
+
+  it('lets a user who may write test the connection', async () => {
+    const login = { username: 'writer', password: 'writer-password' };
+    editor = await openEditor(red.url, { login });
+    await editor.editConfig('mt-service', 'service');
+    await editor.page.click('#mt-gateway-test');
+    await editor.page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
+  });
+});
+
+describe('the panels in the editor of Node-RED 4.1', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let red: NodeRed;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 2, devices: 3, rate: 20, listed: 20 });
+    red = await startNodeRed(VERSIONS[1]!);
+    await red.deploy([serviceNode(service), ...bareNodes()]);
+  });
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  it('open, pick and save without an error', async () => {
+    const editor = await openEditor(red.url);
+    for (const type of TYPES) {
+      await editor.edit(type);
+      await editor.press('ok');
+      assert.notEqual(await editor.property(type, 'valid'), false, type);
+    }
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'alarm');
+    await editor.page.click('#mt-gateway-fixed');
+    await editor.press('ok');
+    await editor.editConfig('mt-service', 'service');
+    await editor.press('ok', true);
+    await editor.deploy();
+    const flows = (await red.call('GET', 'flows')) as Record<string, unknown>[];
+    const saved = flows.find((node) => node.id === 'mt-gw-write');
+    assert.deepEqual([saved?.identifier, saved?.value, saved?.valueType], ['alarm', 'true', 'bool']);
+    assert.deepEqual(editor.errors, []);
+    await editor.close();
+  });
+});

@@ -1,0 +1,121 @@
+// Writes docs/images: every panel in light and dark, a picker, the palette and a flow, from a real editor.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { type Service, startService } from '../simulator/service.ts';
+import { closeBrowser, type Editor, openEditor, type Theme } from './browser.ts';
+import { serviceNode } from './flow.ts';
+
+const IMAGES = join(import.meta.dirname, '../../docs/images');
+const THEMES: readonly Theme[] = ['light', 'dark'];
+
+/** Nodes as a user would have set them; the id is the name of the image. */
+function shownNodes({ demo }: Service): NodeConfig[] {
+  const device = { device: demo.device, deviceType: 'str' };
+  const nodes: NodeConfig[] = [
+    {
+      id: 'report-in',
+      type: 'mt-report-in',
+      kinds: ['measurement'],
+      labels: ['floor-2'],
+      identifiers: ['temperature', 'humidity'],
+      wires: [['warm']],
+    },
+    {
+      id: 'gw-write',
+      type: 'mt-gw-write',
+      identifier: 'alarm',
+      identifierType: 'str',
+      value: 'true',
+      valueType: 'bool',
+    },
+    { id: 'gw-read', type: 'mt-gw-read', ...device, identifier: 'temperature', identifierType: 'str' },
+    { id: 'timestamped-ack', type: 'mt-timestamped-ack' },
+    { id: 'device-list', type: 'mt-device-list', connected: 'false', connectedType: 'bool', output: 'each' },
+    { id: 'rename', type: 'mt-rename', device: `bmac-${demo.gateway}`, deviceType: 'str' },
+    { id: 'label', type: 'mt-label', action: 'remove', label: 'floor-2', labelType: 'str' },
+    { id: 'service-request', type: 'mt-service-request', path: '/api/v1/devices', pathType: 'str' },
+  ];
+  const places = nodes.map((node, index) => ({
+    service: 'service',
+    wires: [[]],
+    x: index === 1 ? 560 : 190,
+    y: index === 1 ? 100 : 100 + 60 * Math.max(0, index - 1),
+    ...node,
+  }));
+  return [...places, warm];
+}
+
+const warm: NodeConfig = {
+  id: 'warm',
+  type: 'switch',
+  name: '> 30 °C',
+  property: 'payload.value',
+  propertyType: 'msg',
+  rules: [{ t: 'gt', v: '30', vt: 'num' }],
+  outputs: 1,
+  x: 400,
+  y: 100,
+  wires: [['gw-write']],
+};
+
+async function shootPanels(editor: Editor, theme: Theme, ids: readonly string[]): Promise<void> {
+  const { page } = editor;
+  const tray = page.locator('.red-ui-tray').last();
+  const shoot = (name: string) => tray.screenshot({ path: join(IMAGES, `${name}-${theme}.png`) });
+  await page.screenshot({ path: join(IMAGES, `flow-${theme}.png`) });
+  for (const id of ids) {
+    await editor.edit(id);
+    if (id === 'report-in') {
+      await page.locator('#mt-gateway-preview tbody tr').first().waitFor();
+    }
+    await page.waitForLoadState('networkidle');
+    await shoot(id);
+    await editor.press('cancel');
+  }
+  await editor.edit('gw-write');
+  await page.click('#mt-gateway-more');
+  await shoot('gw-write-more');
+  await page.locator('#node-input-gateway ~ .mt-gateway-pick').click();
+  await page.locator('.mt-gateway-choice').nth(3).waitFor();
+  await shoot('picker');
+  await editor.press('cancel');
+  await editor.editConfig('mt-service', 'service');
+  for (const [index, tab] of ['rest', 'mqtt', 'advanced'].entries()) {
+    await page.click(`#mt-gateway-service-tabs li:nth-child(${index + 1}) a`);
+    if (index === 0) {
+      await page.click('#mt-gateway-test');
+      await page.locator('.mt-gateway-verdict-ok').nth(1).waitFor();
+    }
+    await shoot(`service-${tab}`);
+  }
+}
+
+async function shootPalette(editor: Editor, theme: Theme): Promise<void> {
+  const category = editor.page.locator('.red-ui-palette-category', { hasText: 'mt gateway' });
+  await category.scrollIntoViewIfNeeded();
+  await category.screenshot({ path: join(IMAGES, `palette-${theme}.png`) });
+}
+
+async function main(service: Service, red: NodeRed): Promise<void> {
+  const nodes = shownNodes(service);
+  await red.deploy([serviceNode(service), ...nodes]);
+  for (const theme of THEMES) {
+    const editor = await openEditor(red.url, { theme, height: 860 });
+    await shootPalette(editor, theme);
+    const panels = nodes.filter(({ type }) => type.startsWith('mt-')).map(({ id }) => id);
+    await shootPanels(editor, theme, panels);
+    await editor.close();
+  }
+}
+
+await mkdir(IMAGES, { recursive: true });
+const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60 });
+const red = await startNodeRed(VERSIONS[0]!);
+try {
+  await main(service, red);
+} finally {
+  await closeBrowser();
+  await red.stop();
+  await service.close();
+}

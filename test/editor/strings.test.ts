@@ -1,0 +1,99 @@
+// Every text of the package exists in every language, with the same placeholders, and every node has its help.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
+
+const ROOT = join(import.meta.dirname, '../..');
+const LANGUAGE = 'en-US';
+const FOLDERS = Object.values(manifest['node-red'].nodes).map((file) => file.split('/').at(-2) as string);
+const CATALOGUES = [
+  ...FOLDERS.map((folder) => `nodes/${folder}/locales`),
+  'nodes/shared/locales',
+  'src/locales',
+];
+
+type Texts = { [key: string]: string | Texts };
+
+function flatten(texts: Texts, prefix = ''): Map<string, string> {
+  const entries = Object.entries(texts).flatMap(([key, value]): [string, string][] =>
+    typeof value === 'string' ? [[prefix + key, value]] : [...flatten(value, `${prefix}${key}.`)],
+  );
+  return new Map(entries);
+}
+
+const read = (folder: string, language: string): Map<string, string> =>
+  flatten(JSON.parse(readFileSync(join(ROOT, folder, `${language}.json`), 'utf8')) as Texts);
+
+const placeholders = (text: string): string[] => (text.match(/__\w+?__/g) ?? []).sort();
+
+const languages = [...new Set(CATALOGUES.flatMap((folder) => readdirSync(join(ROOT, folder))))]
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.replace('.json', ''))
+  .filter((language, index, all) => all.indexOf(language) === index);
+
+describe('the texts of the editor and the runtime', () => {
+  for (const language of languages) {
+    for (const folder of CATALOGUES) {
+      it(`are complete in ${language}, with the same placeholders: ${folder}`, () => {
+        const [original, translated] = [read(folder, LANGUAGE), read(folder, language)];
+        assert.deepEqual([...translated.keys()].sort(), [...original.keys()].sort());
+        for (const [key, text] of original) {
+          assert.deepEqual(placeholders(translated.get(key) ?? ''), placeholders(text), key);
+          assert.notEqual(translated.get(key)?.trim(), '', key);
+        }
+      });
+    }
+    for (const folder of FOLDERS) {
+      it(`have help in ${language}: ${folder}`, () => {
+        assert.ok(existsSync(join(ROOT, `nodes/${folder}/locales/${language}.md`)));
+      });
+    }
+  }
+
+  it('keep apart what mt-service, the shared texts and the errors are called', () => {
+    const merged = ['nodes/service/locales', 'nodes/shared/locales', 'src/locales'].flatMap((folder) => [
+      ...new Set([...read(folder, LANGUAGE).keys()].map((key) => key.split('.')[0])),
+    ]);
+    assert.deepEqual(merged, [...new Set(merged)]);
+  });
+
+  it('have every text that the panels ask for by name', () => {
+    const shared = read('nodes/service/locales', LANGUAGE);
+    for (const folder of [...FOLDERS, 'shared']) {
+      const own = folder === 'shared' ? shared : read(`nodes/${folder}/locales`, LANGUAGE);
+      for (const file of readdirSync(join(ROOT, 'nodes', folder)).filter((name) =>
+        /^editor.*\.ts$/.test(name),
+      )) {
+        const code = readFileSync(join(ROOT, 'nodes', folder, file), 'utf8');
+        for (const [, key] of code.matchAll(/\btext\('([\w.-]+)'/g)) {
+          assert.ok(shared.has(`editor.${key}`), `${file}: ${key}`);
+        }
+        for (const [, key] of code.matchAll(/\._\('([\w.-]+)'/g)) {
+          assert.ok(own.has(key as string), `${file}: ${key}`);
+        }
+      }
+    }
+  });
+
+  for (const folder of FOLDERS) {
+    it(`has every text that the form of ${folder} shows`, () => {
+      const known = read(`nodes/${folder}/locales`, LANGUAGE);
+      const form = readFileSync(join(ROOT, `nodes/${folder}/editor.html`), 'utf8');
+      const used = [...form.matchAll(/data-i18n="(?:\[\w+\])?([^"]+)"/g)].map(([, key]) => key as string);
+      assert.deepEqual(
+        used.filter((key) => !known.has(key)),
+        [],
+      );
+    });
+
+    it(`has help of ${folder} that Node-RED renders as lists`, () => {
+      const help = readFileSync(join(ROOT, `nodes/${folder}/locales/${LANGUAGE}.md`), 'utf8');
+      const rows = help.split('\n').filter((line) => line.startsWith(': '));
+      assert.deepEqual(
+        rows.filter((line) => !/^:[^:]+\([^:]+\)[^:]*:[^:]*$/.test(line)),
+        [],
+      );
+    });
+  }
+});
