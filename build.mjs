@@ -22,7 +22,7 @@ const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch((
 
 /** File by file, so that every node shares one copy of the engine; helpers that are not runtime dependencies are inlined. */
 async function transpileRuntime() {
-  const isRuntime = (name) => name.endsWith('.ts') && !name.startsWith('editor');
+  const isRuntime = (name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith('editor');
   await build({
     entryPoints: [...(await filesBelow('src', isRuntime)), ...(await filesBelow('nodes', isRuntime))],
     outbase: '.',
