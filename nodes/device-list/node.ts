@@ -10,7 +10,8 @@ export default function registerDeviceList(RED: NodeAPI): void {
     upgrade,
     half: 'rest',
     open({ config, session, signal, fields, show }) {
-      const { pageSize, limit } = config;
+      const pageSize = Math.max(1, Math.trunc(config.pageSize));
+      const limit = Math.trunc(config.limit);
       const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query']);
       return async (msg, send) => {
         const output = OUTPUTS_BY_NAME[config.output](RED, msg, send);

@@ -62,7 +62,10 @@ function createTeller(RED: NodeAPI, node: Node, fail: (error: unknown, msg: Node
   };
 }
 
+/** Seconds; what a timer can wait for. */
+const LONGEST_REFRESH = 2_000_000;
+
 function filterOf(config: ReportInConfig): ReportFilter {
   const { version, name, service, output, ...filter } = config;
-  return filter;
+  return { ...filter, labelRefresh: Math.min(Math.max(filter.labelRefresh, 1), LONGEST_REFRESH) };
 }

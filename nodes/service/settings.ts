@@ -72,16 +72,17 @@ function createMqtt(
   tls?: TlsSettings,
 ): MqttSettings {
   const { protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix } = config;
-  const { reportQos, requestQos, requestTimeout, maxInFlight, maxQueue } = config;
+  const { reportQos, requestQos, requestTimeout, maxQueue } = config;
   const { ackOperation, ackDecodedOperation } = config;
   return {
     brokers,
-    // A generated name without a password, or the other way round, is what an empty field means.
     username: credentials.mqttUsername || undefined,
     password: credentials.mqttPassword || undefined,
     clientId: config.clientId.trim() || createClientId(RED, id),
     ...{ protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix },
-    ...{ reportQos, requestQos, requestTimeout, maxInFlight, maxQueue },
+    ...{ reportQos, requestQos, requestTimeout, maxQueue },
+    // None at a time would mean that nothing is ever sent.
+    maxInFlight: Math.max(1, Math.trunc(config.maxInFlight)),
     ...{ ackOperation, ackDecodedOperation, ackPayload: readTemplate(config.ackTemplate) },
     tls,
   };

@@ -12,6 +12,8 @@ export type Act = (msg: NodeMessageInFlow, send: Send) => Promise<void>;
 /** What is still running then is told that the node was closed; Node-RED itself waits longer than a deploy should. */
 const CLOSE_DEADLINE_MS = 1_500;
 
+const READY: View = { look: 'ready', key: 'status.ready' };
+
 interface Ground {
   RED: NodeAPI;
   /** Why nothing can be done without `act`. */
@@ -28,17 +30,24 @@ export class Inputs {
   act: Act | undefined;
   readonly #base: Ground;
   readonly #running = new Set<Input>();
-  #rest: View = { look: 'ready', key: 'status.ready' };
+  #service: View = READY;
+  /** How the last message ended. */
+  #last: View | undefined;
   #idle: (() => void) | undefined;
 
   constructor(base: Ground) {
     this.#base = base;
   }
 
-  /** What the node shows when it has nothing to do. */
-  rest(view: View): void {
-    this.#rest = view;
+  /** The state of the service, shown while the node has nothing to do and the service is not ready. */
+  showService(view: View): void {
+    this.#service = view;
     this.#show();
+  }
+
+  /** The last error belongs to the past: what it complained about has changed. */
+  forgetLast(): void {
+    this.#last = undefined;
   }
 
   async run(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
@@ -50,7 +59,7 @@ export class Inputs {
       }
       this.#show();
       await this.act(msg, send);
-      this.#finish(input, { look: 'ready', key: 'status.ready' });
+      this.#finish(input, READY);
     } catch (error) {
       const shown = toFlowError(this.#base.RED, error);
       this.#finish(input, viewOfError(shown), shown);
@@ -82,7 +91,7 @@ export class Inputs {
     }
     input.done = undefined;
     this.#running.delete(input);
-    this.#rest = view;
+    this.#last = view;
     this.#show();
     done(error);
     if (this.#running.size === 0) {
@@ -92,6 +101,11 @@ export class Inputs {
 
   #show(): void {
     const count = this.#running.size;
-    this.#base.show(count === 0 ? this.#rest : { look: 'working', key: 'status.working', values: { count } });
+    if (count > 0) {
+      this.#base.show({ look: 'working', key: 'status.working', values: { count } });
+    } else {
+      const isReady = this.#service.look === 'ready';
+      this.#base.show(isReady ? (this.#last ?? this.#service) : this.#service);
+    }
   }
 }

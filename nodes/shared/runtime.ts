@@ -1,7 +1,7 @@
 // What every node does in the same way: find its service, run its inputs, tell errors, and close in time.
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
-import { ServiceError, type Session } from '../../src/index.ts';
+import { ServiceError, type Session, type SessionState } from '../../src/index.ts';
 import type { NodeConfig } from './defaults.ts';
 import { fillEnv } from './env.ts';
 import { createFields } from './fields.ts';
@@ -63,17 +63,28 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
   register(RED, type, kind, (base) => {
     const inputs = new Inputs(base);
     if (base.session) {
-      base.onClose(base.session.onState((state) => inputs.rest(viewOfSession(state, kind.half))));
+      base.onClose(base.session.onState(createStateWatcher(inputs, kind.half)));
       if (kind.half === 'mqtt') {
         base.onClose(base.session.attach());
       }
       inputs.act = kind.open(base as Wiring<Config, Credentials>);
     } else {
-      inputs.rest(viewOfError(base.problem));
+      inputs.showService(viewOfError(base.problem));
     }
     base.node.on('input', (msg, send, done) => void inputs.run(msg, send, done));
     return () => inputs.close();
   });
+}
+
+/** A REST call's error is about the call and stays; a gateway's may be over when the broker comes back. */
+function createStateWatcher(inputs: Inputs, half: 'rest' | 'mqtt'): (state: SessionState) => void {
+  return (state) => {
+    const view = viewOfSession(state, half);
+    if (half === 'mqtt' && view.look !== 'ready') {
+      inputs.forgetLast();
+    }
+    inputs.showService(view);
+  };
 }
 
 /** Registers a node without input, which can tell its errors only in the status, the log and to Catch nodes. */

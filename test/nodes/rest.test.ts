@@ -221,6 +221,18 @@ describeNodes('the REST nodes', (start) => {
     assert.deepEqual((await flow.status('n', 'green')).text, 'ready');
   });
 
+  it('keep their own last error in sight while another node works', async () => {
+    const flow = await start(
+      flowAround(serviceNode(box), { id: 'n', type: 'mt-rename' }, { id: 'l', type: 'mt-label' }),
+      { credentials: secretsOf(box) },
+    );
+    flow.send('n', { payload: 'x' });
+    await flow.status('n', 'red');
+    flow.send('l', { payload: 'x' });
+    await flow.next('out');
+    assert.equal(flow.statuses('n').all.at(-1)?.fill, 'red');
+  });
+
   it('tell that the login was refused', async () => {
     const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-label' }), {
       credentials: { svc: { username: 'demo', password: 'wrong-secret' } },
