@@ -15,7 +15,7 @@ const CLOSE_DEADLINE = 1_500;
 export interface ConnectionEvents {
   state(state: MqttState): void;
   /** Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. */
-  message(topic: string, payload: Buffer, retained: boolean, done: () => void): void;
+  message(topic: string, payload: Buffer, qos: number, retained: boolean, done: () => void): void;
 }
 
 /**
@@ -137,7 +137,8 @@ export class Connection {
     // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
     client.handleMessage = (packet, done) => {
       if (client !== this.#client) return;
-      this.#events.message(packet.topic, packet.payload as Buffer, packet.retain, done as () => void);
+      const { topic, payload, qos, retain } = packet;
+      this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
     };
   }
 

@@ -8,6 +8,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { Intake } from './intake.ts';
+import { Leftovers } from './leftovers.ts';
 import type { ReadFilter } from './report-filter.ts';
 import { type ReportListener, Reports } from './reports.ts';
 import { Requests } from './requests.ts';
@@ -17,7 +18,8 @@ import type { MqttState } from './state.ts';
 const LINGER = 1_000;
 
 export interface GatewayEvents {
-  state(state: MqttState): void;
+  /** The state has changed. */
+  state(): void;
 }
 
 export interface RequestOptions {
@@ -28,12 +30,15 @@ export interface RequestOptions {
 
 export class Gateways {
   readonly #settings: MqttSettings;
+  readonly #events: GatewayEvents;
+  readonly #log: Logger;
   readonly #connection: Connection;
   readonly #intake: Intake;
   readonly #reports: Reports;
   readonly #requests: Requests;
   readonly #acknowledgements = new Acknowledgements();
   #subscribed = new Set<string>();
+  #lost = 0;
   #planned = false;
   #users = 0;
   #linger: NodeJS.Timeout | undefined;
@@ -41,17 +46,25 @@ export class Gateways {
 
   constructor(settings: MqttSettings, catalogue: Catalogue, seen: Seen, log: Logger, events: GatewayEvents) {
     this.#settings = settings;
+    this.#events = events;
+    this.#log = log;
     const topics = createTopics(settings.topicPrefix);
+    const leftovers = new Leftovers(topics);
     this.#reports = new Reports(topics, catalogue, seen, log);
     this.#intake = new Intake(topics, {
-      report: (topic, parsed, payload, retained) => this.#reports.deliver(topic, parsed, payload, retained),
+      report: (topic, parsed, payload, retained) => {
+        const isWanted = this.#reports.deliver(topic, parsed, payload, retained);
+        if (!isWanted && settings.persistent) this.#takeBack(leftovers.filtersOf(topic, parsed));
+      },
       response: (parsed, payload, retained) => this.#requests.receive(parsed, payload, retained),
       released: () => this.#plan(),
+      lost: (count) => this.#overloaded(count),
     });
     this.#connection = new Connection(settings, log, {
-      message: (topic, payload, retained, done) => this.#intake.take(topic, payload, retained, done),
-      state: (state) => {
-        events.state(state);
+      message: (topic, payload, qos, retained, done) =>
+        this.#intake.take(topic, payload, qos, retained, done),
+      state: () => {
+        events.state();
         this.#requests.connectionChanged();
       },
     });
@@ -63,7 +76,9 @@ export class Gateways {
   }
 
   get state(): MqttState {
-    return this.#connection.state;
+    const { state } = this.#connection;
+    if (state.name !== 'connected' || this.#lost === 0) return state;
+    return { name: 'overloaded', broker: state.broker, lost: this.#lost };
   }
 
   /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
@@ -183,12 +198,31 @@ export class Gateways {
   #plan(): void {
     this.#planned = false;
     if (this.#closed) return;
-    const { sharedGroup, reportQos } = this.#settings;
-    const share = sharedGroup === '' ? '' : `$share/${sharedGroup}/`;
+    const share = this.#share;
     const wanted = new Set(this.#reports.filters().map((filter) => share + filter));
     const stale = [...this.#subscribed].filter((filter) => !wanted.has(filter));
     this.#subscribed = wanted;
-    this.#connection.subscriptions.change(wanted, reportQos, stale);
+    this.#connection.subscriptions.change(wanted, this.#settings.reportQos, stale);
+  }
+
+  get #share(): string {
+    const { sharedGroup } = this.#settings;
+    return sharedGroup === '' ? '' : `$share/${sharedGroup}/`;
+  }
+
+  #takeBack(filters: string[]): void {
+    if (filters.length > 0)
+      this.#connection.subscriptions.takeBack(filters.map((filter) => this.#share + filter));
+  }
+
+  #overloaded(lost: number): void {
+    if (lost > 0 && this.#lost === 0) {
+      this.#log.warn('reports arrive faster than the flows take them: the oldest of QoS 0 are lost');
+    } else if (lost === 0) {
+      this.#log.warn(`the flows keep up again; ${this.#lost} reports of QoS 0 were lost`);
+    }
+    this.#lost = lost;
+    this.#events.state();
   }
 
   #transport() {

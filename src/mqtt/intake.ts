@@ -1,44 +1,68 @@
-// What comes from the broker, sorted by channel; reports can be held back while flows are being replaced.
+// What comes from the broker, sorted by channel; reports wait while flows are replaced or cannot keep up.
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. */
 const LONGEST_HOLD = 10_000;
+/** Reports given to flows between two turns of the event loop, so that answers and everybody else get theirs. */
+const MOST_PER_TURN = 500;
+/** Reports of QoS 0 that wait in memory; beyond it the oldest are lost. */
+const MOST_WAITING = 10_000;
+/** An overload is over when nothing was lost for so long. */
+const CALM_AFTER = 10_000;
 
 export interface IntakeTargets {
   report(topic: string, parsed: ParsedTopic, payload: Buffer, retained: boolean): void;
   response(parsed: ParsedTopic, payload: Buffer, retained: boolean): void;
   /** A hold has ended; what waited follows. */
   released(): void;
+  /** How many reports the present overload has cost so far; 0: it is over. */
+  lost(count: number): void;
+}
+
+interface Waiting {
+  topic: string;
+  parsed: ParsedTopic;
+  payload: Buffer;
+  retained: boolean;
+  /** Called when the report is delivered, so that the broker keeps it until then; QoS 0: nothing to call. */
+  done: (() => void) | undefined;
 }
 
 /**
- * While held, the first report waits and with it, by the order of the connection, all that follows; the broker
- * keeps what is not acknowledged. So nothing is lost between the end of one flow and the start of the next.
+ * A report of QoS 1 is acknowledged when it is delivered; as long as it waits, the connection reads no further and the
+ * broker holds what follows. A report of QoS 0 waits in memory instead, within a bound: it is the one that the sender
+ * allows to be lost, and the newest are worth more to a rule than the oldest.
  */
 export class Intake {
   readonly #topics: Topics;
   readonly #targets: IntakeTargets;
+  #queue: Waiting[] = [];
+  #head = 0;
+  #turn = 0;
+  #turnEnds = false;
   #held = false;
   #deadline: NodeJS.Timeout | undefined;
-  #waiting: (() => void)[] = [];
+  #lost = 0;
+  #calm: NodeJS.Timeout | undefined;
 
   constructor(topics: Topics, targets: IntakeTargets) {
     this.#topics = topics;
     this.#targets = targets;
   }
 
-  take(topic: string, payload: Buffer, retained: boolean, done: () => void): void {
+  take(topic: string, payload: Buffer, qos: number, retained: boolean, done: () => void): void {
     const parsed = this.#topics.parse(topic);
-    if (parsed?.channel === 'device') {
-      if (this.#held) {
-        this.#waiting.push(() => this.take(topic, payload, retained, done));
-        return;
-      }
+    if (parsed?.channel !== 'device') {
+      if (parsed) this.#targets.response(parsed, payload, retained);
+      done();
+    } else if (this.#mustWait) {
+      this.#wait({ topic, parsed, payload, retained, done: qos === 0 ? undefined : done });
+      if (qos === 0) done();
+    } else {
+      this.#count();
       this.#targets.report(topic, parsed, payload, retained);
-    } else if (parsed) {
-      this.#targets.response(parsed, payload, retained);
+      done();
     }
-    done();
   }
 
   get held(): boolean {
@@ -56,14 +80,66 @@ export class Intake {
     clearTimeout(this.#deadline);
     this.#held = false;
     this.#targets.released();
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const take of waiting) take();
+    this.#drain();
   }
 
-  /** Forgets what waits: it was not acknowledged, so a persistent session gets it again. */
+  /** Forgets what waits: QoS 1 was not acknowledged, so a persistent session gets it again. */
   drop(): void {
     clearTimeout(this.#deadline);
-    this.#waiting = [];
+    clearTimeout(this.#calm);
+    this.#queue = [];
+    this.#head = 0;
+  }
+
+  get #mustWait(): boolean {
+    return this.#held || this.#turn >= MOST_PER_TURN || this.#queue.length > this.#head;
+  }
+
+  /** Callbacks that flows scheduled for the reports of a turn run before the one that ends the turn. */
+  #count(): void {
+    this.#turn++;
+    if (this.#turnEnds) return;
+    this.#turnEnds = true;
+    setImmediate(() => {
+      this.#turnEnds = false;
+      this.#turn = 0;
+      this.#drain();
+    });
+  }
+
+  #wait(report: Waiting): void {
+    this.#queue.push(report);
+    if (this.#queue.length - this.#head <= MOST_WAITING) return;
+    this.#head++;
+    this.#lost++;
+    if (this.#lost === 1) this.#targets.lost(1);
+    this.#calm ??= setTimeout(() => this.#calmDown(this.#lost), CALM_AFTER).unref();
+  }
+
+  /** Tells the number now and then, and the end. */
+  #calmDown(before: number): void {
+    const goesOn = this.#lost > before || this.#queue.length > this.#head;
+    this.#calm = goesOn ? setTimeout(() => this.#calmDown(this.#lost), CALM_AFTER).unref() : undefined;
+    this.#targets.lost(this.#lost);
+    if (goesOn) return;
+    this.#lost = 0;
+    this.#targets.lost(0);
+  }
+
+  #drain(): void {
+    while (this.#head < this.#queue.length && !this.#held && this.#turn < MOST_PER_TURN) {
+      const { topic, parsed, payload, retained, done } = this.#queue[this.#head++] as Waiting;
+      this.#count();
+      this.#targets.report(topic, parsed, payload, retained);
+      done?.();
+    }
+    this.#compact();
+  }
+
+  #compact(): void {
+    if (this.#head === this.#queue.length) this.#queue = [];
+    else if (this.#head > MOST_WAITING) this.#queue = this.#queue.slice(this.#head);
+    else return;
+    this.#head = 0;
   }
 }

@@ -62,16 +62,16 @@ export class Reports {
     );
   }
 
-  /** Takes a message of a report topic. */
+  /** Takes a message of a report topic. False when nobody wants it. */
   deliver(
     topic: string,
     { gateway, device, rest }: ParsedTopic,
     payload: Uint8Array,
     retained: boolean,
-  ): void {
+  ): boolean {
     const at = readReportTopic(topic, gateway, device, rest);
     const subscribers = this.#dispatch.match(at);
-    if (subscribers.length === 0) return;
+    if (subscribers.length === 0) return false;
     const text = payload.toString();
     let body: unknown;
     try {
@@ -81,6 +81,7 @@ export class Reports {
     }
     if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained);
     else this.#share([...subscribers], at, body, retained);
+    return true;
   }
 
   #give({ listener, decode }: Subscriber, at: ReportTopic, body: unknown, retained: boolean): void {

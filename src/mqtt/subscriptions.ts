@@ -52,6 +52,15 @@ export class Subscriptions {
     void this.#sync();
   }
 
+  /** Takes back filters that the broker may hold from an earlier life of this client, unless they are in use. */
+  takeBack(filters: string[]): void {
+    if (filters.some((filter) => this.#active.has(filter))) return;
+    const held = LEFT_BEHIND.get(this.#clientId) ?? new Set();
+    for (const filter of filters) held.add(filter);
+    LEFT_BEHIND.set(this.#clientId, held);
+    void this.#sync();
+  }
+
   /** True when the broker has granted the filter already. */
   isActive(filter: string): boolean {
     return this.#active.has(filter);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { connectAsync } from 'mqtt';
+import { connect, connectAsync } from 'mqtt';
 import type { ServiceError } from '../../src/errors.ts';
 import type { Session } from '../../src/session.ts';
 import { type Broker, startAedes } from '../brokers.ts';
@@ -187,6 +187,24 @@ describe('the broker connection', () => {
       });
       await collector.until(({ reports }) => reports.length === 1);
       assert.equal(collector.reports[0]?.seq, 2);
+    });
+
+    it('takes back what an earlier process had subscribed and nobody wants any more', async () => {
+      const clientId = 'mt-persistent-changed-while-down';
+      const earlier = await connectAsync(mosquitto.url, { clientId, clean: false });
+      await earlier.subscribeAsync('mt/gateway/+/device/+/heartbeat', { qos: 1 });
+      await earlier.endAsync();
+      await mosquitto.publish(HEARTBEAT, { time: TIME, seq: 1 });
+      const changed = openSession(mosquitto.url, { persistent: true, clientId });
+      await listen(changed, new Collector(), { ...ALL, kinds: ['rssi'] });
+      await listen(changed, new Collector(), { ...ALL, kinds: ['dfu'] });
+      await changed.close();
+      await mosquitto.publish(HEARTBEAT, { time: TIME, seq: 2 });
+      await mosquitto.publish(HEARTBEAT.replace('heartbeat', 'dfu'), { time: TIME, parent: G, rssi: -50 });
+      const later = connect(mosquitto.url, { clientId, clean: false });
+      const topic = await new Promise((resolve) => later.once('message', resolve));
+      assert.equal(topic, HEARTBEAT.replace('heartbeat', 'dfu'));
+      await later.endAsync(true);
     });
 
     it('shares reports with another instance of the same group, each report once', async () => {
