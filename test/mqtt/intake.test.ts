@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Intake } from '../../src/mqtt/intake.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+
+const REPORT = 'mt/gateway/c0141f68fc3d/device/d00000000001/heartbeat';
+const RESPONSE = 'mt/gateway/c0141f68fc3d/response/d00000000001/read/8001';
+
+describe('the intake', () => {
+  const seen: string[] = [];
+  const lost: number[] = [];
+  let intake: Intake;
+
+  beforeEach(() => {
+    seen.length = 0;
+    lost.length = 0;
+    intake = new Intake(createTopics(''), {
+      report: (_, __, payload) => void seen.push(payload.toString()),
+      response: () => void seen.push('response'),
+      released() {},
+      lost: (count) => void lost.push(count),
+    });
+  });
+  afterEach(() => intake.drop());
+
+  const take = (text: string, qos: number, done = () => {}) =>
+    intake.take(REPORT, Buffer.from(text), qos, false, done);
+
+  it('gives the event loop a turn after some hundred reports and keeps their order', async () => {
+    for (let i = 0; i < 1200; i++) take(`${i}`, 0);
+    assert.ok(seen.length < 1200);
+    while (seen.length < 1200) await nextTurn();
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 1200 }, (_, i) => `${i}`),
+    );
+    assert.deepEqual(lost, []);
+  });
+
+  it('loses the oldest reports of QoS 0 when they come faster than flows take them, and counts them', async () => {
+    const sent = 25_000;
+    for (let i = 0; i < sent; i++) take(`${i}`, 0);
+    assert.deepEqual(lost, [1]);
+    const delivered = () => seen.at(-1) === `${sent - 1}`;
+    while (!delivered()) await nextTurn();
+    assert.ok(seen.length >= 10_000 && seen.length < sent);
+    assert.equal(seen[0], '0');
+  });
+
+  it('acknowledges a report of QoS 1 only when it was delivered', async () => {
+    for (let i = 0; i < 600; i++) take(`${i}`, 0);
+    let isAcknowledged = false;
+    take('precious', 1, () => {
+      isAcknowledged = true;
+      assert.equal(seen.at(-1), 'precious');
+    });
+    assert.equal(isAcknowledged, false);
+    while (!isAcknowledged) await nextTurn();
+  });
+
+  it('lets answers pass while reports wait', () => {
+    intake.hold();
+    take('later', 0);
+    intake.take(RESPONSE, Buffer.from('{}'), 1, false, () => {});
+    assert.deepEqual(seen, ['response']);
+    intake.release();
+    assert.deepEqual(seen, ['response', 'later']);
+  });
+});
