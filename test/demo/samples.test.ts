@@ -1,0 +1,79 @@
+// The demo's flow "store, then acknowledge" under lost answers: what the devices count is what the file holds.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import flows from '../../examples/demo/flows.json' with { type: 'json' };
+import { flowAround, serviceNode, subscribed } from '../nodes/box-flow.ts';
+import { describeNodes, type Message } from '../nodes/flow.ts';
+import { type Service, startService } from '../simulator/service.ts';
+
+const SAMPLES = 20_000;
+const load = createRequire(`${process.cwd()}/`);
+const CORE = ['parsers/70-JSON.js', 'storage/10-file.js'].map((file) => load(`@node-red/nodes/core/${file}`));
+
+interface Node {
+  id: string;
+  type: string;
+  [property: string]: unknown;
+}
+
+/** The nodes of the demo from the report to the acknowledgement, storing into `file` and waiting less long. */
+function chain(file: string): Node[] {
+  return (flows as unknown as Node[])
+    .filter(({ id, type }) => id.startsWith('demo-samples') && !['comment', 'debug'].includes(type))
+    .map((node) => ({
+      ...node,
+      z: 'f',
+      service: 'svc',
+      ...(node.type === 'file' && { filename: file }),
+      ...(node.type === 'mt-timestamped-ack' && { timeout: '400', wires: [['out']] }),
+    }));
+}
+
+describeNodes('storing samples before acknowledging them', (start) => {
+  let box: Service;
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'samples-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => box.close());
+
+  it('stores all of 20 000 samples and leaves none unacknowledged, with 5 % of the answers lost', async function () {
+    this.timeout(300_000);
+    box = await startService({ rest: false, rate: 0, delay: 0, lostAnswers: 0.05, ackTimeout: 3_000 });
+    const file = join(folder, 'samples.jsonl');
+    const flow = await start(flowAround(serviceNode(box, { maxInFlight: 64 }), ...chain(file)), {
+      nodes: CORE,
+    });
+    const ended = { passed: 0, failed: 0 };
+    const codes = new Set<unknown>();
+    const allEnded = new Promise<void>((resolve) => {
+      const count = (outcome: keyof typeof ended) => (msg: Message) => {
+        ended[outcome]++;
+        if (msg.error) codes.add(msg.error.code);
+        if (ended.passed + ended.failed >= SAMPLES && box.samples.unacknowledgedCount === 0) resolve();
+      };
+      flow.node('out').on('input', count('passed'));
+      flow.node('errors').on('input', count('failed'));
+    });
+    await subscribed(box);
+    await box.publishSamples(SAMPLES);
+    await allEnded;
+
+    assert.equal(box.samples.unacknowledgedCount, 0);
+    assert.deepEqual([...codes], ['TIMEOUT'], 'a lost answer is an error on the message that waited for it');
+    const stored = (await readFile(file, 'utf8')).trim().split('\n');
+    const keys = new Set(
+      stored.map((line) => {
+        const { gateway, device, identifier, time } = JSON.parse(line);
+        return `${gateway}/${device}/${identifier}/${time}`;
+      }),
+    );
+    assert.equal(keys.size, SAMPLES);
+    for (const key of box.samples.all.keys()) assert.ok(keys.has(key), `not stored: ${key}`);
+  });
+});
