@@ -117,7 +117,7 @@ export async function startBroker(
   aedes.on('client', (client) => clients.add(client));
   aedes.on('clientDisconnect', (client) => clients.delete(client));
   const sockets = new Set<Socket>();
-  const servers = [remember(createServer(aedes.handle), sockets)];
+  const servers = [remember(createServer({ noDelay: true }, aedes.handle), sockets)];
   const port = await listen(servers[0] as Server, options.host, options.port);
   let wsUrl: string | undefined;
   if (options.wsPort !== undefined) {
