@@ -1,26 +1,23 @@
 // P3: what a request to a gateway and its answer cost.
-import { startMosquitto } from '../mosquitto.ts';
 import { compare, judge, type Row } from './compare.ts';
 import { coreRead, floorRead, oursRead } from './flows.ts';
-import { startLoad } from './load-client.ts';
+import { withLoad } from './load-client.ts';
 import { measureReads } from './measure.ts';
 import type { Options } from './run.ts';
 
 const IN_FLIGHT = [1, 100, 1000];
 
 async function reads(options: Options): Promise<Row[]> {
-  const mosquitto = await startMosquitto(['max_queued_messages 0', 'max_inflight_messages 0']);
-  const load = await startLoad(mosquitto.url);
-  const rows: Row[] = [];
-  try {
+  return withLoad(async (broker, load) => {
+    const rows: Row[] = [];
     await load.order({ do: 'respond' });
     for (const atOnce of IN_FLIGHT) {
-      const count = Math.round((atOnce === 1 ? 4000 : 20_000) * options.scale);
+      const count = Math.round((atOnce === 1 ? 1000 : 20_000) * options.scale);
       const values = await compare(
         {
-          ours: () => measureReads(oursRead(mosquitto.url), 'ask', count, atOnce),
-          floor: () => measureReads(floorRead(mosquitto.url), 'ask', count, atOnce),
-          core: () => measureReads(coreRead(mosquitto.url), 'ask', count, atOnce),
+          ours: () => measureReads(oursRead(broker), 'ask', count, atOnce),
+          floor: () => measureReads(floorRead(broker), 'ask', count, atOnce),
+          core: () => measureReads(coreRead(broker), 'ask', count, atOnce),
         },
         options.pairs,
       );
@@ -32,11 +29,8 @@ async function reads(options: Options): Promise<Row[]> {
         ]),
       );
     }
-  } finally {
-    load.stop();
-    await mosquitto.stop();
-  }
-  return rows;
+    return rows;
+  });
 }
 
 export const readCases = { P3: reads };

@@ -1,28 +1,14 @@
 // P1, P2, P2b, P5: what a report costs.
-import { startMosquitto } from '../mosquitto.ts';
 import { compare, judge, type Row } from './compare.ts';
 import { coreByDevice, coreByKind, floorReports, oursByDevice, oursByKind } from './flows.ts';
-import { type Load, startLoad } from './load-client.ts';
+import { withLoad } from './load-client.ts';
 import { measureReports, type ReportRound } from './measure.ts';
 import type { Options } from './run.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Nothing is dropped, whoever is slow. */
-const BROKER = ['max_queued_messages 0', 'max_inflight_messages 0'];
 const UNIT = 'µs CPU per report';
 
 const DECODED: Traffic = { form: 'decoded', gateways: 10, devices: 50 };
-
-async function withLoad<T>(act: (broker: string, load: Load) => Promise<T>): Promise<T> {
-  const mosquitto = await startMosquitto(BROKER);
-  const load = await startLoad(mosquitto.url);
-  try {
-    return await act(mosquitto.url, load);
-  } finally {
-    load.stop();
-    await mosquitto.stop();
-  }
-}
 
 const scaled = (round: ReportRound, { scale }: Options): ReportRound => ({
   ...round,
@@ -30,7 +16,7 @@ const scaled = (round: ReportRound, { scale }: Options): ReportRound => ({
 });
 
 async function reports(options: Options): Promise<Row[]> {
-  const round = scaled({ traffic: DECODED, count: 20_000, rate: 4000 }, options);
+  const round = scaled({ traffic: DECODED, count: 40_000, rate: 8000 }, options);
   return withLoad(async (broker, load) => {
     const values = await compare(
       {
@@ -72,7 +58,7 @@ async function manyRules(options: Options): Promise<Row[]> {
 
 async function manyDevices(options: Options): Promise<Row[]> {
   const few = scaled(
-    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 20_000, rate: 4000 },
+    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 40_000, rate: 8000 },
     options,
   );
   const many = { ...few, traffic: { form: 'decoded', gateways: 1000, devices: 100_000 } } as const;
@@ -97,7 +83,7 @@ async function manyDevices(options: Options): Promise<Row[]> {
 }
 
 async function decoding(options: Options): Promise<Row[]> {
-  const round = scaled({ traffic: { ...DECODED, form: 'raw' }, count: 20_000, rate: 4000 }, options);
+  const round = scaled({ traffic: { ...DECODED, form: 'raw' }, count: 40_000, rate: 8000 }, options);
   return withLoad(async (broker, load) => {
     const values = await compare(
       {

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { startMosquitto } from '../mosquitto.ts';
 import type { Traffic } from './traffic.ts';
 
 export type LoadOrder = { do: 'publish'; traffic: Traffic; count: number; rate: number } | { do: 'respond' };
@@ -22,4 +23,19 @@ export async function startLoad(url: string): Promise<Load> {
     },
     stop: () => void child.kill('SIGKILL'),
   };
+}
+
+/** Nothing is dropped, whoever is slow, and no answer waits for a delayed TCP acknowledgement. */
+const BROKER = ['max_queued_messages 0', 'max_inflight_messages 0', 'set_tcp_nodelay true'];
+
+/** Runs `act` beside a Mosquitto of its own and the load process. */
+export async function withLoad<T>(act: (broker: string, load: Load) => Promise<T>): Promise<T> {
+  const mosquitto = await startMosquitto(BROKER);
+  const load = await startLoad(mosquitto.url);
+  try {
+    return await act(mosquitto.url, load);
+  } finally {
+    load.stop();
+    await mosquitto.stop();
+  }
 }

@@ -1,4 +1,5 @@
 // The load process: publishes reports at a given rate and answers read requests, apart from what is measured.
+import type { Socket } from 'node:net';
 import { connectAsync } from 'mqtt';
 import type { LoadOrder } from './load-client.ts';
 import { reportsOf } from './traffic.ts';
@@ -6,7 +7,10 @@ import { reportsOf } from './traffic.ts';
 const TICK = 5;
 
 const [url = ''] = process.argv.slice(2);
-const connected = connectAsync(url);
+const connected = connectAsync(url).then((client) => {
+  (client.stream as Socket).setNoDelay(true);
+  return client;
+});
 
 /** Publishes in small steps that follow the clock, so that every round meets the same traffic. */
 async function publish({ traffic, count, rate }: Extract<LoadOrder, { do: 'publish' }>): Promise<void> {

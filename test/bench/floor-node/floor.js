@@ -22,6 +22,7 @@ module.exports = (RED) => {
   RED.nodes.registerType('floor-read', function FloorRead(config) {
     RED.nodes.createNode(this, config);
     const client = ours('mqtt').connect(config.broker);
+    client.on('connect', () => client.stream.setNoDelay(true));
     const waiting = new Map();
     let count = 0;
     client.on('connect', () => client.subscribe('mt/gateway/+/response/#', { qos: 1 }, () => ready(this)));
