@@ -78,7 +78,7 @@ function createMqtt(
     brokers,
     username: credentials.mqttUsername || undefined,
     password: credentials.mqttPassword || undefined,
-    clientId: config.clientId.trim() || createClientId(RED, id),
+    clientId: readClientId(config.clientId) || createClientId(RED, id),
     ...{ protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix },
     ...{ reportQos, requestQos, requestTimeout, maxQueue },
     // None at a time would mean that nothing is ever sent.
@@ -94,6 +94,15 @@ export function readBrokers(text: string): string[] {
     .split(/[,\n]/)
     .map((url) => url.trim())
     .filter((url) => url !== '');
+}
+
+/** A gateway's client id is its MAC: under such an id we and a gateway would throw each other out for ever. */
+function readClientId(text: string): string {
+  const id = text.trim();
+  if (/^[0-9a-f]{12}$/i.test(id)) {
+    throw invalidInput('clientId', id, 'likeMac');
+  }
+  return id;
 }
 
 /** Two Node-RED instances that run the same flow differ; one instance keeps its id, and no MAC begins like this. */

@@ -95,7 +95,7 @@ export class Connection {
       const mqtt = (await import('mqtt')).default;
       if (!this.#wanted || this.#client) return;
       const url = this.#settings.brokers[this.#broker] ?? '';
-      const client = mqtt.connect(url, this.#options());
+      const client = mqtt.connect(url, this.#options(/^(mqtts|wss):/i.test(url)));
       this.#client = client;
       this.#listen(client);
     } catch (error) {
@@ -103,7 +103,8 @@ export class Connection {
     }
   }
 
-  #options(): IClientOptions {
+  /** @param isSecure with a certificate at hand MQTT.js would turn a plain address into a secure one */
+  #options(isSecure: boolean): IClientOptions {
     const s = this.#settings;
     return {
       clientId: s.clientId,
@@ -118,7 +119,7 @@ export class Connection {
       ...(s.protocolVersion === 5 && s.persistent
         ? { properties: { sessionExpiryInterval: s.sessionExpiry } }
         : {}),
-      ...s.tls,
+      ...(isSecure ? s.tls : {}),
     } as IClientOptions;
   }
 

@@ -96,6 +96,12 @@ describeNodes('mt-service', (start) => {
     await flow.node('svc').close(false);
   });
 
+  it('refuses a client id that is like the MAC of a gateway', async () => {
+    const flow = await start(flowAround(serviceNode(box, { clientId: 'C0141F68FC3D' }), READ));
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'clientId']);
+  });
+
   it('leaves the broker when it is closed', async () => {
     const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }));
     await subscribed(box);
