@@ -130,6 +130,6 @@ function fits(identifier: Identifier, type: string, value: string): boolean | st
     currentCatalogue().encode(identifier.name || identifier.id, given);
     return true;
   } catch {
-    return text('problem.value', { expected: describeIdentifier(identifier) });
+    return text('problem.value', { expected: describeIdentifier(identifier, true) });
   }
 }

@@ -63,11 +63,12 @@ export function shownIdentifier(): Identifier | undefined {
     : undefined;
 }
 
-/** Type, unit and range of an identifier, in words. */
-export function describeIdentifier(identifier: Identifier): string {
-  const { id, type, unit, min, max } = identifier;
+/** Type, unit and id of an identifier, and what may be written, in words. */
+export function describeIdentifier(identifier: Identifier, forWriting = false): string {
+  const { id, type, unit, min, max, words } = identifier;
   const range = min === undefined || max === undefined ? '' : text('identifier.range', { min, max });
-  const parts = [text(`wire.${type}`), unit, range, text('identifier.hex', { id })];
+  const kind = words ? Object.values(words).join(', ') : text(`wire.${type}`);
+  const parts = [kind, unit, forWriting ? range : '', id && text('identifier.hex', { id })];
   return parts.filter(Boolean).join(' · ');
 }
 
@@ -77,7 +78,7 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
     const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';
-    hint('identifier', identifier ? describeIdentifier(identifier) : unknown);
+    hint('identifier', identifier ? describeIdentifier(identifier, then !== undefined) : unknown);
     then?.(identifier);
   });
 }

@@ -121,9 +121,14 @@ const heard = async (
 /** Devices of the device list, by their REST id. */
 export const searchListed = async (q: string): Promise<Found> => merged(await listed(q, true), []);
 
-/** Gateways: the device list by MAC, and those that were heard. */
-export const searchGateways = async (q: string): Promise<Found> =>
-  merged(...(await Promise.all([listed(q, false), heard('gateways', q)])));
+/** Gateways: the device list by MAC, those that were heard before the others. */
+export async function searchGateways(q: string): Promise<Found> {
+  const [rows, reported] = await Promise.all([listed(q, false), heard('gateways', q)]);
+  const known = new Set(typeof reported === 'string' ? [] : reported.map(({ value }) => value));
+  const first = typeof rows === 'string' ? rows : rows.filter(({ value }) => known.has(value));
+  const { choices, note } = merged(first, reported);
+  return choices.length === 0 ? merged(rows, []) : { ...merged([...choices], rows), ...(note && { note }) };
+}
 
 /** Devices that were heard, of the chosen gateway when it is fixed; the gateways themselves after them. */
 export async function searchHeardDevices(q: string): Promise<Found> {

@@ -148,7 +148,7 @@ function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
 /** The panel slides in: it is there when it has stopped moving and its buttons can be used. */
 async function settled(page: Page): Promise<void> {
   const tray = page.locator('.red-ui-tray').last();
-  await tray.locator('.mt-gateway-form').waitFor({ state: 'visible' });
+  await tray.locator('form').first().waitFor({ state: 'visible' });
   await page.waitForFunction(
     (element) => {
       const moving = element as unknown as { lastX?: number };

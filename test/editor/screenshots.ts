@@ -1,7 +1,7 @@
 // Writes docs/images: every panel in light and dark, a picker, the palette and a flow, from a real editor.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { closeBrowser, type Editor, openEditor, type Theme } from './browser.ts';
 import { serviceNode } from './flow.ts';
@@ -10,14 +10,14 @@ const IMAGES = join(import.meta.dirname, '../../docs/images');
 const THEMES: readonly Theme[] = ['light', 'dark'];
 
 /** Nodes as a user would have set them; the id is the name of the image. */
-function shownNodes({ demo }: Service): NodeConfig[] {
+function shownNodes({ demo, devices }: Service): NodeConfig[] {
   const device = { device: demo.device, deviceType: 'str' };
   const nodes: NodeConfig[] = [
     {
       id: 'report-in',
       type: 'mt-report-in',
       kinds: ['measurement'],
-      labels: ['floor-2'],
+      labels: devices[0]?.labels.slice(0, 1) ?? [],
       identifiers: ['temperature', 'humidity'],
       wires: [['warm']],
     },
@@ -39,7 +39,7 @@ function shownNodes({ demo }: Service): NodeConfig[] {
   const places = nodes.map((node, index) => ({
     service: 'service',
     wires: [[]],
-    x: index === 1 ? 560 : 190,
+    x: index === 1 ? 640 : 200,
     y: index === 1 ? 100 : 100 + 60 * Math.max(0, index - 1),
     ...node,
   }));
@@ -54,7 +54,7 @@ const warm: NodeConfig = {
   propertyType: 'msg',
   rules: [{ t: 'gt', v: '30', vt: 'num' }],
   outputs: 1,
-  x: 400,
+  x: 480,
   y: 100,
   wires: [['gw-write']],
 };
@@ -97,25 +97,25 @@ async function shootPalette(editor: Editor, theme: Theme): Promise<void> {
   await category.screenshot({ path: join(IMAGES, `palette-${theme}.png`) });
 }
 
-async function main(service: Service, red: NodeRed): Promise<void> {
-  const nodes = shownNodes(service);
-  await red.deploy([serviceNode(service), ...nodes]);
-  for (const theme of THEMES) {
-    const editor = await openEditor(red.url, { theme, height: 860 });
-    await shootPalette(editor, theme);
+async function main(): Promise<void> {
+  await mkdir(IMAGES, { recursive: true });
+  const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60 });
+  const red = await startNodeRed(VERSIONS[0]!);
+  try {
+    const nodes = shownNodes(service);
+    await red.deploy([serviceNode(service), ...nodes]);
     const panels = nodes.filter(({ type }) => type.startsWith('mt-')).map(({ id }) => id);
-    await shootPanels(editor, theme, panels);
-    await editor.close();
+    for (const theme of THEMES) {
+      const editor = await openEditor(red.url, { theme, height: 860 });
+      await shootPalette(editor, theme);
+      await shootPanels(editor, theme, panels);
+      await editor.close();
+    }
+  } finally {
+    await closeBrowser();
+    await red.stop();
+    await service.close();
   }
 }
 
-await mkdir(IMAGES, { recursive: true });
-const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60 });
-const red = await startNodeRed(VERSIONS[0]!);
-try {
-  await main(service, red);
-} finally {
-  await closeBrowser();
-  await red.stop();
-  await service.close();
-}
+void main();
