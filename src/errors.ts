@@ -67,6 +67,16 @@ export function showValue(value: unknown): string {
 }
 
 /** `INVALID_INPUT` for one field; the text names the field (translated by its name in the catalogue) and the value. */
-export function invalidInput(field: string, value: unknown, reason: string, values: TextValues = {}): ServiceError {
-  return new ServiceError('INVALID_INPUT', reason, { field, value }, { field, value: showValue(value), ...values });
+export function invalidInput(
+  field: string,
+  value: unknown,
+  reason: string,
+  values: TextValues = {},
+): ServiceError {
+  return new ServiceError(
+    'INVALID_INPUT',
+    reason,
+    { field, value },
+    { field, value: showValue(value), ...values },
+  );
 }
