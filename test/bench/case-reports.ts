@@ -16,7 +16,7 @@ const scaled = (round: ReportRound, { scale }: Options): ReportRound => ({
 });
 
 async function reports(options: Options): Promise<Row[]> {
-  const round = scaled({ traffic: DECODED, count: 40_000, rate: 8000 }, options);
+  const round = scaled({ traffic: DECODED, count: 60_000, rate: 30_000 }, options);
   return withLoad(async (broker, load) => {
     const values = await compare(
       {
@@ -36,7 +36,7 @@ async function reports(options: Options): Promise<Row[]> {
 
 async function manyRules(options: Options): Promise<Row[]> {
   const round = scaled(
-    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 6000, rate: 600 },
+    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 20_000, rate: 8000 },
     options,
   );
   return withLoad(async (broker, load) => {
@@ -58,7 +58,7 @@ async function manyRules(options: Options): Promise<Row[]> {
 
 async function manyDevices(options: Options): Promise<Row[]> {
   const few = scaled(
-    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 40_000, rate: 8000 },
+    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 60_000, rate: 30_000 },
     options,
   );
   const many = { ...few, traffic: { form: 'decoded', gateways: 1000, devices: 100_000 } } as const;
@@ -83,7 +83,7 @@ async function manyDevices(options: Options): Promise<Row[]> {
 }
 
 async function decoding(options: Options): Promise<Row[]> {
-  const round = scaled({ traffic: { ...DECODED, form: 'raw' }, count: 40_000, rate: 8000 }, options);
+  const round = scaled({ traffic: { ...DECODED, form: 'raw' }, count: 60_000, rate: 30_000 }, options);
   return withLoad(async (broker, load) => {
     const values = await compare(
       {

@@ -24,11 +24,12 @@ export interface Bench {
   stop(): Promise<void>;
 }
 
-export async function startBench(
-  nodes: NodeConfig[],
-  settings: Record<string, unknown> = {},
-): Promise<Bench> {
-  const red = await startNodeRed(VERSIONS[0] as Version, { nodesDir: NODES, ...settings });
+/** With MT_PROFILE a folder, every measured process leaves its CPU profile there. */
+const profile = process.env.MT_PROFILE;
+const PROFILE = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+
+export async function startBench(nodes: NodeConfig[], nodeOptions: string[] = []): Promise<Bench> {
+  const red = await startNodeRed(VERSIONS[0] as Version, { nodesDir: NODES }, [...PROFILE, ...nodeOptions]);
   try {
     await red.deploy(nodes);
   } catch (error) {

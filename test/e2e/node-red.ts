@@ -104,20 +104,25 @@ const WATCHERS: NodeConfig[] = [
   sink('statuses'),
 ];
 
-/** @param settings further settings of Node-RED, as JSON. */
+/** @param settings further settings of Node-RED, as JSON; @param nodeOptions flags for Node.js itself. */
 export async function startNodeRed(
   version: Version,
   settings: Record<string, unknown> = {},
+  nodeOptions: string[] = [],
 ): Promise<NodeRed> {
   const userDir = await createUserDir();
   const port = await freePort();
   await writeFile(join(userDir, 'settings.js'), SETTINGS);
   await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));
-  const child = spawn(version.node, [version.red, '--userDir', userDir, '--port', `${port}`], {
-    cwd: userDir,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...process.env, NODE_OPTIONS: '', NODE_RED_ENABLE_TOURS: 'false' },
-  });
+  const child = spawn(
+    version.node,
+    [...nodeOptions, version.red, '--userDir', userDir, '--port', `${port}`],
+    {
+      cwd: userDir,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...process.env, NODE_OPTIONS: '', NODE_RED_ENABLE_TOURS: 'false' },
+    },
+  );
   const log = await started(child);
   const root = typeof settings.httpAdminRoot === 'string' ? settings.httpAdminRoot : '';
   return connect(child, `http://127.0.0.1:${port}${root}`, userDir, log);
