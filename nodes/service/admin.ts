@@ -17,6 +17,7 @@ export function registerAdmin(RED: NodeAPI): void {
   const mayWrite = RED.auth.needsPermission('mt-service.write') as RequestHandler;
   const { httpAdmin } = RED;
   httpAdmin.get('/mt-service/:id/devices', mayRead, answer(RED, listDevices));
+  httpAdmin.get('/mt-service/:id/labels', mayRead, answer(RED, listLabels));
   httpAdmin.get('/mt-service/:id/seen', mayRead, answer(RED, listSeen));
   httpAdmin.post('/mt-service/:id/preview', mayRead, answer(RED, preview));
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
@@ -61,6 +62,10 @@ function limitOf(value: unknown): number {
 
 function listDevices(_RED: NodeAPI, session: Session, { query }: Request): unknown {
   return session.devices?.search(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
+}
+
+function listLabels(_RED: NodeAPI, session: Session, { query }: Request): unknown {
+  return session.devices?.searchLabels(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
 }
 
 function listSeen(_RED: NodeAPI, { seen }: Session, { query }: Request): unknown {

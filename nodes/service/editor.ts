@@ -1,5 +1,5 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
-import { explainProblems, field, row, showSaved, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, showSaved, text, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { addresses, json, wholeNumber } from '../shared/editor-validate.ts';
 import type { ServiceConfig } from './config.ts';
@@ -15,8 +15,8 @@ RED.nodes.registerType('mt-service', {
   defaults: {
     version: { value: 1 },
     name: { value: '' },
-    authUrl: { value: '', validate: addresses(['https', 'http']) },
-    baseUrl: { value: '', validate: addresses(['https', 'http']) },
+    authUrl: { value: '', validate: half('baseUrl') },
+    baseUrl: { value: '', validate: half('authUrl') },
     brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true) },
     tls: { value: '', type: 'tls-config', required: false },
     clientId: { value: '' },
@@ -51,12 +51,31 @@ RED.nodes.registerType('mt-service', {
   },
   oneditprepare(this: EditorNode) {
     showSaved(this, PREFIX);
+    $('#mt-gateway-service-tabs').attr('data-mt-service', this.id);
     prepareTabs(this);
     whenever(['persistent', 'protocolVersion'], showSessionExpiry, PREFIX);
     prepareTest(this);
     explainProblems(this, PREFIX);
+    explainTogether('authUrl', 'baseUrl');
   },
 });
+
+/** One of the two REST addresses: the half works with both or is left out. */
+function half(other: 'authUrl' | 'baseUrl') {
+  const check = addresses(['https', 'http']);
+  return function (this: EditorNode, value: unknown, options: unknown): boolean | string {
+    const open =
+      document.getElementById(`${PREFIX}-${other}`) && $(`[data-mt-service="${this.id}"]`).length > 0;
+    const partner = String((open ? field(other, PREFIX).val() : this[other]) ?? '').trim();
+    return String(value ?? '').trim() === '' && partner !== '' ? text('problem.both') : check(value, options);
+  };
+}
+
+/** What is typed into one address may be what is wrong with the other. */
+function explainTogether(one: string, other: string): void {
+  field(one, PREFIX).on('change keyup input', () => field(other, PREFIX).triggerHandler('paste'));
+  field(other, PREFIX).on('change keyup input', () => field(one, PREFIX).triggerHandler('paste'));
+}
 
 /** Where the service is, when it has no name. */
 function address(node: EditorNode): string {

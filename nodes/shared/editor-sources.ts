@@ -29,7 +29,11 @@ export function chosenService(): string {
 }
 
 /** Why a question to the runtime has no answer, in words. */
-function refusal(status: number): string {
+function refusal({ status = 0, responseJSON }: JQuery.jqXHR): string {
+  const reason: unknown = (responseJSON as { message?: unknown } | undefined)?.message;
+  if (typeof reason === 'string') {
+    return text('picker.because', { reason });
+  }
   if (status === 401 || status === 403) {
     return text('picker.forbidden');
   }
@@ -55,7 +59,7 @@ async function ask<T>(path: string, query: Record<string, string | number>): Pro
     });
     return Array.isArray(rows) ? rows : text('picker.failed');
   } catch (failure) {
-    return refusal((failure as JQuery.jqXHR).status ?? 0);
+    return refusal(failure as JQuery.jqXHR);
   }
 }
 
@@ -138,23 +142,10 @@ export async function searchHeardDevices(q: string): Promise<Found> {
 
 /** Labels of the device list. */
 export async function searchLabels(q: string): Promise<Found> {
-  const rows = await ask<ListedDevice>('devices', { q, limit: 1000 });
-  if (typeof rows === 'string') {
-    return { choices: [], note: rows };
-  }
-  const counts = new Map<string, number>();
-  for (const label of rows.flatMap((device) => device.labels ?? [])) {
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-  }
-  const wanted = [...counts].filter(([label]) => label.toLowerCase().includes(q.toLowerCase()));
-  wanted.sort(([one], [other]) => one.localeCompare(other));
-  return {
-    choices: wanted.map(([label, count]) => ({
-      value: label,
-      title: label,
-      detail: text('picker.carriers', { count }),
-    })),
-  };
+  const labels = await ask<string>('labels', { q });
+  return typeof labels === 'string'
+    ? { choices: [], note: labels }
+    : { choices: labels.map((label) => ({ value: label, title: label })) };
 }
 
 /** The catalogue with the entries that the chosen service adds; without them when they cannot be read. */

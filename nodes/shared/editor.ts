@@ -105,7 +105,7 @@ export function explainProblems(node: EditorNode, prefix = 'node-input'): void {
       const verdict = property.validate?.call(node, currentValue(input), {});
       line.text(typeof verdict === 'string' ? verdict : '').toggle(typeof verdict === 'string');
     };
-    input.on('change keyup paste', explain);
+    input.on('change keyup input paste', explain);
     field(`${name}Type`, prefix).on('change', explain);
     explain();
   }

@@ -205,6 +205,17 @@ describe('the panels in the editor', function () {
     await page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
   });
 
+  it('says that one half of the login is missing, and forgets it when the other comes', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.fill('#node-config-input-baseUrl', '');
+    await page.locator('#mt-gateway-problem-baseUrl', { hasText: 'Both addresses' }).waitFor();
+    await page.fill('#node-config-input-authUrl', '');
+    await page.locator('#mt-gateway-problem-baseUrl').waitFor({ state: 'hidden' });
+    await page.fill('#node-config-input-authUrl', 'ftp://portal');
+    await page.locator('#mt-gateway-problem-authUrl', { hasText: 'https://' }).waitFor();
+  });
+
   it('saves every setting of the service and shows it again', async () => {
     const { page } = editor;
     const input = (name: string) => `#node-config-input-${name}`;

@@ -7,6 +7,7 @@ import { closeBrowser, type Editor, openEditor, type Theme } from './browser.ts'
 import { serviceNode } from './flow.ts';
 
 const IMAGES = join(import.meta.dirname, '../../docs/images');
+const SHADOW = 16;
 const THEMES: readonly Theme[] = ['light', 'dark'];
 
 /** Nodes as a user would have set them; the id is the name of the image. */
@@ -62,7 +63,12 @@ const warm: NodeConfig = {
 async function shootPanels(editor: Editor, theme: Theme, ids: readonly string[]): Promise<void> {
   const { page } = editor;
   const tray = page.locator('.red-ui-tray').last();
-  const shoot = (name: string) => tray.screenshot({ path: join(IMAGES, `${name}-${theme}.png`) });
+  const shoot = async (name: string) => {
+    const box = await tray.boundingBox();
+    // A panel has a shadow at its left that belongs to the flow behind it.
+    const clip = box && { ...box, x: box.x + SHADOW, width: box.width - SHADOW };
+    await page.screenshot({ path: join(IMAGES, `${name}-${theme}.png`), ...(clip && { clip }) });
+  };
   await page.screenshot({ path: join(IMAGES, `flow-${theme}.png`) });
   for (const id of ids) {
     await editor.edit(id);
