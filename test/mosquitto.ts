@@ -15,7 +15,13 @@ export interface Mosquitto {
   publish(topic: string, payload: unknown, options?: { qos?: 0 | 1 | 2; retain?: boolean }): Promise<void>;
   /** Ends the process at once, as a crash would; `start` brings it back on the same port. */
   kill(): Promise<void>;
+  /** Asks the process to end, as an administrator would: it writes its store first; `start` brings it back. */
+  shutDown(): Promise<void>;
+  /** Stops the process without closing anything, until `thaw`. */
+  freeze(): void;
+  thaw(): void;
   start(): Promise<void>;
+  /** Ends it for good and removes its files. */
   stop(): Promise<void>;
 }
 
@@ -32,6 +38,15 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** Writes its store after every 100 changes, and keeps whatever comes for a client that is away; by default it keeps no more than 1 000 per client. */
+export const DURABLE = [
+  'persistence true',
+  'autosave_on_changes true',
+  'autosave_interval 100',
+  'max_queued_messages 0',
+  'set_tcp_nodelay true',
+];
+
 /** @param lines further lines of mosquitto.conf; without any `allow_anonymous false` everybody may come in. */
 export async function startMosquitto(lines: string[] = [], givenPort?: number): Promise<Mosquitto> {
   const port = givenPort ?? (await freePort());
@@ -43,6 +58,7 @@ export async function startMosquitto(lines: string[] = [], givenPort?: number): 
     [
       `listener ${port} 127.0.0.1`,
       'persistence false',
+      `persistence_location ${folder}/`,
       'log_dest stderr',
       'user root',
       ...anonymous,
@@ -51,16 +67,20 @@ export async function startMosquitto(lines: string[] = [], givenPort?: number): 
     ].join('\n'),
   );
   let child = await run(config);
-  const kill = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
-    child.kill('SIGKILL');
+    child.kill(signal);
     await ended;
   };
+  const kill = () => end('SIGKILL');
   return {
     url: `mqtt://127.0.0.1:${port}`,
     port,
     publish: (topic, payload, options = {}) => publish(port, topic, payload, options),
     kill,
+    shutDown: () => end('SIGTERM'),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     start: async () => {
       child = await run(config);
     },

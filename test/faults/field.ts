@@ -1,0 +1,119 @@
+// A gateway in the field, for faults: publishes numbered reports at a rate until the broker has them, answers requests.
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
+import { connectAsync, type MqttClient } from 'mqtt';
+
+export const GATEWAY = 'c0141f68fc3d';
+const DEVICES = 16;
+const PUMP_EVERY = 20;
+const ANSWER_AFTER = 30;
+
+interface Published {
+  at: number;
+  topic: string;
+  payload: string;
+}
+
+/** Reports carry their number as their value, so that each can be told from every other. */
+export const numberOf = (raw: unknown): number => Number.parseInt(String(raw), 16);
+
+const hex = (number: number): string => number.toString(16).padStart(8, '0');
+
+function reportOf(number: number): Published {
+  const device = (0xd00000000000 + (number % DEVICES)).toString(16);
+  return {
+    at: Date.now(),
+    topic: `mt/gateway/${GATEWAY}/device/${device}/measurement/8801`,
+    payload: JSON.stringify({ time: new Date().toISOString(), seq: number % 256, value: hex(number) }),
+  };
+}
+
+export class Field {
+  sent = 0;
+  readonly #client: MqttClient;
+  readonly #qos: 0 | 1;
+  readonly #unacknowledged = new Set<number>();
+  readonly #recent: Published[] = [];
+  readonly #events = new EventEmitter();
+  #rate = 0;
+  #credit = 0;
+  #last = performance.now();
+  readonly #pump: NodeJS.Timeout;
+
+  constructor(client: MqttClient, qos: 0 | 1) {
+    this.#client = client;
+    this.#qos = qos;
+    client.on('error', () => {});
+    client.on('connect', () => (client.stream as Partial<Socket>).setNoDelay?.(true));
+    client.on('message', (topic, payload) => this.#answer(topic, payload));
+    this.#pump = setInterval(() => this.#publishDue(), PUMP_EVERY);
+  }
+
+  /** @param rate reports per second; 0: none */
+  setRate(rate: number): void {
+    this.#rate = rate;
+    this.#credit = 0;
+    this.#last = performance.now();
+  }
+
+  /** Resolves when the broker has acknowledged every report. */
+  async settled(): Promise<void> {
+    while (this.#unacknowledged.size > 0) await once(this.#events, 'acknowledged');
+  }
+
+  /**
+   * Publishes once more what was published in the last milliseconds: a broker that crashed may have acknowledged it
+   * without having it on disk.
+   */
+  again(milliseconds: number): void {
+    const since = Date.now() - milliseconds;
+    for (const { topic, payload } of this.#recent.filter(({ at }) => at >= since))
+      this.#client.publish(topic, payload, { qos: this.#qos });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pump);
+    await this.#client.endAsync(true);
+  }
+
+  #publishDue(): void {
+    const now = performance.now();
+    this.#credit += (this.#rate * (now - this.#last)) / 1000;
+    this.#last = now;
+    for (; this.#credit >= 1; this.#credit--) this.#publish(this.sent++);
+  }
+
+  #publish(number: number): void {
+    const report = reportOf(number);
+    this.#recent.push(report);
+    if (this.#recent.length > 10_000) this.#recent.splice(0, 5_000);
+    this.#unacknowledged.add(number);
+    this.#client.publish(report.topic, report.payload, { qos: this.#qos }, () => {
+      this.#unacknowledged.delete(number);
+      this.#events.emit('acknowledged');
+    });
+  }
+
+  #answer(topic: string, payload: Buffer): void {
+    const { id } = JSON.parse(payload.toString()) as { id: string };
+    const answer = JSON.stringify({ id, time: new Date().toISOString(), status: 0, value: '03040100' });
+    setTimeout(() => {
+      this.#client.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 });
+    }, ANSWER_AFTER);
+  }
+}
+
+/** @param qos of its reports */
+export async function openField(url: string, qos: 0 | 1 = 1): Promise<Field> {
+  const client = await connectAsync(url, {
+    clientId: GATEWAY,
+    clean: false,
+    keepalive: 5,
+    reconnectPeriod: 200,
+    connectTimeout: 2_000,
+  });
+  (client.stream as Partial<Socket>).setNoDelay?.(true);
+  const field = new Field(client, qos);
+  await client.subscribeAsync(`mt/gateway/${GATEWAY}/request/#`, { qos: 1 });
+  return field;
+}

@@ -1,0 +1,95 @@
+// Counts what became of every report and every request of a session under faults.
+import { EventEmitter, once } from 'node:events';
+import type { ServiceError } from '../../src/errors.ts';
+import type { Report } from '../../src/protocol/reports/index.ts';
+import type { ReportFilter, Session } from '../../src/session.ts';
+import { ALL } from '../session.ts';
+import { GATEWAY, numberOf } from './field.ts';
+import type { Row } from './table.ts';
+
+/** How often each numbered report has arrived. */
+export class Arrivals {
+  readonly #times = new Map<number, number>();
+  readonly #events = new EventEmitter();
+
+  note(report: Pick<Report, 'raw'>): void {
+    const number = numberOf(report.raw);
+    this.#times.set(number, (this.#times.get(number) ?? 0) + 1);
+    this.#events.emit('report');
+  }
+
+  get distinct(): number {
+    return this.#times.size;
+  }
+
+  get duplicated(): number {
+    return [...this.#times.values()].reduce((sum, times) => sum + times - 1, 0);
+  }
+
+  /** Resolves when so many different reports have arrived. */
+  async reach(count: number): Promise<void> {
+    while (this.#times.size < count) await once(this.#events, 'report');
+  }
+
+  /** Subscribes this tally to every report. */
+  listen(session: Session, changes: Partial<ReportFilter> = {}): () => void {
+    return session.subscribe({ ...ALL, ...changes }, { report: (report) => this.note(report), error() {} });
+  }
+
+  row(sent: number): NonNullable<Row['reports']> {
+    return { sent, arrived: this.distinct, lost: sent - this.distinct, duplicated: this.duplicated };
+  }
+}
+
+/** Keeps a number of requests in flight; every one of them ends, and how is counted. */
+export class Asking {
+  readonly answered: Promise<void>[] = [];
+  readonly #session: Session;
+  readonly #events = new EventEmitter();
+  readonly #failed: Record<string, number> = {};
+  readonly #stop = new AbortController();
+  readonly #workers: Promise<void>[];
+  #answers = 0;
+  #open = 0;
+  #stopped = false;
+
+  constructor(session: Session, atOnce: number) {
+    this.#session = session;
+    this.#workers = Array.from({ length: atOnce }, () => this.#work());
+  }
+
+  /** Resolves with the next answer: requests get through. */
+  async nextAnswer(): Promise<void> {
+    await once(this.#events, 'answer');
+  }
+
+  /** Asks nothing more; resolves when everything asked has ended, which its timeout guarantees. */
+  async finish(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#workers);
+  }
+
+  row(): NonNullable<Row['requests']> {
+    return { answered: this.#answers, failed: { ...this.#failed }, hanging: this.#open };
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stopped) {
+      this.#open++;
+      await this.#ask().catch((error: ServiceError) => {
+        this.#failed[error.code] = (this.#failed[error.code] ?? 0) + 1;
+      });
+      this.#open--;
+    }
+  }
+
+  async #ask(): Promise<void> {
+    await this.#session.request(
+      'read',
+      { gateway: GATEWAY, identifier: '8001' },
+      { signal: this.#stop.signal },
+    );
+    this.#answers++;
+    this.#events.emit('answer');
+  }
+}
