@@ -1,0 +1,77 @@
+// docs/architecture.md says what the code does: its map of files is of today, and its arrows are the imports there are.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { mappedFiles, purposeOf, withFileMap } from './file-map.ts';
+
+const IMPORT = /^(?:import|export)\s[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gm;
+
+/** What a file imports: paths from the project's folder, or the names of packages. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(IMPORT)].map((match) => {
+    const to = (match[1] ?? match[2] ?? match[3]) as string;
+    return to.startsWith('.') ? posix.join(posix.dirname(file), to) : to;
+  });
+}
+
+const sources = mappedFiles().filter((file) => /^(src|nodes)\/.*\.ts$/.test(file));
+const isEditor = (file: string): boolean => posix.basename(file).startsWith('editor');
+const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to === 'src/errors.ts';
+
+const SHARED_BY_ROOMS = /^src\/(protocol\/.*|errors|log|settings|seen)\.ts$/;
+const PACKAGES: Record<string, RegExp> = {
+  mqtt: /^src\/mqtt\/connection\.ts$/,
+  undici: /^src\/rest\/(http|undici-parts\.d)\.ts$/,
+  semver: /^src\/rest\/filters\.ts$/,
+};
+
+/** Why an import goes against the arrows; undefined when it does not. */
+function objection(file: string, to: string): string | undefined {
+  const isOwn = to.startsWith('src/') || to.startsWith('nodes/');
+  if (!isOwn) return objectionToPackage(file, to);
+  if (file.startsWith('src/') && to.startsWith('nodes/')) return 'the engine knows nothing of the nodes';
+  if (file.startsWith('src/protocol/') && !isPure(to)) return 'the protocol is pure';
+  for (const room of ['src/mqtt/', 'src/rest/']) {
+    if (file.startsWith(room) && !to.startsWith(room) && !SHARED_BY_ROOMS.test(to)) return 'one room only';
+  }
+  if (!file.startsWith('nodes/')) return undefined;
+  if (to.startsWith('src/')) {
+    const isDoor = isEditor(file) ? isPure(to) : to === 'src/index.ts';
+    return isDoor ? undefined : 'not a door of the engine';
+  }
+  const [, folder] = to.split('/');
+  const isNear = folder === 'shared' || folder === file.split('/')[1] || to.endsWith('/config.ts');
+  return isNear || file.startsWith('nodes/service/') ? undefined : "another node's folder";
+}
+
+function objectionToPackage(file: string, to: string): string | undefined {
+  if (file.startsWith('src/protocol/')) return 'the protocol needs nobody';
+  const owner = PACKAGES[to.split('/')[0] as string];
+  if (owner && !owner.test(file)) return 'one file per foreign package';
+  return file.startsWith('src/') && to === 'node-red' ? 'the engine does not know Node-RED' : undefined;
+}
+
+describe('docs/architecture.md', () => {
+  it('shows every file of today with its first comment (else: npm run docs)', () => {
+    const text = readFileSync('docs/architecture.md', 'utf8');
+    assert.equal(text, withFileMap(text));
+  });
+
+  it('has a comment to show from each file', () => {
+    assert.deepEqual(
+      mappedFiles().filter((file) => !purposeOf(file)),
+      [],
+    );
+  });
+
+  it('tells the truth about who imports whom', () => {
+    const wrong = sources.flatMap((file) =>
+      importsOf(file).flatMap((to) => {
+        const reason = objection(file, to);
+        return reason ? [`${file} imports ${to}: ${reason}`] : [];
+      }),
+    );
+    assert.deepEqual(wrong, []);
+  });
+});
