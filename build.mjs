@@ -57,6 +57,7 @@ async function writeEditor({ type, folder, out }) {
     target: 'es2022',
     charset: 'utf8',
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     legalComments: 'none',
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
