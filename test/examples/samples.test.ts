@@ -1,0 +1,295 @@
+// Every sample flow, imported into a real Node-RED in front of the service in a box, does what its comment says.
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VERSIONS } from '../e2e/node-red.ts';
+import { isReady, openSite, type Site } from '../e2e/site.ts';
+import { requirePrograms } from '../requirements.ts';
+import type { Device } from '../simulator/fleet.ts';
+import { deploySample, deployTabs, listenTo, menuOf, press, readSample, until } from './import.ts';
+
+const now = (): string => new Date().toISOString();
+const hex16 = (value: number): string => value.toString(16).padStart(4, '0');
+
+describe('a sample flow', function () {
+  this.timeout(20_000);
+  let site: Site;
+  let folder: string;
+  let sensor: Device;
+
+  before(async function () {
+    this.timeout(120_000);
+    folder = await mkdtemp(join(tmpdir(), 'mt-samples-'));
+    site = await openSite(VERSIONS[0]!);
+    sensor = site.service.fleet.devices[0]!;
+  });
+
+  after(async () => {
+    await site?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const ready = (node: string) => site.red.status(node, isReady);
+  const shows = (node: string, text: string) => site.red.status(node, (status) => status.text === text);
+  const report = (suffix: string, payload: object, device = sensor.mac) =>
+    site.report(sensor.home.mac, device, suffix, { time: now(), ...payload });
+  const listed = (gateway: string) => site.service.portal.byId.get(`bmac-${gateway}`)!;
+
+  it('has its file name as its label in the import menu', async () => {
+    const files = await readdir('examples');
+    const labels = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -5));
+    assert.deepEqual((await menuOf(site)).sort(), labels.sort());
+  });
+
+  it('Temperature alarm: switches the alarm between two thresholds, and tries again what failed', async () => {
+    const { service } = site;
+    await deploySample(site, 'Temperature alarm');
+    await ready('sample-alarm-reports');
+    const measure = (celsius: number, seq: number, device?: string) =>
+      report('measurement/8800', { seq, value: hex16(celsius * 100) }, device);
+    service.forgetCalls();
+    await measure(24, 1);
+    await shows('sample-alarm-done', `${sensor.mac} on`);
+    assert.equal(sensor.values.get('9800'), '01');
+    await measure(23.5, 2);
+    await measure(25, 3);
+    await measure(23, 4);
+    await shows('sample-alarm-done', `${sensor.mac} off`);
+    assert.equal(sensor.values.get('9800'), '00');
+    assert.deepEqual(
+      service.calls.operations.map(({ operation, identifier, payload }) => [
+        operation,
+        identifier,
+        payload.value,
+      ]),
+      [
+        ['write-decoded', 'alarm', true],
+        ['write-decoded', 'alarm', false],
+      ],
+    );
+
+    service.forgetCalls();
+    await measure(30, 5, 'aabbccddeeff');
+    await shows('sample-alarm-failed', 'REQUEST_FAILED');
+    await measure(30, 6, 'aabbccddeeff');
+    await until(site, 'request', () => service.calls.operations.length === 2);
+  });
+
+  it('Store samples, then acknowledge: acknowledges what is in the file, and nothing else', async () => {
+    const { service } = site;
+    const label = 'Store samples, then acknowledge';
+    const file = join(folder, 'samples', 'all.jsonl');
+    await deploySample(site, label, { env: { SAMPLES_FILE: file } });
+    await ready('sample-samples-reports');
+    await service.publishSamples(20);
+    await until(site, 'acknowledged', () => service.samples.unacknowledgedCount === 0);
+    const stored = (await readFile(file, 'utf8')).trim().split('\n');
+    const times = new Set(stored.map((line) => JSON.parse(line).time));
+    for (const sample of service.samples.all.values()) assert.ok(times.has(sample.time));
+
+    await writeFile(join(folder, 'no-folder'), '');
+    await deploySample(site, label, { env: { SAMPLES_FILE: join(folder, 'no-folder', 'all.jsonl') } });
+    await ready('sample-samples-reports');
+    service.forgetCalls();
+    const mark = service.samples.counters.acknowledged;
+    await service.publishSamples(1);
+    await site.red.status('sample-samples-failed', ({ text }) => /^failed to create/.test(`${text}`));
+    assert.deepEqual([service.calls.operations, service.samples.counters.acknowledged], [[], mark]);
+  });
+
+  it('Device offline watch: tells of devices that are fine, silent or in trouble', async () => {
+    await deploySample(site, 'Device offline watch', { env: { OFFLINE_AFTER_SECONDS: '0.3' } });
+    await ready('sample-offline-reports');
+    const says = (state: string) => shows('sample-offline-done', `${sensor.mac} ${state}`);
+    await report('heartbeat', { seq: 1, status: 0, lastCount: 0 });
+    await says('fine');
+    await says('offline');
+    await report('heartbeat', { seq: 2, status: 4, lastCount: 0 });
+    await says('status 4');
+  });
+
+  it('Inventory to CSV: writes all pages of the list, filtered, into a table', async () => {
+    const { service } = site;
+    const file = join(folder, 'inventory.csv');
+    await deploySample(site, 'Inventory to CSV', { env: { INVENTORY_FILE: file } });
+    service.forgetCalls();
+    await press(site, 'sample-inventory-start');
+    const wanted = service.devices.filter(
+      ({ connectivity, modelNumber }) => connectivity.connected && modelNumber === '2011',
+    );
+    await shows('sample-inventory-done', `${wanted.length} gateways`);
+    const [head, ...rows] = (await readFile(file, 'utf8')).trim().split('\r\n');
+    assert.equal(head, 'id,name,model,firmware,hardware,connected since,labels');
+    assert.deepEqual(
+      rows.map((row) => row.split(',')[0]),
+      wanted.map(({ id }) => id),
+    );
+    assert.ok(rows[0]?.includes(`"${wanted[0]?.friendlyName}"`));
+    assert.equal(service.calls.rest.filter(({ method }) => method === 'GET').length, 3);
+  });
+
+  it('Label and rename from a CSV: names and labels every gateway of the table', async () => {
+    const { service } = site;
+    await deploySample(site, 'Label and rename from a CSV');
+    await press(site, 'sample-csv-start');
+    for (const name of ['Reception', 'Warehouse, gate 2', 'Meeting room 7']) {
+      await shows('sample-csv-done', `${name} is done`);
+    }
+    const names = service.gateways.slice(0, 3).map(({ mac }) => listed(mac));
+    assert.deepEqual(
+      names.map(({ friendlyName, labels }) => [friendlyName, labels.at(-1)]),
+      [
+        ['Reception', 'ground-floor'],
+        ['Warehouse, gate 2', 'warehouse'],
+        ['Meeting room 7', 'ground-floor'],
+      ],
+    );
+  });
+
+  it('Low battery to label: labels a gateway as long as one of its devices is low', async () => {
+    await deploySample(site, 'Low battery to label');
+    await ready('sample-battery-reports');
+    const gateway = sensor.home.mac;
+    const other = site.service.fleet.devices[1]!.mac;
+    await report('property/8100', { value: '0a' });
+    await report('property-decoded/battery-level', { value: 12 }, other);
+    await shows('sample-battery-attached', gateway);
+    assert.ok(listed(gateway).labels.includes('low-battery'));
+    await report('property/8100', { value: '64' });
+    await report('property/8100', { value: 'ff' }, other);
+    await report('property/8100', { value: '64' }, other);
+    await shows('sample-battery-removed', gateway);
+    assert.ok(!listed(gateway).labels.includes('low-battery'));
+  });
+
+  it('Raw and decoded side by side: shows one temperature in its three forms', async () => {
+    await deploySample(site, 'Raw and decoded side by side');
+    await ready('sample-forms-hex');
+    await ready('sample-forms-here');
+    await ready('sample-forms-there');
+    await report('measurement/8800', { seq: 1, value: '1234' });
+    await report('measurement-decoded/temperature', { seq: 2, value: 46.6 });
+    await shows('sample-forms-hexOut', '1234 as 8800');
+    await shows('sample-forms-hereOut', '46.6 as 8800');
+    await shows('sample-forms-thereOut', '46.6 as temperature');
+    sensor.values.set('8800', '07d0');
+    await press(site, 'sample-forms-start');
+    await shows('sample-forms-done', '07d0 = 20 = 20');
+  });
+
+  it('Read many properties with priorities: gives one object with all values and errors', async () => {
+    const { service } = site;
+    await deploySample(site, 'Read many properties with priorities', {
+      taps: { 'sample-priorities-join': 'values' },
+    });
+    sensor.values.set('8800', '07d0');
+    service.forgetCalls();
+    await press(site, 'sample-priorities-start');
+    const { payload } = (await site.red.next('values')) as { payload: Record<string, unknown> };
+    assert.deepEqual(Object.keys(payload).sort(), [
+      '8802',
+      'battery-level',
+      'firmware-version',
+      'humidity',
+      'no-such-property',
+      'temperature',
+      'uptime',
+    ]);
+    assert.deepEqual(
+      [payload.temperature, payload['firmware-version'], payload['no-such-property']],
+      [20, '3.4.1', 'REQUEST_FAILED'],
+    );
+    assert.equal(payload['8802'], payload.humidity);
+    await shows('sample-priorities-done', '7 properties');
+    const sent = service.calls.operations.map(({ identifier, payload: { priority } }) => [
+      identifier,
+      priority,
+    ]);
+    assert.deepEqual(Object.fromEntries(sent), {
+      temperature: 4,
+      humidity: 3,
+      'battery-level': 2,
+      'firmware-version': 1,
+      uptime: 0,
+      '8802': 3,
+      'no-such-property': 0,
+    });
+  });
+
+  it('Which gateway hears it best: follows a device from parent to parent, without hopping', async () => {
+    await deploySample(site, 'Which gateway hears it best', {
+      taps: { 'sample-nearest-nearest': 'nearest' },
+    });
+    await ready('sample-nearest-reports');
+    const [one, two] = ['e40000000001', 'e40000000002'];
+    const heard = (parent: string, rssi: number, more = {}) => report('rssi', { parent, rssi, ...more });
+    await heard(one, -60);
+    await heard(two, -58);
+    await heard(two, -40);
+    await heard(one, -58);
+    await heard(two, -90, { unreachable: true });
+    const told = [];
+    for (let count = 0; count < 3; count++) told.push((await site.red.next('nearest')).payload);
+    const device = sensor.mac;
+    assert.deepEqual(told, [
+      { device, parent: one, before: null, rssi: -60 },
+      { device, parent: two, before: one, rssi: -53 },
+      { device, parent: one, before: two, rssi: -59 },
+    ]);
+    await shows('sample-nearest-done', `${device} near ${one}`);
+  });
+
+  it('Firmware and jobs: lists firmware, makes a job for old gateways and asks for its state', async () => {
+    const { service } = site;
+    await deploySample(site, 'Firmware and jobs');
+    await press(site, 'sample-jobs-list');
+    await shows('sample-jobs-listed', `${service.portal.firmwares.length} versions`);
+    await press(site, 'sample-jobs-start');
+    await shows('sample-jobs-created', 'job-1 is queued');
+    const old = service.devices.filter(
+      ({ connectivity, firmwareVersion }) =>
+        connectivity.connected && ['3.3.2', '2.9.7'].includes(firmwareVersion),
+    );
+    assert.deepEqual(service.portal.jobs[0]?.request, {
+      firmware: '3.4.1',
+      devices: old.map(({ id }) => id),
+    });
+    await press(site, 'sample-jobs-again');
+    await shows('sample-jobs-done', 'job-1 is queued');
+  });
+
+  it('DFU watch: tells the first advertisement and the silence after the last', async () => {
+    await deploySample(site, 'DFU watch', { env: { GONE_AFTER_SECONDS: '0.3' } });
+    await ready('sample-dfu-reports');
+    await report('dfu', { parent: 'e40000000001', rssi: -50 });
+    await report('dfu', { parent: 'e40000000001', rssi: -51 });
+    await shows('sample-dfu-done', `${sensor.mac} waits for an update`);
+    await shows('sample-dfu-done', `${sensor.mac} is gone`);
+  });
+
+  it('Several instances: each report reaches one of them, each answer the one that asked', async function () {
+    requirePrograms(this, 'mosquitto');
+    const { red, service } = site;
+    const flow = await readSample(site, 'Several instances');
+    const second = JSON.parse(JSON.stringify(flow).replaceAll('sample-instances', 'second'));
+    await deployTabs(
+      site,
+      listenTo(flow, { taps: { 'sample-instances-who': 'first', 'sample-instances-read': 'answer' } }),
+      listenTo(second, { taps: { 'second-who': 'second', 'second-read': 'second-answer' } }),
+    );
+    await ready('sample-instances-reports');
+    await ready('second-reports');
+    const before = service.counters().reports.published;
+    await service.publishReports(60);
+    const published = service.counters().reports.published - before;
+    await press(site, 'sample-instances-start');
+    assert.equal((await red.next('answer')).payload, '2.4.0');
+    await press(site, 'second-start');
+    assert.equal((await red.next('second-answer')).payload, '2.4.0');
+    // The answers came behind all reports on the same connections.
+    assert.equal(red.waiting('first') + red.waiting('second'), published);
+    assert.ok(red.waiting('first') > 0 && red.waiting('second') > 0);
+    assert.equal(red.waiting('answer') + red.waiting('second-answer'), 0);
+  });
+});
