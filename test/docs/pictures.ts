@@ -69,7 +69,10 @@ async function takeFirstRule(editor: Editor): Promise<void> {
   await page.locator('#mt-gateway-identifiers input').click();
   await page.locator('.mt-gateway-choice', { hasText: 'temperature' }).first().click();
   await page.selectOption('#node-input-output', 'value');
-  await page.locator('#mt-gateway-preview tbody tr').nth(3).waitFor({ timeout: WATCH_MS });
+  await page
+    .locator('#mt-gateway-preview tbody tr')
+    .nth(2)
+    .waitFor({ timeout: 4 * WATCH_MS });
   await takePanel(page, 'first-rule-report-in');
   await editor.press('ok');
 
