@@ -50,6 +50,11 @@ export class ServiceError extends Error {
     this.cause = cause;
     this.text = { key: `${code}.${reason}`, values };
   }
+
+  /** Node-RED shows this in Catch nodes and logs, where the name of a class says nothing. */
+  override toString(): string {
+    return this.message;
+  }
 }
 
 const SHOWN_LENGTH = 80;

@@ -14,6 +14,8 @@ const CLOSE_DEADLINE = 1_500;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;
+  /** The broker has granted or refused every filter that is wanted by now. */
+  subscribed(): void;
   /** Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. */
   message(topic: string, payload: Buffer, qos: number, retained: boolean, done: () => void): void;
 }
@@ -43,6 +45,7 @@ export class Connection {
     this.subscriptions = new Subscriptions(settings.clientId, settings.persistent, log, {
       refused: (filter, reason) => this.#limited(filter, reason),
       healed: () => this.#enter({ name: 'connected', broker: this.broker }),
+      synced: () => events.subscribed(),
     });
   }
 

@@ -40,6 +40,7 @@ export class Gateways {
   #subscribed = new Set<string>();
   #lost = 0;
   #planned = false;
+  #subscribing = false;
   #users = 0;
   #linger: NodeJS.Timeout | undefined;
   #closed = false;
@@ -63,7 +64,9 @@ export class Gateways {
     this.#connection = new Connection(settings, log, {
       message: (topic, payload, qos, retained, done) =>
         this.#intake.take(topic, payload, qos, retained, done),
-      state: () => {
+      subscribed: () => this.#setSubscribing(false),
+      state: ({ name }) => {
+        if (name === 'connecting') this.#subscribing = true;
         events.state();
         this.#requests.connectionChanged();
       },
@@ -77,8 +80,10 @@ export class Gateways {
 
   get state(): MqttState {
     const { state } = this.#connection;
-    if (state.name !== 'connected' || this.#lost === 0) return state;
-    return { name: 'overloaded', broker: state.broker, lost: this.#lost };
+    if (state.name !== 'connected') return state;
+    // Connected is when reports can arrive.
+    if (this.#subscribing || this.#planned) return { name: 'connecting', broker: state.broker };
+    return this.#lost === 0 ? state : { name: 'overloaded', broker: state.broker, lost: this.#lost };
   }
 
   /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
@@ -200,9 +205,15 @@ export class Gateways {
     if (this.#closed) return;
     const share = this.#share;
     const wanted = new Set(this.#reports.filters().map((filter) => share + filter));
+    if ([...wanted].some((filter) => !this.#subscribed.has(filter))) this.#setSubscribing(true);
     const stale = [...this.#subscribed].filter((filter) => !wanted.has(filter));
     this.#subscribed = wanted;
     this.#connection.subscriptions.change(wanted, this.#settings.reportQos, stale);
+  }
+
+  #setSubscribing(subscribing: boolean): void {
+    this.#subscribing = subscribing;
+    this.#events.state();
   }
 
   get #share(): string {

@@ -140,7 +140,7 @@ export class Requests {
       return;
     }
     this.#watchUnsent(gateway, pending);
-    if (this.#transport.connected) this.#ready(gateway);
+    if (!this.#isOpen(gateway)) this.#ready(gateway);
   }
 
   #gatewayOf(id: string): Gateway {

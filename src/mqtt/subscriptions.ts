@@ -17,6 +17,8 @@ export interface SubscriptionTransport {
 export interface SubscriptionEvents {
   refused(filter: string, reason: string): void;
   healed(): void;
+  /** The broker has everything that is wanted, or has refused it. */
+  synced(): void;
 }
 
 /** What a broker still holds for a persistent session of this process, by client id: it outlives a redeploy. */
@@ -96,10 +98,14 @@ export class Subscriptions {
     if (!transport || transport === this.#syncing) return;
     this.#syncing = transport;
     try {
-      while (this.#changed || (await this.#step(transport))) {
+      let isDone = false;
+      // A change may come while the last step is on its way, so it is looked for after each step.
+      while (!isDone || this.#changed) {
         this.#changed = false;
+        isDone = !(await this.#step(transport));
         if (transport !== this.#transport) return;
       }
+      this.#events.synced();
     } catch (error) {
       // The connection went away in the middle; its successor starts over.
       this.#log.trace(`subscriptions: ${String(error)}`);
