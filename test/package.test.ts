@@ -1,0 +1,196 @@
+// The package as the Flow Library and npm see it: its scorecard, its nodes' files, and what the tarball holds.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type CallExpression, type Node, type Property, parse } from 'acorn';
+import { Range, satisfies } from 'semver';
+import { packPackage } from './e2e/package.ts';
+
+interface Manifest {
+  name: string;
+  version: string;
+  license?: string;
+  repository?: unknown;
+  bugs?: unknown;
+  keywords: string[];
+  engines: { node: string };
+  dependencies: Record<string, string>;
+  scripts: Record<string, string>;
+  'node-red': { version: string; nodes: Record<string, string> };
+}
+
+const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const manifest = readJson('package.json') as Manifest;
+const nodes = Object.entries(manifest['node-red'].nodes).map(([type, js]) => ({
+  type,
+  js,
+  folder: basename(dirname(js)),
+}));
+
+/** The first arguments and the settings of RED.nodes.registerType calls, found as the Flow Library finds them. */
+function registrationsOf(html: string): { type: string; settings: Record<string, Node> }[] {
+  const scripts = [...html.matchAll(/<script[^>]*type="text\/javascript"[^>]*>([\s\S]*?)<\/script>/g)];
+  return scripts.flatMap(([, script = '']) =>
+    callsIn(parse(script, { ecmaVersion: 'latest', sourceType: 'script' })).flatMap((call) => {
+      const [type, settings] = call.arguments;
+      if (type?.type !== 'Literal' || settings?.type !== 'ObjectExpression') {
+        return [];
+      }
+      const properties = settings.properties.filter((each): each is Property => each.type === 'Property');
+      const rows = properties.map(({ key, value }) => [key.type === 'Identifier' ? key.name : '', value]);
+      return [{ type: String(type.value), settings: Object.fromEntries(rows) }];
+    }),
+  );
+}
+
+function callsIn(node: Node): CallExpression[] {
+  const found: CallExpression[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) {
+      value.forEach(visit);
+    } else if (typeof value === 'object' && value !== null) {
+      if (isRegistration(value as CallExpression)) {
+        found.push(value as CallExpression);
+      }
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(node);
+  return found;
+}
+
+/** `RED.nodes.registerType(…)`, written just so. */
+function isRegistration({ type, callee }: CallExpression): boolean {
+  return (
+    type === 'CallExpression' &&
+    callee.type === 'MemberExpression' &&
+    callee.property.type === 'Identifier' &&
+    callee.property.name === 'registerType' &&
+    callee.object.type === 'MemberExpression' &&
+    callee.object.object.type === 'Identifier' &&
+    callee.object.object.name === 'RED'
+  );
+}
+
+const literalOf = (node: Node | undefined): unknown =>
+  node?.type === 'Literal' ? (node as Node & { value: unknown }).value : undefined;
+
+const html = (js: string): string => readFileSync(js.replace('.js', '.html'), 'utf8');
+
+function exampleTypes(): Set<string> {
+  const files = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.json'),
+  );
+  const flows = files.map((file) => readJson(join('examples', file))).filter((flow) => Array.isArray(flow));
+  return new Set(flows.flat().map(({ type }: { type: string }) => type));
+}
+
+describe('the scorecard of the Flow Library', () => {
+  it('P01 P03: names its licence, repository and place for bugs', () => {
+    assert.equal(manifest.license, 'Apache-2.0');
+    assert.ok(manifest.repository && manifest.bugs);
+  });
+
+  it('P04 P05: has a scoped name and the keyword', () => {
+    assert.match(manifest.name, /^@[a-z\d][\w-.]+\/[a-z\d][\w-.]*$/);
+    assert.ok(manifest.keywords.includes('node-red'));
+  });
+
+  it('P06 P07: runs on both Node-RED lines and on their lowest Node.js', () => {
+    for (const red of ['node-red', 'node-red-4']) {
+      const { version } = readJson(`node_modules/${red}/package.json`) as Manifest;
+      assert.ok(satisfies(version, manifest['node-red'].version), version);
+    }
+    assert.ok(satisfies('22.9.0', manifest.engines.node));
+    assert.ok(new Range(manifest.engines.node).test('20.18.1'));
+  });
+
+  it('N01: registers each type of package.json with literals in its html', () => {
+    for (const { type, js } of nodes) {
+      const found = registrationsOf(html(js));
+      assert.deepEqual(
+        found.map((each) => each.type),
+        [type],
+      );
+      const { category, icon } = found[0]?.settings ?? {};
+      const isConfig = literalOf(category) === 'config';
+      assert.equal(isConfig, type === 'mt-service');
+      assert.ok(isConfig || literalOf(category) === 'mt gateway', type);
+      assert.ok(
+        isConfig || existsSync(join(dirname(js), 'icons', String(literalOf(icon)))),
+        `icon of ${type}`,
+      );
+    }
+  });
+
+  it('N02: shows every flow node in an example', () => {
+    const shown = exampleTypes();
+    assert.deepEqual(
+      nodes.filter(({ type }) => type !== 'mt-service' && !shown.has(type)),
+      [],
+    );
+  });
+
+  it('D01: depends on mqtt and undici only', () => {
+    assert.deepEqual(Object.keys(manifest.dependencies), ['mqtt', 'undici']);
+  });
+});
+
+describe('every node', () => {
+  const FILES = [
+    'node.ts',
+    'config.ts',
+    'editor.ts',
+    'editor.html',
+    'locales/en-US.json',
+    'locales/en-US.md',
+  ];
+
+  for (const { type, folder, js } of nodes) {
+    it(`${type} has the same six files, an icon, and every language that another has`, () => {
+      const missing = [...FILES.map((file) => `nodes/${folder}/${file}`), `icons/${folder}.svg`];
+      assert.deepEqual(
+        missing.filter((file) => !existsSync(file)),
+        [],
+      );
+      assert.deepEqual(
+        readdirSync(`nodes/${folder}/locales`).sort(),
+        readdirSync('nodes/service/locales').sort(),
+      );
+    });
+
+    it(`${type} is built with its panel, icon, texts and help`, () => {
+      const folders = readdirSync(join(dirname(js), 'locales'));
+      assert.ok(folders.includes('en-US'));
+      for (const lang of folders) {
+        const help = readFileSync(join(dirname(js), 'locales', lang, 'node.html'), 'utf8');
+        assert.ok(help.includes(`data-help-name="${type}"`), lang);
+        assert.equal(typeof readJson(join(dirname(js), 'locales', lang, 'node.json')), 'object');
+      }
+      assert.ok(html(js).includes(`data-template-name="${type}"`));
+    });
+  }
+});
+
+describe('the tarball', function () {
+  this.timeout(60_000);
+
+  it('is small and holds what is needed to run, nothing else', async () => {
+    const { report } = await packPackage();
+    assert.ok(report.size < 200_000, `${report.size} bytes packed`);
+    assert.ok(report.unpackedSize < 1_000_000, `${report.unpackedSize} bytes unpacked`);
+    const allowed =
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/|examples\/(dashboard\/)?[^/]+\.json$)/;
+    const paths = report.files.map(({ path }) => path);
+    assert.deepEqual(
+      paths.filter((path) => !allowed.test(path)),
+      [],
+    );
+    for (const { js } of nodes) {
+      assert.ok(paths.includes(js) && paths.includes(js.replace('.js', '.html')), js);
+    }
+    for (const file of ['package.json', 'README.md', 'LICENSE', 'dist/src/index.js']) {
+      assert.ok(paths.includes(file), file);
+    }
+  });
+});
