@@ -1,0 +1,104 @@
+// What every sample flow keeps: complete nodes of known types, tidy places, one service, a comment in three sentences.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
+import type { NodeConfig } from '../e2e/node-red.ts';
+import { upgradeOf } from '../fixtures/flows/upgrade.ts';
+
+const ROOT = join(import.meta.dirname, '../../examples');
+const OURS = Object.keys(manifest['node-red'].nodes);
+const CORE = [
+  'tab',
+  'comment',
+  'inject',
+  'debug',
+  'catch',
+  'function',
+  'switch',
+  'change',
+  'template',
+].concat(['trigger', 'rbe', 'csv', 'split', 'join', 'file', 'link in', 'link out']);
+
+interface Sample {
+  label: string;
+  flow: NodeConfig[];
+}
+
+const read = (folder: string): Sample[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => ({
+      label: file.slice(0, -5),
+      flow: JSON.parse(readFileSync(join(folder, file), 'utf8')),
+    }));
+
+const samples = read(ROOT);
+const dashboards = read(join(ROOT, 'dashboard'));
+const only = (flow: NodeConfig[], type: string): NodeConfig => {
+  const [found, ...more] = flow.filter((node) => node.type === type);
+  assert.ok(found);
+  assert.equal(more.length, 0, `one ${type}`);
+  return found;
+};
+const placed = (flow: NodeConfig[]) =>
+  flow.filter(({ x, y }) => x !== undefined && y !== undefined) as (NodeConfig & { x: number; y: number })[];
+
+describe('the sample flows', () => {
+  it('use every node of the package', () => {
+    const used = new Set(samples.flatMap(({ flow }) => flow.map(({ type }) => type)));
+    assert.deepEqual(
+      OURS.filter((type) => !used.has(type)),
+      [],
+    );
+  });
+
+  it('use nothing that has to be installed, the dashboard folder aside', () => {
+    for (const { label, flow } of samples) {
+      const strange = flow.map(({ type }) => type).filter((type) => ![...OURS, ...CORE].includes(type));
+      assert.deepEqual(strange, [], label);
+    }
+  });
+
+  for (const { label, flow } of [...samples, ...dashboards]) {
+    describe(label, () => {
+      it('says in three sentences what it does and what to change', () => {
+        const { info } = only(flow, 'comment');
+        assert.equal(String(info).match(/[.](\s|$)/g)?.length, 3);
+        assert.match(String(info), /Service in a box/);
+      });
+
+      it('has its own name on its tab, and one service: the one that npm start runs', () => {
+        assert.equal(only(flow, 'tab').label, label);
+        const { authUrl, baseUrl, brokerUrl, credentials } = only(flow, 'mt-service');
+        assert.deepEqual(
+          [authUrl, baseUrl, brokerUrl, credentials],
+          [
+            'http://localhost:8080',
+            'http://localhost:8080',
+            'mqtt://localhost:1883',
+            { username: 'demo', password: 'demo-password' },
+          ],
+        );
+      });
+
+      it('has nodes as the editor saves them, with every property', () => {
+        for (const node of flow.filter(({ type }) => OURS.includes(type))) {
+          const { id, type, z, x, y, wires, credentials, ...config } = node;
+          assert.deepEqual(config, upgradeOf(type, config), id);
+        }
+      });
+
+      it('gives every node a name and a place of its own on the grid, and wires that go on to the right', () => {
+        const nodes = placed(flow);
+        const at = new Map(nodes.map((node) => [node.id, node]));
+        assert.equal(new Set(nodes.map(({ x, y }) => `${x}/${y}`)).size, nodes.length);
+        for (const { id, x, y, wires = [], ...node } of nodes) {
+          assert.ok(node.name || node.title, `${id} has no name`);
+          assert.deepEqual([x % 10, y % 20], [0, 0], id);
+          for (const target of wires.flat()) assert.ok((at.get(target)?.x ?? 0) > x, `${id} to ${target}`);
+        }
+      });
+    });
+  }
+});
