@@ -77,6 +77,19 @@ describe('the pages', () => {
     );
   });
 
+  it('docs/security.md lists every endpoint with its permission', () => {
+    const routes = read('nodes/service/admin.ts').matchAll(/httpAdmin\.(\w+)\('\/([^']+)', may(Read|Write)/g);
+    const rows = [...routes].map(
+      ([, method = '', path = '', may = '']) =>
+        `| \`${method.toUpperCase()} ${path}\` | \`mt-service.${may.toLowerCase()}\` |`,
+    );
+    assert.ok(rows.length > 3);
+    assert.deepEqual(
+      rows.filter((row) => !read('docs/security.md').includes(row)),
+      [],
+    );
+  });
+
   it('names the fields of the panels as the panels do', () => {
     const labels = JSON.stringify(
       readdirSync('nodes').flatMap((folder) => {
