@@ -36,6 +36,8 @@ export interface NodeConfig {
 export interface NodeRed {
   url: string;
   process: ChildProcess;
+  /** Its user directory: where a successor finds the same flows. */
+  userDir: string;
   /** Everything that was logged so far. */
   log(): string;
   /** Calls the admin API; gives the parsed answer, or throws with its status and text. */
@@ -52,6 +54,8 @@ export interface NodeRed {
   status(node: string, fits: (status: FlowMessage) => boolean): Promise<FlowMessage>;
   /** How many messages of this sink were not taken yet. */
   waiting(sink: string): number;
+  /** Ends the process at once and keeps its user directory for a successor. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -104,13 +108,18 @@ const WATCHERS: NodeConfig[] = [
   sink('statuses'),
 ];
 
-/** @param settings further settings of Node-RED, as JSON; @param nodeOptions flags for Node.js itself. */
+/**
+ * @param settings further settings of Node-RED, as JSON
+ * @param nodeOptions flags for Node.js itself
+ * @param predecessor one that was killed: its flows start
+ */
 export async function startNodeRed(
   version: Version,
   settings: Record<string, unknown> = {},
   nodeOptions: string[] = [],
+  predecessor?: NodeRed,
 ): Promise<NodeRed> {
-  const userDir = await createUserDir();
+  const userDir = predecessor?.userDir ?? (await createUserDir());
   const port = await freePort();
   await writeFile(join(userDir, 'settings.js'), SETTINGS);
   await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));
@@ -180,6 +189,7 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
   return {
     url,
     process: child,
+    userDir,
     log,
     call,
     deploy: async (nodes, type = 'full') => {
@@ -196,8 +206,13 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
       return (await inbox.take('statuses', isIt)).status as FlowMessage;
     },
     waiting: (name) => inbox.list(name).length,
+    kill: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
     stop: async () => {
-      const ended = child.exitCode !== null ? undefined : once(child, 'exit');
+      const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
       child.kill('SIGTERM');
       await ended;
       await rm(userDir, { recursive: true, force: true });
