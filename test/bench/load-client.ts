@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { startMosquitto } from '../mosquitto.ts';
 import type { Traffic } from './traffic.ts';
 
-export type LoadOrder = { do: 'publish'; traffic: Traffic; count: number; rate: number } | { do: 'respond' };
+export type LoadOrder =
+  /** `numbered`: each report carries its number in a field of its own. */
+  { do: 'publish'; traffic: Traffic; count: number; rate: number; numbered?: boolean } | { do: 'respond' };
 
 export interface Load {
   /** Resolves when the order is carried out: everything is published, or requests are being answered. */

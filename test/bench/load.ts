@@ -13,7 +13,12 @@ const connected = connectAsync(url).then((client) => {
 });
 
 /** Publishes in small steps that follow the clock, so that every round meets the same traffic. */
-async function publish({ traffic, count, rate }: Extract<LoadOrder, { do: 'publish' }>): Promise<void> {
+async function publish({
+  traffic,
+  count,
+  rate,
+  numbered,
+}: Extract<LoadOrder, { do: 'publish' }>): Promise<void> {
   const client = await connected;
   const reports = reportsOf(traffic);
   const started = performance.now();
@@ -22,7 +27,8 @@ async function publish({ traffic, count, rate }: Extract<LoadOrder, { do: 'publi
     const due = Math.min(count, Math.ceil(((performance.now() - started) / 1000) * rate));
     for (; sent < due; sent++) {
       const { topic, payload } = reports[sent % reports.length] as (typeof reports)[number];
-      client.publish(topic, payload, { qos: sent % 2 === 0 ? 0 : 1 });
+      const body = numbered === true ? `${payload.slice(0, -1)},"number":${sent}}` : payload;
+      client.publish(topic, body, { qos: sent % 2 === 0 ? 0 : 1 });
     }
     await new Promise((resolve) => setTimeout(resolve, TICK));
   }

@@ -5,12 +5,13 @@ import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS, type Version } f
 import type { Load } from './load-client.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Figures of one round, taken inside the measured process: µs of CPU and wall time, bytes. */
+/** Figures of one round, taken inside the measured process. */
 export interface Figures {
+  /** Microseconds. */
   cpu: number;
   wall: number;
-  rss: number;
-  heap: number;
+  /** Bytes of resident memory, at the highest, above those before the round. */
+  growth: number;
 }
 
 const NODES = [join(import.meta.dirname, 'nodes'), join(import.meta.dirname, 'floor-node')];

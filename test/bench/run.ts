@@ -1,5 +1,7 @@
 // `npm run bench`: runs the cases and prints their table; with all cases it writes docs/performance.md.
 import { parseArgs } from 'node:util';
+import { listCases } from './case-lists.ts';
+import { processCases } from './case-processes.ts';
 import { readCases } from './case-reads.ts';
 import { reportCases } from './case-reports.ts';
 import type { Row } from './compare.ts';
@@ -14,7 +16,12 @@ export interface Options {
   scale: number;
 }
 
-const CASES: Record<string, (options: Options) => Promise<Row[]>> = { ...reportCases, ...readCases };
+const CASES: Record<string, (options: Options) => Promise<Row[]>> = {
+  ...reportCases,
+  ...readCases,
+  ...listCases,
+  ...processCases,
+};
 
 const { values } = parseArgs({
   options: {

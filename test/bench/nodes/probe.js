@@ -6,13 +6,33 @@ module.exports = (RED) => {
   let cpu;
   let since;
 
-  const figures = () => {
-    const { user, system } = process.cpuUsage(cpu);
-    const { rss, heapUsed } = process.memoryUsage();
-    return { cpu: user + system, wall: Number(process.hrtime.bigint() - since) / 1000, rss, heap: heapUsed };
+  let before;
+  let highest;
+  let sampler;
+
+  const sample = () => {
+    highest = Math.max(highest, process.memoryUsage.rss());
   };
 
+  const figures = () => {
+    const { user, system } = process.cpuUsage(cpu);
+    const wall = Number(process.hrtime.bigint() - since) / 1000;
+    clearInterval(sampler);
+    sample();
+    const timers = { ...globalThis[Symbol.for('bench.timers')] };
+    return { cpu: user + system, wall, growth: highest - before, timers };
+  };
+
+  /** Memory is looked at only where a case asked for it by --expose-gc: looking costs time. */
   const start = () => {
+    global.gc?.();
+    before = process.memoryUsage.rss();
+    highest = before;
+    clearInterval(sampler);
+    sampler = global.gc && setInterval(sample, 10);
+    Object.keys(globalThis[Symbol.for('bench.timers')] ?? {}).forEach((owner) => {
+      globalThis[Symbol.for('bench.timers')][owner] = 0;
+    });
     cpu = process.cpuUsage();
     since = process.hrtime.bigint();
   };
@@ -36,15 +56,28 @@ module.exports = (RED) => {
     outbox('bench-armed', {});
   });
   inbox.on('bench-stop', () => outbox('bench', figures()));
-  inbox.on('bench-memory', () => {
-    global.gc?.();
-    outbox('bench-memory', process.memoryUsage());
+  /** Numbers of reports that came since the last order to collect; undefined while none was given. */
+  let numbers;
+  let twice = 0;
+  inbox.on('bench-collect', () => {
+    numbers = new Set();
+    twice = 0;
+    outbox('bench-armed', {});
   });
+  inbox.on('bench-collected', () => outbox('bench-collected', { distinct: numbers.size, twice }));
+  const collect = (number) => {
+    twice += numbers.has(number) ? 1 : 0;
+    numbers.add(number);
+  };
 
   RED.nodes.registerType('bench-sink', function Sink(config) {
     RED.nodes.createNode(this, config);
-    this.on('input', (_msg, _send, done) => {
-      count();
+    this.on('input', (msg, _send, done) => {
+      if (numbers === undefined) {
+        count();
+      } else {
+        collect(msg.payload.number);
+      }
       done();
     });
   });

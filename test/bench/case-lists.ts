@@ -1,0 +1,117 @@
+// P4, P4b: what a long device list costs, in one array and device by device.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { NodeConfig } from '../e2e/node-red.ts';
+import { compare, judge, median, type Row } from './compare.ts';
+import { type Figures, startBench } from './measure.ts';
+import type { Options } from './run.ts';
+
+const PAGE_SIZE = 1000;
+const MB = 1024 * 1024;
+
+async function withList<T>(total: number, act: (url: string) => Promise<T>): Promise<T> {
+  const file = join(import.meta.dirname, 'list-server.ts');
+  const server = fork(file, [`${total}`, `${PAGE_SIZE}`], { execArgv: ['--import', 'tsx'] });
+  try {
+    const [port] = await once(server, 'message');
+    return await act(`http://127.0.0.1:${port}`);
+  } finally {
+    server.kill('SIGKILL');
+  }
+}
+
+const asker: NodeConfig = { id: 'ask', type: 'bench-source', messages: [{}], wires: [['list']] };
+
+const ours = (url: string, output: 'array' | 'each'): NodeConfig[] => [
+  {
+    id: 'service',
+    type: 'mt-service',
+    authUrl: url,
+    baseUrl: url,
+    credentials: { username: 'a', password: 'b' },
+  },
+  asker,
+  {
+    id: 'list',
+    type: 'mt-device-list',
+    service: 'service',
+    pageSize: PAGE_SIZE,
+    output,
+    wires: [[output === 'array' ? 'ask' : 'out']],
+  },
+  { id: 'out', type: 'bench-sink', wires: [] },
+];
+
+const floor = (url: string): NodeConfig[] => [
+  asker,
+  {
+    id: 'list',
+    type: 'floor-list',
+    auth: url,
+    base: url,
+    login: { username: 'a', password: 'b' },
+    pageSize: PAGE_SIZE,
+    wires: [['ask']],
+  },
+];
+
+/** Lists `lists` times after a warm-up; `messages` per list reach the flow's end. */
+async function measureLists(nodes: NodeConfig[], lists: number, messages: number): Promise<Figures> {
+  const bench = await startBench(nodes, ['--expose-gc']);
+  try {
+    const ask = (count: number) => () => bench.red.send('ask', { count, atOnce: 1 });
+    if (messages === 1) {
+      await bench.round(2, ask(2));
+    }
+    return await bench.round(lists * messages, ask(lists));
+  } finally {
+    await bench.stop();
+  }
+}
+
+async function array({ pairs, scale }: Options): Promise<Row[]> {
+  const total = 100_000 * scale;
+  return withList(total, async (url) => {
+    const memory: Record<string, number[]> = { ours: [], floor: [] };
+    const measure = (name: string, nodes: NodeConfig[]) => async () => {
+      const figures = await measureLists(nodes, 3, 1);
+      memory[name]?.push(figures.growth / MB);
+      return figures.wall / 3000;
+    };
+    const times = await compare(
+      { ours: measure('ours', ours(url, 'array')), floor: measure('floor', floor(url)) },
+      pairs,
+    );
+    const goal = { case: 'P4', of: 'ours', against: 'floor', atMost: 1.15 };
+    return [
+      ...judge(times, 'ms', [{ ...goal, what: `time of a list of ${total} devices` }]),
+      ...judge(memory, 'MB', [{ ...goal, what: 'its memory at the highest' }]),
+    ];
+  });
+}
+
+async function each({ pairs, scale }: Options): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const total of [100_000 * scale, 300_000 * scale]) {
+    await withList(total, async (url) => {
+      const growths: number[] = [];
+      for (let i = 0; i < Math.min(pairs, 3); i++) {
+        growths.push((await measureLists(ours(url, 'each'), 1, total)).growth / MB);
+      }
+      const growth = median(growths);
+      rows.push({
+        case: 'P4b',
+        what: `${total} devices one by one: growth of resident memory`,
+        ours: `${growth.toFixed(0)} MB`,
+        against: '',
+        ratio: '',
+        reach: '< 50 MB',
+        reached: growth < 50,
+      });
+    });
+  }
+  return rows;
+}
+
+export const listCases = { P4: array, P4b: each };
