@@ -1,4 +1,4 @@
-// Starts the demo: the service in a box, and Node-RED with this package and a flow that shows it.
+// Starts the demo: the service in a box, and Node-RED with this package and flows that show it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ const HELP = `npm start -- [--fresh] [--watch] [--rate <reports per second>]
 
   --fresh   empties the working directory .demo first: flows, log, stored samples
   --watch   rebuilds and restarts when sources change (what npm run dev does)
-  --rate    of the simulated gateways (3)
+  --rate    of the simulated gateways (8)
 `;
 
 interface Flags {
@@ -32,11 +32,11 @@ function readFlags(): Flags | undefined {
     options: {
       fresh: { type: 'boolean', default: false },
       watch: { type: 'boolean', default: false },
-      rate: { type: 'string', default: '3' },
+      rate: { type: 'string', default: '8' },
       help: { type: 'boolean' },
     },
   });
-  return values.help ? undefined : { ...values, rate: Number(values.rate) || 3 };
+  return values.help ? undefined : { ...values, rate: Number(values.rate) || 8 };
 }
 
 const openService = async (rate: number): Promise<Service> =>
@@ -63,11 +63,12 @@ async function prepareNodeRed(service: Service, editorPort: number, fresh: boole
 function introduce(service: Service, editorPort: number, nodeRed: NodeRed): string {
   const lines = [
     ['Editor', `http://127.0.0.1:${editorPort}/`],
+    ['Dashboard', `http://127.0.0.1:${editorPort}/dashboard`],
     ['Broker', service.urls.mqtt],
     ['REST', `${service.urls.base}   (user ${LOGIN.username}, password ${LOGIN.password})`],
     ['Log', nodeRed.logFile],
   ];
-  const rows = lines.map(([name = '', text = '']) => `  ${name.padEnd(8)} ${text}`);
+  const rows = lines.map(([name = '', text = '']) => `  ${name.padEnd(10)} ${text}`);
   return `\nThe demo is running:\n${rows.join('\n')}\n\nStop it with Ctrl-C.\n`;
 }
 

@@ -61,7 +61,7 @@ describe('a sample flow', function () {
       service.calls.operations.map(({ operation, identifier, payload }) => [
         operation,
         identifier,
-        payload.value,
+        payload?.value,
       ]),
       [
         ['write-decoded', 'alarm', true],
@@ -202,9 +202,9 @@ describe('a sample flow', function () {
     );
     assert.equal(payload['8802'], payload.humidity);
     await shows('sample-priorities-done', '7 properties');
-    const sent = service.calls.operations.map(({ identifier, payload: { priority } }) => [
+    const sent = service.calls.operations.map(({ identifier, payload: asked }) => [
       identifier,
-      priority,
+      asked?.priority,
     ]);
     assert.deepEqual(Object.fromEntries(sent), {
       temperature: 4,
