@@ -8,11 +8,13 @@ import { type Figures, startBench } from './measure.ts';
 import type { Options } from './run.ts';
 
 const PAGE_SIZE = 1000;
+/** The default of the node. */
+const SMALL_PAGE = 100;
 const MB = 1024 * 1024;
 
-async function withList<T>(total: number, act: (url: string) => Promise<T>): Promise<T> {
+async function withList<T>(total: number, pageSize: number, act: (url: string) => Promise<T>): Promise<T> {
   const file = join(import.meta.dirname, 'list-server.ts');
-  const server = fork(file, [`${total}`, `${PAGE_SIZE}`], { execArgv: ['--import', 'tsx'] });
+  const server = fork(file, [`${total}`, `${pageSize}`], { execArgv: ['--import', 'tsx'] });
   try {
     const [port] = await once(server, 'message');
     return await act(`http://127.0.0.1:${port}`);
@@ -36,11 +38,13 @@ const ours = (url: string, output: 'array' | 'each'): NodeConfig[] => [
     id: 'list',
     type: 'mt-device-list',
     service: 'service',
-    pageSize: PAGE_SIZE,
+    pageSize: output === 'array' ? PAGE_SIZE : SMALL_PAGE,
     output,
     wires: [[output === 'array' ? 'ask' : 'out']],
   },
   { id: 'out', type: 'bench-sink', wires: [] },
+  { ...asker, id: 'ask-few', wires: [['few']] },
+  { id: 'few', type: 'mt-device-list', service: 'service', limit: 5000, output, wires: [['out']] },
 ];
 
 const floor = (url: string): NodeConfig[] => [
@@ -61,9 +65,9 @@ async function measureLists(nodes: NodeConfig[], lists: number, messages: number
   const bench = await startBench(nodes, ['--expose-gc']);
   try {
     const ask = (count: number) => () => bench.red.send('ask', { count, atOnce: 1 });
-    if (messages === 1) {
-      await bench.round(2, ask(2));
-    }
+    await (messages === 1
+      ? bench.round(2, ask(2))
+      : bench.round(5000, () => bench.red.send('ask-few', { count: 1, atOnce: 1 })));
     return await bench.round(lists * messages, ask(lists));
   } finally {
     await bench.stop();
@@ -72,7 +76,7 @@ async function measureLists(nodes: NodeConfig[], lists: number, messages: number
 
 async function array({ pairs, scale }: Options): Promise<Row[]> {
   const total = 100_000 * scale;
-  return withList(total, async (url) => {
+  return withList(total, PAGE_SIZE, async (url) => {
     const memory: Record<string, number[]> = { ours: [], floor: [] };
     const measure = (name: string, nodes: NodeConfig[]) => async () => {
       const figures = await measureLists(nodes, 3, 1);
@@ -93,8 +97,8 @@ async function array({ pairs, scale }: Options): Promise<Row[]> {
 
 async function each({ pairs, scale }: Options): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const total of [100_000 * scale, 300_000 * scale]) {
-    await withList(total, async (url) => {
+  for (const total of [100_000 * scale, 300_000 * scale, 1_000_000 * scale]) {
+    await withList(total, SMALL_PAGE, async (url) => {
       const growths: number[] = [];
       for (let i = 0; i < Math.min(pairs, 3); i++) {
         growths.push((await measureLists(ours(url, 'each'), 1, total)).growth / MB);

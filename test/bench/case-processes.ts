@@ -20,7 +20,7 @@ const IDLE_SECONDS = 20;
 async function loading({ pairs }: Options): Promise<Row[]> {
   const userDir = await createUserDir();
   const manifest = join(userDir, 'node_modules/@mt-gateway/node-red-mt-gateway/package.json');
-  const runs: { wall: number; cpu: number; foreign: string[] }[] = [];
+  const runs: { milliseconds: number; foreign: string[] }[] = [];
   for (let i = 0; i < pairs + 1; i++) {
     const script = join(import.meta.dirname, 'load-nodes.js');
     const { stdout } = await promisify(execFile)(VERSIONS[0]?.node ?? 'node', [script, manifest]);
@@ -28,17 +28,17 @@ async function loading({ pairs }: Options): Promise<Row[]> {
   }
   await rm(userDir, { recursive: true, force: true });
   // The first run warms the disk.
-  const wall = median(runs.slice(1).map((run) => run.wall));
+  const spent = median(runs.slice(1).map(({ milliseconds }) => milliseconds));
   const foreign = runs.flatMap((run) => run.foreign);
   return [
     {
       case: 'P6',
       what: 'loading all nodes: main-thread time',
-      ours: `${wall.toFixed(0)} ms`,
+      ours: `${spent.toFixed(0)} ms`,
       against: foreign.length === 0 ? 'mqtt, undici not loaded' : `loads ${foreign[0]}`,
       ratio: '',
       reach: `≤ ${LOADING_LIMIT} ms`,
-      reached: wall <= LOADING_LIMIT && foreign.length === 0,
+      reached: spent <= LOADING_LIMIT && foreign.length === 0,
     },
   ];
 }

@@ -5,6 +5,7 @@ import { processCases } from './case-processes.ts';
 import { readCases } from './case-reads.ts';
 import { reportCases } from './case-reports.ts';
 import type { Row } from './compare.ts';
+import { tableOf, writePage } from './page.ts';
 
 const HELP = `npm run bench -- [--case P1] [--pairs 5] [--scale 1]
   --case   only this case; may be repeated (all)
@@ -48,7 +49,10 @@ async function main(): Promise<void> {
     process.stderr.write(`${name}\n`);
     rows.push(...(await run(options)));
   }
-  console.table(rows);
+  console.log(tableOf(rows));
+  if (values.case === undefined) {
+    await writePage(rows, options.pairs);
+  }
   process.exit(rows.some(({ reached }) => reached === false) ? 1 : 0);
 }
 
