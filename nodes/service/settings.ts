@@ -74,6 +74,7 @@ function createMqtt(
   const { protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix } = config;
   const { reportQos, requestQos, requestTimeout, maxQueue } = config;
   const { ackOperation, ackDecodedOperation } = config;
+  brokers.forEach(checkBroker);
   return {
     brokers,
     username: credentials.mqttUsername || undefined,
@@ -86,6 +87,20 @@ function createMqtt(
     ...{ ackOperation, ackDecodedOperation, ackPayload: readTemplate(config.ackTemplate) },
     tls,
   };
+}
+
+/** The secret of an address would be exported with the flow: that is what credentials are for. */
+function checkBroker(url: string): void {
+  if (!/^(mqtts?|wss?):\/\/[^/]/i.test(url)) {
+    throw invalidInput('brokerUrl', hideLogin(url), 'notBroker');
+  }
+  if (hideLogin(url) !== url) {
+    throw invalidInput('brokerUrl', hideLogin(url), 'secretInUrl');
+  }
+}
+
+function hideLogin(url: string): string {
+  return url.replace(/\/\/.*@/, '//***@');
 }
 
 /** The addresses of the list, to be tried in turn. */

@@ -10,6 +10,8 @@ import { Subscriptions } from './subscriptions.ts';
 const CONNECT_TIMEOUT = 10_000;
 /** A connection that lived this long was a good one: the next loss starts with the short wait again. */
 const STABLE_AFTER = 5_000;
+/** Milliseconds: after a failure the next broker of the list has its turn almost at once. */
+const NEXT_BROKER = 50;
 const CLOSE_DEADLINE = 1_500;
 
 export interface ConnectionEvents {
@@ -93,7 +95,8 @@ export class Connection {
   }
 
   async #attempt(): Promise<void> {
-    this.#enter({ name: 'connecting', broker: this.broker });
+    // Trying again after a refusal is no news until it succeeds.
+    if (this.#state.name !== 'refused') this.#enter({ name: 'connecting', broker: this.broker });
     try {
       const mqtt = (await import('mqtt')).default;
       if (!this.#wanted || this.#client) return;
@@ -181,7 +184,7 @@ export class Connection {
   #nextWait(refused: boolean): number {
     this.#broker = (this.#broker + 1) % this.#settings.brokers.length;
     if (refused) return this.#refusedBackoff.next();
-    return this.#broker === 0 || this.#connectedAt > 0 ? this.#backoff.next() : 50;
+    return this.#broker === 0 ? this.#backoff.next() : NEXT_BROKER;
   }
 
   #limited(filter: string, reason: string): void {

@@ -66,7 +66,7 @@ export class Gateways {
         this.#intake.take(topic, payload, qos, retained, done),
       subscribed: () => this.#setSubscribing(false),
       state: ({ name }) => {
-        if (name === 'connecting') this.#subscribing = true;
+        if (name !== 'connected') this.#subscribing = true;
         events.state();
         this.#requests.connectionChanged();
       },

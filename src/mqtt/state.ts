@@ -19,5 +19,5 @@ export function refusesCredentials(error: unknown): boolean {
 
 /** A broker address for people: without user name and password. */
 export function showBroker(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//');
+  return url.replace(/\/\/.*@/, '//');
 }

@@ -102,6 +102,19 @@ describeNodes('mt-service', (start) => {
     assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'clientId']);
   });
 
+  for (const brokerUrl of [
+    'broker.example:1883',
+    'http://broker.example',
+    'mqtt://me:my-secret@broker.example',
+  ]) {
+    it(`refuses the broker address ${brokerUrl}, without repeating a password`, async () => {
+      const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'brokerUrl']);
+      assert.doesNotMatch(JSON.stringify(error), /my-secret/);
+    });
+  }
+
   it('leaves the broker when it is closed', async () => {
     const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }));
     await subscribed(box);
