@@ -18,7 +18,10 @@ async function main(): Promise<void> {
     if (!first || !second) return;
     await wait((WINDOW * 1000) / 2);
     await service.away(first.mac);
-    await wait((WINDOW * 1000) / 5);
+    for (let moment = 0; moment < 5; moment++) {
+      await wait((WINDOW * 1000) / 25);
+      await service.publishSamples(40);
+    }
     await service.back(first.mac);
     await wait((WINDOW * 1000) / 5);
     service.setRate(8);
