@@ -1,6 +1,6 @@
 // Node-RED is killed under traffic: no report of QoS 1 is lost that was not delivered to a flow.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,8 +8,9 @@ import { type NodeConfig, type NodeRed, source, startNodeRed, VERSIONS } from '.
 import { isReady } from '../e2e/site.ts';
 import { DURABLE, type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Field, GATEWAY, numberOf, openField } from './field.ts';
+import { type Field, GATEWAY, openField } from './field.ts';
 import { record, times } from './table.ts';
+import { delivered } from './witness/witnessed.ts';
 
 const RATE = 500;
 const IN_FLIGHT = 50;
@@ -64,21 +65,8 @@ describe('Node-RED killed under traffic, with a persistent session and QoS 1', f
     }
     field.setRate(0);
     await field.settled();
-    const reports = await delivered(join(folder, 'reports'), field.sent);
+    const reports = await delivered(join(folder, 'reports'), 0, field.sent);
     record({ fault: 'Node-RED killed (SIGKILL) and started', times: times(2, 20), reports });
     assert.equal(reports.lost, 0);
   });
 });
-
-/** Reads the witness's file until everything is in it, or nothing has come for 5 s. */
-async function delivered(file: string, sent: number) {
-  let lines: string[] = [];
-  for (let size = -1; ; await wait(500)) {
-    lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
-    if (new Set(lines).size >= sent || lines.length === size) break;
-    size = lines.length;
-    await wait(4_500);
-  }
-  const arrived = new Set(lines.map(numberOf)).size;
-  return { sent, arrived, lost: sent - arrived, duplicated: lines.length - arrived };
-}

@@ -73,8 +73,8 @@ describeNodes('mt-service', (start) => {
   it('fills in environment variables inside its addresses and credentials', async () => {
     process.env.MT_TEST_PORT = new URL(box.urls.mqtt).port;
     process.env.MT_TEST_USER = box.credentials.username;
-    const brokerUrl = 'mqtt://127.0.0.1:${MT_TEST_PORT}'; // biome-ignore lint/suspicious/noTemplateCurlyInString: an environment variable
-    const username = '${MT_TEST_USER}'; // biome-ignore lint/suspicious/noTemplateCurlyInString: an environment variable
+    const brokerUrl = 'mqtt://127.0.0.1:${MT_TEST_PORT}';
+    const username = '${MT_TEST_USER}';
     const flow = await start(
       flowAround(serviceNode(box, { brokerUrl }), READ, { id: 'l', type: 'mt-label' }),
       {

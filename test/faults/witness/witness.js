@@ -13,7 +13,7 @@ module.exports = (RED) => {
         if (source.node.type === 'mt-report-in') appendFileSync(witnessFile, `${msg.report.raw}\n`);
     });
   }
-  functionGlobalContext.inbox.on('measure', () => {
+  functionGlobalContext.inbox.on('measure', ({ port }) => {
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')();
     const listeners = RED.events.eventNames().map((name) => [String(name), RED.events.listenerCount(name)]);
@@ -22,9 +22,8 @@ module.exports = (RED) => {
       msg: {
         heap: process.memoryUsage().heapUsed,
         listeners: Object.fromEntries(listeners),
-        resources: process
-          .getActiveResourcesInfo()
-          .filter((kind) => kind.startsWith('TCP') || kind === 'Timeout'),
+        // Only handles know their other end.
+        connections: process._getActiveHandles().filter(({ remotePort }) => remotePort === port).length,
       },
     });
   });
