@@ -1,6 +1,6 @@
 // Builds dist/ from src/, nodes/ and icons/; the list of nodes is package.json -> "node-red".nodes.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const manifest = JSON.parse(await readFile('package.json', 'utf8'));
@@ -46,11 +46,38 @@ function keepOwnImports({ onResolve }) {
   );
 }
 
+/** What the editors share travels once, with mt-service, which is loaded first; the others borrow it from there. */
+const shared = [
+  ...(await filesBelow('nodes/shared', (name) => /^(editor.*|defaults)\.ts$/.test(name))),
+  ...['identifiers', 'mac', 'reports/index'].map((name) => `src/protocol/${name}.ts`),
+];
+const LENDER = 'globalThis.mtGatewayEditor';
+
+const lending = shared.map((file, i) => `import * as m${i} from './${file}';`).join('\n');
+const lent = shared.map((file, i) => `${JSON.stringify(file)}: m${i}`).join(', ');
+
+function borrowShared({ onResolve, onLoad }) {
+  onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, resolveDir }) => {
+    const file = relative('.', resolve(resolveDir, path));
+    return shared.includes(file) ? { path: file, namespace: 'borrowed' } : undefined;
+  });
+  onLoad({ filter: /.*/, namespace: 'borrowed' }, ({ path }) => ({
+    contents: `module.exports = ${LENDER}[${JSON.stringify(path)}];`,
+  }));
+}
+
 /** One html per node: the form's rows and the bundled editor script, where registerType stays readable as a literal. */
 async function writeEditor({ type, folder, out }) {
   const source = `nodes/${folder}`;
+  const entry = `import './${source}/editor.ts';`;
+  const isLender = type === 'mt-service';
   const { outputFiles } = await build({
-    entryPoints: [`${source}/editor.ts`],
+    stdin: {
+      contents: isLender ? `${lending}\n${LENDER} = { ${lent} };\n${entry}` : entry,
+      resolveDir: '.',
+      sourcefile: `${folder}.js`,
+    },
+    plugins: isLender ? [] : [{ name: 'borrow-shared', setup: borrowShared }],
     bundle: true,
     write: false,
     format: 'iife',
@@ -61,8 +88,7 @@ async function writeEditor({ type, folder, out }) {
     legalComments: 'none',
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
-  const style =
-    type === 'mt-service' ? `<style>\n${await readFile('nodes/shared/editor.css', 'utf8')}</style>\n` : '';
+  const style = isLender ? `<style>\n${await readFile('nodes/shared/editor.css', 'utf8')}</style>\n` : '';
   const form = await readFile(`${source}/editor.html`, 'utf8');
   await mkdir(out, { recursive: true });
   await writeFile(
