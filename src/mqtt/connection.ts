@@ -160,6 +160,7 @@ export class Connection {
     client.handleMessage = (packet, done) => {
       if (client !== this.#client) return;
       const { topic, payload, qos, retain } = packet;
+      if (qos > 0) this.#gather(client);
       this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
     };
   }

@@ -2,6 +2,7 @@
 import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Catalogue } from '../protocol/identifiers.ts';
+import { parseJson } from '../protocol/json.ts';
 import {
   copyReport,
   type Report,
@@ -73,12 +74,8 @@ export class Reports {
     const subscribers = this.#dispatch.match(at);
     if (subscribers.length === 0) return false;
     const text = payload.toString();
-    let body: unknown;
-    try {
-      body = JSON.parse(text);
-    } catch {
-      body = text;
-    }
+    const parsed = parseJson(text);
+    const body = parsed === undefined ? text : parsed;
     if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained);
     else this.#share([...subscribers], at, body, retained);
     return true;

@@ -1,6 +1,7 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
+import { parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { type Lane, Outbox } from './outbox.ts';
@@ -286,12 +287,8 @@ export class Requests {
 
 /** The JSON object of an answer; undefined for anything else. */
 function parse(payload: Buffer): object | undefined {
-  try {
-    const body: unknown = JSON.parse(payload.toString());
-    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = parseJson(payload.toString());
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
 }
 
 function closed(): ServiceError {
