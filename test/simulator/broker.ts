@@ -26,14 +26,29 @@ export interface BrokerFaults {
   refuseSubscription: (filter: string) => boolean;
 }
 
+/** What a CONNECT says; a version that the broker does not speak is heard, and refused. */
+export interface Connect {
+  clientId: string;
+  username: string | undefined;
+  protocolVersion: number | undefined;
+  /** Seconds. */
+  keepalive: number | undefined;
+  clean: boolean | undefined;
+  /** Seconds; MQTT 5 only. */
+  sessionExpiry: number | undefined;
+  at: number;
+}
+
 export interface Broker {
   url: string;
   wsUrl: string | undefined;
   faults: BrokerFaults;
   /** Every CONNECT that was heard but the gateways' own, oldest first. */
-  connects: { clientId: string; username: string | undefined; at: number }[];
+  connects: Connect[];
   /** Filters that clients have now, by client id; gateways left out. */
   subscriptions: Map<string, Set<string>>;
+  /** The QoS that was last asked for with a filter; gateways left out. */
+  wantedQos: Map<string, number>;
   /** Cuts all connections but the gateways'. */
   disconnectClients(): void;
   close(): Promise<void>;
@@ -52,7 +67,10 @@ function watch(aedes: Aedes, broker: Broker, isGateway: (clientId: string) => bo
   aedes.on('subscribe', (subscriptions, { id }) => {
     if (isGateway(id)) return;
     const filters = broker.subscriptions.get(id) ?? new Set();
-    for (const { topic } of subscriptions) filters.add(topic);
+    for (const { topic, qos } of subscriptions) {
+      filters.add(topic);
+      broker.wantedQos.set(topic, qos);
+    }
     broker.subscriptions.set(id, filters);
   });
   aedes.on('unsubscribe', (filters, { id }) => {
@@ -71,8 +89,12 @@ function guard(
   aedes.preConnect = (client, packet, done) => {
     const own = isGateway(packet.clientId);
     if (!own) {
-      const { clientId, username } = packet;
-      broker.connects.push({ clientId, username: username ?? undefined, at: Date.now() });
+      const { clientId, username, protocolVersion, keepalive, clean, properties } = packet;
+      broker.connects.push({
+        ...{ clientId, username: username ?? undefined, protocolVersion, keepalive, clean },
+        sessionExpiry: properties?.sessionExpiryInterval,
+        at: Date.now(),
+      });
       if (faults.closeAtConnect) client.conn.destroy();
     }
     done(null, own || !faults.closeAtConnect);
@@ -130,6 +152,7 @@ export async function startBroker(
     faults: { refuseLogin: false, closeAtConnect: false, refuseSubscription: () => false },
     connects: [],
     subscriptions: new Map(),
+    wantedQos: new Map(),
     disconnectClients() {
       for (const client of clients) if (!isGateway(client.id)) client.conn.destroy();
     },

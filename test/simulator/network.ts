@@ -29,6 +29,8 @@ export interface OperationCall {
   /** The JSON object; undefined when it was none. */
   payload: Record<string, unknown> | undefined;
   topic: string;
+  /** With which it reached the gateway: at most that of its subscription. */
+  qos: number;
   /** Absent: not answered. */
   response?: Record<string, unknown>;
 }
@@ -102,7 +104,7 @@ export class Network {
       queueQoSZero: false,
     });
     client.on('error', () => {}); // Reconnecting is all that can be done, and MQTT.js does it.
-    client.on('message', (topic, payload) => void this.#receive(gateway, topic, payload));
+    client.on('message', (topic, payload, { qos }) => void this.#receive(gateway, topic, payload, qos));
     this.#clients.set(gateway.mac, client);
     gateway.online = true;
     await client.subscribeAsync(
@@ -139,14 +141,15 @@ export class Network {
     await client.publishAsync(topic, payload, { qos: this.#ground.qos, retain });
   }
 
-  async #receive(gateway: Gateway, topic: string, payload: Buffer): Promise<void> {
+  async #receive(gateway: Gateway, topic: string, payload: Buffer, qos: number): Promise<void> {
     const { random, faults, now } = this.#ground;
     const start = `${this.#prefix}mt/gateway/${gateway.mac}/request/`;
     if (!topic.startsWith(start)) return;
     const [device = '', operation = '', ...tail] = topic.slice(start.length).split('/');
     const identifier = tail.length ? tail.join('/') : undefined;
     const body = readObject(payload);
-    const call: OperationCall = { gateway: gateway.mac, device, operation, identifier, payload: body, topic };
+    const address = { gateway: gateway.mac, device, operation, identifier };
+    const call: OperationCall = { ...address, payload: body, topic, qos };
     this.#ground.received(call);
     if (!body || random() < faults.lostRequests) return;
     const result = this.#ground.answer({ gateway, device, operation, identifier, payload: body });
