@@ -161,7 +161,13 @@ export class Connection {
       if (client !== this.#client) return;
       const { topic, payload, qos, retain } = packet;
       if (qos > 0) this.#gather(client);
-      this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
+      try {
+        this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
+      } catch (error) {
+        // A mistake of ours must not end somebody else's runtime.
+        this.#log.warn(`${topic}: ${String(error)}`);
+        (done as () => void)();
+      }
     };
   }
 
