@@ -2,6 +2,44 @@
 import { invalidInput } from '../errors.ts';
 
 const DEEPEST = 100;
+/** What comes from outside may be nested deeper than what is sent, but not so deep that copying it overflows the stack. */
+const DEEPEST_RECEIVED = 500;
+
+/** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
+export function parseJson(text: string): unknown {
+  if (text.length > 2 * DEEPEST_RECEIVED && isTooDeep(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if (code === 0x5b || code === 0x7b) depth++;
+    else if (code === 0x5d || code === 0x7d) depth--;
+    if (depth > DEEPEST_RECEIVED) return true;
+  }
+  return false;
+}
+
+/** The place of the closing quote; the end of the text when there is none. */
+function endOfString(text: string, start: number): number {
+  for (let end = start + 1; ; end++) {
+    end = text.indexOf('"', end);
+    if (end < 0) return text.length;
+    let before = end;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+}
 
 /** Function nodes run in a context of their own, with another `Object`, so the prototype tells nothing. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
@@ -13,8 +51,12 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
  * @throws ServiceError `INVALID_INPUT` for what is not JSON: NaN, functions, dates, buffers, cycles, great depth
  */
 export function copyJson(value: unknown, field: string): unknown {
-  if (!isJson(value, DEEPEST)) throw invalidInput(field, value, 'notJson');
-  return JSON.parse(JSON.stringify(value));
+  try {
+    if (isJson(value, DEEPEST)) return JSON.parse(JSON.stringify(value));
+  } catch {
+    // An object of a flow can throw when it is looked at.
+  }
+  throw invalidInput(field, value, 'notJson');
 }
 
 function isJson(value: unknown, depth: number): boolean {

@@ -1,19 +1,11 @@
 // Reads the bodies of answers: JSON from outside into checked shapes.
+import { parseJson } from '../protocol/json.ts';
 import { isMac, parseMac } from '../protocol/mac.ts';
 import type { Device } from './types.ts';
 
 export interface DevicePage {
   devices: Device[];
   nextToken: string | undefined;
-}
-
-/** The value of a JSON text (null for `null`), or undefined when it is none. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -25,7 +17,7 @@ const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
 /** The token of a login response (interface, section "Login response"); undefined when the login did not succeed. */
 export function readToken(text: string): string | undefined {
-  const answer = readJson(text);
+  const answer = parseJson(text);
   if (!isObject(answer) || answer.status !== 'SUCCESS') return undefined;
   const { authToken } = answer;
   return typeof authToken === 'string' && TOKEN.test(authToken) ? authToken : undefined;

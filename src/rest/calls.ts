@@ -1,6 +1,6 @@
 // What flows can do over REST besides listing: rename, labels, and the free request.
+import { parseJson } from '../protocol/json.ts';
 import { appendQuery, readPath, readQuery } from './addresses.ts';
-import { readJson } from './answers.ts';
 import type { RestClient } from './client.ts';
 import { readBody, readDevice, readLabel, readMethod, readName } from './inputs.ts';
 
@@ -75,10 +75,10 @@ export async function request(
   const body = method === 'GET' ? undefined : readBody(input.body);
   const answer = await client.send({ method, path, ...(body !== undefined && { body }) }, { signal });
   const { statusCode, headers } = answer;
-  return { payload: readJson(answer.body) ?? nullOrText(answer.body), statusCode, headers: { ...headers } };
+  return { payload: parseJson(answer.body) ?? nullOrText(answer.body), statusCode, headers: { ...headers } };
 }
 
-/** `readJson` gives undefined for what is not JSON, and null for null. */
+/** `parseJson` gives undefined for what is not JSON, and null for null. */
 function nullOrText(body: string): string | null {
   return body.trim() === 'null' ? null : body;
 }

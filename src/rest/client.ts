@@ -1,10 +1,11 @@
 // The REST half of the service: login, calls by the table, retries, errors in the contract's codes, state.
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { parseJson } from '../protocol/json.ts';
 import type { RestSettings } from '../settings.ts';
 import { unlessAborted } from './abort.ts';
 import { appendQuery, type BaseAddress, readBaseAddress } from './addresses.ts';
-import { readJson, readToken } from './answers.ts';
+import { readToken } from './answers.ts';
 import { TokenKeeper } from './auth.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
@@ -77,7 +78,7 @@ export class RestClient {
     const request = createRequest(name, params);
     const { body } = await this.send(request, options);
     if (ENDPOINTS[name].result === 'ignored') return undefined;
-    const json = readJson(body);
+    const json = parseJson(body);
     if (json === undefined) throw this.badResponse('notJsonRest', body, request);
     return json;
   }

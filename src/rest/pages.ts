@@ -1,6 +1,7 @@
 // The device list, page by page, so that memory does not grow with the list.
 import { createHash } from 'node:crypto';
-import { type DevicePage, readDevicePage, readJson } from './answers.ts';
+import { parseJson } from '../protocol/json.ts';
+import { type DevicePage, readDevicePage } from './answers.ts';
 import type { RestClient } from './client.ts';
 import { createRequest } from './endpoints.ts';
 
@@ -25,7 +26,7 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
   for (;;) {
     const request = createRequest('listDevices', params);
     const { body } = await client.send(request, { signal });
-    const page = readDevicePage(readJson(body));
+    const page = readDevicePage(parseJson(body));
     if (!page) throw client.badResponse('notDeviceList', body, request);
     const { nextToken } = page;
     if (nextToken !== undefined && !isNew(seen, nextToken)) {

@@ -2,7 +2,7 @@
 // this is assumed by analogy with read and write, and both can be changed in the config node.
 import { invalidInput } from '../../errors.ts';
 import { isHexId } from '../identifier-text.ts';
-import { isJsonObject } from '../json.ts';
+import { copyJson, isJsonObject } from '../json.ts';
 import { readForm } from './identifier.ts';
 import { type BuiltRequest, DEFAULT_PRIORITY, isGiven, readMac } from './request.ts';
 
@@ -38,7 +38,8 @@ export function buildAck(
   const identifier = form === 'raw' ? given.toLowerCase() : given;
   const operation =
     form === 'raw' ? readLevel('ackOperation', names.raw) : readLevel('ackDecodedOperation', names.decoded);
-  const payload = fill(template, { ...sample, gateway, device, identifier, form }) as Record<string, unknown>;
+  const filled = fill(template, { ...sample, gateway, device, identifier, form });
+  const payload = copyJson(filled, 'ackTemplate') as Record<string, unknown>;
   const suffix = `${operation}/${identifier}`;
   return { gateway, device, operation, identifier, suffix, payload, priority: DEFAULT_PRIORITY };
 }
