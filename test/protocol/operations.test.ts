@@ -296,8 +296,8 @@ describe('an acknowledgement', () => {
       list: ['{{value}}', '{{none}}', 1],
     };
     const { payload } = ack({}, template);
-    assert.deepEqual(payload, { at: T, what: `8800@${D}`, list: [46.6, undefined, 1] });
-    assert.deepEqual(ack({}, { x: '{{constructor}}' }).payload, { x: undefined });
+    assert.deepEqual(payload, { at: T, what: `8800@${D}`, list: [46.6, null, 1] });
+    assert.deepEqual(ack({}, { x: '{{constructor}}' }).payload, {});
   });
 
   const BAD: Record<string, unknown[]> = {

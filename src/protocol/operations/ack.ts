@@ -63,7 +63,8 @@ function fill(template: unknown, sample: Record<string, unknown>): unknown {
     if (whole !== undefined) return field(whole);
     return template.replace(PLACEHOLDER, (_, name: string) => `${field(name) ?? ''}`);
   }
-  if (Array.isArray(template)) return template.map((item) => fill(item, sample));
+  if (Array.isArray(template)) return template.map((item) => fill(item, sample) ?? null);
   if (!isJsonObject(template)) return template;
-  return Object.fromEntries(Object.entries(template).map(([key, item]) => [key, fill(item, sample)]));
+  const filled = Object.entries(template).map(([key, item]) => [key, fill(item, sample)] as const);
+  return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
 }
