@@ -7,38 +7,23 @@ const DEEPEST_RECEIVED = 500;
 
 /** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
 export function parseJson(text: string): unknown {
-  if (text.length > 2 * DEEPEST_RECEIVED && isTooDeep(text)) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    const value = JSON.parse(text) as unknown;
+    // A short text cannot be nested too deep.
+    return text.length <= 2 * DEEPEST_RECEIVED || isWithin(value, DEEPEST_RECEIVED) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === QUOTE) i = endOfString(text, i);
-    else if (code === 0x5b || code === 0x7b) depth++;
-    else if (code === 0x5d || code === 0x7d) depth--;
-    if (depth > DEEPEST_RECEIVED) return true;
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isWithin(item, depth - 1));
+  for (const key in value) {
+    if (!isWithin((value as Record<string, unknown>)[key], depth - 1)) return false;
   }
-  return false;
-}
-
-/** The place of the closing quote; the end of the text when there is none. */
-function endOfString(text: string, start: number): number {
-  for (let end = start + 1; ; end++) {
-    end = text.indexOf('"', end);
-    if (end < 0) return text.length;
-    let before = end;
-    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
-    if ((end - before) % 2 === 0) return end;
-  }
+  return true;
 }
 
 /** Function nodes run in a context of their own, with another `Object`, so the prototype tells nothing. */
