@@ -1,6 +1,6 @@
 // Runs variants of one job in turn, so that every pair meets the same state of the machine, and takes medians.
 
-/** A line of the result; figures in words, `reached` undefined where the machine cannot show it. */
+/** A line of the result; figures in words, `reached` undefined where the machine cannot show it or, with an empty `reach`, there is no goal. */
 export interface Row {
   case: string;
   what: string;

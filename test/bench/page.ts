@@ -10,13 +10,14 @@ const MARKS = ['<!-- results -->', '<!-- end of results -->'] as const;
 
 const COLUMNS = ['case', 'what', 'ours', 'against', 'ratio', 'reach', 'reached'] as const;
 
-const verdict = (reached: boolean | undefined): string =>
-  reached === undefined ? 'not shown here' : reached ? 'yes' : '**no**';
+function verdict({ reach, reached }: Row): string {
+  // Without a goal the figures speak for themselves.
+  if (reach === '') return '';
+  return reached === undefined ? 'not shown here' : reached ? 'yes' : '**no**';
+}
 
 export function tableOf(rows: Row[]): string {
-  const lines = rows.map((row) =>
-    COLUMNS.map((name) => (name === 'reached' ? verdict(row.reached) : row[name])),
-  );
+  const lines = rows.map((row) => COLUMNS.map((name) => (name === 'reached' ? verdict(row) : row[name])));
   return [[...COLUMNS], COLUMNS.map(() => '---'), ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');

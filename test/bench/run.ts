@@ -1,6 +1,7 @@
 // `npm run bench`: runs the cases and prints their table; with all cases it writes docs/performance.md.
 import { parseArgs } from 'node:util';
 import { listCases } from './case-lists.ts';
+import { pickerCases } from './case-picker.ts';
 import { processCases } from './case-processes.ts';
 import { readCases } from './case-reads.ts';
 import { reportCases } from './case-reports.ts';
@@ -21,6 +22,7 @@ const CASES: Record<string, (options: Options) => Promise<Row[]>> = {
   ...reportCases,
   ...readCases,
   ...listCases,
+  ...pickerCases,
   ...processCases,
 };
 
