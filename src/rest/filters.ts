@@ -50,9 +50,9 @@ const WORDS: Record<string, boolean> = { true: true, false: false };
 
 function connectedTest(value: unknown): DeviceFilter | undefined {
   if (isAbsent(value)) return undefined;
-  const word = typeof value === 'string' ? value.trim().toLowerCase() : String(value);
-  const isWord = (typeof value === 'string' || typeof value === 'boolean') && Object.hasOwn(WORDS, word);
-  if (!isWord) throw invalidInput('connected', value, 'notBoolean');
+  const isText = typeof value === 'string' || typeof value === 'boolean';
+  const word = isText ? String(value).trim().toLowerCase() : '';
+  if (!Object.hasOwn(WORDS, word)) throw invalidInput('connected', value, 'notBoolean');
   const wanted = WORDS[word];
   return (device) => (device.connectivity?.connected === true) === wanted;
 }
