@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import type { Row } from './compare.ts';
+import type { Options } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'docs/performance.md');
@@ -30,17 +31,17 @@ async function versionOf(name: string): Promise<string> {
   return (manifest as { version: string }).version;
 }
 
-async function circumstances(pairs: number): Promise<string> {
+async function circumstances({ pairs, scale }: Options): Promise<string> {
   const [red, node, mqtt] = await Promise.all(['node-red', 'node', 'mqtt'].map(versionOf));
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`;
   const date = new Date().toISOString().slice(0, 10);
-  return `${date}, ${machine}, Node-RED ${red} on Node.js ${node}, MQTT.js ${mqtt}, ${pairs} pairs.`;
+  return `${date}, ${machine}, Node-RED ${red} on Node.js ${node}, MQTT.js ${mqtt}, ${pairs} pairs, ${scale === 1 ? 'all' : scale} of the messages.`;
 }
 
-export async function writePage(rows: Row[], pairs: number): Promise<void> {
+export async function writePage(rows: Row[], options: Options): Promise<void> {
   const page = await readFile(PAGE, 'utf8');
   const [before, rest = ''] = page.split(MARKS[0]);
   const [, after = ''] = rest.split(MARKS[1]);
-  const results = `${await circumstances(pairs)}\n\n${tableOf(rows)}`;
+  const results = `${await circumstances(options)}\n\n${tableOf(rows)}`;
   await writeFile(PAGE, `${before}${MARKS[0]}\n\n${results}\n\n${MARKS[1]}${after}`);
 }

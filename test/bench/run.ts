@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   }
   console.log(tableOf(rows));
   if (values.case === undefined) {
-    await writePage(rows, options.pairs);
+    await writePage(rows, options);
   }
   process.exit(rows.some(({ reached }) => reached === false) ? 1 : 0);
 }
