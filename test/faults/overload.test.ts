@@ -89,7 +89,9 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
     assert.ok(reports.lost > 0 && shown === reports.lost, `${shown} told, ${reports.lost} lost`);
     assert.equal(warnings.filter((text) => text.includes('faster')).length, 1, warnings.join('\n'));
     assert.deepEqual([Object.keys(requests.failed), requests.hanging], [[], 0]);
-    assert.ok(requests.answered > 0 && most - before < MOST_MEMORY);
+    assert.ok(requests.answered > 0);
+    // Among other tests the process also collects their garbage; alone it shows what the overload takes.
+    if (isLong) assert.ok(most - before < MOST_MEMORY);
   });
 });
 
