@@ -41,10 +41,16 @@ export class Arrivals {
   }
 }
 
+/** One question to a session; `turn` counts the questions of this worker. */
+export type Ask = (session: Session, signal: AbortSignal, turn: number) => Promise<unknown>;
+
+const readProperty: Ask = (session, signal) =>
+  session.request('read', { gateway: GATEWAY, identifier: '8001' }, { signal });
+
 /** Keeps a number of requests in flight; every one of them ends, and how is counted. */
 export class Asking {
-  readonly answered: Promise<void>[] = [];
   readonly #session: Session;
+  readonly #ask: Ask;
   readonly #events = new EventEmitter();
   readonly #failed: Record<string, number> = {};
   readonly #stop = new AbortController();
@@ -53,14 +59,24 @@ export class Asking {
   #open = 0;
   #stopped = false;
 
-  constructor(session: Session, atOnce: number) {
+  constructor(session: Session, atOnce: number, ask: Ask = readProperty) {
     this.#session = session;
-    this.#workers = Array.from({ length: atOnce }, () => this.#work());
+    this.#ask = ask;
+    this.#workers = Array.from({ length: atOnce }, (_, worker) => this.#work(worker));
   }
 
   /** Resolves with the next answer: requests get through. */
   async nextAnswer(): Promise<void> {
     await once(this.#events, 'answer');
+  }
+
+  /** Resolves when every worker has had an answer from now on. */
+  async answersForAll(): Promise<void> {
+    const waiting = new Set(this.#workers.keys());
+    const note = (worker: number) => waiting.delete(worker);
+    this.#events.on('answer', note);
+    while (waiting.size > 0) await once(this.#events, 'answer');
+    this.#events.off('answer', note);
   }
 
   /** Asks nothing more; resolves when everything asked has ended, which its timeout guarantees. */
@@ -73,23 +89,18 @@ export class Asking {
     return { answered: this.#answers, failed: { ...this.#failed }, hanging: this.#open };
   }
 
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
+  async #work(worker: number): Promise<void> {
+    for (let turn = 0; !this.#stopped; turn++) {
       this.#open++;
-      await this.#ask().catch((error: ServiceError) => {
-        this.#failed[error.code] = (this.#failed[error.code] ?? 0) + 1;
-      });
+      try {
+        await this.#ask(this.#session, this.#stop.signal, turn);
+        this.#answers++;
+        this.#events.emit('answer', worker);
+      } catch (error) {
+        const code = (error as Partial<ServiceError>).code ?? String(error);
+        this.#failed[code] = (this.#failed[code] ?? 0) + 1;
+      }
       this.#open--;
     }
-  }
-
-  async #ask(): Promise<void> {
-    await this.#session.request(
-      'read',
-      { gateway: GATEWAY, identifier: '8001' },
-      { signal: this.#stop.signal },
-    );
-    this.#answers++;
-    this.#events.emit('answer');
   }
 }
