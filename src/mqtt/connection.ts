@@ -4,6 +4,7 @@ import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
 import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { createBackoff } from './backoff.ts';
+import { GatheredWrites } from './gathered-writes.ts';
 import { type MqttState, refusesCredentials, showBroker } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -33,9 +34,9 @@ export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #backoff = createBackoff(1_000, 60_000);
   readonly #refusedBackoff = createBackoff(10_000, 300_000);
+  readonly #writes = new GatheredWrites();
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
-  #gathered: MqttClient['stream'] | undefined;
   #broker = 0;
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -75,20 +76,9 @@ export class Connection {
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done?: (error?: Error) => void): void {
     const client = this.#client;
     if (!client) return;
-    this.#gather(client);
+    this.#writes.gather(client.stream, true);
     const options: IClientPublishOptions = { qos };
     client.publish(topic, payload, options, done);
-  }
-
-  /** What is sent in one turn of the event loop leaves in one write: system calls cost more than the packets. */
-  #gather({ stream }: MqttClient): void {
-    if (this.#gathered === stream) return;
-    this.#gathered = stream;
-    stream.cork();
-    setImmediate(() => {
-      stream.uncork();
-      if (this.#gathered === stream) this.#gathered = undefined;
-    });
   }
 
   /** Leaves the broker; resolves when the socket is gone, at the latest after the deadline. */
@@ -136,6 +126,8 @@ export class Connection {
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      // Even when nobody listens, MQTT.js's own log takes time for every packet.
+      ...(process.env.DEBUG ? {} : { log: () => {} }),
       ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
       ...(s.protocolVersion === 5 && s.persistent
         ? { properties: { sessionExpiryInterval: s.sessionExpiry } }
@@ -160,7 +152,7 @@ export class Connection {
     client.handleMessage = (packet, done) => {
       if (client !== this.#client) return;
       const { topic, payload, qos, retain } = packet;
-      if (qos > 0) this.#gather(client);
+      if (qos > 0) this.#writes.gather(client.stream, false);
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
       } catch (error) {

@@ -36,7 +36,7 @@ async function reports(options: Options): Promise<Row[]> {
 
 async function manyRules(options: Options): Promise<Row[]> {
   const round = scaled(
-    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 20_000, rate: 8000 },
+    { traffic: { form: 'decoded', gateways: 20, devices: 200 }, count: 20_000, rate: 30_000 },
     options,
   );
   return withLoad(async (broker, load) => {
