@@ -120,15 +120,23 @@ export class Subscriptions {
       ([filter, qos]) => this.#active.get(filter) !== qos && !this.#refused.has(filter),
     );
     if (missing.length > 0) {
-      await this.#subscribe(transport, missing.slice(0, BATCH));
+      await this.#inBatches(missing, (batch) => this.#subscribe(transport, batch));
       return true;
     }
     const held = [...this.#active.keys(), ...(LEFT_BEHIND.get(this.#clientId) ?? [])];
-    const stale = held.filter((filter) => !this.#wanted.has(filter)).slice(0, BATCH);
+    const stale = held.filter((filter) => !this.#wanted.has(filter));
     if (stale.length === 0) return false;
-    await transport.unsubscribe(stale);
-    for (const filter of stale) this.#forget(filter);
+    await this.#inBatches(stale, async (batch) => {
+      await transport.unsubscribe(batch);
+      for (const filter of batch) this.#forget(filter);
+    });
     return true;
+  }
+
+  /** Stops early when something changes: then the rest may not be wanted any more. */
+  async #inBatches<T>(items: T[], send: (batch: T[]) => Promise<void>): Promise<void> {
+    for (let at = 0; at < items.length && !this.#changed; at += BATCH)
+      await send(items.slice(at, at + BATCH));
   }
 
   async #subscribe(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
