@@ -20,29 +20,40 @@ async function filesBelow(folder, wanted) {
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
 
-/** File by file, so that every node shares one copy of the engine; helpers that are not runtime dependencies are inlined. */
-async function transpileRuntime() {
-  const isRuntime = (name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith('editor');
-  await build({
-    entryPoints: [...(await filesBelow('src', isRuntime)), ...(await filesBelow('nodes', isRuntime))],
+/**
+ * The engine becomes one file, because a hundred small ones weigh more than what is in them; the nodes stay file by file and
+ * load that one, so that all share one copy of it. What is not a runtime dependency is built in. Names are kept for stacks.
+ */
+async function buildRuntime() {
+  const isRuntime = (name) => name.endsWith('.ts') && !name.startsWith('editor');
+  const options = {
     outbase: '.',
     outdir: 'dist',
     bundle: true,
-    plugins: [{ name: 'keep-own-imports', setup: keepOwnImports }],
     external: runtimeDependencies.flatMap((name) => [name, `${name}/*`]),
     format: 'cjs',
     platform: 'node',
     target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // A thrown error shows the line it came from.
+    lineLimit: 160,
     sourcemap: true,
     sourcesContent: false,
-  });
+  };
+  await Promise.all([
+    build({ ...options, entryPoints: ['src/index.ts'] }),
+    build({
+      ...options,
+      entryPoints: await filesBelow('nodes', isRuntime),
+      plugins: [{ name: 'keep-own-imports', setup: keepOwnImports }],
+    }),
+  ]);
 }
 
 function keepOwnImports({ onResolve }) {
-  onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, importer, kind }) =>
-    kind === 'entry-point' || importer.includes('node_modules')
-      ? undefined
-      : { path: path.replace(/\.ts$/, '.js'), external: true },
+  onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind }) =>
+    kind === 'entry-point' ? undefined : { path: path.replace(/\.ts$/, '.js'), external: true },
   );
 }
 
@@ -83,6 +94,7 @@ async function writeEditor({ type, folder, out }) {
     format: 'iife',
     target: 'es2022',
     charset: 'utf8',
+    minifySyntax: true,
     minifyWhitespace: true,
     minifyIdentifiers: true,
     legalComments: 'none',
@@ -99,28 +111,41 @@ async function writeEditor({ type, folder, out }) {
 }
 
 /** The strings that every node shares travel in the catalogue of mt-service. */
-async function writeLocales({ type, folder, out }) {
+async function writeStrings({ type, folder, out }) {
   const source = `nodes/${folder}/locales`;
-  for (const file of await readdir(source)) {
-    const [lang, kind] = [basename(file).split('.')[0], file.split('.').pop()];
-    await mkdir(join(out, 'locales', lang), { recursive: true });
-    if (kind === 'md') {
-      const help = await readFile(join(source, file), 'utf8');
-      const html = `<script type="text/markdown" data-help-name="${type}">\n${help}</script>\n`;
-      await writeFile(join(out, 'locales', lang, 'node.html'), html);
-    } else {
-      const strings = await readJson(join(source, file));
-      if (type === 'mt-service') {
-        Object.assign(
-          strings,
-          await readJson(`nodes/shared/locales/${file}`),
-          await readJson(`src/locales/${file}`),
-        );
-      }
-      await writeFile(join(out, 'locales', lang, 'node.json'), JSON.stringify(strings));
+  for (const file of (await readdir(source)).filter((name) => name.endsWith('.json'))) {
+    const strings = await readJson(join(source, file));
+    if (type === 'mt-service') {
+      Object.assign(
+        strings,
+        await readJson(`nodes/shared/locales/${file}`),
+        await readJson(`src/locales/${file}`),
+      );
     }
+    await writeLocale(out, file.replace('.json', ''), 'node.json', JSON.stringify(strings));
   }
 }
 
+/**
+ * The help of all nodes travels with mt-service, by language: side by side, texts in one language pack into half the size.
+ * The other nodes have a file without help, because Node-RED would show the word "null" where there is none at all.
+ */
+async function writeHelp() {
+  const [lender, ...others] = sets.map(({ out }) => out);
+  for (const file of (await readdir('nodes/service/locales')).filter((name) => name.endsWith('.md'))) {
+    const texts = sets.map(async ({ type, folder }) => {
+      const help = await readFile(join('nodes', folder, 'locales', file), 'utf8');
+      return `<script type="text/markdown" data-help-name="${type}">\n${help}</script>\n`;
+    });
+    await writeLocale(lender, file.replace('.md', ''), 'node.html', (await Promise.all(texts)).join(''));
+  }
+  for (const out of others) await writeLocale(out, 'en-US', 'node.html', '<!-- With mt-service. -->\n');
+}
+
+async function writeLocale(out, lang, name, text) {
+  await mkdir(join(out, 'locales', lang), { recursive: true });
+  await writeFile(join(out, 'locales', lang, name), text);
+}
+
 await rm('dist', { recursive: true, force: true });
-await Promise.all([transpileRuntime(), ...sets.map(writeEditor), ...sets.map(writeLocales)]);
+await Promise.all([buildRuntime(), ...sets.map(writeEditor), ...sets.map(writeStrings), writeHelp()]);
