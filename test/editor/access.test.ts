@@ -1,24 +1,11 @@
 // The panels behind a login and below an admin path, and in the older editor.
 import assert from 'node:assert/strict';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { authorizationOf, WITH_LOGIN } from '../e2e/users.ts';
 import { requirePrograms } from '../requirements.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode, TYPES } from './flow.ts';
-
-/** Hashes of `writer-password` and `reader-password`. */
-const USERS = [
-  {
-    username: 'writer',
-    password: '$2b$08$4nphDxfZKhg1zXzX7ipQCegX.zA/C.4quQRy2LNV0wOdxoWi5mZca',
-    permissions: '*',
-  },
-  {
-    username: 'reader',
-    password: '$2b$08$4P5SkcmmLOreOLY1G.Q.JejfxJKo4xg8u/5XLaluX.WuKspbmajeC',
-    permissions: 'read',
-  },
-];
 
 describe('the panels behind a login, below an admin path', function () {
   this.timeout(60_000);
@@ -30,10 +17,7 @@ describe('the panels behind a login, below an admin path', function () {
     this.timeout(180_000);
     requirePrograms(this, BROWSERS[0] as string);
     service = await startService({ gateways: 2, devices: 3, rate: 20, listed: 20 });
-    red = await startNodeRed(VERSIONS[0]!, {
-      httpAdminRoot: '/admin',
-      adminAuth: { type: 'credentials', users: USERS },
-    });
+    red = await startNodeRed(VERSIONS[0]!, WITH_LOGIN);
     await deploy();
   });
   afterEach(() => editor?.close());
@@ -45,17 +29,11 @@ describe('the panels behind a login, below an admin path', function () {
 
   /** As the writer, since the admin API asks for a login here too. */
   async function deploy(): Promise<void> {
-    const login = { client_id: 'node-red-admin', grant_type: 'password', scope: '*' };
-    const answer = await fetch(`${red.url}/auth/token`, {
-      method: 'POST',
-      body: new URLSearchParams({ ...login, username: 'writer', password: 'writer-password' }),
-    });
-    const { access_token } = (await answer.json()) as { access_token: string };
     const tab = { id: 'tab', type: 'tab', label: 'test' };
     const nodes = bareNodes().map((node) => ({ ...node, z: 'tab' }));
     const deployed = await fetch(`${red.url}/flows`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${access_token}` },
+      headers: { 'content-type': 'application/json', ...(await authorizationOf(red.url, 'writer')) },
       body: JSON.stringify([tab, serviceNode(service), ...nodes]),
     });
     assert.ok(deployed.ok);

@@ -1,0 +1,106 @@
+// Who may ask what of the editor's endpoints, over HTTP, in both lines of Node-RED.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type Service, startService } from '../simulator/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from './node-red.ts';
+import { authorizationOf, WITH_LOGIN } from './users.ts';
+
+const READS: [method: string, path: string][] = [
+  ['GET', 'mt-service/service/devices'],
+  ['GET', 'mt-service/service/labels'],
+  ['GET', 'mt-service/service/seen?what=gateways'],
+  ['POST', 'mt-service/service/preview'],
+];
+const TEST = ['POST', 'mt-service/test'] as const;
+
+for (const version of VERSIONS) {
+  describe(`the editor's endpoints behind a login (${version.name})`, function () {
+    this.timeout(60_000);
+    let service: Service;
+    let red: NodeRed;
+    let anybody: Record<'nobody' | 'reader' | 'writer', Record<string, string>>;
+
+    before(async function () {
+      this.timeout(180_000);
+      service = await startService({ gateways: 1, devices: 2, rate: 0, listed: 5 });
+      red = await startNodeRed(version, WITH_LOGIN);
+      const [reader, writer] = [
+        await authorizationOf(red.url, 'reader'),
+        await authorizationOf(red.url, 'writer'),
+      ];
+      anybody = { nobody: {}, reader, writer };
+      const deployed = await ask('writer', 'POST', 'flows', [{ id: 'tab', type: 'tab' }, config()]);
+      assert.equal(deployed.status, 204);
+    });
+    after(async () => {
+      await red?.stop();
+      await service?.close();
+    });
+
+    const config = () => ({
+      id: 'service',
+      type: 'mt-service',
+      authUrl: service.urls.auth,
+      baseUrl: service.urls.base,
+      brokerUrl: service.urls.mqtt,
+      credentials: { ...service.credentials },
+    });
+
+    function ask(who: keyof typeof anybody, method: string, path: string, body: unknown = {}) {
+      return fetch(`${red.url}/${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', ...anybody[who] },
+        ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+      });
+    }
+
+    async function statuses(method: string, path: string, body?: unknown): Promise<Record<string, number>> {
+      const all = Object.keys(anybody) as (keyof typeof anybody)[];
+      const answers = await Promise.all(all.map((who) => ask(who, method, path, body)));
+      return Object.fromEntries(all.map((who, index) => [who, answers[index]!.status]));
+    }
+
+    for (const [method, path] of READS) {
+      it(`${method} ${path} answers whoever may read, and nobody else`, async () => {
+        assert.deepEqual(await statuses(method, path), { nobody: 401, reader: 200, writer: 200 });
+      });
+    }
+
+    it(`${TEST.join(' ')} answers whoever may write, and nobody else`, async () => {
+      assert.deepEqual(await statuses(...TEST, config()), { nobody: 401, reader: 401, writer: 200 });
+      const answer = await ask('writer', ...TEST, config());
+      const { rest, mqtt } = (await answer.json()) as Record<string, { ok: boolean }>;
+      assert.deepEqual([rest?.ok, mqtt?.ok], [true, true]);
+    });
+
+    it('a user who may not write cannot make Node-RED connect to a place of his own', async () => {
+      const { place, visits } = await openPlace();
+      const address = `http://127.0.0.1:${(place.address() as AddressInfo).port}`;
+      const brokerUrl = address.replace('http', 'mqtt');
+      const given = { id: 'service', authUrl: address, baseUrl: address, brokerUrl, service: address };
+      for (const [method, path] of [...READS, TEST]) {
+        const query = `${path.includes('?') ? '&' : '?'}${new URLSearchParams(given)}`;
+        const { status } = await ask('reader', method, path + query, given);
+        assert.ok(path === TEST[1] ? status === 401 : status < 500, `${path}: ${status}`);
+      }
+      assert.equal(visits.length, 0);
+      place.close();
+    });
+
+    it('a user who may not write cannot deploy', async () => {
+      assert.equal((await ask('reader', 'POST', 'flows', [])).status, 401);
+    });
+  });
+}
+
+/** A server that notes who connects. */
+async function openPlace(): Promise<{ place: Server; visits: unknown[] }> {
+  const visits: unknown[] = [];
+  const place = createServer((socket) => {
+    visits.push(socket);
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  await once(place, 'listening');
+  return { place, visits };
+}
