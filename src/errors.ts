@@ -67,7 +67,8 @@ export function showValue(value: unknown): string {
   } catch {
     text = undefined;
   }
-  text ??= String(typeof value === 'object' ? typeof value : value);
+  // What an object or a function says of itself is its own code.
+  text ??= typeof value === 'object' || typeof value === 'function' ? typeof value : String(value);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
 }
 

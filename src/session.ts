@@ -10,6 +10,7 @@ import type { ReportListener } from './mqtt/reports.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import { type Catalogue, createCatalogue } from './protocol/identifiers.ts';
+import { copyFields } from './protocol/json.ts';
 import { parseMac } from './protocol/mac.ts';
 import { buildRequest, type Operation, type RequestInput, readAnswer } from './protocol/operations/index.ts';
 import { isGiven } from './protocol/operations/request.ts';
@@ -192,10 +193,11 @@ export class Session {
     sample: Record<string, unknown>,
     options: AcknowledgeOptions,
   ): Promise<{ sent: boolean; response?: Record<string, unknown> }> {
-    if (sample.kind !== undefined && (sample.kind !== 'timestamped' || sample.ack !== true))
+    const given = copyFields(sample, 'report');
+    if (given.kind !== undefined && (given.kind !== 'timestamped' || given.ack !== true))
       return { sent: false };
     const response = await this.#needGateways().acknowledge(
-      this.#withGateway(sample),
+      this.#withGateway(given),
       options,
       (request, body) => readAnswer(request, body, this.catalogue, false).response,
     );

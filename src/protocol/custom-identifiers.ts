@@ -2,6 +2,7 @@
 import { invalidInput, showValue } from '../errors.ts';
 import { isHexId, isName } from './identifier-text.ts';
 import type { Identifier } from './identifiers.ts';
+import { copyJson } from './json.ts';
 import { isNumeric, WIRE_TYPES, type WireType } from './values.ts';
 
 const FIELD = 'identifiers';
@@ -13,7 +14,7 @@ export function readCustomIdentifiers(custom: unknown): Identifier[] {
   if (custom === undefined || custom === null) return [];
   const list = typeof custom === 'string' ? parseList(custom) : custom;
   if (!Array.isArray(list)) throw invalidInput(FIELD, custom, 'notList');
-  return list.map(readEntry);
+  return (copyJson(list, FIELD) as unknown[]).map(readEntry);
 }
 
 function parseList(text: string): unknown {

@@ -28,7 +28,24 @@ function isWithin(value: unknown, depth: number): boolean {
 
 /** Function nodes run in a context of their own, with another `Object`, so the prototype tells nothing. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return Object.prototype.toString.call(value) === '[object Object]';
+  try {
+    return Object.prototype.toString.call(value) === '[object Object]';
+  } catch {
+    // Only an object of a flow can have a tag that throws.
+    return false;
+  }
+}
+
+/**
+ * The fields of an object of a flow, read once: what is computed when it is looked at may throw, or differ next time.
+ * @throws ServiceError `INVALID_INPUT`
+ */
+export function copyFields(value: object, field: string): Record<string, unknown> {
+  try {
+    return { ...value };
+  } catch {
+    throw invalidInput(field, value, 'notJson');
+  }
 }
 
 /**

@@ -80,13 +80,27 @@ function encodePath(value: string, path: string): string {
  */
 export function readQuery(value: unknown): Record<string, unknown> {
   if (value === undefined || value === null || value === '') return {};
-  if (typeof value !== 'object' || Array.isArray(value)) throw invalidInput('query', value, 'notQuery');
-  for (const [name, item] of Object.entries(value)) {
-    if (name === '' || !(Array.isArray(item) ? item.every(isPlain) : isPlain(item) || item == null)) {
-      throw invalidInput('query', value, 'notQuery');
-    }
+  const query = typeof value === 'object' ? copyQuery(value) : undefined;
+  if (!query) throw invalidInput('query', value, 'notQuery');
+  return query;
+}
+
+/** Undefined for what is no query, also for an object that throws when it is looked at. */
+function copyQuery(value: object): Record<string, unknown> | undefined {
+  try {
+    if (Array.isArray(value)) return undefined;
+    const entries = Object.entries(value).map(
+      ([name, item]) => [name, Array.isArray(item) ? [...item] : item] as const,
+    );
+    return entries.every(([name, item]) => isQueryPart(name, item)) ? Object.fromEntries(entries) : undefined;
+  } catch {
+    return undefined;
   }
-  return value as Record<string, unknown>;
+}
+
+function isQueryPart(name: string, item: unknown): boolean {
+  if (name === '' || !isWellFormed(name)) return false;
+  return Array.isArray(item) ? item.every(isPlain) : isPlain(item) || item == null;
 }
 
 function isPlain(value: unknown): boolean {

@@ -37,13 +37,22 @@ function isAbsent(value: unknown): boolean {
 
 function labelTest(value: unknown): DeviceFilter | undefined {
   if (isAbsent(value)) return undefined;
-  const labels: unknown[] = Array.isArray(value) ? value : [value];
+  const labels = listOf(value);
   if (!labels.every((label) => typeof label === 'string' && label !== '')) {
     throw invalidInput('labels', value, 'notLabels');
   }
   if (labels.length === 0) return undefined;
   const wanted = new Set(labels);
   return (device) => Array.isArray(device.labels) && device.labels.some((label) => wanted.has(label));
+}
+
+function listOf(labels: unknown): unknown[] {
+  try {
+    return Array.isArray(labels) ? [...labels] : [labels];
+  } catch {
+    // A list of a flow can throw when it is looked at.
+    throw invalidInput('labels', labels, 'notLabels');
+  }
 }
 
 const WORDS: Record<string, boolean> = { true: true, false: false };

@@ -57,10 +57,9 @@ export function readMethod(value: unknown): Method {
  */
 export function readBody(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
-    throw invalidInput('body', 'binary', 'notJsonBody');
+  if (ArrayBuffer.isView(value)) throw invalidInput('body', 'binary', 'notJsonBody');
   try {
-    const text = JSON.stringify(value) as string | undefined;
+    const text = value instanceof ArrayBuffer ? undefined : (JSON.stringify(value) as string | undefined);
     if (text !== undefined) return text;
   } catch {
     // Falls through: a loop, a BigInt or a toJSON that throws is the same mistake to the user.

@@ -30,6 +30,7 @@ export function buildAck(
     if (!isGiven(sample[field])) throw invalidInput(field, sample[field], 'missing');
   }
   if (typeof sample.time !== 'string') throw invalidInput('time', sample.time, 'notText');
+  if (sample.time.length > LONGEST) throw invalidInput('time', sample.time, 'tooLong', { limit: LONGEST });
   const gateway = readMac('gateway', sample.gateway);
   const device = readMac('device', sample.device);
   const given = readLevel('identifier', sample.identifier);
@@ -57,14 +58,21 @@ const PLACEHOLDER = /\{\{(\w+)\}\}/g;
 
 /** A text that is nothing but one placeholder takes the field with its type: a number stays a number. */
 function fill(template: unknown, sample: Record<string, unknown>): unknown {
-  const field = (name: string): unknown => (Object.hasOwn(sample, name) ? sample[name] : undefined);
+  const field = (name: string): unknown => {
+    const value = Object.hasOwn(sample, name) ? sample[name] : undefined;
+    return value === undefined ? undefined : copyJson(value, name);
+  };
   if (typeof template === 'string') {
     const whole = WHOLE.exec(template)?.[1];
     if (whole !== undefined) return field(whole);
-    return template.replace(PLACEHOLDER, (_, name: string) => `${field(name) ?? ''}`);
+    return template.replace(PLACEHOLDER, (_, name: string) => textOf(field(name)));
   }
   if (Array.isArray(template)) return template.map((item) => fill(item, sample) ?? null);
   if (!isJsonObject(template)) return template;
   const filled = Object.entries(template).map(([key, item]) => [key, fill(item, sample)] as const);
   return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : `${value ?? ''}`;
 }

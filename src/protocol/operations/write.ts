@@ -34,21 +34,24 @@ export function buildWrite(input: RequestInput, catalogue: Catalogue): BuiltRequ
 
 /** A hex string goes out as it is; anything else is encoded. Without a value a NULL is written (rule 2). */
 function rawContent(input: RequestInput, identifier: string, catalogue: Catalogue): Record<string, unknown> {
-  const { value, ext } = input;
+  const { value } = input;
+  const ext = readExt(input.ext);
   const isHex = isHexBytes(value);
   if (isGiven(value) && !isHex) return { value: catalogue.encode(identifier, copyJson(value, 'value'), ext) };
-  if (hasExt(ext)) throw invalidInput('ext', ext, 'extWithHex');
+  if (ext !== undefined) throw invalidInput('ext', ext, 'extWithHex');
   return { value: isGiven(value) && isHex ? value.toLowerCase() : null };
 }
 
 function decodedContent({ value, ext }: RequestInput): Record<string, unknown> {
   const content = { value: isGiven(value) ? copyJson(value, 'value') : null };
-  return hasExt(ext) ? { ...content, ext: copyJson(ext, 'ext') } : content;
+  const extension = readExt(ext);
+  return extension === undefined ? content : { ...content, ext: extension };
 }
 
-/** Whether extensions were given that say something. */
-function hasExt(ext: unknown): boolean {
-  if (!isGiven(ext)) return false;
+/** Extensions that say something; undefined for none. */
+function readExt(ext: unknown): Record<string, unknown> | undefined {
+  if (!isGiven(ext)) return undefined;
   if (!isJsonObject(ext)) throw invalidInput('ext', ext, 'notExt');
-  return Object.keys(ext).length > 0;
+  const copy = copyJson(ext, 'ext') as Record<string, unknown>;
+  return Object.keys(copy).length > 0 ? copy : undefined;
 }
