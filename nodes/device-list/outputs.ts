@@ -1,7 +1,8 @@
 // The three ways in which a device list leaves the node; none but `array` holds more than one page.
 import type { NodeAPI, NodeMessageInFlow } from 'node-red';
-import type { Device } from '../../src/index.ts';
+import { type Device, invalidInput } from '../../src/index.ts';
 import type { Send } from '../shared/inputs.ts';
+import { change } from '../shared/message.ts';
 import type { DeviceListConfig } from './config.ts';
 
 interface Page {
@@ -19,7 +20,7 @@ interface Output {
 type CreateOutput = (RED: NodeAPI, msg: NodeMessageInFlow, send: Send) => Output;
 
 export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> = {
-  array(_RED, msg, send) {
+  array(RED, msg, send) {
     const devices: Device[] = [];
     return {
       take(page) {
@@ -28,20 +29,18 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
         }
       },
       end(complete) {
-        send(Object.assign(msg, { payload: devices, count: devices.length, complete }));
+        send(change(RED, msg, { payload: devices, count: devices.length, complete }));
       },
     };
   },
 
   page(RED, msg, send) {
-    const template = templateOf(msg);
+    const template = templateOf(RED, msg);
     let ended = false;
     const sendPage = ({ devices, complete }: Page) => {
       ended = complete !== undefined;
       const next = ended ? msg : RED.util.cloneMessage(template);
-      send(
-        Object.assign(next, { payload: devices, count: devices.length }, ended ? { complete } : undefined),
-      );
+      send(change(RED, next, { payload: devices, count: devices.length, ...(ended && { complete }) }));
     };
     return {
       take(page) {
@@ -59,10 +58,10 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
   },
 
   each(RED, msg, send) {
-    const template = templateOf(msg);
+    const template = templateOf(RED, msg);
     const shared = { id: RED.util.generateId(), type: 'array', len: 1 };
     // As the Split node does: the parts of an outer sequence are kept inside.
-    const outer = msg.parts === undefined ? undefined : { parts: msg.parts };
+    const outer = template.parts === undefined ? undefined : { parts: template.parts };
     // Only the last message knows the number, so the newest device waits for the next one.
     let newest: Device | undefined;
     let index = 0;
@@ -70,7 +69,7 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
       const parts = { ...shared, ...outer, index, ...(end && { count: index + 1 }) };
       const next = end ? msg : RED.util.cloneMessage(template);
       const own = { payload: device, device: device.id, gateway: device.mac, count: 1, parts };
-      send(Object.assign(next, own, end));
+      send(change(RED, next, { ...own, ...end }));
       index += 1;
     };
     return {
@@ -91,8 +90,16 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
   },
 };
 
-/** What every message but the last is a copy of: without the properties that are replaced or belong to the last. */
-function templateOf(msg: NodeMessageInFlow): NodeMessageInFlow {
-  const { payload: _payload, complete: _complete, ...template } = msg;
-  return template;
+/**
+ * What every message but the last is a copy of: without the properties that are replaced or belong to the last. It is
+ * a copy itself, so that a message that cannot be copied is refused before the first page is fetched.
+ * @throws ServiceError `INVALID_INPUT`
+ */
+function templateOf(RED: NodeAPI, msg: NodeMessageInFlow): NodeMessageInFlow {
+  try {
+    const { payload: _payload, complete: _complete, ...template } = msg;
+    return RED.util.cloneMessage(template) as NodeMessageInFlow;
+  } catch {
+    throw invalidInput('msg', msg, 'notCopied');
+  }
 }

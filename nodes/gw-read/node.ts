@@ -1,6 +1,7 @@
 // mt-gw-read: reads a property of a device, or asks a gateway for its interface version.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
+import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { CREDENTIALS, type GwReadConfig, type KeyCredentials, upgrade } from './config.ts';
 
@@ -9,7 +10,7 @@ export default function registerGwRead(RED: NodeAPI): void {
     upgrade,
     credentials: CREDENTIALS,
     half: 'mqtt',
-    open({ config, credentials, session, signal, fields }) {
+    open({ RED, config, credentials, session, signal, fields }) {
       const { operation, form, decode } = config;
       const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
       const read = fields([
@@ -22,16 +23,11 @@ export default function registerGwRead(RED: NodeAPI): void {
         'publicKey',
       ]);
       return async (msg, send) => {
-        const input = { ...(await read(msg)), form, key: msg.key ?? credentials.key };
+        const input = { ...(await read(msg)), form, key: readProperty(msg, 'key') ?? credentials.key };
         const answer = await session.request(operation, input, options);
-        msg.payload = answer.value;
-        msg.response = answer.response;
-        msg.gateway = answer.gateway;
-        msg.device = answer.device;
-        if (answer.identifier !== undefined) {
-          msg.identifier = answer.identifier;
-        }
-        send(msg);
+        const { value: payload, response, gateway, device, identifier } = answer;
+        const named = identifier === undefined ? undefined : { identifier };
+        send(change(RED, msg, { payload, response, gateway, device, ...named }));
       };
     },
   });

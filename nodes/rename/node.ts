@@ -1,5 +1,6 @@
 // mt-rename: gives a device another name.
 import type { NodeAPI } from 'node-red';
+import { change } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { upgrade } from './config.ts';
 
@@ -7,14 +8,13 @@ export default function registerRename(RED: NodeAPI): void {
   registerAction(RED, 'mt-rename', {
     upgrade,
     half: 'rest',
-    open({ node, config, session, signal, fields }) {
+    open({ RED, node, config, session, signal, fields }) {
       // Node-RED has taken the typed field `name` for the node's caption.
       node.name = config.title;
       const read = fields(['device', 'name']);
       return async (msg, send) => {
         const { device, name } = await read(msg);
-        msg.payload = await session.rename(device, name, signal);
-        send(msg);
+        send(change(RED, msg, { payload: await session.rename(device, name, signal) }));
       };
     },
   });

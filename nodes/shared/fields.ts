@@ -2,6 +2,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import type { FieldType, TypedField } from './defaults.ts';
+import { readProperty } from './message.ts';
 
 type Reader = (msg: NodeMessage) => unknown;
 type Values<Name extends string> = Record<Name, unknown>;
@@ -98,7 +99,7 @@ function readBoolean(text: string): boolean {
 
 function createMessageReader(RED: NodeAPI, field: string, path: string): Reader {
   if (PLAIN_PROPERTY.test(path)) {
-    return (msg) => (Object.hasOwn(msg, path) ? msg[path] : undefined);
+    return (msg) => readProperty(msg, path, field);
   }
   return (msg) => {
     try {

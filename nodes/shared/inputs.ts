@@ -1,6 +1,7 @@
 // The input messages that a node works on: `done` once for each, what the status says, and an end when the node closes.
-import type { NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
-import { ServiceError } from '../../src/index.ts';
+import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
+import { invalidInput, ServiceError } from '../../src/index.ts';
+import { copyWhatCanBe } from './message.ts';
 import { type View, viewOfError } from './status.ts';
 import { toFlowError } from './text.ts';
 
@@ -16,12 +17,14 @@ const READY: View = { look: 'ready', key: 'status.ready' };
 
 interface Ground {
   RED: NodeAPI;
+  node: Node;
   /** Why nothing can be done without `act`. */
   problem: Error;
   show(this: void, view: View): void;
 }
 
 interface Input {
+  msg: NodeMessage;
   /** Cleared when `done` was called, so that it is called once. */
   done: ((error?: Error) => void) | undefined;
 }
@@ -51,14 +54,14 @@ export class Inputs {
   }
 
   async run(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
-    const input: Input = { done };
+    const input: Input = { msg, done };
     this.#running.add(input);
     try {
       if (!this.act) {
         throw this.#base.problem;
       }
       this.#show();
-      await this.act(msg, send);
+      await this.act(msg, (out) => sendWhole(out, send));
       this.#finish(input, READY);
     } catch (error) {
       const shown = toFlowError(this.#base.RED, error);
@@ -93,9 +96,23 @@ export class Inputs {
     this.#running.delete(input);
     this.#last = view;
     this.#show();
-    done(error);
+    try {
+      done(error);
+    } catch (failure) {
+      this.#tellWithout(input.msg, error ?? toFlowError(this.#base.RED, failure));
+    }
     if (this.#running.size === 0) {
       this.#idle?.();
+    }
+  }
+
+  /** Node-RED copies the message for Catch nodes, which fails where a part of it cannot be copied. */
+  #tellWithout(msg: NodeMessage, error: Error): void {
+    const { RED, node } = this.#base;
+    try {
+      node.error(error, copyWhatCanBe(RED, msg));
+    } catch {
+      node.error(error, {});
     }
   }
 
@@ -107,5 +124,14 @@ export class Inputs {
       const isReady = this.#service.look === 'ready';
       this.#base.show(isReady ? (this.#last ?? this.#service) : this.#service);
     }
+  }
+}
+
+/** Node-RED copies a message for every wire but one. */
+function sendWhole(msg: NodeMessage, send: Send): void {
+  try {
+    send(msg);
+  } catch {
+    throw invalidInput('msg', msg, 'notCopied');
   }
 }

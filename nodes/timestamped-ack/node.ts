@@ -1,6 +1,7 @@
 // mt-timestamped-ack: tells a device that a timestamped sample has been stored.
 import type { NodeAPI, NodeMessage } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
+import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { upgrade } from './config.ts';
 
@@ -11,16 +12,16 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
   registerAction(RED, 'mt-timestamped-ack', {
     upgrade,
     half: 'mqtt',
-    open({ config, session, signal, fields }) {
+    open({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };
       const read = fields(['gateway', 'device', 'identifier', 'form', 'time']);
-      const sampleOf = (msg: NodeMessage) => (isObject(msg.report) ? msg.report : read(msg));
+      const sampleOf = (msg: NodeMessage) => {
+        const report = readProperty(msg, 'report');
+        return isObject(report) ? report : read(msg);
+      };
       return async (msg, send) => {
         const { response } = await session.acknowledge(await sampleOf(msg), options);
-        if (response) {
-          msg.response = response;
-        }
-        send(msg);
+        send(response ? change(RED, msg, { response }) : msg);
       };
     },
   });

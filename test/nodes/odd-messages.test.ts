@@ -1,0 +1,84 @@
+// Messages that cannot be read, changed or copied, as function nodes can make them: no node ends the process or loses one.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../simulator/service.ts';
+import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
+import { describeNodes, type Flow } from './flow.ts';
+
+const RENAME = { type: 'mt-rename' };
+const DEVICE = 'bmac-c0141f68fc3d';
+
+const deep = (): unknown => JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+const trap = {
+  enumerable: true,
+  get(): never {
+    throw new Error('not to be read');
+  },
+};
+
+describeNodes('a message of a function node', (start) => {
+  let box: Service;
+
+  before(async () => {
+    box = await startService({ mqtt: false, listed: 3 });
+  });
+
+  after(() => box.close());
+
+  const run = (node: object): Promise<Flow> =>
+    start(flowAround(serviceNode(box, { httpRetries: 0 }), { id: 'n', ...node }), {
+      credentials: secretsOf(box),
+    });
+
+  const REFUSED: Record<string, { node: object; msg: () => object; field: string }> = {
+    'is nested too deep for a copy': {
+      node: RENAME,
+      msg: () => ({ device: DEVICE, payload: deep() }),
+      field: 'name',
+    },
+    'throws when a field is read': {
+      node: RENAME,
+      msg: () => Object.defineProperty({ device: DEVICE }, 'payload', trap),
+      field: 'name',
+    },
+    'throws when its action is read': {
+      node: { type: 'mt-label', action: 'msg' },
+      msg: () => Object.defineProperty({}, 'action', trap),
+      field: 'action',
+    },
+    'has a property hasOwnProperty': { node: RENAME, msg: () => ({ hasOwnProperty: 1 }), field: 'device' },
+    'has an error without a prototype': {
+      node: RENAME,
+      msg: () => ({ error: Object.create(null) as object }),
+      field: 'device',
+    },
+    'has no prototype': { node: RENAME, msg: () => Object.create(null) as object, field: 'device' },
+    'is too deep to be copied for each device': {
+      node: { type: 'mt-device-list', output: 'each' },
+      msg: () => ({ other: deep() }),
+      field: 'msg',
+    },
+    'is too deep to be copied for two wires': {
+      node: { ...RENAME, wires: [['out', 'errors']] },
+      msg: () => ({ device: DEVICE, payload: 'a', other: deep() }),
+      field: 'msg',
+    },
+  };
+
+  for (const [what, { node, msg, field }] of Object.entries(REFUSED)) {
+    it(`that ${what} reaches a Catch node with a code and what can be copied of it`, async () => {
+      const flow = await run(node);
+      flow.send('n', Object.assign(msg(), { _msgid: 'mine', keep: { me: 1 } }));
+      const { error, keep, _msgid } = await flow.next('errors', (caught) => caught.error?.code !== undefined);
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', field]);
+      assert.deepEqual([_msgid, keep], ['mine', { me: 1 }]);
+    });
+  }
+
+  it('that cannot be changed is sent on as a copy with the result', async () => {
+    const flow = await run(RENAME);
+    flow.send('n', Object.freeze({ device: DEVICE, payload: 'a', keep: { me: 1 }, _msgid: 'mine' }));
+    const { payload, keep, _msgid } = await flow.next('out');
+    assert.deepEqual(payload, { id: DEVICE, friendlyName: 'a' });
+    assert.deepEqual([_msgid, keep], ['mine', { me: 1 }]);
+  });
+});
