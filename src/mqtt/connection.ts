@@ -76,7 +76,7 @@ export class Connection {
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done?: (error?: Error) => void): void {
     const client = this.#client;
     if (!client) return;
-    this.#writes.gather(client.stream, true);
+    this.#writes.gather(client.stream);
     const options: IClientPublishOptions = { qos };
     client.publish(topic, payload, options, done);
   }
@@ -152,7 +152,7 @@ export class Connection {
     client.handleMessage = (packet, done) => {
       if (client !== this.#client) return;
       const { topic, payload, qos, retain } = packet;
-      if (qos > 0) this.#writes.gather(client.stream, false);
+      if (qos > 0) this.#writes.gather(client.stream);
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
       } catch (error) {

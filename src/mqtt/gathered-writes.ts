@@ -3,21 +3,20 @@ import type { MqttClient } from 'mqtt';
 
 type Stream = MqttClient['stream'];
 
-/** Half of what Mosquitto lets a client leave unacknowledged by default, so that it never waits for us. */
-const MOST_GATHERED = 10;
+/** Fewer than the 20 that Mosquitto lets a client leave unacknowledged by default, so that it need not wait for us. */
+const MOST_GATHERED = 16;
 
 /**
- * Holds what is written until the end of this turn of the event loop. Acknowledgements alone wait on as long as each
- * turn brings more of them, up to a bound: nobody waits for a single one.
+ * Holds what is written until a turn of the event loop brings no more of it, or until it is enough: a lone packet
+ * leaves with the next turn, many together in few writes.
  */
 export class GatheredWrites {
   #stream: Stream | undefined;
   #count = 0;
   #before = 0;
-  #isUrgent = false;
   readonly #turn = (): void => {
     const isQuiet = this.#count === this.#before;
-    if (isQuiet || this.#isUrgent || this.#count >= MOST_GATHERED) {
+    if (isQuiet || this.#count >= MOST_GATHERED) {
       this.#release();
     } else {
       this.#before = this.#count;
@@ -25,8 +24,8 @@ export class GatheredWrites {
     }
   };
 
-  /** Call before a packet is written. @param isUrgent somebody waits for it: it leaves with this turn */
-  gather(stream: Stream, isUrgent: boolean): void {
+  /** Call before a packet is written. */
+  gather(stream: Stream): void {
     if (this.#stream !== stream) {
       const isScheduled = this.#stream !== undefined;
       this.#release();
@@ -35,7 +34,6 @@ export class GatheredWrites {
       if (!isScheduled) setImmediate(this.#turn);
     }
     this.#count++;
-    if (isUrgent) this.#isUrgent = true;
   }
 
   #release(): void {
@@ -43,6 +41,5 @@ export class GatheredWrites {
     this.#stream = undefined;
     this.#count = 0;
     this.#before = 0;
-    this.#isUrgent = false;
   }
 }

@@ -114,14 +114,15 @@ async function shareRound(benches: Bench[], count: number, load: Load, traffic: 
     const parts = await Promise.all(
       benches.map(async ({ red }) => {
         red.send('bench-collected', {});
-        return (await red.next('bench-collected')) as { distinct: number; twice: number };
+        return (await red.next('bench-collected')) as { distinct: number; twice: number; cpu: number };
       }),
     );
     const total = parts.reduce((sum, { distinct }) => sum + distinct, 0);
     if (total >= count || performance.now() > end) {
       const twice = parts.reduce((sum, part) => sum + part.twice, 0) + Math.max(0, total - count);
       const shares = parts.map(({ distinct }) => distinct / count);
-      return { shares, twice, lost: Math.max(0, count - total), time: performance.now() - started };
+      const cpu = parts.reduce((sum, part) => sum + part.cpu, 0) / count;
+      return { shares, twice, lost: Math.max(0, count - total), time: performance.now() - started, cpu };
     }
   }
 }
@@ -135,6 +136,7 @@ async function sharing({ scale }: Options): Promise<Row[]> {
     const isFair = two.shares.every((part) => part >= 0.4 && part <= 0.6);
     const percent = (shares: number[]) => shares.map((part) => `${(part * 100).toFixed(0)} %`).join(', ');
     const gain = one.time / two.time;
+    const spent = ({ cpu }: { cpu: number }) => `${cpu.toFixed(1)} µs`;
     const perSecond = (time: number) => `${Math.round(count / (time / 1000))} reports/s`;
     // The broker, the load process and two Node-RED need a core each to show it.
     const hasCores = availableParallelism() >= 4;
@@ -156,6 +158,16 @@ async function sharing({ scale }: Options): Promise<Row[]> {
         ratio: `${gain.toFixed(2)} ×`,
         reach: '≥ 1.6 × where cores allow',
         reached: hasCores ? gain >= 1.6 : undefined,
+      },
+      {
+        case: 'P8',
+        what: 'CPU time per report of two, all processes together',
+        ours: spent(two),
+        // The less a process has to do, the fewer reports share a system call.
+        against: `one: ${spent(one)}; four: ${spent(four)}`,
+        ratio: '',
+        reach: '',
+        reached: undefined,
       },
     ];
   });

@@ -62,9 +62,13 @@ module.exports = (RED) => {
   inbox.on('bench-collect', () => {
     numbers = new Set();
     twice = 0;
+    cpu = process.cpuUsage();
     outbox('bench-armed', {});
   });
-  inbox.on('bench-collected', () => outbox('bench-collected', { distinct: numbers.size, twice }));
+  inbox.on('bench-collected', () => {
+    const { user, system } = process.cpuUsage(cpu);
+    outbox('bench-collected', { distinct: numbers.size, twice, cpu: user + system });
+  });
   const collect = (number) => {
     twice += numbers.has(number) ? 1 : 0;
     numbers.add(number);
