@@ -100,6 +100,7 @@ function templateOf(RED: NodeAPI, msg: NodeMessageInFlow): NodeMessageInFlow {
     const { payload: _payload, complete: _complete, ...template } = msg;
     return RED.util.cloneMessage(template) as NodeMessageInFlow;
   } catch {
-    throw invalidInput('msg', msg, 'notCopied');
+    // The message is not shown: it may hold a key.
+    throw invalidInput('msg', undefined, 'notCopied');
   }
 }

@@ -106,7 +106,7 @@ function createMessageReader(RED: NodeAPI, field: string, path: string): Reader 
       return RED.util.getMessageProperty(msg, path) as unknown;
     } catch (error) {
       // The path parser also throws where a part on the way is absent, which is no mistake of the path.
-      if ((error as { code?: unknown }).code === 'INVALID_EXPR') {
+      if ((error as { code?: unknown } | undefined)?.code === 'INVALID_EXPR') {
         throw invalidInput(field, path, 'expression');
       }
       return undefined;

@@ -132,6 +132,7 @@ function sendWhole(msg: NodeMessage, send: Send): void {
   try {
     send(msg);
   } catch {
-    throw invalidInput('msg', msg, 'notCopied');
+    // The message is not shown: it may hold a key.
+    throw invalidInput('msg', undefined, 'notCopied');
   }
 }

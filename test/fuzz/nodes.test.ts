@@ -1,6 +1,7 @@
 // Messages that function nodes can make, sent through every node in Node-RED: each comes out, or reaches a Catch node with a code.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { ERROR_CODES } from '../../src/errors.ts';
 import { flowAround, secretsOf, serviceNode } from '../nodes/box-flow.ts';
 import { describeNodes, type Flow, type Message } from '../nodes/flow.ts';
 import { type Service, startService } from '../simulator/service.ts';
@@ -17,6 +18,7 @@ const NODES: Record<string, { type: string; [property: string]: unknown }> = {
   list: { type: 'mt-device-list' },
   'list-pages': { type: 'mt-device-list', output: 'page' },
   rename: { type: 'mt-rename' },
+  'rename-nested': { type: 'mt-rename', name: 'payload.name.a', nameType: 'msg' },
   label: { type: 'mt-label', action: 'msg' },
   request: { type: 'mt-service-request', method: 'msg' },
 };
@@ -80,18 +82,20 @@ describeNodes('nodes with messages made to break them', (start) => {
           const _msgid = `case-${count++}`;
           flow.send(node, SHAPES[shape]!({ ...madeOf(changes), _msgid }));
           const { error } = await ended(flow, _msgid);
-          if (error?.source) assert.ok(error.code !== undefined, `${error.message} ${error.stack}`);
+          if (error?.source) assert.ok(isCode(error.code), `${error.message} ${error.stack}`);
         },
       ),
     );
   });
 });
 
+const isCode = (code: unknown): boolean => Object.hasOwn(ERROR_CODES, String(code));
+
 interface Ended extends Message {
   error?: Message['error'] & { source?: object; stack?: string };
 }
 
-/** The next message with this id; a list of pages may bring several. */
+/** The next message with this id. */
 function ended(flow: Flow, id: string): Promise<Ended> {
   return flow.next('errors', ({ _msgid }) => _msgid === id);
 }

@@ -15,6 +15,12 @@ const trap = {
   },
 };
 
+const throwsNull = {
+  get(): never {
+    throw null;
+  },
+};
+
 describeNodes('a message of a function node', (start) => {
   let box: Service;
 
@@ -38,6 +44,11 @@ describeNodes('a message of a function node', (start) => {
     'throws when a field is read': {
       node: RENAME,
       msg: () => Object.defineProperty({ device: DEVICE }, 'payload', trap),
+      field: 'name',
+    },
+    'throws null when a part of a field is read': {
+      node: { ...RENAME, name: 'payload.a', nameType: 'msg' },
+      msg: () => ({ device: DEVICE, payload: Object.defineProperty({}, 'a', throwsNull) }),
       field: 'name',
     },
     'throws when its action is read': {
@@ -73,6 +84,14 @@ describeNodes('a message of a function node', (start) => {
       assert.deepEqual([_msgid, keep], ['mine', { me: 1 }]);
     });
   }
+
+  it('that cannot be copied is not shown in the error, because it may hold a key', async () => {
+    const flow = await run({ type: 'mt-device-list', output: 'page' });
+    flow.send('n', { key: '00112233', other: 1n, trap: Object.defineProperty({}, 'a', trap) });
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'INVALID_INPUT');
+    assert.doesNotMatch(JSON.stringify(error), /00112233/);
+  });
 
   it('that cannot be changed is sent on as a copy with the result', async () => {
     const flow = await run(RENAME);
