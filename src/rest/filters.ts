@@ -1,7 +1,7 @@
 // Filters of the device list, applied here because the interface shows no filter parameters.
-import Range from 'semver/classes/range.js';
 import { invalidInput } from '../errors.ts';
 import type { Device } from './types.ts';
+import { rangeOf } from './versions.ts';
 
 /** As in the contract of mt-device-list; combined with AND; undefined, null, empty text and empty array: not given. */
 export interface DeviceFilterInput {
@@ -92,14 +92,6 @@ function firmwareTest(value: unknown): DeviceFilter | undefined {
     }
     return fits;
   };
-}
-
-function rangeOf(text: string): Range | undefined {
-  try {
-    return new Range(text, { includePrerelease: true, loose: true });
-  } catch {
-    return undefined;
-  }
 }
 
 /** Semver wants three numbers; a device may say `3.4`. */

@@ -23,7 +23,7 @@ const SHARED_BY_ROOMS = /^src\/(protocol\/.*|errors|log|settings|seen)\.ts$/;
 const PACKAGES: Record<string, RegExp> = {
   mqtt: /^src\/mqtt\/connection\.ts$/,
   undici: /^src\/rest\/(http|undici-parts\.d)\.ts$/,
-  semver: /^src\/rest\/filters\.ts$/,
+  semver: /^src\/rest\/versions\.ts$/,
 };
 
 /** Why an import goes against the arrows; undefined when it does not. */
