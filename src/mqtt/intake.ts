@@ -1,10 +1,9 @@
 // What comes from the broker, sorted by channel; reports wait while flows are replaced or cannot keep up.
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import { Turns } from './turns.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. */
 const LONGEST_HOLD = 10_000;
-/** Reports given to flows between two turns of the event loop, so that answers and everybody else get theirs. */
-const MOST_PER_TURN = 500;
 /** Reports of QoS 0 that wait in memory; beyond it the oldest are lost. */
 const MOST_WAITING = 10_000;
 /** An overload is over when nothing was lost for so long. */
@@ -38,8 +37,7 @@ export class Intake {
   readonly #targets: IntakeTargets;
   #queue: Waiting[] = [];
   #head = 0;
-  #turn = 0;
-  #turnEnds = false;
+  readonly #turns = new Turns(() => this.#drain());
   #held = false;
   #deadline: NodeJS.Timeout | undefined;
   #lost = 0;
@@ -59,7 +57,7 @@ export class Intake {
       this.#wait({ topic, parsed, payload, retained, done: qos === 0 ? undefined : done });
       if (qos === 0) done();
     } else {
-      this.#count();
+      this.#turns.give();
       this.#targets.report(topic, parsed, payload, retained);
       done();
     }
@@ -92,19 +90,7 @@ export class Intake {
   }
 
   get #mustWait(): boolean {
-    return this.#held || this.#turn >= MOST_PER_TURN || this.#queue.length > this.#head;
-  }
-
-  /** Callbacks that flows scheduled for the reports of a turn run before the one that ends the turn. */
-  #count(): void {
-    this.#turn++;
-    if (this.#turnEnds) return;
-    this.#turnEnds = true;
-    setImmediate(() => {
-      this.#turnEnds = false;
-      this.#turn = 0;
-      this.#drain();
-    });
+    return this.#held || this.#turns.isFull || this.#queue.length > this.#head;
   }
 
   #wait(report: Waiting): void {
@@ -127,9 +113,9 @@ export class Intake {
   }
 
   #drain(): void {
-    while (this.#head < this.#queue.length && !this.#held && this.#turn < MOST_PER_TURN) {
+    while (this.#head < this.#queue.length && !this.#held && !this.#turns.isFull) {
       const { topic, parsed, payload, retained, done } = this.#queue[this.#head++] as Waiting;
-      this.#count();
+      this.#turns.give();
       this.#targets.report(topic, parsed, payload, retained);
       done?.();
     }

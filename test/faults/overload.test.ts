@@ -16,8 +16,9 @@ const RATE = 20_000;
 const SECONDS = isLong ? 60 : 4;
 /** Microseconds that the flow spends on each report: 5 000 a second. */
 const COST = 200;
-/** Reports that wait, and what parsing them leaves behind. */
-const MOST_MEMORY = 150e6;
+/** Resident memory may grow while the engine settles; after that it stays, however long the overload lasts. */
+const SETTLED_AFTER = 0.25;
+const MOST_GROWTH = 50e6;
 
 describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', function () {
   this.timeout(0);
@@ -54,13 +55,17 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
     const asking = new Asking(session, 10);
     await asking.nextAnswer();
     const before = process.memoryUsage().rss;
-    let [most, shown] = [0, 0];
+    let [settled, most, shown, present, overloads] = [0, 0, 0, 0, 0];
+    const started = performance.now();
     const stop = session.onState(({ mqtt }) => {
-      if (mqtt.name === 'overloaded') shown = Math.max(shown, mqtt.lost);
-      most = Math.max(most, process.memoryUsage().rss);
+      const now = mqtt.name === 'overloaded' ? mqtt.lost : 0;
+      if (present === 0 && now > 0) overloads++;
+      if (now === 0) shown += present;
+      present = now;
     });
     const watch = setInterval(() => {
       most = Math.max(most, process.memoryUsage().rss);
+      if (performance.now() - started < SETTLED_AFTER * SECONDS * 1000) settled = most;
     }, 100);
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
@@ -84,14 +89,15 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
       times: 1,
       reports,
       requests,
-      note: `longest stall ${stall.toFixed(0)} ms; ${shown} told; +${((most - before) / 1e6).toFixed(0)} MB`,
+      note: `longest stall ${stall.toFixed(0)} ms; ${shown} told; memory +${((settled - before) / 1e6).toFixed(0)} MB at first, +${((most - settled) / 1e6).toFixed(0)} MB after`,
     });
     assert.ok(reports.lost > 0 && shown === reports.lost, `${shown} told, ${reports.lost} lost`);
-    assert.equal(warnings.filter((text) => text.includes('faster')).length, 1, warnings.join('\n'));
+    // One is usual; where the sender itself comes to a halt for a while, an overload ends and another one begins.
+    assert.equal(warnings.filter((text) => text.includes('faster')).length, overloads, warnings.join('\n'));
     assert.deepEqual([Object.keys(requests.failed), requests.hanging], [[], 0]);
     assert.ok(requests.answered > 0);
     // Among other tests the process also collects their garbage; alone it shows what the overload takes.
-    if (isLong) assert.ok(most - before < MOST_MEMORY);
+    if (isLong) assert.ok(most - settled < MOST_GROWTH, `${most - settled} bytes more`);
   });
 });
 

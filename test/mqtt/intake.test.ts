@@ -37,6 +37,27 @@ describe('the intake', () => {
     assert.deepEqual(lost, []);
   });
 
+  it('gives slow flows fewer reports at a time, so that others have their turn sooner', async () => {
+    const slow = new Intake(createTopics(''), {
+      report: () => {
+        for (const end = performance.now() + 1; performance.now() < end; );
+        given++;
+      },
+      response() {},
+      released() {},
+      lost() {},
+    });
+    let given = 0;
+    for (let i = 0; i < 1500; i++) slow.take(REPORT, Buffer.from(`${i}`), 0, false, () => {});
+    let last = 0;
+    for (let before = given; given < 1500; before = given) {
+      await nextTurn();
+      last = given - before;
+    }
+    assert.ok(last < 100, `${last} at once`);
+    slow.drop();
+  });
+
   it('loses the oldest reports of QoS 0 when they come faster than flows take them, and counts them', async () => {
     const sent = 25_000;
     for (let i = 0; i < sent; i++) take(`${i}`, 0);
