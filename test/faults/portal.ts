@@ -1,6 +1,7 @@
 // A REST service for faults: lists, renames and labels devices for whoever has a valid token, until it is told to fail.
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   type Answer,
   type Arrived,
@@ -23,6 +24,7 @@ export class Portal {
   /** Until when each token is good. */
   readonly #tokens = new Map<string, number>();
   #logins = 0;
+  #open = 0;
   #fault: Answer | undefined;
   #loginFault: Answer | undefined;
   #life = USUAL_LIFE;
@@ -31,6 +33,13 @@ export class Portal {
     this.server = server;
     server.answer = (request, response) => this.#answer(request, response);
     server.login = (request, response) => this.#login(request, response);
+    server.server.on('connection', (socket: Socket) => {
+      this.#open++;
+      socket.once('close', () => {
+        this.#open--;
+        this.#events.emit('left');
+      });
+    });
   }
 
   get logins(): number {
@@ -75,9 +84,7 @@ export class Portal {
 
   /** Resolves when nobody is connected. */
   async isLeft(): Promise<void> {
-    const { server } = this.server;
-    const count = () => new Promise<number>((resolve) => server.getConnections((_, open) => resolve(open)));
-    while ((await count()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#open > 0) await once(this.#events, 'left');
   }
 
   #login(request: Arrived, response: ServerResponse): void {
