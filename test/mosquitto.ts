@@ -38,11 +38,11 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Writes its store after every 100 changes, and keeps whatever comes for a client that is away; by default it keeps no more than 1 000 per client. */
+/** Writes its store after every 500 changes, and keeps whatever comes for a client that is away; by default it keeps no more than 1 000 per client. */
 export const DURABLE = [
   'persistence true',
   'autosave_on_changes true',
-  'autosave_interval 100',
+  'autosave_interval 500',
   'max_queued_messages 0',
   'set_tcp_nodelay true',
 ];

@@ -16,7 +16,7 @@ const IN_FLIGHT = 50;
 /** Between two faults of the long form, so that the back-off starts anew. */
 const PEACE = isLong ? 6_000 : 500;
 const OUTAGE = 1_500;
-/** Longer than the keepalive of 1 s allows a silence to last. */
+/** Longer than the keepalive of 2 s allows a silence to last. */
 const FREEZE = 4_000;
 /** Mosquitto writes its store after it has acknowledged: what it acknowledged just before a crash, gateways repeat. */
 const UNSAVED = 2_000;
@@ -80,7 +80,7 @@ for (const [name, { start, program, count }] of Object.entries(BROKERS)) {
       before = await openResources();
       const broker = await start();
       ground = { broker, field: await openField(broker.url) };
-      session = openSession(broker.url, { persistent: true, keepalive: 1, maxInFlight: IN_FLIGHT });
+      session = openSession(broker.url, { persistent: true, keepalive: 2, maxInFlight: IN_FLIGHT });
     });
     afterEach(async () => {
       await session?.close();
@@ -105,6 +105,7 @@ for (const [name, { start, program, count }] of Object.entries(BROKERS)) {
           const healed = performance.now();
           await isBack;
           await asking.nextAnswer();
+          await all.reach(field.sent);
           recovered = Math.max(recovered, performance.now() - healed);
         }
         field.setRate(0);

@@ -5,6 +5,8 @@ import { connectAsync, type MqttClient } from 'mqtt';
 
 export const GATEWAY = 'c0141f68fc3d';
 const DEVICES = 16;
+/** A gateway waits when so many reports are not acknowledged; without it a broker that is busy storing them would drown. */
+const MOST_UNACKNOWLEDGED = 1_000;
 const PUMP_EVERY = 20;
 const ANSWER_AFTER = 30;
 
@@ -80,6 +82,8 @@ export class Field {
     const now = performance.now();
     this.#credit += (this.#rate * (now - this.#last)) / 1000;
     this.#last = now;
+    const room = Math.max(0, MOST_UNACKNOWLEDGED - this.#unacknowledged.size);
+    this.#credit = Math.min(this.#credit, room);
     for (; this.#credit >= 1; this.#credit--) this.#publish(this.sent++);
   }
 
