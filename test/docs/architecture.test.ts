@@ -21,7 +21,7 @@ const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to ===
 
 const SHARED_BY_ROOMS = /^src\/(protocol\/.*|errors|log|settings|seen)\.ts$/;
 const PACKAGES: Record<string, RegExp> = {
-  mqtt: /^src\/mqtt\/connection\.ts$/,
+  mqtt: /^src\/mqtt\/(connection|gathered-writes)\.ts$/,
   undici: /^src\/rest\/(http|undici-parts\.d)\.ts$/,
   semver: /^src\/rest\/versions\.ts$/,
 };
