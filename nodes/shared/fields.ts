@@ -7,6 +7,15 @@ import { readProperty } from './message.ts';
 type Reader = (msg: NodeMessage) => unknown;
 type Values<Name extends string> = Record<Name, unknown>;
 
+/** A value that is still to come. It comes in a box: what a flow keeps may look like a promise and never end. */
+class Later {
+  readonly box: Promise<{ value: unknown }>;
+
+  constructor(box: Promise<{ value: unknown }>) {
+    this.box = box;
+  }
+}
+
 const ASYNC_TYPES = new Set<FieldType>(['flow', 'global', 'jsonata']);
 /** A property of the message itself, which is what most fields are: read without the path parser. */
 const PLAIN_PROPERTY = /^[A-Za-z_$][\w$]*$/;
@@ -37,8 +46,13 @@ export function createFields<Name extends string>(
 
 async function settle<Name extends string>(pending: Values<Name>): Promise<Values<Name>> {
   const names = Object.keys(pending) as Name[];
-  const values = await Promise.all(names.map((name) => pending[name]));
-  return Object.fromEntries(names.map((name, index) => [name, values[index]])) as Values<Name>;
+  const boxes = await Promise.all(
+    names.map((name) => {
+      const value = pending[name];
+      return value instanceof Later ? value.box : { value };
+    }),
+  );
+  return Object.fromEntries(names.map((name, index) => [name, boxes[index]!.value])) as Values<Name>;
 }
 
 function createReader(RED: NodeAPI, node: Node, field: string, type: FieldType, text: string): Reader {
@@ -130,13 +144,15 @@ function evaluate(
   field: string,
   text: string,
   start: (give: (error: Error | null, value?: unknown) => void) => void,
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const refuse = () => reject(invalidInput(field, text, 'expression'));
-    try {
-      start((error, value) => (error ? refuse() : resolve(value)));
-    } catch {
-      refuse();
-    }
-  });
+): Later {
+  return new Later(
+    new Promise((resolve, reject) => {
+      const refuse = () => reject(invalidInput(field, text, 'expression'));
+      try {
+        start((error, value) => (error ? refuse() : resolve({ value })));
+      } catch {
+        refuse();
+      }
+    }),
+  );
 }

@@ -30,11 +30,16 @@ export function translate(RED: NodeAPI, key: string, values: TextValues = {}): s
 
 /** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
 export function toFlowError(RED: NodeAPI, error: unknown): Error {
-  if (error instanceof ServiceError) {
-    error.message = textOfError(RED, error);
-    return error;
+  try {
+    if (error instanceof ServiceError) {
+      error.message = textOfError(RED, error);
+      return error;
+    }
+    return error instanceof Error ? error : new Error(String(error));
+  } catch {
+    // Code of a flow can throw what throws again when it is looked at.
+    return new Error('an error that cannot be shown');
   }
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** The field's name is the one that the editor shows. */

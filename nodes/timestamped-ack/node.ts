@@ -1,5 +1,5 @@
 // mt-timestamped-ack: tells a device that a timestamped sample has been stored.
-import type { NodeAPI, NodeMessage } from 'node-red';
+import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
 import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
@@ -15,12 +15,10 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
     open({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };
       const read = fields(['gateway', 'device', 'identifier', 'form', 'time']);
-      const sampleOf = (msg: NodeMessage) => {
-        const report = readProperty(msg, 'report');
-        return isObject(report) ? report : read(msg);
-      };
       return async (msg, send) => {
-        const { response } = await session.acknowledge(await sampleOf(msg), options);
+        const report = readProperty(msg, 'report');
+        const sample = isObject(report) ? report : await read(msg);
+        const { response } = await session.acknowledge(sample, options);
         send(response ? change(RED, msg, { response }) : msg);
       };
     },

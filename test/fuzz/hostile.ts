@@ -158,6 +158,8 @@ const MADE: Record<string, object> = {
   iterator: Object.assign(['a'], { [Symbol.iterator]: fail, every: fail, map: fail }),
   function: Object.assign(() => 1, { toString: fail, toJSON: fail }),
   bare: Object.create(null),
+  // biome-ignore lint/suspicious/noThenProperty: it is meant to be taken for a promise
+  endless: { then() {} },
 };
 
 function cycle(): object {

@@ -21,11 +21,24 @@ const throwsNull = {
   },
 };
 
+/** Whoever waits for it as for a promise waits for ever. */
+// biome-ignore lint/suspicious/noThenProperty: it is meant to be taken for a promise
+const endless = { then() {} };
+/** Throws what cannot even be shown. */
+const throwsBare = new Proxy(
+  {},
+  {
+    get(): never {
+      throw Object.create(null);
+    },
+  },
+);
+
 describeNodes('a message of a function node', (start) => {
   let box: Service;
 
   before(async () => {
-    box = await startService({ mqtt: false, listed: 3 });
+    box = await startService({ rate: 0, listed: 3 });
   });
 
   after(() => box.close());
@@ -61,6 +74,21 @@ describeNodes('a message of a function node', (start) => {
       node: RENAME,
       msg: () => ({ error: Object.create(null) as object }),
       field: 'device',
+    },
+    'has a report that throws when it is looked at': {
+      node: { type: 'mt-timestamped-ack' },
+      msg: () => ({ report: throwsBare }),
+      field: 'gateway',
+    },
+    'has a report that looks like a promise': {
+      node: { type: 'mt-timestamped-ack' },
+      msg: () => ({ report: endless }),
+      field: 'gateway',
+    },
+    'has a name that looks like a promise': {
+      node: { ...RENAME, device: '"bmac-c0141f68fc3d"', deviceType: 'jsonata' },
+      msg: () => ({ payload: endless }),
+      field: 'name',
     },
     'has no prototype': { node: RENAME, msg: () => Object.create(null) as object, field: 'device' },
     'is too deep to be copied for each device': {
