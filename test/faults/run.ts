@@ -1,8 +1,20 @@
 // Runs the fault and fuzz tests and prints their table; `--long` repeats them as often as the promises say.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import Mocha from 'mocha';
+import { describeRun, writeResults } from '../docs/results.ts';
+import { formatTable, type Row } from './table.ts';
+
+/** These judge memory and stalls: nothing else may run beside them. */
+const ALONE = /(leaks|overload)\.test\.ts$/;
+
+interface Outcome {
+  file: string;
+  failed: boolean;
+  rows: Row[];
+}
 
 async function run(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -10,12 +22,22 @@ async function run(): Promise<void> {
     allowPositionals: true,
   });
   process.env.MT_FAULTS = values.long ? 'long' : 'short';
-  const mocha = new Mocha({ timeout: values.long ? 0 : 60_000 });
-  for (const file of positionals.length > 0 ? positionals : allTests()) mocha.addFile(file);
-  const failures = await new Promise<number>((resolve) => mocha.run(resolve));
-  const { formatTable } = await import('./table.ts');
-  console.log(`Node.js ${process.version}, ${cpus().length} × ${cpus()[0]?.model}\n\n${formatTable()}\n`);
-  process.exit(failures > 0 ? 1 : 0);
+  const isWhole = positionals.length === 0;
+  const files = isWhole ? allTests() : positionals;
+  const [alone, together] = [
+    files.filter((file) => ALONE.test(file)),
+    files.filter((file) => !ALONE.test(file)),
+  ];
+  const outcomes = [
+    ...(await runAll(together, Math.min(2, availableParallelism()))),
+    ...(await runAll(alone, 1)),
+  ];
+  const failed = outcomes.filter((outcome) => outcome.failed);
+  const table = `${await describeRun()}\n\n${formatTable(outcomes.flatMap(({ rows }) => rows))}`;
+  console.log(`${table}\n`);
+  for (const { file } of failed) console.log(`failed: ${file}`);
+  if (values.long && isWhole && failed.length === 0) await writeResults('docs/faults.md', table);
+  process.exit(failed.length > 0 ? 1 : 0);
 }
 
 function allTests(): string[] {
@@ -23,6 +45,29 @@ function allTests(): string[] {
     readdirSync(folder).map((file) => `${folder}/${file}`),
   );
   return files.filter((file) => file.endsWith('.test.ts')).sort();
+}
+
+/** Each file in a process of its own, so many at a time; in the order of the files. */
+async function runAll(files: string[], atOnce: number): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const waiting = [...files.entries()];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) outcomes[next[0]] = await runFile(next[1]);
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return outcomes;
+}
+
+async function runFile(file: string): Promise<Outcome> {
+  const child = fork('test/faults/run-file.ts', [file], { execArgv: ['--import', 'tsx'], silent: true });
+  const output: Buffer[] = [];
+  child.stdout?.on('data', (data: Buffer) => output.push(data));
+  child.stderr?.on('data', (data: Buffer) => output.push(data));
+  const rows: Row[] = [];
+  child.on('message', (message) => rows.push(...(message as Row[])));
+  const [code] = await once(child, 'close');
+  console.log(Buffer.concat(output).toString());
+  return { file, failed: code !== 0, rows };
 }
 
 void run();

@@ -23,6 +23,11 @@ export function record(row: Row): void {
   rows.push(row);
 }
 
+/** The rows of this process so far. */
+export function recorded(): readonly Row[] {
+  return rows;
+}
+
 const HEAD = [
   'fault',
   'times',
@@ -38,7 +43,7 @@ const HEAD = [
 ];
 
 /** The table in Markdown. */
-export function formatTable(all: readonly Row[] = rows): string {
+export function formatTable(all: readonly Row[]): string {
   const lines = [HEAD, HEAD.map(() => '---'), ...all.map(cellsOf)];
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -7,28 +7,38 @@ import { ALL } from '../session.ts';
 import { GATEWAY, numberOf } from './field.ts';
 import type { Row } from './table.ts';
 
-/** How often each numbered report has arrived. */
+/** Which of the numbered reports have arrived, and how many of them again. */
 export class Arrivals {
-  readonly #times = new Map<number, number>();
+  /** By number; a byte each, since memory is what some of these tests look at. */
+  #arrived = new Uint8Array(1 << 16);
+  #distinct = 0;
+  #duplicated = 0;
   readonly #events = new EventEmitter();
 
   note(report: Pick<Report, 'raw'>): void {
     const number = numberOf(report.raw);
-    this.#times.set(number, (this.#times.get(number) ?? 0) + 1);
+    if (number >= this.#arrived.length) {
+      const longer = new Uint8Array(Math.max(number + 1, 2 * this.#arrived.length));
+      longer.set(this.#arrived);
+      this.#arrived = longer;
+    }
+    if (this.#arrived[number] === 0) this.#distinct++;
+    else this.#duplicated++;
+    this.#arrived[number] = 1;
     this.#events.emit('report');
   }
 
   get distinct(): number {
-    return this.#times.size;
+    return this.#distinct;
   }
 
   get duplicated(): number {
-    return [...this.#times.values()].reduce((sum, times) => sum + times - 1, 0);
+    return this.#duplicated;
   }
 
   /** Resolves when so many different reports have arrived. */
   async reach(count: number): Promise<void> {
-    while (this.#times.size < count) await once(this.#events, 'report');
+    while (this.#distinct < count) await once(this.#events, 'report');
   }
 
   /** Subscribes this tally to every report. */
