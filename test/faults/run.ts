@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 import { describeRun, writeResults } from '../docs/results.ts';
 import { formatTable, type Row } from './table.ts';
 
-/** These judge memory and stalls: nothing else may run beside them. */
-const ALONE = /(leaks|overload)\.test\.ts$/;
+/** These judge memory and time: nothing else may run beside them. */
+const ALONE = /(deploys|leaks|overload)\.test\.ts$/;
 
 interface Outcome {
   file: string;
