@@ -94,6 +94,15 @@ describeNodes('the output of report-in', (start) => {
     ],
   ];
 
+  it('gives every message an id of its own', async () => {
+    const flow = await run({});
+    await publish('heartbeat', { seq: 1, status: 0 });
+    await publish('heartbeat', { seq: 2, status: 0 });
+    const [first, second] = [await flow.next('out'), await flow.next('out')];
+    assert.match(first._msgid ?? '', /^[0-9a-f]{16}$/);
+    assert.notEqual(first._msgid, second._msgid);
+  });
+
   for (const [suffix, body, kind, identifier, own] of KINDS) {
     it(`tells what ${suffix} with ${JSON.stringify(body)} means`, async () => {
       const flow = await run({});
