@@ -57,15 +57,35 @@ export interface ReportTopic extends ReportPlace {
  * @param rest what follows the device in the topic
  */
 export function readReportTopic(topic: string, gateway: string, device: string, rest: string): ReportTopic {
+  const { kind, form, segment, identifier } = tailOf(rest);
+  return { topic, gateway, device, kind, form, segment, identifier };
+}
+
+type Tail = Pick<ReportTopic, 'kind' | 'form' | 'segment' | 'identifier'>;
+
+/** A network uses a few hundred tails at most, so each is taken apart once; what comes from outside is bounded. */
+const TAILS = new Map<string, Tail>();
+const MOST_TAILS = 1_000;
+const LONGEST_TAIL = 100;
+
+function tailOf(rest: string): Tail {
+  const known = TAILS.get(rest);
+  if (known !== undefined) return known;
+  const tail = readTail(rest);
+  if (TAILS.size < MOST_TAILS && rest.length <= LONGEST_TAIL) TAILS.set(rest, tail);
+  return tail;
+}
+
+function readTail(rest: string): Tail {
   const slash = rest.indexOf('/');
   const segment = slash < 0 ? rest : rest.slice(0, slash);
   const identifier = slash < 0 ? undefined : rest.slice(slash + 1);
   const known = SEGMENTS.get(segment);
   if (known !== undefined && fits(known, identifier)) {
-    return { topic, gateway, device, kind: known.kind, form: known.form, segment, identifier };
+    return { kind: known.kind, form: known.form, segment, identifier };
   }
   const form = segment.endsWith(DECODED_SUFFIX) ? 'decoded' : 'raw';
-  return { topic, gateway, device, kind: 'other', form, segment, identifier };
+  return { kind: 'other', form, segment, identifier };
 }
 
 function fits({ identified }: Segment, identifier: string | undefined): boolean {
