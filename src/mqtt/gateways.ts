@@ -115,7 +115,7 @@ export class Gateways {
   }
 
   /** @returns the parsed body of the answer */
-  async request(request: BuiltRequest, { signal, timeout }: RequestOptions): Promise<unknown> {
+  request(request: BuiltRequest, { signal, timeout }: RequestOptions): Promise<unknown> {
     return this.#whileAttached(() =>
       this.#requests.send(request, {
         signal,
