@@ -12,6 +12,10 @@ const READS: [method: string, path: string][] = [
   ['GET', 'mt-service/service/seen?what=gateways'],
   ['POST', 'mt-service/service/preview'],
 ];
+const READY = {
+  ...{ id: 'ready', type: 'function', z: 'tab', func: '', wires: [] },
+  initialize: "global.get('outbox')('ready', {});",
+};
 const TEST = ['POST', 'mt-service/test'] as const;
 
 for (const version of VERSIONS) {
@@ -30,8 +34,10 @@ for (const version of VERSIONS) {
         await authorizationOf(red.url, 'writer'),
       ];
       anybody = { nobody: {}, reader, writer };
-      const deployed = await ask('writer', 'POST', 'flows', [{ id: 'tab', type: 'tab' }, config()]);
+      const deployed = await ask('writer', 'POST', 'flows', [{ id: 'tab', type: 'tab' }, config(), READY]);
       assert.equal(deployed.status, 204);
+      // Node-RED answers a deploy before its nodes are there.
+      await red.next('ready');
     });
     after(async () => {
       await red?.stop();

@@ -276,7 +276,7 @@ describe('a sample flow', function () {
     await deployTabs(
       site,
       listenTo(flow, { taps: { 'sample-instances-who': 'first', 'sample-instances-read': 'answer' } }),
-      listenTo(second, { taps: { 'second-who': 'second', 'second-read': 'second-answer' } }),
+      listenTo(second, { taps: { 'second-who': 'second', 'second-read': 'answer-of-second' } }),
     );
     await ready('sample-instances-reports');
     await ready('second-reports');
@@ -286,10 +286,10 @@ describe('a sample flow', function () {
     await press(site, 'sample-instances-start');
     assert.equal((await red.next('answer')).payload, '2.4.0');
     await press(site, 'second-start');
-    assert.equal((await red.next('second-answer')).payload, '2.4.0');
+    assert.equal((await red.next('answer-of-second')).payload, '2.4.0');
     // The answers came behind all reports on the same connections.
     assert.equal(red.waiting('first') + red.waiting('second'), published);
     assert.ok(red.waiting('first') > 0 && red.waiting('second') > 0);
-    assert.equal(red.waiting('answer') + red.waiting('second-answer'), 0);
+    assert.equal(red.waiting('answer') + red.waiting('answer-of-second'), 0);
   });
 });
