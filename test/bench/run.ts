@@ -49,7 +49,9 @@ async function main(): Promise<void> {
       throw new Error(`no case ${name}; there are ${Object.keys(CASES).join(' ')}`);
     }
     process.stderr.write(`${name}\n`);
-    rows.push(...(await run(options)));
+    const found = await run(options);
+    process.stderr.write(`${tableOf(found)}\n`);
+    rows.push(...found);
   }
   console.log(tableOf(rows));
   if (values.case === undefined) {
