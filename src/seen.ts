@@ -85,7 +85,7 @@ export class Seen {
     gateway.count++;
     const device = touch(this.#devices, at.device, now, newDeviceTrace);
     device.count++;
-    device.gateway = at.gateway;
+    if (device.gateway !== at.gateway) device.gateway = at.gateway;
     if (this.#routes.get(at.device) !== at.gateway) this.#routes.set(at.device, at.gateway);
     if (at.identifier !== undefined) noteIdentifier(device.identifiers, at.identifier, now);
   }

@@ -12,12 +12,12 @@ export interface Route<T> {
 
 /** Routes below one gateway, one device, or below neither: by identifier if they name some, else by segment. */
 class Bucket<T> {
-  readonly byIdentifier = new Map<string, Route<T>[]>();
-  readonly bySegment = new Map<string, Route<T>[]>();
+  byIdentifier: Map<string, Route<T>[]> | undefined;
+  bySegment: Map<string, Route<T>[]> | undefined;
   any: Route<T>[] = [];
 
   get empty(): boolean {
-    return this.any.length === 0 && this.byIdentifier.size === 0 && this.bySegment.size === 0;
+    return this.any.length === 0 && !this.byIdentifier?.size && !this.bySegment?.size;
   }
 }
 
@@ -36,7 +36,6 @@ export class Dispatch<T> {
   readonly #byDevice = new Map<string, Bucket<T>>();
   readonly #byGateway = new Map<string, Bucket<T>>();
   readonly #all = new Bucket<T>();
-  readonly #matched: T[] = [];
 
   add(route: Route<T>): void {
     this.#place(route, (list) => list.push(route));
@@ -51,45 +50,42 @@ export class Dispatch<T> {
     this.#prune(this.#byGateway, route.gateways);
   }
 
-  /** The targets for a report, each once. The array is reused by the next call. */
-  match(at: ReportTopic): readonly T[] {
-    this.#matched.length = 0;
+  /** The targets for a report, each once. */
+  match(at: ReportTopic): T[] {
+    const matched: T[] = [];
     const segment = segmentKey(at);
-    if (this.#byDevice.size > 0) this.#collect(this.#byDevice.get(at.device), at, segment);
-    if (this.#byGateway.size > 0) this.#collect(this.#byGateway.get(at.gateway), at, segment);
-    this.#collect(this.#all, at, segment);
-    return this.#matched;
+    this.#collect(this.#byDevice.get(at.device), at, segment, matched);
+    this.#collect(this.#byGateway.get(at.gateway), at, segment, matched);
+    this.#collect(this.#all, at, segment, matched);
+    return matched;
   }
 
-  #collect(bucket: Bucket<T> | undefined, at: ReportTopic, segment: string): void {
+  #collect(bucket: Bucket<T> | undefined, at: ReportTopic, segment: string, matched: T[]): void {
     if (!bucket) return;
-    this.#take(bucket.any, at, segment);
-    if (bucket.bySegment.size > 0) this.#take(bucket.bySegment.get(segment), at, segment);
-    if (bucket.byIdentifier.size > 0 && at.identifier !== undefined) {
-      this.#take(bucket.byIdentifier.get(at.identifier), at, segment);
-    }
+    this.#take(bucket.any, at, segment, matched);
+    this.#take(bucket.bySegment?.get(segment), at, segment, matched);
+    if (at.identifier !== undefined)
+      this.#take(bucket.byIdentifier?.get(at.identifier), at, segment, matched);
   }
 
-  #take(routes: Route<T>[] | undefined, at: ReportTopic, segment: string): void {
+  #take(routes: Route<T>[] | undefined, at: ReportTopic, segment: string, matched: T[]): void {
     if (!routes) return;
-    for (let i = 0; i < routes.length; i++) {
-      const route = routes[i] as Route<T>;
+    for (const { segments, gateways, target } of routes) {
       // The device and the identifier are settled by the place of the route, except under a gateway.
-      if (
-        (route.segments.size === 0 || route.segments.has(segment)) &&
-        (route.gateways.size === 0 || route.gateways.has(at.gateway))
-      ) {
-        this.#matched.push(route.target);
-      }
+      const fits =
+        (segments.size === 0 || segments.has(segment)) && (gateways.size === 0 || gateways.has(at.gateway));
+      if (fits) matched.push(target);
     }
   }
 
   #place(route: Route<T>, change: (list: Route<T>[]) => void): void {
     for (const bucket of this.#bucketsOf(route)) {
       if (route.identifiers.size > 0) {
+        bucket.byIdentifier ??= new Map();
         for (const identifier of route.identifiers) change(listAt(bucket.byIdentifier, identifier));
         dropEmpty(bucket.byIdentifier, route.identifiers);
       } else if (route.segments.size > 0) {
+        bucket.bySegment ??= new Map();
         for (const segment of route.segments) change(listAt(bucket.bySegment, segment));
         dropEmpty(bucket.bySegment, route.segments);
       } else {

@@ -53,11 +53,11 @@ export class Gateways {
     const leftovers = new Leftovers(topics);
     this.#reports = new Reports(topics, catalogue, seen, log);
     this.#intake = new Intake(topics, {
-      report: (topic, parsed, payload, retained) => {
-        const isWanted = this.#reports.deliver(topic, parsed, payload, retained);
-        if (!isWanted && settings.persistent) this.#takeBack(leftovers.filtersOf(topic, parsed));
+      report: (topic, payload, retained) => {
+        const isWanted = this.#reports.deliver(topic, payload, retained);
+        if (!isWanted && settings.persistent) this.#takeBack(leftovers.filtersOf(topic));
       },
-      response: (parsed, payload, retained) => this.#requests.receive(parsed, payload, retained),
+      response: (topic, payload, retained) => this.#requests.receive(topic, payload, retained),
       released: () => this.#plan(),
       lost: (count) => this.#overloaded(count),
     });

@@ -3,8 +3,8 @@ import type { MqttClient } from 'mqtt';
 
 type Stream = MqttClient['stream'];
 
-/** Fewer than the 20 that Mosquitto lets a client leave unacknowledged by default, so that it need not wait for us. */
-const MOST_GATHERED = 16;
+/** Brokers leave some 10 to 100 packets unacknowledged and then wait, which ends the gathering too: a quiet turn follows. */
+const MOST_GATHERED = 64;
 
 /**
  * Holds what is written until a turn of the event loop brings no more of it, or until it is enough: a lone packet

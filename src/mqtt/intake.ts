@@ -10,8 +10,8 @@ const MOST_WAITING = 10_000;
 const CALM_AFTER = 10_000;
 
 export interface IntakeTargets {
-  report(topic: string, parsed: ParsedTopic, payload: Buffer, retained: boolean): void;
-  response(parsed: ParsedTopic, payload: Buffer, retained: boolean): void;
+  report(topic: string, payload: Buffer, retained: boolean): void;
+  response(topic: ParsedTopic, payload: Buffer, retained: boolean): void;
   /** A hold has ended; what waited follows. */
   released(): void;
   /** How many reports the present overload has cost so far; 0: it is over. */
@@ -20,7 +20,6 @@ export interface IntakeTargets {
 
 interface Waiting {
   topic: string;
-  parsed: ParsedTopic;
   payload: Buffer;
   retained: boolean;
   /** Called when the report is delivered, so that the broker keeps it until then; QoS 0: nothing to call. */
@@ -49,16 +48,16 @@ export class Intake {
   }
 
   take(topic: string, payload: Buffer, qos: number, retained: boolean, done: () => void): void {
-    const parsed = this.#topics.parse(topic);
-    if (parsed?.channel !== 'device') {
-      if (parsed) this.#targets.response(parsed, payload, retained);
+    const response = this.#topics.parseResponse(topic);
+    if (response !== undefined) {
+      this.#targets.response(response, payload, retained);
       done();
     } else if (this.#mustWait) {
-      this.#wait({ topic, parsed, payload, retained, done: qos === 0 ? undefined : done });
+      this.#wait({ topic, payload, retained, done: qos === 0 ? undefined : done });
       if (qos === 0) done();
     } else {
       this.#turns.give();
-      this.#targets.report(topic, parsed, payload, retained);
+      this.#targets.report(topic, payload, retained);
       done();
     }
   }
@@ -114,9 +113,9 @@ export class Intake {
 
   #drain(): void {
     while (this.#head < this.#queue.length && !this.#held && !this.#turns.isFull) {
-      const { topic, parsed, payload, retained, done } = this.#queue[this.#head++] as Waiting;
+      const { topic, payload, retained, done } = this.#queue[this.#head++] as Waiting;
       this.#turns.give();
-      this.#targets.report(topic, parsed, payload, retained);
+      this.#targets.report(topic, payload, retained);
       done?.();
     }
     this.#compact();

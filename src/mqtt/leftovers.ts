@@ -1,6 +1,6 @@
 // Subscriptions of an earlier life that a persistent session still holds: recognised by what nobody wants.
 import { readReportTopic } from '../protocol/reports/index.ts';
-import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import type { Topics } from '../protocol/topics.ts';
 
 /** Topics of further leftovers wait until these have been dealt with. */
 const MOST_KNOWN = 1_000;
@@ -19,7 +19,10 @@ export class Leftovers {
   }
 
   /** The filters that can have brought this topic; none if they were named before. */
-  filtersOf(topic: string, { gateway, device, rest }: ParsedTopic): string[] {
+  filtersOf(topic: string): string[] {
+    const parsed = this.#topics.parseReport(topic);
+    if (parsed === undefined) return [];
+    const { gateway, device, rest } = parsed;
     const { segment, identifier } = readReportTopic(topic, gateway, device, rest);
     const key = `${gateway}/${device}/${segment}`;
     if (this.#known.has(key) || this.#known.size >= MOST_KNOWN) return [];

@@ -10,9 +10,10 @@ import {
   readReport,
   readReportTopic,
 } from '../protocol/reports/index.ts';
-import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import type { Topics } from '../protocol/topics.ts';
 import type { Seen } from '../seen.ts';
 import { Dispatch, type Route } from './dispatch.ts';
+import { KnownTopics } from './known-topics.ts';
 import { planWants, type Want } from './plan.ts';
 import type { ReadFilter } from './report-filter.ts';
 
@@ -28,12 +29,19 @@ interface Subscriber {
   decode: boolean;
 }
 
+/** A topic taken apart, and who gets its reports. */
+interface Known {
+  at: ReportTopic;
+  subscribers: readonly Subscriber[];
+}
+
 export class Reports {
   readonly #topics: Topics;
   readonly #catalogue: Catalogue;
   readonly #seen: Seen;
   readonly #log: Logger;
   readonly #dispatch = new Dispatch<Subscriber>();
+  readonly #known = new KnownTopics<Known>();
   readonly #wants = new Map<Subscriber, Want[]>();
 
   constructor(topics: Topics, catalogue: Catalogue, seen: Seen, log: Logger) {
@@ -48,9 +56,11 @@ export class Reports {
     const target = { listener, decode };
     const route: Route<Subscriber> = { ...filter.route, target };
     this.#dispatch.add(route);
+    this.#known.clear();
     if (!passive) this.#wants.set(target, filter.wants);
     return () => {
       this.#dispatch.remove(route);
+      this.#known.clear();
       this.#wants.delete(target);
     };
   }
@@ -64,21 +74,25 @@ export class Reports {
   }
 
   /** Takes a message of a report topic. False when nobody wants it. */
-  deliver(
-    topic: string,
-    { gateway, device, rest }: ParsedTopic,
-    payload: Uint8Array,
-    retained: boolean,
-  ): boolean {
-    const at = readReportTopic(topic, gateway, device, rest);
-    const subscribers = this.#dispatch.match(at);
-    if (subscribers.length === 0) return false;
+  deliver(topic: string, payload: Uint8Array, retained: boolean): boolean {
+    const known = this.#known.get(topic) ?? this.#learn(topic);
+    if (known === undefined || known.subscribers.length === 0) return false;
+    const { at, subscribers } = known;
     const text = payload.toString();
     const parsed = parseJson(text);
     const body = parsed === undefined ? text : parsed;
     if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained);
-    else this.#share([...subscribers], at, body, retained);
+    else this.#share(subscribers, at, body, retained);
     return true;
+  }
+
+  #learn(topic: string): Known | undefined {
+    const parsed = this.#topics.parseReport(topic);
+    if (parsed === undefined) return undefined;
+    const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
+    const known = { at, subscribers: this.#dispatch.match(at) };
+    this.#known.set(topic, known);
+    return known;
   }
 
   #give({ listener, decode }: Subscriber, at: ReportTopic, body: unknown, retained: boolean): void {
@@ -94,7 +108,7 @@ export class Reports {
   }
 
   /** Copies are made before anything is given away: a receiver may change its report at once. */
-  #share(subscribers: Subscriber[], at: ReportTopic, body: unknown, retained: boolean): void {
+  #share(subscribers: readonly Subscriber[], at: ReportTopic, body: unknown, retained: boolean): void {
     const reports: Report[] = [];
     try {
       const originals = new Map<boolean, Report>();

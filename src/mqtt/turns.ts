@@ -2,12 +2,14 @@
 
 const MOST_PER_TURN = 500;
 const LEAST_PER_TURN = 10;
+/** Of a start nobody knows how long the flows take; they also take longest then, since nothing is compiled yet. */
+const FIRST_PER_TURN = 50;
 /** Milliseconds: how long a turn may take before the next one gets fewer. Answers and everybody else wait that long. */
 const LONG_TURN = 20;
 
 export class Turns {
   readonly #ended: () => void;
-  #most = MOST_PER_TURN;
+  #most = FIRST_PER_TURN;
   #given = 0;
   #startedAt = 0;
   #isOpen = false;

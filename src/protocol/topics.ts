@@ -10,7 +10,6 @@ export interface ReportFilterParts {
 }
 
 export interface ParsedTopic {
-  channel: 'device' | 'response';
   gateway: string;
   device: string;
   /** What follows the device, without the leading slash: `measurement/8800`, `read/8800`; may be empty. */
@@ -28,8 +27,10 @@ export interface Topics {
   response(gateway: string, device: string, suffix: string): string;
   /** All responses of one gateway. */
   responseFilter(gateway: string): string;
-  /** Takes a received topic apart; undefined when it is neither a report nor a response. MACs are not checked. */
-  parse(topic: string): ParsedTopic | undefined;
+  /** Takes the topic of a report apart; undefined for any other. MACs are not checked. */
+  parseReport(topic: string): ParsedTopic | undefined;
+  /** Takes the topic of a response apart; undefined for any other. MACs are not checked. */
+  parseResponse(topic: string): ParsedTopic | undefined;
 }
 
 function reportTail({ segment, identifier }: ReportFilterParts): string {
@@ -53,31 +54,24 @@ export function createTopics(prefix: string): Topics {
     request: (gateway, device, suffix) => `${root}${gateway}/request/${device}/${suffix}`,
     response: (gateway, device, suffix) => `${root}${gateway}/response/${device}/${suffix}`,
     responseFilter: (gateway) => `${root}${gateway}/response/#`,
-    parse: (topic) => parseTopic(root, topic),
+    parseReport: (topic) => parseTopic(root, DEVICE, topic),
+    parseResponse: (topic) => parseTopic(root, RESPONSE, topic),
   };
 }
 
 const DEVICE = '/device/';
 const RESPONSE = '/response/';
 
-function parseTopic(root: string, topic: string): ParsedTopic | undefined {
+function parseTopic(root: string, channel: string, topic: string): ParsedTopic | undefined {
   if (!topic.startsWith(root)) return undefined;
   const gatewayEnd = topic.indexOf('/', root.length);
-  if (gatewayEnd < 0) return undefined;
-  const channel = channelAt(topic, gatewayEnd);
-  if (channel === undefined) return undefined;
-  const deviceStart = gatewayEnd + (channel === 'device' ? DEVICE.length : RESPONSE.length);
+  if (gatewayEnd < 0 || !topic.startsWith(channel, gatewayEnd)) return undefined;
+  const deviceStart = gatewayEnd + channel.length;
   const slash = topic.indexOf('/', deviceStart);
   const deviceEnd = slash < 0 ? topic.length : slash;
   return {
-    channel,
     gateway: topic.slice(root.length, gatewayEnd),
     device: topic.slice(deviceStart, deviceEnd),
     rest: topic.slice(deviceEnd + 1),
   };
-}
-
-function channelAt(topic: string, slash: number): ParsedTopic['channel'] | undefined {
-  if (topic.startsWith(DEVICE, slash)) return 'device';
-  return topic.startsWith(RESPONSE, slash) ? 'response' : undefined;
 }

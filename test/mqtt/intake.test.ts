@@ -15,7 +15,7 @@ describe('the intake', () => {
     seen.length = 0;
     lost.length = 0;
     intake = new Intake(createTopics(''), {
-      report: (_, __, payload) => void seen.push(payload.toString()),
+      report: (_, payload) => void seen.push(payload.toString()),
       response: () => void seen.push('response'),
       released() {},
       lost: (count) => void lost.push(count),

@@ -29,7 +29,7 @@ const catalogue = createCatalogue();
 const topics = createTopics('');
 
 function read(topic: string, payload: unknown, decode = true, retained = false): Report {
-  const parsed = topics.parse(topic);
+  const parsed = topics.parseReport(topic);
   assert.ok(parsed);
   const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
   return readReport(at, payload, catalogue, decode, retained);

@@ -32,19 +32,12 @@ describe('topics', () => {
   for (const prefix of ['', 'site', 'site/floor-2', '/site/']) {
     it(`with the prefix "${prefix}" are taken apart as they were built`, () => {
       const own = createTopics(prefix);
-      assert.deepEqual(own.parse(own.response(G, D, 'read/8800')), {
-        channel: 'response',
-        gateway: G,
-        device: D,
-        rest: 'read/8800',
-      });
+      const response = own.response(G, D, 'read/8800');
+      assert.deepEqual(own.parseResponse(response), { gateway: G, device: D, rest: 'read/8800' });
+      assert.equal(own.parseReport(response), undefined);
       const report = own.reportFilter({ gateway: G, device: D, segment: 'measurement', identifier: '8800' });
-      assert.deepEqual(own.parse(report), {
-        channel: 'device',
-        gateway: G,
-        device: D,
-        rest: 'measurement/8800',
-      });
+      assert.deepEqual(own.parseReport(report), { gateway: G, device: D, rest: 'measurement/8800' });
+      assert.equal(own.parseResponse(report), undefined);
     });
   }
 
@@ -54,18 +47,23 @@ describe('topics', () => {
       ...[`mt/gateway/${G}/request/${D}/read/8800`, `site/mt/gateway/${G}/device/${D}/heartbeat`],
       `mt/gateway/${G}/devices/${D}/heartbeat`,
     ];
-    for (const topic of others) assert.equal(topics.parse(topic), undefined, topic);
+    for (const topic of others) {
+      assert.equal(topics.parseReport(topic), undefined, topic);
+      assert.equal(topics.parseResponse(topic), undefined, topic);
+    }
   });
 
   it('without a kind have an empty rest', () => {
-    assert.equal(topics.parse(`mt/gateway/${G}/device/${D}`)?.rest, '');
+    assert.equal(topics.parseReport(`mt/gateway/${G}/device/${D}`)?.rest, '');
   });
 
   it('of any text are taken apart without an error', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        topics.parse(text);
-        topics.parse(`mt/gateway/${text}`);
+        for (const topic of [text, `mt/gateway/${text}`]) {
+          topics.parseReport(topic);
+          topics.parseResponse(topic);
+        }
       }),
     );
   });

@@ -49,6 +49,8 @@ export const SEGMENTS: ReadonlyMap<string, Segment> = new Map(
 /** A report's topic, taken apart. */
 export interface ReportTopic extends ReportPlace {
   kind: Kind | 'other';
+  /** Whether gateway and device are MAC addresses, as they must be. */
+  hasMacs: boolean;
 }
 
 /**
@@ -58,7 +60,8 @@ export interface ReportTopic extends ReportPlace {
  */
 export function readReportTopic(topic: string, gateway: string, device: string, rest: string): ReportTopic {
   const { kind, form, segment, identifier } = tailOf(rest);
-  return { topic, gateway, device, kind, form, segment, identifier };
+  const hasMacs = isMac(gateway) && isMac(device);
+  return { topic, gateway, device, kind, form, segment, identifier, hasMacs };
 }
 
 type Tail = Pick<ReportTopic, 'kind' | 'form' | 'segment' | 'identifier'>;
@@ -106,7 +109,7 @@ export function readReport(
   decode: boolean,
   retained: boolean,
 ): Report {
-  if (!isMac(at.gateway) || !isMac(at.device)) throw badReport('mac', at, body);
+  if (!at.hasMacs) throw badReport('mac', at, body);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw badReport('notObject', at, body);
   const fields = body as Body;
