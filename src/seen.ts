@@ -21,9 +21,14 @@ interface Trace {
   count: number;
 }
 
+interface IdentifierTrace extends Trace {
+  id: string;
+}
+
 interface DeviceTrace extends Trace {
   gateway: string;
-  identifiers: Map<string, Trace>;
+  /** A device has few, and of most devices of a large network the trace is soon forgotten: a map would be dear. */
+  identifiers: IdentifierTrace[] | undefined;
 }
 
 /** A map in two generations: what was not touched for half of `most` insertions is dropped, in constant time. */
@@ -85,14 +90,16 @@ export class Seen {
     gateway.count++;
     const device = touch(this.#devices, at.device, now, newDeviceTrace);
     device.count++;
-    if (device.gateway !== at.gateway) device.gateway = at.gateway;
-    if (this.#routes.get(at.device) !== at.gateway) this.#routes.set(at.device, at.gateway);
-    if (at.identifier !== undefined) noteIdentifier(device.identifiers, at.identifier, now);
+    if (device.gateway !== at.gateway) {
+      device.gateway = at.gateway;
+      if (this.#routes.get(at.device) !== at.gateway) this.#routes.set(at.device, at.gateway);
+    }
+    if (at.identifier !== undefined) noteIdentifier(device, at.identifier, now);
   }
 
   /** The gateway that last reported the device. */
   gatewayOf(device: string): string | undefined {
-    return this.#routes.get(device);
+    return this.#devices.get(device)?.gateway ?? this.#routes.get(device);
   }
 
   gateways(query: SeenQuery = {}): SeenEntry[] {
@@ -106,12 +113,12 @@ export class Seen {
   identifiers(query: SeenQuery = {}): SeenEntry[] {
     const merged = new Map<string, Trace>();
     for (const [, device] of this.#chosenDevices(query)) {
-      for (const [id, trace] of device.identifiers) {
+      for (const { id, count, lastSeen } of device.identifiers ?? []) {
         const sum = merged.get(id);
-        if (!sum) merged.set(id, { ...trace });
+        if (!sum) merged.set(id, { count, lastSeen });
         else {
-          sum.count += trace.count;
-          sum.lastSeen = Math.max(sum.lastSeen, trace.lastSeen);
+          sum.count += count;
+          sum.lastSeen = Math.max(sum.lastSeen, lastSeen);
         }
       }
     }
@@ -130,7 +137,7 @@ function newTrace(): Trace {
 }
 
 function newDeviceTrace(): DeviceTrace {
-  return { lastSeen: 0, count: 0, gateway: '', identifiers: new Map() };
+  return { lastSeen: 0, count: 0, gateway: '', identifiers: undefined };
 }
 
 function touch<V extends Trace>(map: Recent<V>, key: string, now: number, create: () => V): V {
@@ -143,14 +150,20 @@ function touch<V extends Trace>(map: Recent<V>, key: string, now: number, create
   return trace;
 }
 
-function noteIdentifier(identifiers: Map<string, Trace>, id: string, now: number): void {
-  const trace = identifiers.get(id);
-  if (trace) {
+function noteIdentifier(device: DeviceTrace, id: string, now: number): void {
+  const { identifiers } = device;
+  if (identifiers === undefined) {
+    device.identifiers = [{ id, lastSeen: now, count: 1 }];
+    return;
+  }
+  for (let i = 0; i < identifiers.length; i++) {
+    const trace = identifiers[i] as IdentifierTrace;
+    if (trace.id !== id) continue;
     trace.count++;
     trace.lastSeen = now;
-  } else if (identifiers.size < MOST_IDENTIFIERS) {
-    identifiers.set(id, { lastSeen: now, count: 1 });
+    return;
   }
+  if (identifiers.length < MOST_IDENTIFIERS) identifiers.push({ id, lastSeen: now, count: 1 });
 }
 
 function list(

@@ -10,11 +10,18 @@ export interface Route<T> {
   target: T;
 }
 
+/** What is left to look at when a route was found by its place; undefined: nothing. */
+interface Entry<T> {
+  target: T;
+  segments: ReadonlySet<string> | undefined;
+  gateways: ReadonlySet<string> | undefined;
+}
+
 /** Routes below one gateway, one device, or below neither: by identifier if they name some, else by segment. */
 class Bucket<T> {
-  byIdentifier: Map<string, Route<T>[]> | undefined;
-  bySegment: Map<string, Route<T>[]> | undefined;
-  any: Route<T>[] = [];
+  byIdentifier: Map<string, Entry<T>[]> | undefined;
+  bySegment: Map<string, Entry<T>[]> | undefined;
+  any: Entry<T>[] = [];
 
   get empty(): boolean {
     return this.any.length === 0 && !this.byIdentifier?.size && !this.bySegment?.size;
@@ -37,17 +44,19 @@ export class Dispatch<T> {
   readonly #byGateway = new Map<string, Bucket<T>>();
   readonly #all = new Bucket<T>();
 
-  add(route: Route<T>): void {
-    this.#place(route, (list) => list.push(route));
-  }
-
-  remove(route: Route<T>): void {
-    this.#place(route, (list) => {
-      const at = list.indexOf(route);
-      if (at >= 0) list.splice(at, 1);
-    });
-    this.#prune(this.#byDevice, route.devices);
-    this.#prune(this.#byGateway, route.gateways);
+  /** @returns removes the route */
+  add(route: Route<T>): () => void {
+    const { segments, gateways, target } = route;
+    const entry = { target, segments: restriction(segments), gateways: restriction(gateways) };
+    this.#place(route, (list) => list.push(entry));
+    return () => {
+      this.#place(route, (list) => {
+        const at = list.indexOf(entry);
+        if (at >= 0) list.splice(at, 1);
+      });
+      this.#prune(this.#byDevice, route.devices);
+      this.#prune(this.#byGateway, route.gateways);
+    };
   }
 
   /** The targets for a report, each once. */
@@ -68,17 +77,16 @@ export class Dispatch<T> {
       this.#take(bucket.byIdentifier?.get(at.identifier), at, segment, matched);
   }
 
-  #take(routes: Route<T>[] | undefined, at: ReportTopic, segment: string, matched: T[]): void {
-    if (!routes) return;
-    for (const { segments, gateways, target } of routes) {
+  #take(entries: Entry<T>[] | undefined, at: ReportTopic, segment: string, matched: T[]): void {
+    if (!entries) return;
+    for (const { target, segments, gateways } of entries) {
       // The device and the identifier are settled by the place of the route, except under a gateway.
-      const fits =
-        (segments.size === 0 || segments.has(segment)) && (gateways.size === 0 || gateways.has(at.gateway));
-      if (fits) matched.push(target);
+      if ((!segments || segments.has(segment)) && (!gateways || gateways.has(at.gateway)))
+        matched.push(target);
     }
   }
 
-  #place(route: Route<T>, change: (list: Route<T>[]) => void): void {
+  #place(route: Route<T>, change: (list: Entry<T>[]) => void): void {
     for (const bucket of this.#bucketsOf(route)) {
       if (route.identifiers.size > 0) {
         bucket.byIdentifier ??= new Map();
@@ -104,6 +112,10 @@ export class Dispatch<T> {
   #prune(buckets: Map<string, Bucket<T>>, keys: ReadonlySet<string>): void {
     for (const key of keys) if (buckets.get(key)?.empty) buckets.delete(key);
   }
+}
+
+function restriction(set: ReadonlySet<string>): ReadonlySet<string> | undefined {
+  return set.size === 0 ? undefined : set;
 }
 
 function listAt<V>(map: Map<string, V[]>, key: string): V[] {

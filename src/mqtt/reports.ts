@@ -12,7 +12,7 @@ import {
 } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 import type { Seen } from '../seen.ts';
-import { Dispatch, type Route } from './dispatch.ts';
+import { Dispatch } from './dispatch.ts';
 import { KnownTopics } from './known-topics.ts';
 import { planWants, type Want } from './plan.ts';
 import type { ReadFilter } from './report-filter.ts';
@@ -54,12 +54,11 @@ export class Reports {
   /** @param passive true: take part in what others subscribe to, without wanting anything from the broker */
   add(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): () => void {
     const target = { listener, decode };
-    const route: Route<Subscriber> = { ...filter.route, target };
-    this.#dispatch.add(route);
+    const remove = this.#dispatch.add({ ...filter.route, target });
     this.#known.clear();
     if (!passive) this.#wants.set(target, filter.wants);
     return () => {
-      this.#dispatch.remove(route);
+      remove();
       this.#known.clear();
       this.#wants.delete(target);
     };

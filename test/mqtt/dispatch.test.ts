@@ -64,9 +64,9 @@ describe('dispatch of reports', () => {
       target: 'one',
     };
     const two: Route<string> = { ...one, target: 'two' };
-    dispatch.add(one);
+    const remove = dispatch.add(one);
     dispatch.add(two);
-    dispatch.remove(one);
+    remove();
     assert.deepEqual(dispatch.match(readReportTopic('t', G[0], D[0], 'heartbeat')), ['two']);
   });
 });
