@@ -176,12 +176,8 @@ export class Session {
     const request = buildRequest(operation, this.#withGateway(input), this.catalogue);
     const body = await gateways.request(request, options);
     const { gateway, device, identifier } = request;
-    return {
-      gateway,
-      device,
-      identifier,
-      ...readAnswer(request, body, this.catalogue, options.decode ?? true),
-    };
+    const { value, response } = readAnswer(request, body, this.catalogue, options.decode ?? true);
+    return { gateway, device, identifier, value, response };
   }
 
   /**

@@ -33,6 +33,12 @@ export class Inputs {
   act: Act | undefined;
   readonly #base: Ground;
   readonly #running = new Set<Input>();
+  /** One for all messages: most views are replaced before anybody sees them. */
+  readonly #working: View & { values: { count: number } } = {
+    look: 'working',
+    key: 'status.working',
+    values: { count: 0 },
+  };
   #service: View = READY;
   /** How the last message ended. */
   #last: View | undefined;
@@ -119,7 +125,8 @@ export class Inputs {
   #show(): void {
     const count = this.#running.size;
     if (count > 0) {
-      this.#base.show({ look: 'working', key: 'status.working', values: { count } });
+      this.#working.values.count = count;
+      this.#base.show(this.#working);
     } else {
       const isReady = this.#service.look === 'ready';
       this.#base.show(isReady ? (this.#last ?? this.#service) : this.#service);

@@ -9,6 +9,7 @@ import { Acknowledgements } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { Intake } from './intake.ts';
 import { Leftovers } from './leftovers.ts';
+import type { Lane } from './outbox.ts';
 import type { ReadFilter } from './report-filter.ts';
 import { type ReportListener, Reports } from './reports.ts';
 import { Requests } from './requests.ts';
@@ -96,9 +97,7 @@ export class Gateways {
       if (!attached) return;
       attached = false;
       this.#users--;
-      if (this.#users === 0 && !this.#closed) {
-        this.#linger = setTimeout(() => void this.#leave(), LINGER);
-      }
+      this.#leaveSoon();
     };
   }
 
@@ -115,15 +114,8 @@ export class Gateways {
   }
 
   /** @returns the parsed body of the answer */
-  request(request: BuiltRequest, { signal, timeout }: RequestOptions): Promise<unknown> {
-    return this.#whileAttached(() =>
-      this.#requests.send(request, {
-        signal,
-        timeout: timeout ?? this.#settings.requestTimeout,
-        lane: 'request',
-        awaitAnswer: true,
-      }),
-    );
+  request(request: BuiltRequest, options: RequestOptions): Promise<unknown> {
+    return this.#send(request, options, 'request', true);
   }
 
   /**
@@ -133,7 +125,7 @@ export class Gateways {
    */
   async acknowledge<T>(
     sample: Record<string, unknown>,
-    { signal, timeout, wait }: RequestOptions & { wait: boolean },
+    options: RequestOptions & { wait: boolean },
     read: (request: BuiltRequest, body: unknown) => T,
   ): Promise<T | undefined> {
     const { ackOperation, ackDecodedOperation, ackPayload } = this.#settings;
@@ -141,16 +133,10 @@ export class Gateways {
     const { gateway, device, suffix } = request;
     const outcome = await this.#acknowledgements.once(
       `${gateway}/${device}/${suffix}/${String(sample.time)}`,
-      () =>
-        this.#whileAttached(async () => {
-          const body = await this.#requests.send(request, {
-            signal,
-            timeout: timeout ?? this.#settings.requestTimeout,
-            lane: 'ack',
-            awaitAnswer: wait,
-          });
-          return wait ? read(request, body) : undefined;
-        }),
+      async () => {
+        const body = await this.#send(request, options, 'ack', options.wait);
+        return options.wait ? read(request, body) : undefined;
+      },
     );
     return outcome as T | undefined;
   }
@@ -176,18 +162,31 @@ export class Gateways {
     if (!this.#closed) this.#connection.open();
   }
 
-  async #leave(): Promise<void> {
-    await this.#connection.leave();
-    if (this.#users > 0) this.#open();
+  /** A request brings the connection up too, and keeps it up until it has ended. */
+  #send(
+    request: BuiltRequest,
+    { signal, timeout = this.#settings.requestTimeout }: RequestOptions,
+    lane: Lane,
+    awaitAnswer: boolean,
+  ): Promise<unknown> {
+    this.#open();
+    const answer = this.#requests.send(request, { signal, timeout, lane, awaitAnswer });
+    this.#leaveSoon();
+    return answer;
   }
 
-  async #whileAttached<T>(run: () => Promise<T>): Promise<T> {
-    const detach = this.attach();
-    try {
-      return await run();
-    } finally {
-      detach();
-    }
+  #leaveSoon(): void {
+    if (this.#users > 0 || this.#closed) return;
+    clearTimeout(this.#linger);
+    this.#linger = setTimeout(() => {
+      if (this.#requests.idle) void this.#leave();
+      else this.#leaveSoon();
+    }, LINGER);
+  }
+
+  async #leave(): Promise<void> {
+    await this.#connection.leave();
+    if (this.#users > 0 || !this.#requests.idle) this.#open();
   }
 
   /** Nodes come and go by the hundred during a deploy: one plan serves them all. */

@@ -36,9 +36,14 @@ export interface SendOptions {
   awaitAnswer: boolean;
 }
 
-interface Pending extends SendOptions {
+interface Pending {
   request: BuiltRequest;
+  gateway: Gateway;
+  lane: Lane;
   priority: number;
+  timeout: number;
+  signal: AbortSignal;
+  awaitAnswer: boolean;
   id: string;
   sent: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -49,7 +54,7 @@ interface Pending extends SendOptions {
 class Gateway {
   readonly filter: string;
   readonly outbox: Outbox<Pending>;
-  readonly flights = new Set<Pending>();
+  requestsInFlight = 0;
   acksInFlight = 0;
 
   constructor(filter: string, places: number) {
@@ -63,11 +68,13 @@ export class Requests {
   readonly #topics: Topics;
   readonly #transport: RequestTransport;
   readonly #gateways = new Map<string, Gateway>();
+  /** What is in flight. */
   readonly #byId = new Map<string, Pending>();
   readonly #signals = new WeakSet<AbortSignal>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
   readonly #idPrefix = randomBytes(6).toString('hex');
   #count = 0;
+  #lastSignal: AbortSignal | undefined;
   #closed = false;
 
   constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
@@ -86,11 +93,28 @@ export class Requests {
         reject(closed());
         return;
       }
-      this.#watch(options.signal);
-      const id = `${this.#idPrefix}-${(this.#count++).toString(36)}`;
-      const priority = request.priority;
-      this.#enqueue({ ...options, request, priority, id, sent: false, timer: undefined, resolve, reject });
+      const { lane, timeout, signal, awaitAnswer } = options;
+      this.#watch(signal);
+      this.#enqueue({
+        request,
+        gateway: this.#gatewayOf(request.gateway),
+        lane,
+        priority: request.priority,
+        timeout,
+        signal,
+        awaitAnswer,
+        id: `${this.#idPrefix}-${(this.#count++).toString(36)}`,
+        sent: false,
+        timer: undefined,
+        resolve,
+        reject,
+      });
     });
+  }
+
+  /** True when nothing is waiting or in flight. */
+  get idle(): boolean {
+    return this.#byId.size === 0 && this.#waiting.request === 0 && this.#waiting.ack === 0;
   }
 
   /** Takes a message of a response topic. */
@@ -105,8 +129,9 @@ export class Requests {
     // A retained answer is an old one: without an id it belongs to nobody.
     const gateway = this.#gateways.get(gatewayId);
     if (!gateway || retained) return;
-    const [only, ...others] = [...gateway.flights].filter(
-      ({ request }) => request.device === device && request.suffix === rest,
+    const [only, ...others] = [...this.#byId.values()].filter(
+      (pending) =>
+        pending.gateway === gateway && pending.request.device === device && pending.request.suffix === rest,
     );
     if (only && others.length === 0) this.#answered(only, body ?? payload);
   }
@@ -125,8 +150,7 @@ export class Requests {
   }
 
   #enqueue(pending: Pending): void {
-    const { lane, request } = pending;
-    const gateway = this.#gatewayOf(request.gateway);
+    const { lane, gateway } = pending;
     const limit = lane === 'ack' ? MOST_ACKS_WAITING : this.#limits.maxQueue;
     gateway.outbox.push(pending);
     this.#waiting[lane]++;
@@ -178,20 +202,18 @@ export class Requests {
   #pump(gateway: Gateway): void {
     if (!this.#isOpen(gateway)) return;
     for (;;) {
-      const { flights, acksInFlight } = gateway;
-      const pending = gateway.outbox.next(flights.size - acksInFlight, acksInFlight);
+      const pending = gateway.outbox.next(gateway.requestsInFlight, gateway.acksInFlight);
       if (!pending) return;
       this.#waiting[pending.lane]--;
-      this.#dispatch(gateway, pending);
+      this.#dispatch(pending);
     }
   }
 
-  #dispatch(gateway: Gateway, pending: Pending): void {
+  #dispatch(pending: Pending): void {
     const { request } = pending;
     clearTimeout(pending.timer);
     pending.sent = true;
-    gateway.flights.add(pending);
-    if (pending.lane === 'ack') gateway.acksInFlight++;
+    countFlight(pending, 1);
     this.#byId.set(pending.id, pending);
     pending.timer = setTimeout(() => this.#fail(pending, timedOut(pending)), pending.timeout);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
@@ -210,22 +232,20 @@ export class Requests {
     if (!this.#land(pending)) return;
     if (body instanceof Uint8Array) pending.reject(notJson(pending, body));
     else pending.resolve(body);
-    this.#pump(this.#gatewayOf(pending.request.gateway));
+    this.#pump(pending.gateway);
   }
 
   #fail(pending: Pending, error: ServiceError): void {
     if (!this.#land(pending)) return;
     pending.reject(error);
-    this.#pump(this.#gatewayOf(pending.request.gateway));
+    this.#pump(pending.gateway);
   }
 
   /** Takes a request out of the air; false when it has landed already. */
   #land(pending: Pending): boolean {
     clearTimeout(pending.timer);
-    const gateway = this.#gateways.get(pending.request.gateway);
-    if (!gateway?.flights.delete(pending)) return false;
-    if (pending.lane === 'ack') gateway.acksInFlight--;
-    this.#byId.delete(pending.id);
+    if (!this.#byId.delete(pending.id)) return false;
+    countFlight(pending, -1);
     return true;
   }
 
@@ -255,6 +275,8 @@ export class Requests {
 
   /** One listener per signal, however many requests share it. */
   #watch(signal: AbortSignal): void {
+    if (signal === this.#lastSignal) return;
+    this.#lastSignal = signal;
     if (this.#signals.has(signal)) return;
     this.#signals.add(signal);
     signal.addEventListener('abort', () => this.#abort((pending) => pending.signal === signal), {
@@ -283,6 +305,11 @@ export class Requests {
         )
       : new ServiceError('NOT_CONNECTED', 'refusedPublish', { broker }, { broker });
   }
+}
+
+function countFlight({ gateway, lane }: Pending, change: 1 | -1): void {
+  if (lane === 'ack') gateway.acksInFlight += change;
+  else gateway.requestsInFlight += change;
 }
 
 /** The JSON object of an answer; undefined for anything else. */
