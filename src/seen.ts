@@ -7,6 +7,8 @@ const MOST_LISTED = 10_000;
 /** Devices whose last gateway is kept: more than are listed, since requests without a gateway need it. */
 const MOST_ROUTED = 200_000;
 const MOST_IDENTIFIERS = 200;
+/** Of so many reports of devices that are known but not listed, one brings its device back into the list. */
+const READMITTED = 100;
 
 export interface SeenEntry {
   id: string;
@@ -66,6 +68,35 @@ class Recent<V> {
   }
 }
 
+/** A map of bounded size, in which a new entry pushes out the one that was added first. */
+class Newest<V> {
+  readonly #most: number;
+  readonly #map = new Map<string, V>();
+  /** Goes on where it was when the map changes: what comes next was added first. */
+  readonly #oldest = this.#map.keys();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get isFull(): boolean {
+    return this.#map.size >= this.#most;
+  }
+
+  get(key: string): V | undefined {
+    return this.#map.get(key);
+  }
+
+  add(key: string, value: V): void {
+    if (this.isFull) this.#map.delete(this.#oldest.next().value as string);
+    this.#map.set(key, value);
+  }
+
+  entries(): Iterable<[string, V]> {
+    return this.#map;
+  }
+}
+
 export interface SeenQuery {
   gateway?: string | undefined;
   device?: string | undefined;
@@ -77,8 +108,10 @@ export interface SeenQuery {
 export class Seen {
   readonly #catalogue: Catalogue;
   readonly #gateways = new Recent<Trace>(MOST_LISTED);
-  readonly #devices = new Recent<DeviceTrace>(MOST_LISTED);
+  readonly #devices = new Newest<DeviceTrace>(MOST_LISTED);
   readonly #routes = new Recent<string>(MOST_ROUTED);
+
+  #passed = 0;
 
   constructor(catalogue: Catalogue) {
     this.#catalogue = catalogue;
@@ -86,14 +119,19 @@ export class Seen {
 
   /** Called for every well-formed report. */
   note(at: ReportTopic, now: number): void {
-    const gateway = touch(this.#gateways, at.gateway, now, newTrace);
+    const gateway = this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway);
+    gateway.lastSeen = now;
     gateway.count++;
-    const device = touch(this.#devices, at.device, now, newDeviceTrace);
-    device.count++;
-    if (device.gateway !== at.gateway) {
+    let device = this.#devices.get(at.device);
+    if (device?.gateway !== at.gateway) {
+      const before = this.#routes.get(at.device);
+      if (before !== at.gateway) this.#routes.set(at.device, at.gateway);
+      device ??= this.#admit(at.device, before === undefined);
+      if (device === undefined) return;
       device.gateway = at.gateway;
-      if (this.#routes.get(at.device) !== at.gateway) this.#routes.set(at.device, at.gateway);
     }
+    device.lastSeen = now;
+    device.count++;
     if (at.identifier !== undefined) noteIdentifier(device, at.identifier, now);
   }
 
@@ -125,29 +163,25 @@ export class Seen {
     return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id);
   }
 
+  #newGateway(id: string): Trace {
+    const trace = { lastSeen: 0, count: 0 };
+    this.#gateways.set(id, trace);
+    return trace;
+  }
+
+  /** In a network that is larger than the list, devices that were pushed out must not push out each other all the time. */
+  #admit(id: string, isNew: boolean): DeviceTrace | undefined {
+    if (!isNew && this.#devices.isFull && ++this.#passed % READMITTED !== 0) return undefined;
+    const trace = { lastSeen: 0, count: 0, gateway: '', identifiers: undefined };
+    this.#devices.add(id, trace);
+    return trace;
+  }
+
   *#chosenDevices({ gateway, device }: SeenQuery): Generator<[string, DeviceTrace]> {
     for (const entry of this.#devices.entries()) {
       if ((!device || entry[0] === device) && (!gateway || entry[1].gateway === gateway)) yield entry;
     }
   }
-}
-
-function newTrace(): Trace {
-  return { lastSeen: 0, count: 0 };
-}
-
-function newDeviceTrace(): DeviceTrace {
-  return { lastSeen: 0, count: 0, gateway: '', identifiers: undefined };
-}
-
-function touch<V extends Trace>(map: Recent<V>, key: string, now: number, create: () => V): V {
-  let trace = map.get(key);
-  if (!trace) {
-    trace = create();
-    map.set(key, trace);
-  }
-  trace.lastSeen = now;
-  return trace;
 }
 
 function noteIdentifier(device: DeviceTrace, id: string, now: number): void {

@@ -17,11 +17,14 @@ interface Entry<T> {
   gateways: ReadonlySet<string> | undefined;
 }
 
+/** Replaced when it changes: of 100 000 devices, most lists have one entry and no room to spare. */
+type Entries<T> = readonly Entry<T>[];
+
 /** Routes below one gateway, one device, or below neither: by identifier if they name some, else by segment. */
 class Bucket<T> {
-  byIdentifier: Map<string, Entry<T>[]> | undefined;
-  bySegment: Map<string, Entry<T>[]> | undefined;
-  any: Entry<T>[] = [];
+  byIdentifier: Map<string, Entries<T>> | undefined;
+  bySegment: Map<string, Entries<T>> | undefined;
+  any: Entries<T> = [];
 
   get empty(): boolean {
     return this.any.length === 0 && !this.byIdentifier?.size && !this.bySegment?.size;
@@ -48,12 +51,9 @@ export class Dispatch<T> {
   add(route: Route<T>): () => void {
     const { segments, gateways, target } = route;
     const entry = { target, segments: restriction(segments), gateways: restriction(gateways) };
-    this.#place(route, (list) => list.push(entry));
+    this.#place(route, (list) => [...list, entry]);
     return () => {
-      this.#place(route, (list) => {
-        const at = list.indexOf(entry);
-        if (at >= 0) list.splice(at, 1);
-      });
+      this.#place(route, (list) => list.filter((other) => other !== entry));
       this.#prune(this.#byDevice, route.devices);
       this.#prune(this.#byGateway, route.gateways);
     };
@@ -77,7 +77,7 @@ export class Dispatch<T> {
       this.#take(bucket.byIdentifier?.get(at.identifier), at, segment, matched);
   }
 
-  #take(entries: Entry<T>[] | undefined, at: ReportTopic, segment: string, matched: T[]): void {
+  #take(entries: Entries<T> | undefined, at: ReportTopic, segment: string, matched: T[]): void {
     if (!entries) return;
     for (const { target, segments, gateways } of entries) {
       // The device and the identifier are settled by the place of the route, except under a gateway.
@@ -86,18 +86,16 @@ export class Dispatch<T> {
     }
   }
 
-  #place(route: Route<T>, change: (list: Entry<T>[]) => void): void {
+  #place(route: Route<T>, change: (list: Entries<T>) => Entries<T>): void {
     for (const bucket of this.#bucketsOf(route)) {
       if (route.identifiers.size > 0) {
         bucket.byIdentifier ??= new Map();
-        for (const identifier of route.identifiers) change(listAt(bucket.byIdentifier, identifier));
-        dropEmpty(bucket.byIdentifier, route.identifiers);
+        changeAt(bucket.byIdentifier, route.identifiers, change);
       } else if (route.segments.size > 0) {
         bucket.bySegment ??= new Map();
-        for (const segment of route.segments) change(listAt(bucket.bySegment, segment));
-        dropEmpty(bucket.bySegment, route.segments);
+        changeAt(bucket.bySegment, route.segments, change);
       } else {
-        change(bucket.any);
+        bucket.any = change(bucket.any);
       }
     }
   }
@@ -118,18 +116,20 @@ function restriction(set: ReadonlySet<string>): ReadonlySet<string> | undefined 
   return set.size === 0 ? undefined : set;
 }
 
-function listAt<V>(map: Map<string, V[]>, key: string): V[] {
-  const list = map.get(key) ?? [];
-  map.set(key, list);
-  return list;
+function changeAt<T>(
+  map: Map<string, Entries<T>>,
+  keys: ReadonlySet<string>,
+  change: (list: Entries<T>) => Entries<T>,
+): void {
+  for (const key of keys) {
+    const list = change(map.get(key) ?? []);
+    if (list.length > 0) map.set(key, list);
+    else map.delete(key);
+  }
 }
 
 function bucketAt<T>(map: Map<string, Bucket<T>>, key: string): Bucket<T> {
   const bucket = map.get(key) ?? new Bucket<T>();
   map.set(key, bucket);
   return bucket;
-}
-
-function dropEmpty<V>(map: Map<string, V[]>, keys: ReadonlySet<string>): void {
-  for (const key of keys) if (map.get(key)?.length === 0) map.delete(key);
 }

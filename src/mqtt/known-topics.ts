@@ -4,7 +4,7 @@
 const MOST = 10_000;
 const LONGEST = 200;
 /** With so many topics looked for in vain, what fills the memory is of a network that is no more. */
-const OUTDATED = 10 * MOST;
+const OUTDATED = 100 * MOST;
 
 /** Larger networks get the benefit for a part of their topics: replacing the oldest would cost more than it brings. */
 export class KnownTopics<V> {

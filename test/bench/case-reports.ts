@@ -12,8 +12,8 @@ const DECODED: Traffic = { form: 'decoded', gateways: 10, devices: 50 };
 const MANY: Traffic = { form: 'decoded', gateways: 20, devices: 200 };
 
 /** Reports of a round: so many that compiling the code, which each process does once, is not what is measured. */
-const LONG = 120_000;
-const SHORT = 20_000;
+const LONG = 80_000;
+const SHORT = 10_000;
 /** Per second. */
 const RATE = 30_000;
 

@@ -1,0 +1,60 @@
+// What reports have shown, in a network that is larger than what is kept.
+import assert from 'node:assert/strict';
+import { createCatalogue } from '../src/protocol/identifiers.ts';
+import { readReportTopic } from '../src/protocol/reports/index.ts';
+import { Seen } from '../src/seen.ts';
+
+const G = 'c0141f68fc3d';
+const G2 = 'c0141f68fc3e';
+const LISTED = 10_000;
+
+describe('what reports have shown', () => {
+  const deviceAt = (i: number) => (0xd00000000000 + i).toString(16);
+
+  function heard(seen: Seen, from: number, to: number, gateway = G): void {
+    for (let i = from; i < to; i++)
+      seen.note(readReportTopic('t', gateway, deviceAt(i), 'measurement/8800'), i);
+  }
+
+  const listed = (seen: Seen) => new Set(seen.devices().map(({ id }) => id));
+
+  it('lists the devices that came last when they are too many, and knows the gateway of all', () => {
+    const seen = new Seen(createCatalogue());
+    heard(seen, 0, 15_000);
+    const devices = listed(seen);
+    assert.equal(devices.size, LISTED);
+    assert.ok(devices.has(deviceAt(14_999)) && !devices.has(deviceAt(0)));
+    assert.equal(seen.gatewayOf(deviceAt(0)), G);
+    heard(seen, 0, 1, G2);
+    assert.equal(seen.gatewayOf(deviceAt(0)), G2);
+  });
+
+  it('keeps most of the list when devices that were pushed out report again, and lets some of them back in', () => {
+    const seen = new Seen(createCatalogue());
+    heard(seen, 0, 15_000);
+    const before = listed(seen);
+    heard(seen, 0, 5_000);
+    const after = listed(seen);
+    const back = [...after].filter((id) => !before.has(id)).length;
+    assert.equal(after.size, LISTED);
+    assert.ok(back > 0 && back < LISTED / 10, `${back}`);
+  });
+
+  it('counts the reports of a device and of each of its properties', () => {
+    const seen = new Seen(createCatalogue());
+    for (const rest of ['measurement/8800', 'measurement/8800', 'property/8100', 'heartbeat'])
+      seen.note(readReportTopic('t', G, deviceAt(1), rest), 0);
+    assert.deepEqual(
+      seen.devices().map(({ count }) => count),
+      [4],
+    );
+    const counts = seen.identifiers({ device: deviceAt(1) }).map(({ id, count }) => [id, count]);
+    assert.deepEqual(
+      new Map(counts as [string, number][]),
+      new Map([
+        ['8800', 2],
+        ['8100', 1],
+      ]),
+    );
+  });
+});
