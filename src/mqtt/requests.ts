@@ -1,9 +1,9 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
-import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import { InFlight, type InFlightItem } from './in-flight.ts';
 import { type Lane, Outbox } from './outbox.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
@@ -36,7 +36,7 @@ export interface SendOptions {
   awaitAnswer: boolean;
 }
 
-interface Pending {
+interface Pending extends InFlightItem {
   request: BuiltRequest;
   gateway: Gateway;
   lane: Lane;
@@ -44,7 +44,6 @@ interface Pending {
   timeout: number;
   signal: AbortSignal;
   awaitAnswer: boolean;
-  id: string;
   sent: boolean;
   timer: NodeJS.Timeout | undefined;
   resolve(body: unknown): void;
@@ -68,12 +67,9 @@ export class Requests {
   readonly #topics: Topics;
   readonly #transport: RequestTransport;
   readonly #gateways = new Map<string, Gateway>();
-  /** What is in flight. */
-  readonly #byId = new Map<string, Pending>();
+  readonly #inFlight = new InFlight<Pending>();
   readonly #signals = new WeakSet<AbortSignal>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
-  readonly #idPrefix = randomBytes(6).toString('hex');
-  #count = 0;
   #lastSignal: AbortSignal | undefined;
   #closed = false;
 
@@ -103,7 +99,8 @@ export class Requests {
         timeout,
         signal,
         awaitAnswer,
-        id: `${this.#idPrefix}-${(this.#count++).toString(36)}`,
+        id: '',
+        place: -1,
         sent: false,
         timer: undefined,
         resolve,
@@ -114,7 +111,7 @@ export class Requests {
 
   /** True when nothing is waiting or in flight. */
   get idle(): boolean {
-    return this.#byId.size === 0 && this.#waiting.request === 0 && this.#waiting.ack === 0;
+    return this.#inFlight.size === 0 && this.#waiting.request === 0 && this.#waiting.ack === 0;
   }
 
   /** Takes a message of a response topic. */
@@ -122,17 +119,19 @@ export class Requests {
     const body = parse(payload);
     const id = (body as { id?: unknown } | null)?.id;
     if (typeof id === 'string' && id !== '') {
-      const pending = this.#byId.get(id);
+      const pending = this.#inFlight.find(id);
       if (pending) this.#answered(pending, body);
       return;
     }
     // A retained answer is an old one: without an id it belongs to nobody.
     const gateway = this.#gateways.get(gatewayId);
     if (!gateway || retained) return;
-    const [only, ...others] = [...this.#byId.values()].filter(
-      (pending) =>
-        pending.gateway === gateway && pending.request.device === device && pending.request.suffix === rest,
-    );
+    const [only, ...others] = this.#inFlight
+      .values()
+      .filter(
+        (pending) =>
+          pending.gateway === gateway && pending.request.device === device && pending.request.suffix === rest,
+      );
     if (only && others.length === 0) this.#answered(only, body ?? payload);
   }
 
@@ -214,7 +213,7 @@ export class Requests {
     clearTimeout(pending.timer);
     pending.sent = true;
     countFlight(pending, 1);
-    this.#byId.set(pending.id, pending);
+    this.#inFlight.add(pending);
     pending.timer = setTimeout(() => this.#fail(pending, timedOut(pending)), pending.timeout);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
     const payload = JSON.stringify({ id: pending.id, ...request.payload });
@@ -244,7 +243,7 @@ export class Requests {
   /** Takes a request out of the air; false when it has landed already. */
   #land(pending: Pending): boolean {
     clearTimeout(pending.timer);
-    if (!this.#byId.delete(pending.id)) return false;
+    if (!this.#inFlight.remove(pending)) return false;
     countFlight(pending, -1);
     return true;
   }
@@ -286,7 +285,7 @@ export class Requests {
 
   #abort(wanted: (pending: Pending) => boolean): void {
     for (const gateway of this.#gateways.values()) this.#drop(gateway, wanted, closed);
-    for (const pending of [...this.#byId.values()]) if (wanted(pending)) this.#fail(pending, closed());
+    for (const pending of this.#inFlight.values()) if (wanted(pending)) this.#fail(pending, closed());
   }
 
   #unreachable({ timeout }: Pending): ServiceError {

@@ -1,0 +1,52 @@
+// Requests in flight, found by their id: it ends in the place that the request has in a list.
+import { randomBytes } from 'node:crypto';
+
+const RADIX = 36;
+
+export interface InFlightItem {
+  /** Given by `add`; empty before. */
+  id: string;
+  /** Given by `add`. */
+  place: number;
+}
+
+/**
+ * A map by id would be rebuilt for every so many requests, and each version of it would keep alive what was in
+ * flight then until memory is cleared thoroughly.
+ */
+export class InFlight<T extends InFlightItem> {
+  /** Answers to other clients arrive here too, so ids begin with something of our own. */
+  readonly #prefix = `${randomBytes(6).toString('hex')}-`;
+  readonly #items: (T | undefined)[] = [];
+  readonly #free: number[] = [];
+  #count = 0;
+
+  get size(): number {
+    return this.#items.length - this.#free.length;
+  }
+
+  /** Gives the item an id that no other has or had. */
+  add(item: T): void {
+    item.place = this.#free.pop() ?? this.#items.length;
+    item.id = `${this.#prefix}${(this.#count++).toString(RADIX)}-${item.place.toString(RADIX)}`;
+    this.#items[item.place] = item;
+  }
+
+  find(id: string): T | undefined {
+    if (!id.startsWith(this.#prefix)) return undefined;
+    const item = this.#items[Number.parseInt(id.slice(id.lastIndexOf('-') + 1), RADIX)];
+    return item?.id === id ? item : undefined;
+  }
+
+  /** False when the item is not in flight. */
+  remove(item: T): boolean {
+    if (this.#items[item.place] !== item) return false;
+    this.#items[item.place] = undefined;
+    this.#free.push(item.place);
+    return true;
+  }
+
+  values(): T[] {
+    return this.#items.filter((item) => item !== undefined);
+  }
+}
