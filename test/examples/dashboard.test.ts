@@ -21,15 +21,23 @@ describe('the dashboard', function () {
     await rows.nth(20).waitFor();
     const { mac } = service.fleet.devices[3]!;
     await page.getByLabel('Search').fill(`${mac.slice(-4)} kyiv`);
-    await page.waitForFunction(() => document.querySelectorAll('.mt-devices tbody tr').length === 1);
-    assert.ok((await rows.innerText()).includes(mac));
+    // A device is in the list when it has reported, so the search may find nothing at first.
+    await rows.filter({ hasText: mac }).waitFor();
+    assert.equal(await rows.count(), 1);
     await page.getByLabel('Search').fill('');
   });
 
   it('interrupts a line where reports were lost, and fills in the samples that come late', async () => {
     const { page, service } = dashboard;
     const [gateway] = service.gateways;
-    await page.locator('.mt-spark .mt-line[d*="L"]').first().waitFor({ state: 'attached' });
+    // What has no line yet cannot be interrupted.
+    await page.waitForFunction(
+      (macs) =>
+        [...document.querySelectorAll<HTMLElement>('.mt-devices tbody tr')].some(
+          (row) => row.querySelector('.mt-line[d*="L"]') && macs.some((mac) => row.innerText.includes(mac)),
+        ),
+      gateway!.devices.map(({ mac }) => mac),
+    );
     await service.away(gateway!.mac);
     await service.publishSamples(200);
     await service.publishReports(400);
