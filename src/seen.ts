@@ -29,8 +29,8 @@ interface IdentifierTrace extends Trace {
 
 interface DeviceTrace extends Trace {
   gateway: string;
-  /** A device has few, and of most devices of a large network the trace is soon forgotten: a map would be dear. */
-  identifiers: IdentifierTrace[] | undefined;
+  /** A device has few: to look through them costs less than a map. */
+  identifiers: IdentifierTrace[];
 }
 
 /** A map in two generations: what was not touched for half of `most` insertions is dropped, in constant time. */
@@ -110,7 +110,7 @@ export class Seen {
   readonly #gateways = new Recent<Trace>(MOST_LISTED);
   readonly #devices = new Newest<DeviceTrace>(MOST_LISTED);
   readonly #routes = new Recent<string>(MOST_ROUTED);
-
+  /** Reports of devices that are known but not listed. */
   #passed = 0;
 
   constructor(catalogue: Catalogue) {
@@ -132,7 +132,7 @@ export class Seen {
     }
     device.lastSeen = now;
     device.count++;
-    if (at.identifier !== undefined) noteIdentifier(device, at.identifier, now);
+    if (at.identifier !== undefined) noteIdentifier(device.identifiers, at.identifier, now);
   }
 
   /** The gateway that last reported the device. */
@@ -151,7 +151,7 @@ export class Seen {
   identifiers(query: SeenQuery = {}): SeenEntry[] {
     const merged = new Map<string, Trace>();
     for (const [, device] of this.#chosenDevices(query)) {
-      for (const { id, count, lastSeen } of device.identifiers ?? []) {
+      for (const { id, count, lastSeen } of device.identifiers) {
         const sum = merged.get(id);
         if (!sum) merged.set(id, { count, lastSeen });
         else {
@@ -172,7 +172,7 @@ export class Seen {
   /** In a network that is larger than the list, devices that were pushed out must not push out each other all the time. */
   #admit(id: string, isNew: boolean): DeviceTrace | undefined {
     if (!isNew && this.#devices.isFull && ++this.#passed % READMITTED !== 0) return undefined;
-    const trace = { lastSeen: 0, count: 0, gateway: '', identifiers: undefined };
+    const trace = { lastSeen: 0, count: 0, gateway: '', identifiers: [] };
     this.#devices.add(id, trace);
     return trace;
   }
@@ -184,14 +184,8 @@ export class Seen {
   }
 }
 
-function noteIdentifier(device: DeviceTrace, id: string, now: number): void {
-  const { identifiers } = device;
-  if (identifiers === undefined) {
-    device.identifiers = [{ id, lastSeen: now, count: 1 }];
-    return;
-  }
-  for (let i = 0; i < identifiers.length; i++) {
-    const trace = identifiers[i] as IdentifierTrace;
+function noteIdentifier(identifiers: IdentifierTrace[], id: string, now: number): void {
+  for (const trace of identifiers) {
     if (trace.id !== id) continue;
     trace.count++;
     trace.lastSeen = now;

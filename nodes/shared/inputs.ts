@@ -33,12 +33,6 @@ export class Inputs {
   act: Act | undefined;
   readonly #base: Ground;
   readonly #running = new Set<Input>();
-  /** One for all messages: most views are replaced before anybody sees them. */
-  readonly #working: View & { values: { count: number } } = {
-    look: 'working',
-    key: 'status.working',
-    values: { count: 0 },
-  };
   #service: View = READY;
   /** How the last message ended. */
   #last: View | undefined;
@@ -125,8 +119,7 @@ export class Inputs {
   #show(): void {
     const count = this.#running.size;
     if (count > 0) {
-      this.#working.values.count = count;
-      this.#base.show(this.#working);
+      this.#base.show({ look: 'working', key: 'status.working', values: { count } });
     } else {
       const isReady = this.#service.look === 'ready';
       this.#base.show(isReady ? (this.#last ?? this.#service) : this.#service);

@@ -54,7 +54,6 @@ export class Outbox<T extends Waiting> {
   readonly #acks = new Fifo<T>();
   readonly #places: number;
   #lastWasAck = false;
-  #size = 0;
 
   /** @param places how many may be in flight at once */
   constructor(places: number) {
@@ -62,7 +61,6 @@ export class Outbox<T extends Waiting> {
   }
 
   push(item: T): void {
-    this.#size++;
     this.#lineOf(item).push(item);
   }
 
@@ -71,24 +69,19 @@ export class Outbox<T extends Waiting> {
    * most half of them, so neither lane can block the other; with a single place the lanes take turns.
    */
   next(requestsInFlight: number, acksInFlight: number): T | undefined {
-    if (this.#size === 0 || requestsInFlight + acksInFlight >= this.#places) return undefined;
+    if (requestsInFlight + acksInFlight >= this.#places) return undefined;
     const ackFirst = acksInFlight === 0 && !(this.#places === 1 && this.#lastWasAck);
     const item = ackFirst
       ? (this.#acks.shift() ?? this.#nextRequest())
       : (this.#nextRequest() ??
         (acksInFlight < Math.max(1, this.#places / 2) ? this.#acks.shift() : undefined));
-    if (item) {
-      this.#size--;
-      this.#lastWasAck = item.lane === 'ack';
-    }
+    if (item) this.#lastWasAck = item.lane === 'ack';
     return item;
   }
 
   /** Takes out all that are wanted, in order. */
   take(wanted: (item: T) => boolean): T[] {
-    const taken = [...this.#requests, this.#acks].flatMap((line) => line.take(wanted));
-    this.#size -= taken.length;
-    return taken;
+    return [...this.#requests, this.#acks].flatMap((line) => line.take(wanted));
   }
 
   *[Symbol.iterator](): Generator<T> {

@@ -70,7 +70,6 @@ export class Requests {
   readonly #inFlight = new InFlight<Pending>();
   readonly #signals = new WeakSet<AbortSignal>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
-  #lastSignal: AbortSignal | undefined;
   #closed = false;
 
   constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
@@ -274,8 +273,6 @@ export class Requests {
 
   /** One listener per signal, however many requests share it. */
   #watch(signal: AbortSignal): void {
-    if (signal === this.#lastSignal) return;
-    this.#lastSignal = signal;
     if (this.#signals.has(signal)) return;
     this.#signals.add(signal);
     signal.addEventListener('abort', () => this.#abort((pending) => pending.signal === signal), {

@@ -11,6 +11,7 @@ const LENGTH = 12;
  */
 export function parseMac(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
+  // The usual case, without the cost of the pattern.
   if (isMac(value)) return value;
   const match = SPELLINGS.exec(value);
   if (!match) return undefined;
