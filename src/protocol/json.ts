@@ -10,20 +10,29 @@ export function parseJson(text: string): unknown {
   try {
     const value = JSON.parse(text) as unknown;
     // A short text cannot be nested too deep.
-    return text.length <= 2 * DEEPEST_RECEIVED || isWithin(value, DEEPEST_RECEIVED) ? value : undefined;
+    const isShort = text.length <= 2 * DEEPEST_RECEIVED;
+    return isShort || !isNested(value) || isWithin(value, DEEPEST_RECEIVED) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isWithin(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
+/** Lists are long and most of their values are texts and numbers: those cost no call. */
+function isWithin(value: object, depth: number): boolean {
   if (depth === 0) return false;
-  if (Array.isArray(value)) return value.every((item) => isWithin(item, depth - 1));
+  if (Array.isArray(value)) {
+    for (const item of value) if (isNested(item) && !isWithin(item, depth - 1)) return false;
+    return true;
+  }
   for (const key in value) {
-    if (!isWithin((value as Record<string, unknown>)[key], depth - 1)) return false;
+    const item = (value as Record<string, unknown>)[key];
+    if (isNested(item) && !isWithin(item, depth - 1)) return false;
   }
   return true;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Function nodes run in a context of their own, with another `Object`, so the prototype tells nothing. */

@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { compare, judge, median, type Row } from './compare.ts';
-import { type Figures, startBench } from './measure.ts';
+import { type Bench, type Figures, startBench } from './measure.ts';
 import type { Options } from './run.ts';
 
 const PAGE_SIZE = 1000;
 /** The default of the node. */
 const SMALL_PAGE = 100;
+/** Devices of the short list that warms up. */
+const FEW = 5000;
+/** Arrays listed one after the other. Over many of them memory depends on when V8 happens to clear it. */
+const LISTS = { warmUp: 2, memory: 3, time: 10 };
 const MB = 1024 * 1024;
 
 async function withList<T>(total: number, pageSize: number, act: (url: string) => Promise<T>): Promise<T> {
@@ -44,7 +48,7 @@ const ours = (url: string, output: 'array' | 'each'): NodeConfig[] => [
   },
   { id: 'out', type: 'bench-sink', wires: [] },
   { ...asker, id: 'ask-few', wires: [['few']] },
-  { id: 'few', type: 'mt-device-list', service: 'service', limit: 5000, output, wires: [['out']] },
+  { id: 'few', type: 'mt-device-list', service: 'service', limit: FEW, output, wires: [['out']] },
 ];
 
 const floor = (url: string): NodeConfig[] => [
@@ -60,29 +64,32 @@ const floor = (url: string): NodeConfig[] => [
   },
 ];
 
-/** Lists `lists` times after a warm-up; `messages` per list reach the flow's end. */
-async function measureLists(nodes: NodeConfig[], lists: number, messages: number): Promise<Figures> {
+async function withBench<T>(nodes: NodeConfig[], act: (bench: Bench) => Promise<T>): Promise<T> {
   const bench = await startBench(nodes, ['--expose-gc']);
   try {
-    const ask = (count: number) => () => bench.red.send('ask', { count, atOnce: 1 });
-    await (messages === 1
-      ? bench.round(2, ask(2))
-      : bench.round(5000, () => bench.red.send('ask-few', { count: 1, atOnce: 1 })));
-    return await bench.round(lists * messages, ask(lists));
+    return await act(bench);
   } finally {
     await bench.stop();
   }
+}
+
+/** Lists so many times, one after the other; `messages` per list reach the flow's end. */
+function ask({ red, round }: Bench, lists: number, messages = 1): Promise<Figures> {
+  return round(lists * messages, () => red.send('ask', { count: lists, atOnce: 1 }));
 }
 
 async function array({ pairs, scale }: Options): Promise<Row[]> {
   const total = 100_000 * scale;
   return withList(total, PAGE_SIZE, async (url) => {
     const memory: Record<string, number[]> = { ours: [], floor: [] };
-    const measure = (name: string, nodes: NodeConfig[]) => async () => {
-      const figures = await measureLists(nodes, 3, 1);
-      memory[name]?.push(figures.growth / MB);
-      return figures.wall / 3000;
-    };
+    const measure = (name: string, nodes: NodeConfig[]) => () =>
+      withBench(nodes, async (bench) => {
+        await ask(bench, LISTS.warmUp);
+        const { growth } = await ask(bench, LISTS.memory);
+        memory[name]?.push(growth / MB);
+        const { wall } = await ask(bench, LISTS.time);
+        return wall / 1000 / LISTS.time;
+      });
     const times = await compare(
       { ours: measure('ours', ours(url, 'array')), floor: measure('floor', floor(url)) },
       pairs,
@@ -101,7 +108,11 @@ async function each({ pairs, scale }: Options): Promise<Row[]> {
     await withList(total, SMALL_PAGE, async (url) => {
       const growths: number[] = [];
       for (let i = 0; i < Math.min(pairs, 3); i++) {
-        growths.push((await measureLists(ours(url, 'each'), 1, total)).growth / MB);
+        const growth = await withBench(ours(url, 'each'), async (bench) => {
+          await bench.round(FEW, () => bench.red.send('ask-few', { count: 1, atOnce: 1 }));
+          return (await ask(bench, 1, total)).growth;
+        });
+        growths.push(growth / MB);
       }
       const growth = median(growths);
       rows.push({
