@@ -23,7 +23,9 @@ export default function registerGwRead(RED: NodeAPI): void {
         'publicKey',
       ]);
       return async (msg, send) => {
-        const input = { ...(await read(msg)), form, key: readProperty(msg, 'key') ?? credentials.key };
+        const given = read(msg);
+        const values = given instanceof Promise ? await given : given;
+        const input = { ...values, form, key: readProperty(msg, 'key') ?? credentials.key };
         const answer = await session.request(operation, input, options);
         const { value: payload, response, gateway, device, identifier } = answer;
         const named = identifier === undefined ? undefined : { identifier };

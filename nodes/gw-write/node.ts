@@ -25,7 +25,9 @@ export default function registerGwWrite(RED: NodeAPI): void {
         'publicKey',
       ]);
       return async (msg, send) => {
-        const input = { ...(await read(msg)), form, key: readProperty(msg, 'key') ?? credentials.key };
+        const given = read(msg);
+        const values = given instanceof Promise ? await given : given;
+        const input = { ...values, form, key: readProperty(msg, 'key') ?? credentials.key };
         const answer = await session.request('write', input, options);
         const { response, gateway, device, identifier } = answer;
         const named = identifier === undefined ? undefined : { identifier };

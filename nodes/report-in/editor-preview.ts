@@ -1,5 +1,5 @@
 // The live preview of mt-report-in: the last reports that would pass the settings as they stand in the open panel.
-import { element, field } from '../shared/editor.ts';
+import { element, field, whenever } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
 import { chosenService } from '../shared/editor-sources.ts';
 
@@ -9,7 +9,9 @@ const ROWS = 8;
 interface PreviewRow {
   time?: string;
   gateway?: string;
+  gatewayName?: string;
   device?: string;
+  deviceName?: string;
   kind?: string;
   identifier?: string;
   name?: string;
@@ -17,29 +19,41 @@ interface PreviewRow {
   unit?: string;
 }
 
-/** Asks again and again while the panel is open; answers how to stop. */
+/** Asks again and again while the panel is open, and at once when another service is chosen; answers how to stop. */
 export function startPreview(
   box: JQuery,
   node: EditorNode,
   lists: () => Record<string, unknown>,
 ): () => void {
-  let stopped = false;
+  // A report that two gateways heard is told apart by them; the column stays, so that the table does not jump.
+  const gateways = new Set<string>();
+  let newest = 0;
   let timer: number | undefined;
   const turn = async () => {
-    const shown = await preview(node, lists());
-    if (!stopped && document.contains(box[0] ?? null)) {
+    window.clearTimeout(timer);
+    newest += 1;
+    const mine = newest;
+    const shown = await preview(node, lists(), gateways);
+    if (mine === newest && document.contains(box[0] ?? null)) {
       box.empty().append(shown);
       timer = window.setTimeout(() => void turn(), EVERY);
     }
   };
-  void turn();
+  whenever(['service'], () => {
+    gateways.clear();
+    void turn();
+  });
   return () => {
-    stopped = true;
+    newest += 1;
     window.clearTimeout(timer);
   };
 }
 
-async function preview(node: EditorNode, lists: Record<string, unknown>): Promise<JQuery> {
+async function preview(
+  node: EditorNode,
+  lists: Record<string, unknown>,
+  gateways: Set<string>,
+): Promise<JQuery> {
   const service = chosenService();
   if (service === '') {
     return note(node._('preview.noService'));
@@ -53,7 +67,11 @@ async function preview(node: EditorNode, lists: Record<string, unknown>): Promis
       data: JSON.stringify(settings),
       timeout: 10_000,
     });
-    return reportTable(node, Array.isArray(answer) ? (answer as PreviewRow[]) : []);
+    const rows = Array.isArray(answer) ? (answer as PreviewRow[]) : [];
+    for (const { gateway } of rows) {
+      gateways.add(gateway ?? '');
+    }
+    return reportTable(node, rows, gateways.size > 1);
   } catch (failure) {
     const { status, responseJSON } = failure as JQuery.jqXHR;
     const words = (responseJSON as { message?: unknown } | undefined)?.message;
@@ -77,37 +95,64 @@ function typedSettings(node: EditorNode): Record<string, unknown> {
 
 const note = (words: string) => element('div', 'mt-gateway-preview-note', words);
 
-function reportTable(node: EditorNode, rows: readonly PreviewRow[]): JQuery {
+function reportTable(node: EditorNode, rows: readonly PreviewRow[], withGateway: boolean): JQuery {
   if (rows.length === 0) {
     return note(node._('preview.nothing'));
   }
+  const columns = COLUMNS.filter(({ name }) => withGateway || name !== 'gateway');
   const table = element('table', '');
   const head = element('tr', '').appendTo(element('thead', '').appendTo(table));
-  for (const column of ['time', 'device', 'what', 'value']) {
-    element('th', '', node._(`preview.${column}`))
+  for (const { name } of columns) {
+    element('th', '', node._(`preview.${name}`))
       .attr('scope', 'col')
       .appendTo(head);
   }
   const body = element('tbody', '').appendTo(table);
   for (const report of rows) {
     const line = element('tr', '').appendTo(body);
-    for (const cell of cells(report)) {
-      element('td', '', cell).attr('title', cell).appendTo(line);
+    for (const { show, more } of columns) {
+      const cell = show(report);
+      element('td', '', cell)
+        .attr('title', more?.(report) ?? cell)
+        .appendTo(line);
     }
   }
   return table;
 }
 
-function cells(report: PreviewRow): string[] {
-  const at = new Date(report.time ?? '');
-  const time = Number.isNaN(at.getTime()) ? (report.time ?? '') : at.toLocaleTimeString();
-  const { value } = report;
-  const shown =
-    value === undefined || value === null
-      ? ''
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value);
-  const what = [report.kind, report.name ?? report.identifier].filter(Boolean).join(' · ');
-  return [time, report.device ?? '', what, [shown, report.unit].filter(Boolean).join(' ')];
+interface Column {
+  name: string;
+  show(report: PreviewRow): string;
+  /** What pointing at a cell shows, where that is more than its text. */
+  more?(report: PreviewRow): string;
+}
+
+const joined = (parts: readonly unknown[], by: string) => parts.filter(Boolean).join(by);
+
+const COLUMNS: readonly Column[] = [
+  { name: 'time', show: ({ time }) => shownTime(time) },
+  {
+    name: 'gateway',
+    show: ({ gateway, gatewayName }) => gatewayName ?? gateway ?? '',
+    more: ({ gateway, gatewayName }) => joined([gatewayName, gateway], ' · '),
+  },
+  {
+    name: 'device',
+    show: ({ device, deviceName }) => deviceName ?? device ?? '',
+    more: ({ device, deviceName }) => joined([deviceName, device], ' · '),
+  },
+  { name: 'what', show: ({ kind, name, identifier }) => joined([kind, name ?? identifier], ' · ') },
+  { name: 'value', show: ({ value, unit }) => joined([shownValue(value), unit], ' ') },
+];
+
+function shownTime(time = ''): string {
+  const at = new Date(time);
+  return Number.isNaN(at.getTime()) ? time : at.toLocaleTimeString();
+}
+
+function shownValue(value: unknown): string {
+  if (value === undefined || value === null) {
+    return '';
+  }
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

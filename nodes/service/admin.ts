@@ -93,5 +93,9 @@ function preview(_RED: NodeAPI, session: Session, { body }: Request): unknown {
   return lines
     .slice(-limit)
     .reverse()
-    .map(({ report }) => report);
+    .map(({ report }) => ({
+      ...report,
+      gatewayName: session.devices?.nameOf(report.gateway),
+      deviceName: session.devices?.nameOf(report.device),
+    }));
 }

@@ -125,6 +125,8 @@ export class Connection {
       connectTimeout: CONNECT_TIMEOUT,
       reconnectPeriod: 0,
       resubscribe: false,
+      // A ping when it is due, also while the broker acknowledges: moving it with each acknowledgement takes time.
+      reschedulePings: false,
       queueQoSZero: false,
       // Even when nobody listens, MQTT.js's own log takes time for every packet.
       ...(process.env.DEBUG ? {} : { log: () => {} }),

@@ -9,6 +9,8 @@ import { type Lane, Outbox } from './outbox.ts';
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MOST_ACKS_WAITING = 100_000;
 const BODY_SHOWN = 500;
+/** Milliseconds: beyond it Node.js takes a timer for an immediate one. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RequestLimits {
   maxInFlight: number;
@@ -45,7 +47,10 @@ interface Pending extends InFlightItem {
   signal: AbortSignal;
   awaitAnswer: boolean;
   sent: boolean;
+  /** While it is not sent and nothing can be sent. */
   timer: NodeJS.Timeout | undefined;
+  /** In milliseconds of `performance.now()`; when it is sent. */
+  deadline: number;
   resolve(body: unknown): void;
   reject(error: ServiceError): void;
 }
@@ -70,6 +75,9 @@ export class Requests {
   readonly #inFlight = new InFlight<Pending>();
   readonly #signals = new WeakSet<AbortSignal>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
+  /** One for all that is in flight, at the first deadline: nearly every request is answered long before its own. */
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
   #closed = false;
 
   constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
@@ -102,6 +110,7 @@ export class Requests {
         place: -1,
         sent: false,
         timer: undefined,
+        deadline: Number.POSITIVE_INFINITY,
         resolve,
         reject,
       });
@@ -145,6 +154,7 @@ export class Requests {
   close(): void {
     this.#closed = true;
     this.#abort(() => true);
+    clearTimeout(this.#timer);
   }
 
   #enqueue(pending: Pending): void {
@@ -211,13 +221,30 @@ export class Requests {
     const { request } = pending;
     clearTimeout(pending.timer);
     pending.sent = true;
+    pending.deadline = performance.now() + pending.timeout;
     countFlight(pending, 1);
     this.#inFlight.add(pending);
-    pending.timer = setTimeout(() => this.#fail(pending, timedOut(pending)), pending.timeout);
+    this.#expireAt(pending.deadline);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
     const payload = JSON.stringify({ id: pending.id, ...request.payload });
     this.#transport.publish(topic, payload, this.#limits.qos, (error) => this.#published(pending, error));
   }
+
+  #expireAt(time: number): void {
+    if (time >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = time;
+    this.#timer = setTimeout(this.#expire, Math.min(time - performance.now(), LONGEST_TIMER));
+  }
+
+  readonly #expire = (): void => {
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    for (const pending of this.#inFlight.values()) {
+      if (pending.deadline <= now) this.#fail(pending, timedOut(pending));
+      else this.#expireAt(pending.deadline);
+    }
+  };
 
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */
   #published(pending: Pending, error: Error | undefined): void {
@@ -241,7 +268,6 @@ export class Requests {
 
   /** Takes a request out of the air; false when it has landed already. */
   #land(pending: Pending): boolean {
-    clearTimeout(pending.timer);
     if (!this.#inFlight.remove(pending)) return false;
     countFlight(pending, -1);
     return true;

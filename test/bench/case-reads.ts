@@ -12,7 +12,7 @@ async function reads(options: Options): Promise<Row[]> {
     const rows: Row[] = [];
     await load.order({ do: 'respond' });
     for (const atOnce of IN_FLIGHT) {
-      const count = Math.round((atOnce === 1 ? 500 : 40_000) * options.scale);
+      const count = Math.round((atOnce === 1 ? 200 : 40_000) * options.scale);
       const values = await compare(
         {
           ours: () => measureReads(oursRead(broker), 'ask', count, atOnce),

@@ -123,6 +123,15 @@ describe('the panels in the editor', function () {
     });
   });
 
+  it('tells the gateways of the previewed reports apart, by their names as text', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    await page.click('#mt-gateway-gateways input');
+    await choices().first().waitFor();
+    await page.locator('#mt-gateway-preview th', { hasText: 'Gateway' }).waitFor();
+    await page.locator('#mt-gateway-preview td', { hasText: HOSTILE }).first().waitFor();
+  });
+
   it('shapes the value field of mt-gw-write by the property that is picked', async () => {
     const { page } = editor;
     await editor.edit('mt-gw-write');

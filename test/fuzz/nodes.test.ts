@@ -38,8 +38,8 @@ function refuse(): never {
 
 let count = 0;
 
-describeNodes('nodes with messages made to break them', (start) => {
-  const cases = countCases('messages through the nodes in Node-RED', Number.POSITIVE_INFINITY);
+describeNodes('nodes with messages made to break them', (start, version) => {
+  const cases = countCases(`messages through the nodes in ${version}`, Number.POSITIVE_INFINITY);
   let box: Service;
 
   before(async () => {

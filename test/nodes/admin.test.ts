@@ -95,6 +95,20 @@ describeNodes('the admin endpoints', (start) => {
     );
   });
 
+  it('name gateway and device of a previewed report, once the list of devices is known', async () => {
+    const flow = await run();
+    await subscribed(box);
+    const { gateway, device } = box.demo;
+    const { friendlyName } = box.devices.find(({ id }) => id === `bmac-${gateway}`)!;
+    assert.equal((await flow.get('/mt-service/svc/devices?limit=1')).status, 200);
+    await flow.post('/mt-service/svc/preview', {});
+    await box.publish(gateway, device, 'heartbeat', { time: new Date().toISOString(), seq: 1, status: 0 });
+    await flow.next('out');
+    const { body } = await flow.post('/mt-service/svc/preview', {});
+    const [row] = body as { gateway: string; gatewayName: string }[];
+    assert.deepEqual([row?.gateway, row?.gatewayName], [gateway, friendlyName]);
+  });
+
   it('name the field of a preview that cannot be read', async () => {
     const flow = await run();
     const { status, body } = await flow.post('/mt-service/svc/preview', { gateways: ['x'] });

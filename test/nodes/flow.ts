@@ -157,7 +157,7 @@ export type StartFlow = (
 ) => Promise<Flow>;
 
 /** Describes behaviour once per version of Node-RED. */
-export function describeNodes(title: string, define: (start: StartFlow) => void): void {
+export function describeNodes(title: string, define: (start: StartFlow, version: string) => void): void {
   for (const [name, path] of Object.entries(versions())) {
     describe(`${title} (${name})`, () => {
       const helper = load('node-red-node-test-helper') as Helper;
@@ -176,7 +176,7 @@ export function describeNodes(title: string, define: (start: StartFlow) => void)
         forget();
       });
 
-      define(async (flow, { credentials = {}, nodes = [] } = {}) => {
+      const start: StartFlow = async (flow, { credentials = {}, nodes = [] } = {}) => {
         const started = new Flow(helper);
         const watch = (RED: NodeAPI) => {
           const note = ({ id, status }: StatusEvent) => started.statuses(id).put(status);
@@ -186,7 +186,8 @@ export function describeNodes(title: string, define: (start: StartFlow) => void)
         await helper.load([watch, ...NODES, ...nodes], flow, credentials);
         started.listen(flow);
         return started;
-      });
+      };
+      define(start, name);
     });
   }
 }
