@@ -23,6 +23,7 @@ export default function registerGwRead(RED: NodeAPI): void {
         'publicKey',
       ]);
       return async (msg, send) => {
+        // Most fields are there at once; to await them all the same would cost every request a turn.
         const given = read(msg);
         const values = given instanceof Promise ? await given : given;
         const input = { ...values, form, key: readProperty(msg, 'key') ?? credentials.key };

@@ -26,7 +26,7 @@ export function startPreview(
   lists: () => Record<string, unknown>,
 ): () => void {
   // A report that two gateways heard is told apart by them; the column stays, so that the table does not jump.
-  const gateways = new Set<string>();
+  let gateways = new Set<string>();
   let newest = 0;
   let timer: number | undefined;
   const turn = async () => {
@@ -40,7 +40,8 @@ export function startPreview(
     }
   };
   whenever(['service'], () => {
-    gateways.clear();
+    // A new set, because the answer of the service before may still be on its way.
+    gateways = new Set();
     void turn();
   });
   return () => {
