@@ -4,7 +4,7 @@ import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
 import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { createBackoff } from './backoff.ts';
-import { GatheredWrites } from './gathered-writes.ts';
+import { gatherWrites } from './gathered-writes.ts';
 import { type MqttState, refusesCredentials, showBroker } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -34,7 +34,6 @@ export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #backoff = createBackoff(1_000, 60_000);
   readonly #refusedBackoff = createBackoff(10_000, 300_000);
-  readonly #writes = new GatheredWrites();
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
   #broker = 0;
@@ -76,7 +75,6 @@ export class Connection {
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done?: (error?: Error) => void): void {
     const client = this.#client;
     if (!client) return;
-    this.#writes.gather(client.stream);
     const options: IClientPublishOptions = { qos };
     client.publish(topic, payload, options, done);
   }
@@ -154,7 +152,6 @@ export class Connection {
     client.handleMessage = (packet, done) => {
       if (client !== this.#client) return;
       const { topic, payload, qos, retain } = packet;
-      if (qos > 0) this.#writes.gather(client.stream);
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
       } catch (error) {
@@ -170,6 +167,7 @@ export class Connection {
     this.#refusedBackoff.reset();
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);
+    gatherWrites(client.stream);
     this.#log.info(`connected to ${this.broker}`);
     this.subscriptions.online({
       subscribe: (filters) => client.subscribeAsync(filters),
