@@ -14,7 +14,6 @@ import { copyFields } from './protocol/json.ts';
 import { parseMac } from './protocol/mac.ts';
 import { buildRequest, type Operation, type RequestInput, readAnswer } from './protocol/operations/index.ts';
 import { isGiven } from './protocol/operations/request.ts';
-import { readQuery } from './rest/addresses.ts';
 import {
   request as callFreely,
   createLabel,
@@ -24,9 +23,8 @@ import {
   rename,
 } from './rest/calls.ts';
 import { RestClient } from './rest/client.ts';
-import { createDeviceFilter, type DeviceFilterInput } from './rest/filters.ts';
-import { devicePages } from './rest/pages.ts';
-import type { Device, RestState } from './rest/types.ts';
+import { type ListedPage, type ListOptions, listPages } from './rest/list.ts';
+import type { RestState } from './rest/types.ts';
 import { Seen } from './seen.ts';
 import type { Settings } from './settings.ts';
 
@@ -60,22 +58,6 @@ export interface Answer {
 export interface AcknowledgeOptions extends RequestOptions {
   /** False: done when the broker has the acknowledgement; true: when the response with status 0 has come. */
   wait: boolean;
-}
-
-export interface ListOptions extends DeviceFilterInput {
-  /** `MaxResults` of each page. */
-  pageSize: number;
-  /** Devices in all; 0: no limit. */
-  limit: number;
-  /** Further query parameters. */
-  query?: unknown;
-  signal: AbortSignal;
-}
-
-export interface ListedPage {
-  devices: Device[];
-  /** With the last page: false when `limit` cut the list. */
-  complete?: boolean;
 }
 
 export interface SessionState {
@@ -201,25 +183,11 @@ export class Session {
   }
 
   /**
-   * The devices that pass the filters, page by page; the next page is fetched when it is asked for.
-   * @throws ServiceError `NOT_CONFIGURED`, `INVALID_INPUT`, and what `RestClient.send` throws
+   * See `listPages` of the REST room.
+   * @throws ServiceError `NOT_CONFIGURED`, and what that throws
    */
   async *listPages(options: ListOptions): AsyncGenerator<ListedPage> {
-    const { pageSize, limit, signal } = options;
-    const passes = createDeviceFilter(options);
-    const query = readQuery(options.query);
-    let room = limit > 0 ? limit : Number.POSITIVE_INFINITY;
-    for await (const page of devicePages(this.#needRest(), { pageSize, query, signal })) {
-      const isLast = page.nextToken === undefined;
-      const found = page.devices.filter(passes);
-      const devices = found.length > room ? found.slice(0, room) : found;
-      room -= devices.length;
-      if (isLast || room === 0) {
-        yield { devices, complete: isLast && devices.length === found.length };
-        return;
-      }
-      yield { devices };
-    }
+    yield* listPages(this.#needRest(), options);
   }
 
   /** @throws ServiceError as `rename` of the REST room, `NOT_CONFIGURED` */

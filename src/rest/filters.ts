@@ -28,6 +28,7 @@ export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
     firmwareTest(input.firmware),
     searchTest(input.search),
   ].filter((test) => test !== undefined);
+  if (tests.length === 0) return () => true;
   return (device) => tests.every((test) => test(device));
 }
 

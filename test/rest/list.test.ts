@@ -1,0 +1,128 @@
+// A device list as flows ask for it: the next page is on its way early, but none is fetched in vain.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { RestClient } from '../../src/rest/client.ts';
+import { type ListedPage, type ListOptions, listPages } from '../../src/rest/list.ts';
+import { createClient, json, startServer, type TestServer } from './server.ts';
+
+const TWO = [{ id: 'a' }, { id: 'b' }];
+
+describe('listing', () => {
+  let server: TestServer;
+  let client: RestClient;
+  const held: ServerResponse[] = [];
+
+  beforeEach(async () => {
+    server = await startServer(() => undefined);
+    client = createClient(server.url, { retries: 0 });
+    held.length = 0;
+  });
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  const list = (options: Partial<ListOptions> = {}) =>
+    listPages(client, { pageSize: 2, limit: 0, signal: new AbortController().signal, ...options });
+
+  async function all(options: Partial<ListOptions>): Promise<ListedPage[]> {
+    const pages: ListedPage[] = [];
+    for await (const page of list(options)) pages.push(page);
+    return pages;
+  }
+
+  const endless = () => {
+    server.answer = (_, response) =>
+      json(response, { items: TWO.map((item) => ({ ...item })), nextToken: `t${server.calls.length}` });
+  };
+
+  /** Answers the first page; who asks for the second one waits until the test goes on. */
+  const holdSecond = () =>
+    new Promise<void>((resolve) => {
+      server.answer = (_, response) => {
+        if (server.calls.length === 1) {
+          json(response, { items: TWO, nextToken: 't' });
+        } else {
+          held.push(response);
+          resolve();
+        }
+      };
+    });
+
+  it('asks for the next page while the flow still has the one before', async () => {
+    const asked = holdSecond();
+    const pages = list();
+    assert.deepEqual((await pages.next()).value, { devices: TWO });
+    await asked;
+    json(held[0]!, { items: [{ id: 'c' }], nextToken: null });
+    assert.deepEqual((await pages.next()).value, { devices: [{ id: 'c' }], complete: true });
+    assert.equal((await pages.next()).done, true);
+    assert.equal(server.calls.length, 2);
+  });
+
+  for (const [limit, calls] of [
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [4, 2],
+  ] as const) {
+    it(`fetches ${calls} of many pages for a limit of ${limit}`, async () => {
+      endless();
+      const pages = await all({ limit });
+      assert.equal(pages.flatMap(({ devices }) => devices).length, limit);
+      assert.equal(pages.at(-1)?.complete, false);
+      assert.equal(server.calls.length, calls);
+    });
+  }
+
+  it('counts towards the limit only what passes the filters', async () => {
+    endless();
+    assert.equal((await all({ limit: 3, search: 'b' })).length, 3);
+    assert.equal(server.calls.length, 3);
+  });
+
+  it('gives the page that came before the next one fails', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const asked = holdSecond();
+    const pages = list();
+    assert.deepEqual((await pages.next()).value, { devices: TWO });
+    await asked;
+    const failed = new Promise<void>((resolve) =>
+      client.onState(({ name }) => name === 'failing' && setImmediate(resolve)),
+    );
+    held[0]!.writeHead(500).end('out of order');
+    await failed;
+    process.off('unhandledRejection', note);
+    assert.deepEqual(unhandled, []);
+    await assert.rejects(pages.next(), { code: 'HTTP_ERROR', message: /500/ });
+    assert.equal((await pages.next()).done, true);
+  });
+
+  it('gives up the page on its way when the flow wants no more', async () => {
+    const asked = holdSecond();
+    for await (const _ of list()) {
+      await asked;
+      break;
+    }
+    await once(held[0]!, 'close');
+    assert.equal(held[0]!.writableFinished, false);
+  });
+
+  it('ends with CLOSED when its node is stopped while the next page is on its way', async () => {
+    const stop = new AbortController();
+    const asked = holdSecond();
+    const pages = list({ signal: stop.signal });
+    await pages.next();
+    await asked;
+    stop.abort();
+    await assert.rejects(pages.next(), { code: 'CLOSED' });
+  });
+
+  it('asks for nothing when its node is stopped already', async () => {
+    await assert.rejects(list({ signal: AbortSignal.abort() }).next(), { code: 'CLOSED' });
+    assert.equal(server.calls.length + server.logins.length, 0);
+  });
+});
