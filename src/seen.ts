@@ -73,7 +73,7 @@ class Newest<V> {
   readonly #most: number;
   readonly #map = new Map<string, V>();
   /** Goes on where it was when the map changes: what comes next was added first. */
-  readonly #oldest = this.#map.keys();
+  readonly #oldest = this.#map.entries();
 
   constructor(most: number) {
     this.#most = most;
@@ -87,9 +87,12 @@ class Newest<V> {
     return this.#map.get(key);
   }
 
-  add(key: string, value: V): void {
-    if (this.isFull) this.#map.delete(this.#oldest.next().value as string);
+  /** @returns the entry that was pushed out */
+  add(key: string, value: V): [string, V] | undefined {
+    const pushedOut = this.isFull ? this.#oldest.next().value : undefined;
+    if (pushedOut) this.#map.delete(pushedOut[0]);
     this.#map.set(key, value);
+    return pushedOut;
   }
 
   entries(): Iterable<[string, V]> {
@@ -108,8 +111,9 @@ export interface SeenQuery {
 export class Seen {
   readonly #catalogue: Catalogue;
   readonly #gateways = new Recent<Trace>(MOST_LISTED);
-  readonly #devices = new Newest<DeviceTrace>(MOST_LISTED);
-  readonly #routes = new Recent<string>(MOST_ROUTED);
+  /** What is known of each device: its trace when it is listed, else only the gateway that last reported it. */
+  readonly #devices = new Recent<DeviceTrace | string>(MOST_ROUTED);
+  readonly #listed = new Newest<DeviceTrace>(MOST_LISTED);
   /** Reports of devices that are known but not listed. */
   #passed = 0;
 
@@ -122,14 +126,13 @@ export class Seen {
     const gateway = this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway);
     gateway.lastSeen = now;
     gateway.count++;
-    let device = this.#devices.get(at.device);
-    if (device?.gateway !== at.gateway) {
-      const before = this.#routes.get(at.device);
-      if (before !== at.gateway) this.#routes.set(at.device, at.gateway);
-      device ??= this.#admit(at.device, before === undefined);
-      if (device === undefined) return;
-      device.gateway = at.gateway;
+    const known = this.#devices.get(at.device);
+    const device = typeof known === 'object' ? known : this.#admit(at, known === undefined);
+    if (device === undefined) {
+      if (known !== at.gateway) this.#devices.set(at.device, at.gateway);
+      return;
     }
+    device.gateway = at.gateway;
     device.lastSeen = now;
     device.count++;
     if (at.identifier !== undefined) noteIdentifier(device.identifiers, at.identifier, now);
@@ -137,7 +140,8 @@ export class Seen {
 
   /** The gateway that last reported the device. */
   gatewayOf(device: string): string | undefined {
-    return this.#devices.get(device)?.gateway ?? this.#routes.get(device);
+    const known = this.#devices.get(device);
+    return typeof known === 'object' ? known.gateway : known;
   }
 
   gateways(query: SeenQuery = {}): SeenEntry[] {
@@ -170,15 +174,17 @@ export class Seen {
   }
 
   /** In a network that is larger than the list, devices that were pushed out must not push out each other all the time. */
-  #admit(id: string, isNew: boolean): DeviceTrace | undefined {
-    if (!isNew && this.#devices.isFull && ++this.#passed % READMITTED !== 0) return undefined;
-    const trace = { lastSeen: 0, count: 0, gateway: '', identifiers: [] };
-    this.#devices.add(id, trace);
+  #admit({ device, gateway }: ReportTopic, isNew: boolean): DeviceTrace | undefined {
+    if (!isNew && this.#listed.isFull && ++this.#passed % READMITTED !== 0) return undefined;
+    const trace = this.#listed.get(device) ?? { lastSeen: 0, count: 0, gateway, identifiers: [] };
+    const pushedOut = this.#listed.add(device, trace);
+    if (pushedOut) this.#devices.set(pushedOut[0], pushedOut[1].gateway);
+    this.#devices.set(device, trace);
     return trace;
   }
 
   *#chosenDevices({ gateway, device }: SeenQuery): Generator<[string, DeviceTrace]> {
-    for (const entry of this.#devices.entries()) {
+    for (const entry of this.#listed.entries()) {
       if ((!device || entry[0] === device) && (!gateway || entry[1].gateway === gateway)) yield entry;
     }
   }

@@ -29,6 +29,25 @@ describe('what reports have shown', () => {
     assert.equal(seen.gatewayOf(deviceAt(0)), G2);
   });
 
+  it('knows the last gateway of devices that were pushed out of the list, let back in and moved', () => {
+    const seen = new Seen(createCatalogue());
+    heard(seen, 0, 15_000);
+    for (const gateway of [G2, G]) {
+      for (let round = 0; round < 3; round++) heard(seen, 0, 15_000, gateway);
+      const known = new Set(Array.from({ length: 15_000 }, (_, i) => seen.gatewayOf(deviceAt(i))));
+      assert.deepEqual([...known], [gateway]);
+      assert.equal(seen.devices({ gateway }).length, LISTED);
+    }
+  });
+
+  it('forgets the gateways of those that were silent longest, in a network beyond all bounds', () => {
+    const seen = new Seen(createCatalogue());
+    heard(seen, 0, 450_000);
+    assert.equal(seen.gatewayOf(deviceAt(0)), undefined);
+    assert.equal(seen.gatewayOf(deviceAt(449_999)), G);
+    assert.equal(listed(seen).size, LISTED);
+  });
+
   it('keeps most of the list when devices that were pushed out report again, and lets some of them back in', () => {
     const seen = new Seen(createCatalogue());
     heard(seen, 0, 15_000);

@@ -17,14 +17,16 @@ interface Entry<T> {
   gateways: ReadonlySet<string> | undefined;
 }
 
-/** Replaced when it changes: of 100 000 devices, most lists have one entry and no room to spare. */
+/** Replaced when it changes, so that the many devices of one route can share it: what is shared stays in the caches. */
 type Entries<T> = readonly Entry<T>[];
+
+const NO_ENTRIES: Entries<never> = [];
 
 /** Routes below one gateway, one device, or below neither: by identifier if they name some, else by segment. */
 class Bucket<T> {
   byIdentifier: Map<string, Entries<T>> | undefined;
   bySegment: Map<string, Entries<T>> | undefined;
-  any: Entries<T> = [];
+  any: Entries<T> = NO_ENTRIES;
 
   get empty(): boolean {
     return this.any.length === 0 && !this.byIdentifier?.size && !this.bySegment?.size;
@@ -86,7 +88,8 @@ export class Dispatch<T> {
     }
   }
 
-  #place(route: Route<T>, change: (list: Entries<T>) => Entries<T>): void {
+  #place(route: Route<T>, changeOne: (list: Entries<T>) => Entries<T>): void {
+    const change = once(changeOne);
     for (const bucket of this.#bucketsOf(route)) {
       if (route.identifiers.size > 0) {
         bucket.byIdentifier ??= new Map();
@@ -116,13 +119,23 @@ function restriction(set: ReadonlySet<string>): ReadonlySet<string> | undefined 
   return set.size === 0 ? undefined : set;
 }
 
+/** Changes each list once: lists that were one stay one. */
+function once<List extends object>(change: (list: List) => List): (list: List) => List {
+  const changed = new Map<List, List>();
+  return (list) => {
+    const result = changed.get(list) ?? change(list);
+    changed.set(list, result);
+    return result;
+  };
+}
+
 function changeAt<T>(
   map: Map<string, Entries<T>>,
   keys: ReadonlySet<string>,
   change: (list: Entries<T>) => Entries<T>,
 ): void {
   for (const key of keys) {
-    const list = change(map.get(key) ?? []);
+    const list = change(map.get(key) ?? NO_ENTRIES);
     if (list.length > 0) map.set(key, list);
     else map.delete(key);
   }
