@@ -7,7 +7,7 @@ type Stream = MqttClient['stream'];
  * MQTT.js writes a packet in some three to eight pieces. Brokers leave 10 to 100 packets unacknowledged and then wait,
  * which ends the gathering too: a quiet turn follows.
  */
-const MOST_PIECES = 400;
+const MOST_PIECES = 256;
 const BLOCK_SIZE = 64 * 1024;
 /** Bytes that a character of a text can take in UTF-8. */
 const MOST_BYTES = 3;

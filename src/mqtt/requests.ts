@@ -234,16 +234,20 @@ export class Requests {
     if (time >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = time;
-    this.#timer = setTimeout(this.#expire, Math.min(time - performance.now(), LONGEST_TIMER));
+    // The time may have come meanwhile, and Node.js warns of negative timers.
+    const wait = Math.max(time - performance.now(), 0);
+    this.#timer = setTimeout(this.#expire, Math.min(wait, LONGEST_TIMER));
   }
 
   readonly #expire = (): void => {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
     for (const pending of this.#inFlight.values()) {
       if (pending.deadline <= now) this.#fail(pending, timedOut(pending));
-      else this.#expireAt(pending.deadline);
+      else next = Math.min(next, pending.deadline);
     }
+    this.#expireAt(next);
   };
 
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */
@@ -280,13 +284,13 @@ export class Requests {
       pending.timer = undefined;
       return;
     }
-    pending.timer ??= setTimeout(() => {
+    const giveUp = () =>
       this.#drop(
         gateway,
         (waiting) => waiting === pending,
         () => this.#unreachable(pending),
       );
-    }, pending.timeout);
+    pending.timer ??= setTimeout(giveUp, Math.min(pending.timeout, LONGEST_TIMER));
   }
 
   #drop(gateway: Gateway, wanted: (pending: Pending) => boolean, error: () => ServiceError): void {
