@@ -126,7 +126,7 @@ export class Seen {
     const gateway = this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway);
     gateway.lastSeen = now;
     gateway.count++;
-    const known = this.#devices.get(at.device);
+    const known = this.#find(at.device);
     const device = typeof known === 'object' ? known : this.#admit(at, known === undefined);
     if (device === undefined) {
       if (known !== at.gateway) this.#devices.set(at.device, at.gateway);
@@ -140,7 +140,7 @@ export class Seen {
 
   /** The gateway that last reported the device. */
   gatewayOf(device: string): string | undefined {
-    const known = this.#devices.get(device);
+    const known = this.#find(device);
     return typeof known === 'object' ? known.gateway : known;
   }
 
@@ -167,6 +167,11 @@ export class Seen {
     return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id);
   }
 
+  /** A device that was silent for long may be listed still when the larger map has dropped it. */
+  #find(device: string): DeviceTrace | string | undefined {
+    return this.#devices.get(device) ?? this.#listed.get(device);
+  }
+
   #newGateway(id: string): Trace {
     const trace = { lastSeen: 0, count: 0 };
     this.#gateways.set(id, trace);
@@ -176,7 +181,7 @@ export class Seen {
   /** In a network that is larger than the list, devices that were pushed out must not push out each other all the time. */
   #admit({ device, gateway }: ReportTopic, isNew: boolean): DeviceTrace | undefined {
     if (!isNew && this.#listed.isFull && ++this.#passed % READMITTED !== 0) return undefined;
-    const trace = this.#listed.get(device) ?? { lastSeen: 0, count: 0, gateway, identifiers: [] };
+    const trace = { lastSeen: 0, count: 0, gateway, identifiers: [] };
     const pushedOut = this.#listed.add(device, trace);
     if (pushedOut) this.#devices.set(pushedOut[0], pushedOut[1].gateway);
     this.#devices.set(device, trace);

@@ -40,6 +40,18 @@ describe('what reports have shown', () => {
     }
   });
 
+  it('knows the gateway of a device that is listed, however long it was silent', () => {
+    const seen = new Seen(createCatalogue());
+    const silent = 100_499;
+    heard(seen, 0, silent + 1);
+    for (let round = 0; round < 3; round++) heard(seen, 0, silent);
+    assert.ok(listed(seen).has(deviceAt(silent)));
+    assert.equal(seen.gatewayOf(deviceAt(silent)), G);
+    heard(seen, silent, silent + 1, G2);
+    assert.equal(seen.gatewayOf(deviceAt(silent)), G2);
+    assert.equal(listed(seen).size, LISTED);
+  });
+
   it('forgets the gateways of those that were silent longest, in a network beyond all bounds', () => {
     const seen = new Seen(createCatalogue());
     heard(seen, 0, 450_000);

@@ -51,9 +51,9 @@ export function gatherWrites(stream: Stream): void {
   const hold = (piece: string | Uint8Array): boolean => {
     const isText = typeof piece === 'string';
     const size = isText ? piece.length * MOST_BYTES : piece.length;
+    if (size > BLOCK_SIZE) return false;
     if (to + size > block.length) {
       release();
-      if (size > BLOCK_SIZE) return false;
       // Never used again: the stream may still be sending from it.
       block = Buffer.allocUnsafeSlow(BLOCK_SIZE);
       from = 0;

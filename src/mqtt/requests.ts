@@ -284,13 +284,16 @@ export class Requests {
       pending.timer = undefined;
       return;
     }
-    const giveUp = () =>
-      this.#drop(
-        gateway,
-        (waiting) => waiting === pending,
-        () => this.#unreachable(pending),
-      );
-    pending.timer ??= setTimeout(giveUp, Math.min(pending.timeout, LONGEST_TIMER));
+    pending.timer ??= setTimeout(
+      () => {
+        this.#drop(
+          gateway,
+          (waiting) => waiting === pending,
+          () => this.#unreachable(pending),
+        );
+      },
+      Math.min(pending.timeout, LONGEST_TIMER),
+    );
   }
 
   #drop(gateway: Gateway, wanted: (pending: Pending) => boolean, error: () => ServiceError): void {

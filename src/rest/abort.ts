@@ -11,14 +11,3 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSi
     if (signal.aborted) stop();
   });
 }
-
-/**
- * A controller that the signal aborts too. Abort it in the end, so that nothing stays behind at a signal that lives on.
- */
-export function abortWith(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true, signal: controller.signal });
-  return controller;
-}

@@ -1,5 +1,4 @@
 // A device list as flows ask for it: filtered, limited, with the next page on its way while one is in use.
-import { abortWith } from './abort.ts';
 import { readQuery } from './addresses.ts';
 import type { DevicePage } from './answers.ts';
 import type { RestClient } from './client.ts';
@@ -33,8 +32,9 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
   const passes = createDeviceFilter(options);
   const query = readQuery(options.query);
   let room = limit > 0 ? limit : Number.POSITIVE_INFINITY;
-  const fetching = abortWith(options.signal);
-  const pages = devicePages(client, { pageSize, query, signal: fetching.signal });
+  const left = new AbortController();
+  const signal = AbortSignal.any([options.signal, left.signal]);
+  const pages = devicePages(client, { pageSize, query, signal });
   try {
     for (let next = pages.next(); ; ) {
       // Nothing is asked of it beyond the last page, so it always has one.
@@ -53,6 +53,7 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
       yield { devices };
     }
   } finally {
-    fetching.abort();
+    // A page on its way is not waited for.
+    left.abort();
   }
 }

@@ -10,7 +10,7 @@ import { tableOf, writePage } from './page.ts';
 
 const HELP = `npm run bench -- [--case P1] [--pairs 5] [--scale 1]
   --case   only this case; may be repeated (all)
-  --pairs  how often each variant is measured, in turn (5)
+  --pairs  how often each variant is measured, in turn (5); P4 twice as often
   --scale  factor on the number of messages, to look quickly (1)`;
 
 export interface Options {

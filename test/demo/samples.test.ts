@@ -37,12 +37,21 @@ function chain(file: string): Node[] {
 describeNodes('storing samples before acknowledging them', (start) => {
   let box: Service;
   let folder: string;
+  const warnings: Error[] = [];
+  const warned = (warning: Error) => warnings.push(warning);
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'samples-'));
   });
   after(() => rm(folder, { recursive: true, force: true }));
-  afterEach(() => box.close());
+  beforeEach(() => {
+    warnings.length = 0;
+    process.on('warning', warned);
+  });
+  afterEach(async () => {
+    process.off('warning', warned);
+    await box.close();
+  });
 
   it('stores all of 20 000 samples and leaves none unacknowledged, with 5 % of the answers lost', async function () {
     this.timeout(300_000);
@@ -51,9 +60,6 @@ describeNodes('storing samples before acknowledging them', (start) => {
     const flow = await start(flowAround(serviceNode(box, { maxInFlight: 64 }), ...chain(file)), {
       nodes: CORE,
     });
-    const warnings: Error[] = [];
-    const warned = (warning: Error) => warnings.push(warning);
-    process.on('warning', warned);
     let ended = 0;
     const codes = new Set<unknown>();
     const count = (msg: Message) => {
@@ -76,7 +82,6 @@ describeNodes('storing samples before acknowledging them', (start) => {
       await box.publishSamples(samples);
       await end;
     }
-    process.off('warning', warned);
 
     assert.deepEqual(warnings, []);
     assert.equal(box.samples.unacknowledgedCount, 0);

@@ -12,8 +12,12 @@ describe('listing', () => {
   let server: TestServer;
   let client: RestClient;
   const held: ServerResponse[] = [];
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
 
   beforeEach(async () => {
+    unhandled.length = 0;
+    process.on('unhandledRejection', note);
     server = await startServer(() => undefined);
     client = createClient(server.url, { retries: 0 });
     held.length = 0;
@@ -21,6 +25,8 @@ describe('listing', () => {
   afterEach(async () => {
     await client.close();
     await server.stop();
+    process.off('unhandledRejection', note);
+    assert.deepEqual(unhandled, []);
   });
 
   const list = (options: Partial<ListOptions> = {}) =>
@@ -83,9 +89,6 @@ describe('listing', () => {
   });
 
   it('gives the page that came before the next one fails', async () => {
-    const unhandled: unknown[] = [];
-    const note = (reason: unknown) => unhandled.push(reason);
-    process.on('unhandledRejection', note);
     const asked = holdSecond();
     const pages = list();
     assert.deepEqual((await pages.next()).value, { devices: TWO });
@@ -95,7 +98,6 @@ describe('listing', () => {
     );
     held[0]!.writeHead(500).end('out of order');
     await failed;
-    process.off('unhandledRejection', note);
     assert.deepEqual(unhandled, []);
     await assert.rejects(pages.next(), { code: 'HTTP_ERROR', message: /500/ });
     assert.equal((await pages.next()).done, true);
