@@ -1,0 +1,49 @@
+// What `npm run test:mutants` changes, which tests have to notice, and how many of the changes they have to notice.
+
+/** Sources, and the quick tests that judge them: such as run the sources directly and need no build, browser or Node-RED. */
+export interface Room {
+  folder: string;
+  specs: readonly string[];
+}
+
+const PROTOCOL = ['test/protocol/*.test.ts'];
+const REST = ['test/rest/*.test.ts', 'test/devices.test.ts'];
+const MQTT = ['test/mqtt/*.test.ts', 'test/session.test.ts', 'test/seen.test.ts'];
+
+/** The first room whose folder a file lies in is its own. */
+export const ROOMS: readonly Room[] = [
+  { folder: 'src/protocol', specs: PROTOCOL },
+  { folder: 'src/rest', specs: REST },
+  { folder: 'src/mqtt', specs: MQTT },
+  { folder: 'src', specs: [...PROTOCOL, ...REST, ...MQTT] },
+];
+
+/** Of 100 changes that mean something, so many have to make a test fail. */
+export const LEAST_SCORE = 92;
+
+/** Kept between runs, so that the next one does only what is new; not in git. */
+export const STATE = '.mutants';
+
+/** Changes that change nothing, each with the reason. */
+export const EQUIVALENTS = 'test/mutants/equivalent.json';
+
+/** For each process that loads the runner of mocha's tests. */
+export const NODE_ARGS = ['--require', './test/mutants/mocha-12.cjs'];
+
+/** Settings of Stryker that are the same for every file: https://stryker-mutator.io/docs/stryker-js/configuration/ */
+export const OPTIONS = {
+  testRunner: 'mocha',
+  plugins: ['@stryker-mutator/mocha-runner'],
+  testRunnerNodeArgs: [...NODE_ARGS, '--import', 'tsx'],
+  // There is none in this place: Stryker would read it with a function that TypeScript 7 does not have.
+  tsconfigFile: 'none',
+  coverageAnalysis: 'perTest',
+  incremental: true,
+  allowEmpty: true,
+  reporters: [],
+  ignorePatterns: ['dist', 'docs', '.build', '.demo', 'coverage', STATE],
+  // What a test that failed left open is gone after so many mutants.
+  maxTestRunnerReuse: 40,
+  warnings: false,
+  timeoutMS: 5000,
+};

@@ -1,0 +1,76 @@
+// Runs Stryker over one source file, in a process of its own; a result that still holds is taken from the run before.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { NODE_ARGS, OPTIONS, type Room, STATE } from './config.ts';
+import type { Mutant } from './score.ts';
+
+interface Report {
+  files: Record<string, { mutants: Mutant[] }>;
+}
+
+/** A digest of everything that results depend on. */
+export function digestOfAll(): string {
+  const hash = createHash('sha256').update(JSON.stringify(OPTIONS));
+  for (const root of ['src', 'test']) {
+    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || entry.parentPath.startsWith(join('test', 'mutants'))) continue;
+      hash.update(entry.name).update(readFileSync(join(entry.parentPath, entry.name)));
+    }
+  }
+  return hash.digest('hex');
+}
+
+export interface RunOptions {
+  /** Of `digestOfAll`. */
+  digest: string;
+  /** Test processes at a time. */
+  jobs: number;
+  /** Does not trust the run before. */
+  isFresh: boolean;
+}
+
+/** @throws Error with Stryker's output when it did not get to the end */
+export async function mutantsOf(file: string, room: Room, options: RunOptions): Promise<Mutant[]> {
+  const state = join(STATE, file);
+  const [report, stamp, config] = ['.report.json', '.digest', '.config.json'].map((end) => state + end) as [
+    string,
+    string,
+    string,
+  ];
+  const holds = existsSync(stamp) && readFileSync(stamp, 'utf8') === options.digest && !options.isFresh;
+  if (!holds) {
+    mkdirSync(dirname(state), { recursive: true });
+    writeFileSync(config, JSON.stringify(configOf(file, room, report, options)));
+    await runStryker(config);
+    writeFileSync(stamp, options.digest);
+  }
+  const { files } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  return files[file]?.mutants ?? [];
+}
+
+function configOf(file: string, room: Room, report: string, { jobs, isFresh }: RunOptions): object {
+  return {
+    ...OPTIONS,
+    mutate: [file],
+    mochaOptions: { spec: room.specs },
+    incrementalFile: report,
+    force: isFresh,
+    concurrency: jobs,
+    tempDirName: join(STATE, 'sandbox'),
+  };
+}
+
+async function runStryker(config: string): Promise<void> {
+  const program = 'node_modules/@stryker-mutator/core/bin/stryker.js';
+  const child = spawn(process.execPath, [...NODE_ARGS, program, 'run', config], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: Buffer[] = [];
+  child.stdout.on('data', (data: Buffer) => output.push(data));
+  child.stderr.on('data', (data: Buffer) => output.push(data));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(Buffer.concat(output).toString());
+}
