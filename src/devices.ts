@@ -4,51 +4,55 @@ import type { Logger } from './log.ts';
 import { unlessAborted } from './rest/abort.ts';
 import type { RestClient } from './rest/client.ts';
 import { SYSTEM_CLOCK } from './rest/clock.ts';
+import {
+  type DeviceIndex,
+  DeviceIndexBuilder,
+  type DirectoryEntry,
+  textLength,
+} from './rest/device-index.ts';
 import { devicePages } from './rest/pages.ts';
-import type { Clock, Device } from './rest/types.ts';
+import type { Clock } from './rest/types.ts';
 
-/** What pickers show of a device. `name` is the friendly name, or the id where there is none. */
-export interface DirectoryEntry {
-  readonly id: string;
-  /** 12 lowercase hex digits; empty when the id has another form. */
-  readonly mac: string;
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly connected: boolean;
-  readonly model: string;
-}
+export type { DirectoryEntry } from './rest/device-index.ts';
 
-/** Milliseconds: no list for a picker is older. */
-const PICKER_AGE = 60_000;
+/** No list for a picker is older. */
+const PICKER_AGE_MS = 60_000;
 /** A list that is used and older than this is fetched anew behind the user's back, so that nobody waits for it. */
-const AHEAD_AGE = 30_000;
+const AHEAD_AGE_MS = 30_000;
+/** A list as young as this serves everybody, however new a list they want. */
+const MIN_AGE_MS = 1_000;
 /** After a failure the service is left alone for this long. */
-const FAILURE_PAUSE = 10_000;
+const FAILURE_PAUSE_MS = 10_000;
+/** A list that takes longer is given up; 200 000 devices at a second per page still fit. */
+const MAX_FETCH_MS = 40 * 60_000;
+/** One that a change made old, and one that was begun after it. */
+const MAX_FETCHES = 2;
 const PAGE_SIZE = 100;
-const MOST_ENTRIES = 200_000;
-const MOST_SHOWN = 1_000;
-
-interface List {
-  entries: DirectoryEntry[];
-  /** One lower-case text per entry, made once, so that a search at 50 000 devices is a scan of texts. */
-  texts: string[];
-  byMac: Map<string, DirectoryEntry>;
-  macsByLabel: Map<string, Set<string>>;
-}
+const MAX_SHOWN = 1_000;
+/** Characters of all that a search finds. */
+const MAX_SHOWN_LENGTH = 4_000_000;
 
 /**
  * Nothing is fetched before the first question; one fetch serves all who wait. When the service cannot be asked, the
- * last known list stays.
+ * last known list stays. A list that was asked for earlier never replaces one that was asked for later.
  */
 export class DeviceDirectory {
   readonly #client: RestClient;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
-  #list: List | undefined;
+  readonly #running = new Set<Promise<unknown>>();
+  #list: DeviceIndex | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
-  #pending: Promise<List> | undefined;
+  /** Fetches are numbered as they begin; this is the one that the list is of. */
+  #listNumber = 0;
+  #lastNumber = 0;
+  /** The fetch that shows every change so far. */
+  #pending: Promise<DeviceIndex> | undefined;
+  /** The fetch that begins when one of those under way has ended. */
+  #next: Promise<DeviceIndex> | undefined;
   #failure: { error: unknown; at: number } | undefined;
+  #warning = '';
 
   constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
     this.#client = client;
@@ -58,18 +62,22 @@ export class DeviceDirectory {
 
   /**
    * Devices whose name, MAC (any spelling), id or a label contains `q` in any case, in order of their names, from a list
-   * no older than 60 s; in an outage from the last known one.
+   * no older than 60 s; in an outage from the last known one. At most 1 000, and no more than 4 million characters.
    * @throws what the fetch threw, when there never was a list
    */
   async search(q: string, limit: number, signal?: AbortSignal): Promise<DirectoryEntry[]> {
-    const list = await this.#listForPicker(signal);
-    const most = Math.min(MOST_SHOWN, Math.max(0, Math.trunc(limit) || 0));
+    const { texts, entries } = await this.#listForPicker(signal);
+    const most = mostShown(limit);
     const wanted = q.trim().toLowerCase();
     const mac = macPart(wanted);
     const found: DirectoryEntry[] = [];
-    for (let i = 0; i < list.texts.length && found.length < most; i++) {
-      const text = list.texts[i]!;
-      if (text.includes(wanted) || (mac !== undefined && text.includes(mac))) found.push(list.entries[i]!);
+    let room = MAX_SHOWN_LENGTH;
+    for (let i = 0; i < texts.length && found.length < most; i++) {
+      const text = texts[i]!;
+      if (!text.includes(wanted) && (mac === undefined || !text.includes(mac))) continue;
+      room -= textLength(entries[i]!);
+      if (room < 0) break;
+      found.push(entries[i]!);
     }
     return found;
   }
@@ -79,12 +87,12 @@ export class DeviceDirectory {
     const list = await this.#listForPicker(signal);
     const wanted = q.trim().toLowerCase();
     const found = [...list.macsByLabel.keys()].filter((label) => label.toLowerCase().includes(wanted));
-    return found.sort().slice(0, Math.min(MOST_SHOWN, Math.max(0, Math.trunc(limit) || 0)));
+    return found.sort().slice(0, mostShown(limit));
   }
 
   /**
    * MACs of the gateways that carry one of the labels.
-   * @param maxAge milliseconds: how old the list may be
+   * @param maxAge milliseconds: how old the list may be; one second is always allowed
    * @throws what the fetch threw (the caller keeps what it knew); CLOSED when the signal is aborted
    */
   async gatewaysWithLabels(
@@ -92,7 +100,7 @@ export class DeviceDirectory {
     maxAge: number,
     signal?: AbortSignal,
   ): Promise<ReadonlySet<string>> {
-    const { macsByLabel } = await this.#listOfAge(maxAge, signal);
+    const { macsByLabel } = await this.#listOfAge(Math.max(maxAge, MIN_AGE_MS), signal);
     return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
   }
 
@@ -111,10 +119,10 @@ export class DeviceDirectory {
     this.#closing.abort();
   }
 
-  async #listForPicker(signal: AbortSignal | undefined): Promise<List> {
+  async #listForPicker(signal: AbortSignal | undefined): Promise<DeviceIndex> {
     try {
-      const list = await this.#listOfAge(PICKER_AGE, signal);
-      if (this.#age() > AHEAD_AGE) this.#fetch().catch(() => undefined);
+      const list = await this.#listOfAge(PICKER_AGE_MS, signal);
+      if (this.#age() > AHEAD_AGE_MS) this.#fetch().catch(() => undefined);
       return list;
     } catch (error) {
       const isStopped = error instanceof ServiceError && error.code === 'CLOSED';
@@ -127,94 +135,96 @@ export class DeviceDirectory {
     return this.#clock.now() - this.#fetchedAt;
   }
 
-  async #listOfAge(maxAge: number, signal: AbortSignal | undefined): Promise<List> {
+  async #listOfAge(maxAge: number, signal: AbortSignal | undefined): Promise<DeviceIndex> {
     if (signal?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
     if (this.#list && this.#age() <= maxAge) return this.#list;
     return unlessAborted(this.#fetch(), signal);
   }
 
-  #fetch(): Promise<List> {
+  #fetch(): Promise<DeviceIndex> {
     if (this.#pending !== undefined) return this.#pending;
     const failure = this.#failure;
-    if (failure && this.#clock.now() - failure.at < FAILURE_PAUSE) return Promise.reject(failure.error);
-    const pending = this.#read().then(
-      (list) => {
-        this.#keep(list, pending);
-        return list;
-      },
-      (error: unknown) => {
-        this.#fail(error, pending);
-        throw error;
-      },
-    );
-    this.#pending = pending;
-    return pending;
+    if (failure && this.#clock.now() - failure.at < FAILURE_PAUSE_MS) return Promise.reject(failure.error);
+    if (this.#running.size >= MAX_FETCHES) return this.#fetchLater();
+    this.#pending = this.#start();
+    return this.#pending;
   }
 
-  #keep(list: List, pending: Promise<List>): void {
+  #fetchLater(): Promise<DeviceIndex> {
+    this.#next ??= Promise.race(this.#running)
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return this.#fetch();
+      });
+    return this.#next;
+  }
+
+  #start(): Promise<DeviceIndex> {
+    const number = ++this.#lastNumber;
+    const fetch: Promise<DeviceIndex> = this.#read()
+      .finally(() => this.#running.delete(fetch))
+      .then(
+        (list) => this.#keep(list, number, fetch),
+        (error: unknown) => this.#fail(error, number, fetch),
+      );
+    this.#running.add(fetch);
+    return fetch;
+  }
+
+  #keep(list: DeviceIndex, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
+    if (this.#list && number < this.#listNumber) return this.#list;
     this.#list = list;
+    this.#listNumber = number;
     this.#failure = undefined;
-    // A list whose fetching began before a change may not show it.
-    if (this.#pending !== pending) return;
-    this.#fetchedAt = this.#clock.now();
-    this.#pending = undefined;
+    // A list whose fetching began before a change may not show it, so it does not count as new.
+    if (this.#pending === fetch) {
+      this.#fetchedAt = this.#clock.now();
+      this.#pending = undefined;
+    }
+    return list;
   }
 
-  #fail(error: unknown, pending: Promise<List>): void {
-    if (this.#pending === pending) this.#pending = undefined;
+  #fail(error: unknown, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
+    if (this.#list && number < this.#listNumber) return this.#list;
+    if (this.#pending === fetch) this.#pending = undefined;
     this.#failure = { error, at: this.#clock.now() };
     this.#log.trace(
       `the list of devices could not be read: ${error instanceof Error ? error.message : error}`,
     );
+    throw error;
   }
 
-  async #read(): Promise<List> {
-    const entries: DirectoryEntry[] = [];
-    for await (const { devices } of devicePages(this.#client, {
-      pageSize: PAGE_SIZE,
-      signal: this.#closing.signal,
-    })) {
-      for (const device of devices) entries.push(entryOf(device));
-      if (entries.length >= MOST_ENTRIES) {
-        this.#log.warn(`the list of devices is cut after ${entries.length}`);
-        break;
+  async #read(): Promise<DeviceIndex> {
+    const builder = new DeviceIndexBuilder();
+    const end = this.#clock.now() + MAX_FETCH_MS;
+    const signal = this.#closing.signal;
+    for await (const { devices } of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
+      for (const device of devices) builder.add(device);
+      if (builder.isCut) break;
+      if (this.#clock.now() > end) {
+        const minutes = MAX_FETCH_MS / 60_000;
+        throw new ServiceError('BAD_RESPONSE', 'listTooSlow', { body: '' }, { minutes });
       }
     }
-    return indexOf(entries);
+    this.#warn(builder);
+    return builder.build();
+  }
+
+  /** Once, not with every list. */
+  #warn({ isCut, count, leftOut }: DeviceIndexBuilder): void {
+    const warning = isCut
+      ? `the list of devices is cut after ${count}`
+      : leftOut > 0
+        ? 'the list of devices has ids or labels of more than 2000 characters, which are left out'
+        : '';
+    if (warning !== '' && warning !== this.#warning) this.#log.warn(warning);
+    this.#warning = warning;
   }
 }
 
-/** Everything here comes from the network, so nothing is taken to have its type. */
-function entryOf({ id, mac, friendlyName, labels, connectivity, modelNumber }: Device): DirectoryEntry {
-  const text = (value: unknown) =>
-    typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  return {
-    id: text(id),
-    mac: text(mac),
-    name: text(friendlyName) || text(id),
-    labels: Array.isArray(labels) ? labels.filter((label) => typeof label === 'string') : [],
-    connected: connectivity?.connected === true,
-    model: text(modelNumber),
-  };
-}
-
-function indexOf(unsorted: DirectoryEntry[]): List {
-  const keyed = unsorted.map((entry) => ({ entry, key: entry.name.toLowerCase() }));
-  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const byMac = new Map<string, DirectoryEntry>();
-  const macsByLabel = new Map<string, Set<string>>();
-  for (const { entry } of keyed) {
-    if (entry.mac) byMac.set(entry.mac, entry);
-    for (const label of entry.labels) {
-      const macs = macsByLabel.get(label) ?? new Set();
-      if (entry.mac) macs.add(entry.mac);
-      macsByLabel.set(label, macs);
-    }
-  }
-  const texts = keyed.map(({ entry, key }) =>
-    [key, entry.mac, entry.id, ...entry.labels].join('\n').toLowerCase(),
-  );
-  return { entries: keyed.map(({ entry }) => entry), texts, byMac, macsByLabel };
+function mostShown(limit: number): number {
+  return Math.min(MAX_SHOWN, Math.max(0, Math.trunc(limit) || 0));
 }
 
 /** A MAC, or the beginning of one, is found however its bytes are separated. */

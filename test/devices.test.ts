@@ -187,4 +187,124 @@ describe('device directory', () => {
     assert.equal((await names('', 1000)).length, 250);
     assert.equal(server.calls.length, 3);
   });
+
+  /** Holds the answer to the next call; the others are answered at once. @returns answers it */
+  function holdNext(): Promise<(items: unknown[], status?: number) => void> {
+    const { answer } = server;
+    return new Promise((resolve) => {
+      server.answer = (_, response) => {
+        server.answer = answer;
+        resolve((items, status = 200) => json(response, { items }, status));
+      };
+    });
+  }
+
+  it('never replaces a list by one that was asked for earlier and came later', async () => {
+    const asked = holdNext();
+    const first = names('room');
+    const release = await asked;
+    const old = devices;
+    directory.invalidate();
+    devices = [createDevice(7)];
+    assert.deepEqual(await names('room'), ['Room 00007']);
+    release(old);
+    assert.deepEqual(await first, ['Room 00007'], 'who asked first is given the newest list');
+    assert.deepEqual(await names('room'), ['Room 00007']);
+    assert.equal(directory.nameOf(macOf(1)), undefined);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('keeps a newer list, and asks again as usual, when an earlier fetch fails later', async () => {
+    const asked = holdNext();
+    const first = names('room');
+    const release = await asked;
+    directory.invalidate();
+    assert.equal((await names('room')).length, 6);
+    release([], 500);
+    assert.equal((await first).length, 6);
+    directory.invalidate();
+    devices = [];
+    assert.deepEqual(await names('room'), []);
+  });
+
+  it('fetches at most twice at a time, however often a change comes', async () => {
+    const releases: ((items: unknown[]) => void)[] = [];
+    const waiting: Promise<string[]>[] = [];
+    for (let time = 0; time < 2; time++) {
+      const asked = holdNext();
+      directory.invalidate();
+      waiting.push(names('room'));
+      releases.push(await asked);
+    }
+    for (let time = 0; time < 20; time++) {
+      directory.invalidate();
+      waiting.push(names('room'));
+    }
+    devices = [createDevice(9)];
+    releases[1]?.([createDevice(8)]);
+    const found = await Promise.all(waiting.slice(1));
+    assert.deepEqual(found, [['Room 00008'], ...Array(20).fill(['Room 00009'])]);
+    releases[0]?.([]);
+    await waiting[0];
+    assert.equal(server.calls.length, 3);
+  });
+
+  it('gives up a list that takes longer than 40 minutes, and tells who waits for it', async () => {
+    server.answer = (_, response) => {
+      clock.time += 20 * 60_000 + 1;
+      const count = server.calls.length;
+      json(response, { items: [createDevice(count)], nextToken: `t${count}` });
+    };
+    await assert.rejects(names('room'), {
+      code: 'BAD_RESPONSE',
+      message: 'the list of devices was not complete after 40 minutes',
+    });
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('asks at most once a second for labels, however new a list is wanted', async () => {
+    for (let time = 0; time < 5; time++) {
+      await directory.gatewaysWithLabels(['floor-0'], 0);
+      clock.time += 200;
+    }
+    assert.equal(server.calls.length, 1);
+    clock.time += 1;
+    await directory.gatewaysWithLabels(['floor-0'], 0);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('gives a picker no more than 1 000 devices and 4 million characters', async () => {
+    devices = Array.from({ length: 1_100 }, (_, index) => createDevice(index, []));
+    assert.equal((await names('', 5_000)).length, 1_000);
+    directory.invalidate();
+    const labels = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(2_000));
+    devices = Array.from({ length: 1_000 }, (_, index) => createDevice(index, labels));
+    assert.equal((await names('', 1_000)).length, Math.floor(4_000_000 / (8_000 + 17 + 12 + 10 + 4)));
+  });
+
+  it('lists a device once that the service gave on two pages', async () => {
+    devices = Array.from({ length: 150 }, (_, index) => createDevice(index));
+    devices[120] = { ...createDevice(3), friendlyName: 'Room moved' };
+    assert.equal((await names('room', 1_000)).length, 149);
+    assert.equal(directory.nameOf(macOf(3)), 'Room moved');
+  });
+
+  it('says once what it had to leave out', async () => {
+    const warnings: string[] = [];
+    const log = { ...SILENT, warn: (text: string) => warnings.push(text) };
+    const other = new DeviceDirectory(client, { log, clock });
+    const long = 'x'.repeat(2_001);
+    devices = [createDevice(1, ['short', long]), { id: long }, { id: 'named', friendlyName: long }];
+    for (let time = 0; time < 3; time++) {
+      const found = await other.search('', 10);
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        ['Room 00001', `${'x'.repeat(2_000)}…`],
+      );
+      assert.deepEqual(found[0]?.labels, ['short']);
+      other.invalidate();
+    }
+    other.close();
+    assert.equal(warnings.length, 1, String(warnings));
+  });
 });

@@ -1,0 +1,145 @@
+// What is kept of a device list to be searched: entries, their texts, and the gateways of every label; bounded in memory.
+import type { Device } from './types.ts';
+
+/** What pickers show of a device. `name` is the friendly name, or the id where there is none. */
+export interface DirectoryEntry {
+  readonly id: string;
+  /** 12 lowercase hex digits; empty when the id has another form. */
+  readonly mac: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly connected: boolean;
+  readonly model: string;
+}
+
+export interface DeviceIndex {
+  /** In order of their names. */
+  readonly entries: readonly DirectoryEntry[];
+  /** One lower-case text per entry, made once, so that a search at 50 000 devices is a scan of texts. */
+  readonly texts: readonly string[];
+  readonly byMac: ReadonlyMap<string, DirectoryEntry>;
+  readonly macsByLabel: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const MAX_ENTRIES = 200_000;
+/** Bytes, estimated: 200 000 devices as they usually are need about 100 MB. */
+const MAX_SIZE = 128 * 1024 * 1024;
+/** Characters; longer ones cannot be given with this package either (`inputs.ts`). */
+const MAX_TEXT_LENGTH = 2000;
+/** What an object of each kind costs besides its text. */
+const ENTRY_SIZE = 300;
+const LABEL_SIZE = 300;
+const REFERENCE_SIZE = 16;
+
+/**
+ * Collects devices as they come from the service. A device that comes again (its list may change while it is paged)
+ * replaces the one before.
+ */
+export class DeviceIndexBuilder {
+  readonly #entries = new Map<string, DirectoryEntry>();
+  /** Every label once: each answer brings a copy of its own for every device. */
+  readonly #labels = new Map<string, string>();
+  #size = 0;
+  #leftOut = 0;
+  #isCut = false;
+
+  /** Devices so far. */
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  /** Labels and devices that are not in the index because their label or id is too long. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** Whether a device found no room any more. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  add(device: Device): void {
+    if (this.#entries.size >= MAX_ENTRIES || this.#size >= MAX_SIZE) {
+      this.#isCut = true;
+      return;
+    }
+    const entry = this.#read(device);
+    if (entry.id.length > MAX_TEXT_LENGTH) {
+      this.#leftOut++;
+      return;
+    }
+    // Without an id nothing tells two devices apart.
+    this.#entries.set(entry.id || `\n${this.#entries.size}`, entry);
+    this.#size += ENTRY_SIZE + 2 * textLength(entry) + REFERENCE_SIZE * entry.labels.length;
+  }
+
+  build(): DeviceIndex {
+    const keyed = [...this.#entries.values()].map((entry) => ({ entry, key: entry.name.toLowerCase() }));
+    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    const byMac = new Map<string, DirectoryEntry>();
+    const macsByLabel = new Map<string, Set<string>>();
+    for (const { entry } of keyed) {
+      if (entry.mac) byMac.set(entry.mac, entry);
+      for (const label of entry.labels) {
+        const macs = macsByLabel.get(label) ?? new Set();
+        if (entry.mac) macs.add(entry.mac);
+        macsByLabel.set(label, macs);
+      }
+    }
+    const texts = keyed.map(({ entry, key }) =>
+      [key, entry.mac, entry.id, ...entry.labels].join('\n').toLowerCase(),
+    );
+    return { entries: keyed.map(({ entry }) => entry), texts, byMac, macsByLabel };
+  }
+
+  /** Everything here comes from the network, so nothing is taken to have its type. */
+  #read({ id, mac, friendlyName, labels, connectivity, modelNumber }: Device): DirectoryEntry {
+    const name = textOf(friendlyName) || textOf(id);
+    return {
+      id: textOf(id),
+      mac: textOf(mac),
+      name: shorten(name),
+      labels: Array.isArray(labels) ? this.#readLabels(labels) : [],
+      connected: connectivity?.connected === true,
+      model: shorten(textOf(modelNumber)),
+    };
+  }
+
+  #readLabels(labels: unknown[]): string[] {
+    const read: string[] = [];
+    for (const label of labels) {
+      if (typeof label !== 'string') continue;
+      if (label.length > MAX_TEXT_LENGTH) this.#leftOut++;
+      else read.push(this.#shared(label));
+      if (this.#size + REFERENCE_SIZE * read.length >= MAX_SIZE) {
+        this.#isCut = true;
+        break;
+      }
+    }
+    return read;
+  }
+
+  #shared(label: string): string {
+    const known = this.#labels.get(label);
+    if (known !== undefined) return known;
+    this.#labels.set(label, label);
+    this.#size += LABEL_SIZE + label.length;
+    return label;
+  }
+}
+
+/** The length of everything in an entry that is text. */
+export function textLength({ id, mac, name, labels, model }: DirectoryEntry): number {
+  return labels.reduce(
+    (sum, label) => sum + label.length,
+    id.length + mac.length + name.length + model.length,
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
+}

@@ -1,0 +1,85 @@
+// What is kept of a device list, given devices as a hostile service would make them: bounded in number and in memory.
+import assert from 'node:assert/strict';
+import { DeviceIndexBuilder } from '../../src/rest/device-index.ts';
+import type { Device } from '../../src/rest/types.ts';
+
+const deviceOf = (index: number, fields: Partial<Device> = {}): Device => ({ id: `d${index}`, ...fields });
+
+/** Adds devices until one found no room. @returns how many were kept */
+function fill(make: (index: number) => Device): number {
+  const builder = new DeviceIndexBuilder();
+  for (let index = 0; !builder.isCut; index++) builder.add(make(index));
+  return builder.count;
+}
+
+describe('index of devices', () => {
+  it('keeps 200 000 devices as they usually are, and none beyond', () => {
+    const usual = (index: number) => ({
+      id: `bmac-${index.toString(16).padStart(12, '0')}`,
+      mac: index.toString(16).padStart(12, '0'),
+      friendlyName: `Gateway ${index} in the third building`,
+      modelNumber: '2011',
+      labels: [`place-${index % 100}`, `building-${index % 7}`],
+    });
+    assert.equal(fill(usual), 200_000);
+  });
+
+  it('is not cut when the last device takes the last place', () => {
+    const builder = new DeviceIndexBuilder();
+    for (let index = 0; index < 200_000; index++) builder.add(deviceOf(index));
+    assert.equal(builder.isCut, false);
+    builder.add(deviceOf(0));
+    assert.equal(builder.isCut, true);
+  });
+
+  for (const [what, make, least, most] of [
+    ['long names', (i: number) => deviceOf(i, { friendlyName: 'n'.repeat(2_000) }), 30_000, 35_000],
+    [
+      'labels of their own',
+      (i: number) => deviceOf(i, { labels: Array.from({ length: 100 }, (_, at) => `${i} ${at}`) }),
+      3_000,
+      5_000,
+    ],
+    ['the same hundred thousand labels each', (i: number) => deviceOf(i, { labels: SAME_LABELS }), 20, 40],
+  ] as const) {
+    it(`is cut long before 200 000 devices with ${what}`, () => {
+      const kept = fill(make);
+      assert.ok(kept > least && kept < most, String(kept));
+    });
+  }
+
+  it('is cut within a device that has millions of labels', () => {
+    const builder = new DeviceIndexBuilder();
+    builder.add(deviceOf(1, { labels: Array.from({ length: 2_000_000 }, (_, index) => `${index}`) }));
+    assert.equal(builder.isCut, true);
+    const { entries, macsByLabel } = builder.build();
+    assert.ok((entries[0]?.labels.length ?? 0) < 500_000);
+    assert.equal(macsByLabel.size, entries[0]?.labels.length);
+  });
+
+  it('keeps labels and ids of 2 000 characters, leaves longer ones out and cuts longer names', () => {
+    const builder = new DeviceIndexBuilder();
+    const [fits, long] = ['l'.repeat(2_000), 'l'.repeat(2_001)];
+    builder.add({ id: fits, labels: [fits, long], modelNumber: long });
+    builder.add({ id: long });
+    const { entries } = builder.build();
+    assert.deepEqual(
+      entries.map(({ id, labels, model }) => [id, labels, model]),
+      [[fits, [fits], `${fits}…`]],
+    );
+    assert.equal(builder.leftOut, 2);
+  });
+
+  it('tells devices without an id apart, and takes nothing to have its type', () => {
+    const builder = new DeviceIndexBuilder();
+    const odd = { id: {}, mac: 5, friendlyName: [], labels: { 0: 'a' }, connectivity: 'on', modelNumber: 7 };
+    builder.add(odd as never);
+    builder.add({ friendlyName: 'b', labels: [null, 'c'], connectivity: { connected: true } } as never);
+    assert.deepEqual(builder.build().entries, [
+      { id: '', mac: '5', name: '', labels: [], connected: false, model: '7' },
+      { id: '', mac: '', name: 'b', labels: ['c'], connected: true, model: '' },
+    ]);
+  });
+});
+
+const SAME_LABELS = Array.from({ length: 100_000 }, (_, index) => `label ${index}`);
