@@ -19,6 +19,8 @@ import {
   createLabel,
   type FreeAnswer,
   type FreeRequest,
+  isReading,
+  mayHaveActed,
   removeLabel,
   rename,
 } from './rest/calls.ts';
@@ -213,7 +215,8 @@ export class Session {
 
   /** An authenticated request to any path below the base URL: for what the interface names without showing. */
   async call(input: FreeRequest, signal: AbortSignal): Promise<FreeAnswer> {
-    return callFreely(this.#needRest(), input, signal);
+    const answer = callFreely(this.#needRest(), input, signal);
+    return isReading(input.method) ? answer : this.#changing(answer);
   }
 
   /** Ends everything within 2 s; what is waiting ends with `CLOSED`. */
@@ -257,10 +260,16 @@ export class Session {
     return { ...input, gateway };
   }
 
+  /** What changed something at the service, or may have, makes the list of devices old. */
   async #changing<T>(change: Promise<T>): Promise<T> {
-    const result = await change;
-    this.devices?.invalidate();
-    return result;
+    try {
+      const result = await change;
+      this.devices?.invalidate();
+      return result;
+    } catch (error) {
+      if (mayHaveActed(error)) this.devices?.invalidate();
+      throw error;
+    }
   }
 
   #needGateways(): Gateways {

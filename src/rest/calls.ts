@@ -1,4 +1,5 @@
 // What flows can do over REST besides listing: rename, labels, and the free request.
+import { ServiceError } from '../errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import { appendQuery, readPath, readQuery } from './addresses.ts';
 import type { RestClient } from './client.ts';
@@ -43,6 +44,20 @@ export async function removeLabel(
   const params = { device: readDevice(device), label: readLabel(label) };
   await client.call('removeLabel', params, { signal });
   return { id: params.device, label: params.label };
+}
+
+/** Whether a free request with this method (unchecked) only reads. */
+export function isReading(method: unknown): boolean {
+  return typeof method === 'string' && method.trim().toUpperCase() === 'GET';
+}
+
+/** Codes after which a call that was sent may have done what it was for; HTTP_ERROR by its status. */
+const OPEN_ENDS = new Set(['NETWORK', 'CLOSED', 'BAD_RESPONSE']);
+
+/** Whether a call that failed may still have changed something at the service. */
+export function mayHaveActed(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return true;
+  return OPEN_ENDS.has(error.code) || (error.code === 'HTTP_ERROR' && Number(error.cause.statusCode) >= 500);
 }
 
 /** A free request as a flow gives it, unchecked. */

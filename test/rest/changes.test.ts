@@ -1,0 +1,90 @@
+// What a flow changes at the service shows in the list of devices at once, also when only the answer was lost.
+import assert from 'node:assert/strict';
+import { SILENT } from '../../src/log.ts';
+import { Session } from '../../src/session.ts';
+import { json, settingsFor, startServer, type TestServer } from './server.ts';
+
+const NEVER = new AbortController().signal;
+const ID = 'bmac-c0141f68fc3d';
+
+describe('list of devices after a change', () => {
+  let server: TestServer;
+  let session: Session;
+  let lists: number;
+  let answerOthers: TestServer['answer'];
+
+  beforeEach(async () => {
+    lists = 0;
+    answerOthers = (_, response) => response.end();
+    server = await startServer((request, response) => {
+      if (request.url.includes('MaxResults')) {
+        lists++;
+        json(response, { items: [{ id: ID }] });
+      } else {
+        answerOthers(request, response);
+      }
+    });
+    session = new Session({ rest: settingsFor(server.url, { retries: 0 }) }, SILENT);
+    await session.devices?.search('', 1);
+    assert.equal(lists, 1);
+  });
+  afterEach(async () => {
+    await session.close();
+    await server.stop();
+  });
+
+  /** How often the list is fetched for one more question. */
+  async function fetches(): Promise<number> {
+    const before = lists;
+    await session.devices?.search('', 1);
+    return lists - before;
+  }
+
+  const CHANGES: Record<string, () => Promise<unknown>> = {
+    rename: () => session.rename(ID, 'n', NEVER),
+    'create a label': () => session.createLabel('l', NEVER),
+    'remove a label': () => session.removeLabel(ID, 'l', NEVER),
+    ...Object.fromEntries(
+      ['POST', 'put', ' Patch', 'DELETE'].map((method) => [
+        `free ${method}`,
+        () => session.call({ method, path: '/x' }, NEVER),
+      ]),
+    ),
+  };
+
+  for (const [name, change] of Object.entries(CHANGES)) {
+    it(`is fetched anew after: ${name}`, async () => {
+      await change();
+      assert.equal(await fetches(), 1);
+    });
+
+    it(`is fetched anew when the answer to it was lost: ${name}`, async () => {
+      answerOthers = (_, response) => response.socket?.resetAndDestroy();
+      await assert.rejects(change(), { code: 'NETWORK' });
+      assert.equal(await fetches(), 1);
+      answerOthers = (_, response) => response.writeHead(500).end();
+      await assert.rejects(change(), { code: 'HTTP_ERROR' });
+      assert.equal(await fetches(), 1);
+    });
+
+    it(`is kept when the service refuses: ${name}`, async () => {
+      answerOthers = (_, response) => response.writeHead(499).end();
+      await assert.rejects(change(), { code: 'HTTP_ERROR' });
+      assert.equal(await fetches(), 0);
+    });
+  }
+
+  it('is fetched anew when a change was stopped on its way', async () => {
+    const stop = new AbortController();
+    answerOthers = () => stop.abort();
+    await assert.rejects(session.call({ method: 'POST', path: '/x' }, stop.signal), { code: 'CLOSED' });
+    assert.equal(await fetches(), 1);
+  });
+
+  it('is kept after a free GET, and after what was never sent', async () => {
+    await session.call({ method: ' get ', path: '/x' }, NEVER);
+    await assert.rejects(session.call({ method: 'POST', path: '..' }, NEVER), { code: 'INVALID_INPUT' });
+    await assert.rejects(session.call({ method: 5, path: '/x' }, NEVER), { code: 'INVALID_INPUT' });
+    assert.equal(await fetches(), 0);
+  });
+});
