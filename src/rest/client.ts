@@ -10,15 +10,19 @@ import { TokenKeeper } from './auth.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
 import { HttpAgent, type HttpAnswer, type HttpRequest, LARGEST_BODY } from './http.ts';
-import { type Repeat, repeatOf, retryDelay } from './retry.ts';
+import { isLost, type Repeat, repeatOf, retryDelay } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
-import { Slots } from './slots.ts';
+import { Semaphore } from './semaphore.ts';
 import type { Clock, RestState } from './types.ts';
 
-/** The service's rate limits are not shown: no more than this at a time (also while waiting for a retry). */
-const CALLS_AT_A_TIME = 4;
-const MOST_WAITING = 10_000;
+/** The service's rate limits are not shown: no more than this at a time. */
+const MAX_AT_A_TIME = 4;
+/** Calls behind these, whatever they wait for: their turn, a token, or a retry. */
+const MAX_WAITING = 10_000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+
+/** What a call is given when its first answer was lost, and the repetition finds that it is done. */
+const DONE: HttpAnswer = { statusCode: 204, headers: {}, body: '', isCut: false };
 
 export interface CallOptions {
   /** Aborted: the call ends with CLOSED. */
@@ -29,8 +33,9 @@ export interface CallOptions {
  * One user at one service. Nothing is sent before the first call, and nothing keeps running between calls.
  *
  * Every call ends in a result or a ServiceError: NOT_CONFIGURED, INVALID_INPUT (addresses of the settings), LOGIN_FAILED,
- * HTTP_ERROR, NETWORK, BAD_RESPONSE, QUEUE_FULL or CLOSED. At most 4 calls run at a time; `timeout` of the settings counts
- * for each attempt. Retries: see `retry.ts`; refused logins: see `auth.ts`.
+ * HTTP_ERROR, NETWORK, BAD_RESPONSE, QUEUE_FULL or CLOSED. At most 4 calls are under way at a time, the login among
+ * them; what waits for a token or a retry is not. `timeout` of the settings counts for each attempt. Retries: see
+ * `retry.ts`; logins: see `auth.ts`.
  */
 export class RestClient {
   readonly #settings: RestSettings;
@@ -38,10 +43,12 @@ export class RestClient {
   readonly #clock: Clock;
   readonly #http: HttpAgent;
   readonly #tokens: TokenKeeper;
-  readonly #slots = new Slots(CALLS_AT_A_TIME, MOST_WAITING);
+  readonly #semaphore = new Semaphore(MAX_AT_A_TIME);
   readonly #listeners = new Set<(state: RestState) => void>();
   readonly #closing = new AbortController();
   #state: RestState = { name: 'idle' };
+  /** Calls that have not ended. */
+  #calls = 0;
 
   constructor(settings: RestSettings, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
     this.#settings = settings;
@@ -83,11 +90,17 @@ export class RestClient {
     return json;
   }
 
-  /** Sends an authenticated request below the base URL. @returns the answer when it is 2xx */
+  /**
+   * Sends an authenticated request below the base URL.
+   * @returns the answer when it is 2xx; 204 without a body when a DELETE is answered with 404 or 410 after an earlier
+   *   answer to it was lost: then it is done
+   */
   async send(request: RestRequest, { signal }: CallOptions = {}): Promise<HttpAnswer> {
     const base = this.#address('baseUrl');
     return this.#run(signal, async () => {
-      const answer = await this.#authorized(base, request, signal);
+      const call: Call = { repeat: repeatOf(request.method), signal, isLost: false, isAgain: false };
+      const answer = await this.#authorized(base, request, call);
+      if (call.isLost && isGone(answer, request)) return DONE;
       if (!isSuccess(answer)) throw this.#httpError(answer, request);
       if (answer.isCut) throw this.badResponse('tooLarge', answer.body, request);
       return answer;
@@ -130,38 +143,41 @@ export class RestClient {
     return readBaseAddress(field, field === 'authUrl' ? authUrl : baseUrl);
   }
 
-  /** Gives a call its slot and notes its end. The usual way costs no signal of its own: lists are long. */
+  /** Admits a call and notes its end. */
   async #run<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
-    const closing = this.#closing.signal;
-    if (signal?.aborted || closing.aborted) throw new ServiceError('CLOSED', 'stopped');
+    if (signal?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
+    if (this.#calls >= MAX_AT_A_TIME + MAX_WAITING) {
+      const limit = { limit: MAX_WAITING };
+      throw new ServiceError('QUEUE_FULL', 'waiting', limit, limit);
+    }
+    this.#calls++;
     try {
-      if (!this.#slots.tryTake()) await this.#slots.wait(this.#either(signal));
-      try {
-        const result = await work();
-        this.#enter({ name: 'connected' });
-        return result;
-      } finally {
-        this.#slots.release();
-      }
+      const result = await work();
+      this.#enter({ name: 'connected' });
+      return result;
     } catch (error) {
       this.#noteFailure(error);
       throw error;
+    } finally {
+      this.#calls--;
     }
   }
 
   /** With a token; a 401 is answered by one new login, since a token can be revoked before its end. */
-  async #authorized(
-    base: BaseAddress,
-    request: RestRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<HttpAnswer> {
+  async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpAnswer> {
     for (let isSecond = false; ; isSecond = true) {
-      const token = this.#tokens.current ?? (await unlessAborted(this.#tokens.token(), this.#either(signal)));
-      const http = this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
-      const answer = await this.#attempts(http, repeatOf(request.method), signal);
-      if (answer.statusCode !== 401) return answer;
-      this.#tokens.drop(token);
-      if (isSecond) return answer;
+      let token = '';
+      const answer = await this.#attempts(call, async () => {
+        token =
+          this.#tokens.current ?? (await unlessAborted(this.#tokens.token(), this.#either(call.signal)));
+        return this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
+      });
+      if (answer.statusCode !== 401) {
+        if (isAccepted(answer)) this.#tokens.accept(token);
+        return answer;
+      }
+      this.#tokens.refuse(token);
+      if (isSecond || !this.#tokens.drop(token)) return answer;
     }
   }
 
@@ -171,7 +187,9 @@ export class RestClient {
     const { username, password } = this.#settings;
     const request = createRequest('login', { username, password });
     const http = this.#httpRequest(this.#address('authUrl'), request, {});
-    const answer = await this.#attempts(http, 'repeatable', undefined);
+    // Others wait for it, so it goes ahead of them.
+    const call: Call = { repeat: 'repeatable', signal: undefined, isLost: false, isAgain: true };
+    const answer = await this.#attempts(call, async () => http);
     const { statusCode } = answer;
     if ([400, 401, 403].includes(statusCode)) throw loginFailed('refused', statusCode);
     if (!isSuccess(answer)) throw this.#httpError(answer, request);
@@ -195,14 +213,13 @@ export class RestClient {
     };
   }
 
-  async #attempts(
-    request: HttpRequest,
-    repeat: Repeat,
-    signal: AbortSignal | undefined,
-  ): Promise<HttpAnswer> {
+  /** @param prepare makes the request of each attempt, since a token may be renewed between two */
+  async #attempts(call: Call, prepare: () => Promise<HttpRequest>): Promise<HttpAnswer> {
     for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#http.send(request, signal).catch((error: Error) => error);
-      const delay = retryDelay(outcome, repeat, attempt, this.#clock.now());
+      const request = await prepare();
+      const outcome = await this.#attempt(request, call);
+      if (isLost(outcome)) call.isLost = true;
+      const delay = retryDelay(outcome, call.repeat, attempt, this.#clock.now());
       if (delay === undefined || attempt >= this.#settings.retries) {
         if (outcome instanceof Error) throw outcome;
         return outcome;
@@ -210,14 +227,31 @@ export class RestClient {
       const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
       this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
       this.#enter({ name: 'waiting', reason });
-      const either = this.#either(signal);
+      const either = this.#either(call.signal);
       await unlessAborted(this.#clock.wait(delay, either), either);
     }
   }
 
-  /** The caller's signal or our closing, whichever is first. */
+  /** Only what is under way holds a permit. The usual way costs no signal of its own: lists are long. */
+  async #attempt(request: HttpRequest, call: Call): Promise<HttpAnswer | Error> {
+    if (!this.#semaphore.tryAcquire()) await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
+    call.isAgain = true;
+    try {
+      return await this.#http.send(request, call.signal);
+    } catch (error) {
+      return error as Error;
+    } finally {
+      this.#semaphore.release();
+    }
+  }
+
+  /**
+   * The caller's signal or our closing, whichever is first: a new signal for each who waits, because adding a listener
+   * to a signal takes the longer the more it has, and thousands may wait.
+   */
   #either(signal: AbortSignal | undefined): AbortSignal {
-    return signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+    const closing = this.#closing.signal;
+    return AbortSignal.any(signal ? [signal, closing] : [closing]);
   }
 
   #httpError({ statusCode, body }: HttpAnswer, { method, path }: RestRequest): ServiceError {
@@ -267,6 +301,27 @@ export class RestClient {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
   }
+}
+
+/** What is known of a call while it goes on. */
+interface Call {
+  readonly repeat: Repeat;
+  readonly signal: AbortSignal | undefined;
+  /** An attempt may have been carried out, though its answer did not come. */
+  isLost: boolean;
+  /** It has had its turn before, so its next attempt goes ahead of new calls. */
+  isAgain: boolean;
+}
+
+/** Whether the service itself looked at the token and took it; a redirect, 429 or 5xx may come from before it. */
+function isAccepted({ statusCode }: HttpAnswer): boolean {
+  const isRefusal = statusCode >= 400 && statusCode < 500 && statusCode !== 429;
+  return isRefusal || (statusCode >= 200 && statusCode < 300);
+}
+
+/** Whether what a DELETE was to remove is not there. */
+function isGone({ statusCode }: HttpAnswer, { method }: RestRequest): boolean {
+  return method === 'DELETE' && (statusCode === 404 || statusCode === 410);
 }
 
 function isSuccess({ statusCode }: HttpAnswer): boolean {

@@ -1,7 +1,7 @@
 // Sends one HTTP request and collects its answer; alone knows undici, which is loaded with the first request.
 import type { Socket } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, type TextValues } from '../errors.ts';
 import type { TlsSettings } from '../settings.ts';
 
 export interface HttpRequest {
@@ -20,6 +20,21 @@ export interface HttpAnswer {
   body: string;
   /** The body was longer than what is kept (16 MB of a 2xx answer, 64 kB of any other) and ends there. */
   isCut: boolean;
+}
+
+/** NETWORK: no whole answer came. */
+export class NetworkError extends ServiceError {
+  readonly #wasSent: boolean;
+
+  constructor(reason: string, cause: Record<string, unknown>, values: TextValues, wasSent: boolean) {
+    super('NETWORK', reason, cause, values);
+    this.#wasSent = wasSent;
+  }
+
+  /** Whether a part of the request may have reached the service; without a connection nothing did. */
+  get wasSent(): boolean {
+    return this.#wasSent;
+  }
 }
 
 /** The largest body of a successful answer, bytes. */
@@ -108,8 +123,9 @@ function collect(
       settle(outcome);
       controller?.abort(new Error('not wanted any more'));
     };
+    const fail = (code: string) => networkError(code, request.origin, timeout, controller !== undefined);
     const stop = () => end(new ServiceError('CLOSED', 'stopped'));
-    const timer = setTimeout(() => end(networkError('ETIMEDOUT', request.origin, timeout)), timeout);
+    const timer = setTimeout(() => end(fail('ETIMEDOUT')), timeout);
     signal?.addEventListener('abort', stop, { once: true });
 
     const answer: HttpAnswer = { statusCode: 0, headers: {}, body: '', isCut: false };
@@ -137,12 +153,12 @@ function collect(
         if (answer.isCut) end(finish());
       },
       onResponseEnd: () => settle(finish()),
-      onResponseError: (_, error) => settle(networkError(codeOf(error), request.origin, timeout)),
+      onResponseError: (_, error) => settle(fail(codeOf(error))),
     };
     try {
       agent.dispatch(request as Dispatcher.DispatchOptions, handler);
     } catch (error) {
-      settle(networkError(codeOf(error), request.origin, timeout));
+      settle(fail(codeOf(error)));
     }
   });
 }
@@ -179,10 +195,10 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
 }
 
-function networkError(code: string, origin: string, timeout: number): ServiceError {
+function networkError(code: string, origin: string, timeout: number, wasSent: boolean): ServiceError {
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new ServiceError('CLOSED', 'stopped');
   const { host } = new URL(origin);
-  return new ServiceError('NETWORK', reasonOf(code), { code }, { host, code, timeout });
+  return new NetworkError(reasonOf(code), { code }, { host, code, timeout }, wasSent);
 }
 
 function reasonOf(code: string): string {

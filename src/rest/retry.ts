@@ -1,6 +1,6 @@
 // When a call is worth another attempt, and how long to wait for it.
 import { ServiceError } from '../errors.ts';
-import type { HttpAnswer } from './http.ts';
+import { type HttpAnswer, NetworkError } from './http.ts';
 
 /**
  * `repeatable`: doing it twice is doing it once (GET, PUT, DELETE, the login).
@@ -38,6 +38,16 @@ export function retryDelay(
   if (!statuses.has(outcome.statusCode) || (repeat === 'careful' && asked === undefined)) return undefined;
   if (asked === undefined) return backoff;
   return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, backoff);
+}
+
+/**
+ * Whether the service may have done what was asked although its answer did not come: the answer was lost on its way, or a
+ * machine in between answered instead. With `Retry-After` a 503 says that nothing was done.
+ */
+export function isLost(outcome: HttpAnswer | Error): boolean {
+  if (outcome instanceof Error) return outcome instanceof NetworkError && outcome.wasSent;
+  const { statusCode, headers } = outcome;
+  return statusCode === 502 || statusCode === 504 || (statusCode === 503 && !headers['retry-after']);
 }
 
 /** A certificate that is not accepted will not be accepted in a second either. */

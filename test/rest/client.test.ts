@@ -102,6 +102,64 @@ describe('REST client', () => {
       assert.equal(server.logins.length, 2);
     });
 
+    it('does not log in again and again at a service that answers every call with 401', async () => {
+      const clock = createClock();
+      const other = createClient(server.url, {}, clock);
+      const { answer } = server;
+      server.answer = (_, response) => json(response, { no: 'entry' }, 401);
+      for (let time = 0; time < 10; time++) {
+        const { code, cause } = await failure(other.send(LIST));
+        assert.deepEqual([code, cause.statusCode, cause.body], ['HTTP_ERROR', 401, '{"no":"entry"}']);
+      }
+      assert.equal(server.logins.length, 2);
+      clock.time += 9_999;
+      await failure(other.send(LIST));
+      assert.equal(server.logins.length, 2);
+      clock.time += 1;
+      await failure(other.send(LIST));
+      clock.time += 19_999;
+      await failure(other.send(LIST));
+      assert.equal(server.logins.length, 3, 'the pause doubles');
+      server.answer = answer;
+      await other.send(LIST);
+      assert.equal(server.logins.length, 3, 'the token that is there may do again');
+      await other.close();
+    });
+
+    it('goes on with a token that one path refuses and others accept, without a login for each call', async () => {
+      const forbidden = { method: 'GET', path: '/api/v1/jobs' };
+      server.answer = ({ url }, response) => json(response, {}, url.includes('jobs') ? 401 : 200);
+      for (let time = 0; time < 10; time++) {
+        await client.send(LIST);
+        assert.equal((await failure(client.send(forbidden))).cause.statusCode, 401);
+      }
+      assert.equal(server.logins.length, 3);
+    });
+
+    for (const status of [429, 500, 302]) {
+      it(`does not take ${status} for a sign that the service accepts the token`, async () => {
+        const statuses = [401, 401, status, 401, status, 401];
+        server.answer = (_, response) => json(response, {}, statuses.shift(), { 'retry-after': '9999' });
+        for (let time = 0; time < 5; time++) await failure(client.send(POST));
+        assert.equal(server.logins.length, 2);
+      });
+    }
+
+    it('takes a token for accepted when a call is refused for another reason', async () => {
+      const statuses = [404, 401, 401, 403, 401, 401];
+      server.answer = (_, response) => json(response, {}, statuses.shift());
+      for (let time = 0; time < 4; time++) await failure(client.send(LIST));
+      assert.equal(server.logins.length, 3);
+    });
+
+    it('logs in anew at once after a login that failed for another reason than the password', async () => {
+      const { login } = server;
+      server.login = (_, response) => json(response, {}, 500);
+      assert.equal((await failure(client.send(LIST))).cause.statusCode, 500);
+      server.login = login;
+      assert.equal((await client.send(LIST)).statusCode, 200);
+    });
+
     for (const statusCode of [400, 401, 403]) {
       it(`reports ${statusCode} at login as LOGIN_FAILED`, async () => {
         server.login = (_, response) => json(response, { error: 'no' }, statusCode);
@@ -224,6 +282,95 @@ describe('REST client', () => {
       };
       await client.send(POST);
       assert.equal(server.calls.length, 5);
+    });
+
+    const DELETE = { method: 'DELETE', path: '/api/v1/devices/x/labels/y' };
+    const reset: TestServer['answer'] = (_, response) => response.socket?.resetAndDestroy();
+    const status =
+      (code: number, headers = {}): TestServer['answer'] =>
+      (_, response) =>
+        json(response, { message: 'no such label' }, code, headers);
+    /** Answers with each of these in turn. */
+    const inTurn = (...answers: TestServer['answer'][]): TestServer['answer'] => {
+      return (request, response) => answers.shift()?.(request, response);
+    };
+
+    for (const [lost, answer] of [
+      ['reset', reset],
+      ['with 502', status(502)],
+      ['with 503', status(503)],
+      ['with 504', status(504)],
+      [
+        'in the middle of its body',
+        (_, response) => {
+          response.writeHead(200, { 'content-length': '1000' }).write('{"half', () => {
+            response.socket?.resetAndDestroy();
+          });
+        },
+      ],
+    ] as [string, TestServer['answer']][]) {
+      for (const found of [404, 410]) {
+        it(`takes a DELETE for done when its first answer was lost (${lost}) and the next is ${found}`, async () => {
+          server.answer = inTurn(answer, status(found));
+          const { statusCode, body, isCut } = await client.send(DELETE);
+          assert.deepEqual([statusCode, body, isCut], [204, '', false]);
+          assert.equal(server.calls.length, 2);
+          assert.deepEqual(client.state, { name: 'connected' });
+        });
+      }
+    }
+
+    it('takes a DELETE for done when its first answer did not come in time and the next is 404', async () => {
+      const other = createClient(server.url, { timeout: 150 });
+      server.answer = inTurn(() => undefined, status(404));
+      assert.equal((await other.send(DELETE)).statusCode, 204);
+      await other.close();
+    });
+
+    it('takes a DELETE for done when 429 or a new login came between the lost answer and 404', async () => {
+      server.answer = inTurn(reset, status(429), status(401), status(404));
+      assert.equal((await client.send(DELETE)).statusCode, 204);
+      assert.equal(server.calls.length, 4);
+    });
+
+    for (const [title, ...answers] of [
+      ['at once', status(404)],
+      ['after 429', status(429), status(404)],
+      ['after a 503 that says when to come again', status(503, { 'retry-after': '1' }), status(404)],
+      ['after a 401', status(401), status(404)],
+    ] as [string, ...TestServer['answer'][]][]) {
+      it(`reports 404 to a DELETE as HTTP_ERROR ${title}, for then nothing was done before`, async () => {
+        server.answer = inTurn(...answers);
+        assert.equal((await failure(client.send(DELETE))).cause.statusCode, 404);
+        assert.equal(answers.length, server.calls.length);
+      });
+    }
+
+    it('reports 404 to a DELETE whose first attempt found no connection', async () => {
+      const { port } = server.server.address() as { port: number };
+      await client.send(LIST);
+      await server.stop();
+      const clock = { ...createClock(), wait: async () => restart() };
+      const other = createClient(server.url, {}, clock);
+      const restart = async () => {
+        if (!server.server.listening) await new Promise<void>((go) => server.server.listen(port, () => go()));
+      };
+      // The token comes from a login of its own, once the service is there.
+      server.answer = status(404);
+      assert.equal((await failure(other.send(DELETE))).cause.statusCode, 404);
+      await other.close();
+    });
+
+    for (const method of ['PUT', 'GET']) {
+      it(`reports 404 to a repeated ${method}, which was to find something there`, async () => {
+        server.answer = inTurn(reset, status(404));
+        assert.equal((await failure(client.send({ ...DELETE, method }))).cause.statusCode, 404);
+      });
+    }
+
+    it('reports another refusal of a repeated DELETE', async () => {
+      server.answer = inTurn(reset, status(403));
+      assert.equal((await failure(client.send(DELETE))).cause.statusCode, 403);
     });
 
     it('repeats a GET whose answer was reset in the middle of its body', async () => {
@@ -405,6 +552,107 @@ describe('REST client', () => {
       };
       await Promise.all(Array.from({ length: 40 }, () => client.send(LIST)));
       assert.deepEqual(counts, Array(10).fill(4));
+    });
+
+    /** A clock whose waits end when the test says so. */
+    function createHeldClock() {
+      const waits: (() => void)[] = [];
+      const listeners: (() => void)[] = [];
+      const clock = {
+        ...createClock(),
+        wait: () =>
+          new Promise<void>((go) => {
+            waits.push(go);
+            for (const listener of listeners) listener();
+          }),
+        waits,
+        /** Resolves when so many calls wait. */
+        reached: (count: number) =>
+          new Promise<void>((resolve) => {
+            const look = () => waits.length >= count && resolve();
+            listeners.push(look);
+            look();
+          }),
+      };
+      return clock;
+    }
+
+    it('lets other calls through while four wait for Retry-After', async () => {
+      const clock = createHeldClock();
+      const other = createClient(server.url, {}, clock);
+      let busy = 4;
+      server.answer = (_, response) => json(response, {}, busy-- > 0 ? 429 : 200, { 'retry-after': '120' });
+      const waiting = Array.from({ length: 4 }, () => other.send(LIST));
+      await clock.reached(4);
+      for (let time = 0; time < 5; time++) assert.equal((await other.send(LIST)).statusCode, 200);
+      for (const go of clock.waits) go();
+      assert.deepEqual(
+        (await Promise.all(waiting)).map(({ statusCode }) => statusCode),
+        [200, 200, 200, 200],
+      );
+      await other.close();
+    });
+
+    it('repeats a call ahead of new ones after its wait', async () => {
+      const clock = createHeldClock();
+      const other = createClient(server.url, {}, clock);
+      server.answer = (_, response) => json(response, {}, 503);
+      const first = other.send({ ...LIST, path: '/first' });
+      await clock.reached(1);
+      const held: (() => void)[] = [];
+      const four = new Promise<void>((resolve) => {
+        server.answer = (_, response) => {
+          held.push(() => json(response, {}));
+          if (held.length === 4) resolve();
+        };
+      });
+      const calls = Array.from({ length: 10 }, (_, index) => other.send({ ...LIST, path: `/${index}` }));
+      await four;
+      clock.waits[0]?.();
+      await new Promise(setImmediate);
+      server.answer = (_, response) => json(response, {});
+      for (const answer of held) answer();
+      await Promise.all([first, ...calls]);
+      assert.ok(server.calls.slice(5, 9).some(({ url }) => url === '/first'));
+      await other.close();
+    });
+
+    it('lets 10 000 calls wait behind the four, also those that wait for a retry, and refuses more', async () => {
+      const clock = createHeldClock();
+      const other = createClient(server.url, {}, clock);
+      server.answer = (_, response) => {
+        if (server.calls.length <= 100) json(response, {}, 429, { 'retry-after': '60' });
+      };
+      const send = () =>
+        other.send(LIST).then(
+          ({ statusCode }) => statusCode,
+          ({ code }) => code,
+        );
+      const calls = Array.from({ length: 10_004 }, send);
+      const { code, cause } = await failure(other.send(LIST));
+      assert.deepEqual([code, cause], ['QUEUE_FULL', { limit: 10_000 }]);
+      await clock.reached(100);
+      while (server.calls.length < 104) await once(server.server, 'request');
+      assert.equal(await send(), 'QUEUE_FULL');
+      await other.close();
+      assert.deepEqual(new Set(await Promise.all(calls)), new Set(['CLOSED']));
+    });
+
+    it('lets 10 000 calls wait for a login, and refuses more', async () => {
+      let answerLogin = () => {};
+      const asked = new Promise<void>((resolve) => {
+        server.login = (_, response) => {
+          answerLogin = () => json(response, {}, 403);
+          resolve();
+        };
+      });
+      const calls = Array.from({ length: 10_004 }, () => client.send(LIST).catch(({ code }) => code));
+      assert.equal((await failure(client.send(LIST))).code, 'QUEUE_FULL');
+      await asked;
+      answerLogin();
+      assert.deepEqual(new Set(await Promise.all(calls)), new Set(['LOGIN_FAILED']));
+      assert.equal((await failure(client.send(LIST))).code, 'LOGIN_FAILED');
+      assert.equal(server.logins.length, 1);
     });
 
     it('ends running and waiting calls with CLOSED when it is closed, and frees the sockets', async () => {

@@ -1,0 +1,60 @@
+// Lets only so many calls be under way at a time; the others wait in the order in which they came.
+import { ServiceError } from '../errors.ts';
+
+type Start = () => void;
+
+/**
+ * Permits for `max` holders. Who waits is not counted here: its user bounds it.
+ *
+ * Who has held a permit before (`isAgain`: the next attempt of a call) goes ahead of who has not, so that new calls do
+ * not delay old ones further.
+ */
+export class Semaphore {
+  readonly #max: number;
+  readonly #again = new Set<Start>();
+  readonly #new = new Set<Start>();
+  #taken = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Takes a free permit, to be given back by `release`; false when there is none. */
+  tryAcquire(): boolean {
+    if (this.#taken >= this.#max) return false;
+    this.#taken++;
+    return true;
+  }
+
+  /**
+   * Resolves with the next permit that becomes free.
+   * @throws CLOSED when the signal is aborted
+   */
+  wait(signal: AbortSignal, isAgain: boolean): Promise<void> {
+    const queue = isAgain ? this.#again : this.#new;
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        queue.delete(start);
+        reject(new ServiceError('CLOSED', 'stopped'));
+      };
+      const start = () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop, { once: true });
+      queue.add(start);
+    });
+  }
+
+  release(): void {
+    const queue = this.#again.size > 0 ? this.#again : this.#new;
+    const [next] = queue;
+    if (!next) {
+      this.#taken--;
+      return;
+    }
+    queue.delete(next);
+    next();
+  }
+}

@@ -1,0 +1,217 @@
+// The token: how long it lasts, who drops it, and when nobody may log in.
+import assert from 'node:assert/strict';
+import { ServiceError } from '../../src/errors.ts';
+import { lifeOf, TokenKeeper } from '../../src/rest/auth.ts';
+import { createClock } from './server.ts';
+
+const encode = (claims: unknown) => `h.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.s`;
+
+describe('life of a token', () => {
+  const NOW = 1_700_000_000_000;
+  const ROWS: [string, string, number][] = [
+    ['is the difference of exp and iat, whatever our clock says', encode({ iat: 50, exp: 150 }), 100_000],
+    ['is counted from our clock without iat', encode({ exp: NOW / 1000 + 60 }), 60_000],
+    [
+      'is counted from our clock with an iat that is no number',
+      encode({ exp: NOW / 1000 + 60, iat: '1' }),
+      60_000,
+    ],
+    ['is 30 minutes without exp', encode({ iat: 5 }), 1_800_000],
+    ['is 30 minutes with an exp that is no number', encode({ exp: '2030' }), 1_800_000],
+    ['is 30 minutes when it ended before it began', encode({ iat: 150, exp: 50 }), 1_800_000],
+    ['is 30 minutes when it lasts no time', encode({ iat: 50, exp: 50 }), 1_800_000],
+    ['is 30 minutes when it cannot be counted', encode({ iat: -1e308, exp: 1e308 }), 1_800_000],
+    ['is 30 minutes for a token without claims', 'opaque', 1_800_000],
+    ['is 30 minutes for claims that are no JSON', 'a.b.c', 1_800_000],
+    ['is 30 minutes for claims that are null', encode(null), 1_800_000],
+    ['is 30 minutes for claims that are a text', encode('exp'), 1_800_000],
+  ];
+  for (const [title, token, life] of ROWS) {
+    it(title, () => assert.equal(lifeOf(token, NOW), life));
+  }
+});
+
+describe('token', () => {
+  let clock: ReturnType<typeof createClock>;
+  let keeper: TokenKeeper;
+  let logins: number;
+  let login: () => Promise<string>;
+
+  beforeEach(() => {
+    clock = createClock(0);
+    logins = 0;
+    login = async () => `token ${logins}`;
+    keeper = new TokenKeeper(() => {
+      logins++;
+      return login();
+    }, clock);
+  });
+
+  /** What a call does whose answers all are 401. @returns whether a second attempt made sense */
+  async function refusedCall(): Promise<void> {
+    for (const isSecond of [false, true]) {
+      const token = await keeper.token();
+      keeper.refuse(token);
+      if (isSecond || !keeper.drop(token)) return;
+    }
+  }
+
+  for (const [life, margin] of [
+    [3600, 60],
+    [300, 60],
+    [100, 20],
+    [1, 0.2],
+  ] as const) {
+    it(`of ${life} s is renewed ${margin} s before its end`, async () => {
+      login = async () => encode({ iat: 0, exp: life });
+      await keeper.token();
+      clock.time += (life - margin) * 1000 - 1;
+      assert.notEqual(keeper.current, undefined);
+      await keeper.token();
+      assert.equal(logins, 1);
+      clock.time += 1;
+      assert.equal(keeper.current, undefined);
+      await keeper.token();
+      assert.equal(logins, 2);
+    });
+  }
+
+  it('is got by one login for all who ask meanwhile, and anew after a login that failed', async () => {
+    login = async () => {
+      throw new ServiceError('HTTP_ERROR', 'status', { statusCode: 500 });
+    };
+    const errors = await Promise.all([1, 2, 3].map(() => keeper.token().catch((error) => error)));
+    assert.equal(logins, 1);
+    assert.deepEqual(
+      errors.map(({ code, cause }) => [code, cause]),
+      Array(3).fill(['HTTP_ERROR', { statusCode: 500 }]),
+    );
+    assert.equal(new Set(errors).size, 3, 'no two messages share an error');
+    await assert.rejects(keeper.token(), { code: 'HTTP_ERROR' });
+    assert.equal(logins, 2, 'only a refused login is a reason to pause');
+    login = async () => 'good';
+    assert.equal(await keeper.token(), 'good');
+  });
+
+  it('passes on what is no coded error as it is', async () => {
+    const fault = new TypeError('a fault of this package');
+    login = () => Promise.reject(fault);
+    await assert.rejects(keeper.token(), (error) => error === fault);
+  });
+
+  it('waits after refused logins 10, 20, 40 … 300 and 300 s, and from 10 s again after one that succeeded', async () => {
+    const refused = async () => {
+      throw new ServiceError('LOGIN_FAILED', 'refused', { statusCode: 401 }, { statusCode: 401 });
+    };
+    login = refused;
+    for (const seconds of [10, 20, 40, 80, 160, 300, 300]) {
+      const before: number = logins;
+      await assert.rejects(keeper.token(), { code: 'LOGIN_FAILED' });
+      clock.time += seconds * 1000 - 1;
+      await assert.rejects(keeper.token(), { code: 'LOGIN_FAILED', message: /401/ });
+      assert.equal(logins, before + 1, `${seconds} s`);
+      clock.time += 1;
+    }
+    login = async () => 'good';
+    keeper.drop(await keeper.token());
+    login = refused;
+    await assert.rejects(keeper.token(), { code: 'LOGIN_FAILED' });
+    clock.time += 10_000;
+    login = async () => 'good';
+    assert.equal(await keeper.token(), 'good');
+  });
+
+  it('remembers the newest four texts, to hide them', async () => {
+    for (let time = 0; time < 6; time++) {
+      const token = await keeper.token();
+      keeper.accept(token);
+      keeper.drop(token);
+    }
+    assert.deepEqual(keeper.seen, ['token 6', 'token 5', 'token 4', 'token 3']);
+  });
+
+  it('is kept when an older one is dropped', async () => {
+    const old = await keeper.token();
+    assert.equal(keeper.drop(old), true);
+    const token = await keeper.token();
+    assert.equal(keeper.drop(old), true);
+    assert.equal(keeper.current, token);
+  });
+
+  it('is not got again for 10, 20 … 300 s when two fresh ones were refused in a row', async () => {
+    await refusedCall();
+    assert.equal(logins, 2);
+    for (const seconds of [10, 20, 40, 80, 160, 300, 300]) {
+      const before: number = logins;
+      clock.time += seconds * 1000 - 1;
+      await refusedCall();
+      assert.equal(logins, before, `${seconds} s`);
+      clock.time += 1;
+      await refusedCall();
+      assert.equal(logins, before + 1, `${seconds} s`);
+    }
+  });
+
+  it('counts once, however many calls it was refused to', async () => {
+    const token = await keeper.token();
+    keeper.refuse(token);
+    keeper.refuse(token);
+    assert.equal(keeper.drop(token), true, 'no pause after one');
+  });
+
+  it('is used beyond its end while nobody may log in, but not when it was accepted', async () => {
+    login = async () => `${encode({ iat: 0, exp: 1 })}${logins}`;
+    await refusedCall();
+    clock.time += 5_000;
+    assert.notEqual(keeper.current, undefined);
+    keeper.accept(await keeper.token());
+    assert.equal(keeper.current, undefined);
+    await keeper.token();
+    assert.equal(logins, 3);
+  });
+
+  it('that is accepted ends the counting, and the pause is 10 s again', async () => {
+    await refusedCall();
+    clock.time += 10_000;
+    keeper.drop(await keeper.token());
+    keeper.accept(await keeper.token());
+    await refusedCall();
+    assert.equal(logins, 4, 'revoked, and a fresh one refused: no pause yet');
+    await refusedCall();
+    assert.equal(logins, 5, 'the second in a row');
+    clock.time += 9_999;
+    await refusedCall();
+    assert.equal(logins, 5);
+    clock.time += 1;
+    await refusedCall();
+    assert.equal(logins, 6);
+  });
+
+  it('that one call is refused and others are not does not cause a login for every such call', async () => {
+    keeper.accept(await keeper.token());
+    for (let time = 0; time < 20; time++) {
+      await refusedCall();
+      keeper.accept(await keeper.token());
+    }
+    assert.equal(logins, 3);
+    clock.time += 10_000;
+    await refusedCall();
+    keeper.accept(await keeper.token());
+    assert.equal(logins, 4);
+    clock.time += 19_999;
+    await refusedCall();
+    assert.equal(logins, 4, 'the pause doubles');
+  });
+
+  it('that was refused late is no reason to pause when a newer one is there', async () => {
+    const old = await keeper.token();
+    keeper.accept(old);
+    keeper.drop(old);
+    const token = await keeper.token();
+    keeper.refuse(old);
+    keeper.refuse(old);
+    keeper.accept(old);
+    keeper.refuse(token);
+    assert.equal(keeper.drop(token), true);
+  });
+});

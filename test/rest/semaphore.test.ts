@@ -1,0 +1,73 @@
+// How many calls are under way at a time, and who goes next.
+import assert from 'node:assert/strict';
+import { Semaphore } from '../../src/rest/semaphore.ts';
+
+const NEVER = new AbortController().signal;
+
+describe('places for calls', () => {
+  it('gives out as many as there are, also after they were given back and taken again', () => {
+    const semaphore = new Semaphore(2);
+    for (let time = 0; time < 3; time++) {
+      assert.deepEqual(
+        [1, 2, 3].map(() => semaphore.tryAcquire()),
+        [true, true, false],
+      );
+      semaphore.release();
+      assert.deepEqual(
+        [1, 2].map(() => semaphore.tryAcquire()),
+        [true, false],
+      );
+      semaphore.release();
+      semaphore.release();
+    }
+  });
+
+  it('hands a place on to who waits, without freeing it for others', async () => {
+    const semaphore = new Semaphore(1);
+    semaphore.tryAcquire();
+    const waiting = semaphore.wait(NEVER, false);
+    semaphore.release();
+    assert.equal(semaphore.tryAcquire(), false);
+    await waiting;
+    semaphore.release();
+    assert.equal(semaphore.tryAcquire(), true);
+  });
+
+  it('serves calls that had a place before ahead of new ones, each in the order in which they came', async () => {
+    const semaphore = new Semaphore(1);
+    semaphore.tryAcquire();
+    const served: string[] = [];
+    const calls = [
+      ['new 1', false],
+      ['again 1', true],
+      ['new 2', false],
+      ['again 2', true],
+    ] as const;
+    const all = calls.map(async ([name, isAgain]) => {
+      await semaphore.wait(NEVER, isAgain);
+      served.push(name);
+      semaphore.release();
+    });
+    semaphore.release();
+    await Promise.all(all);
+    assert.deepEqual(served, ['again 1', 'again 2', 'new 1', 'new 2']);
+    assert.equal(semaphore.tryAcquire(), true);
+  });
+
+  for (const isAgain of [false, true]) {
+    it(`gives no place to a ${isAgain ? 'repeated' : 'new'} call that was stopped, before or while it waits`, async () => {
+      const semaphore = new Semaphore(1);
+      semaphore.tryAcquire();
+      const stop = new AbortController();
+      const stopped = semaphore.wait(stop.signal, isAgain);
+      const next = semaphore.wait(NEVER, isAgain);
+      stop.abort();
+      await assert.rejects(stopped, { code: 'CLOSED' });
+      await assert.rejects(semaphore.wait(stop.signal, isAgain), { code: 'CLOSED' });
+      semaphore.release();
+      await next;
+      semaphore.release();
+      assert.equal(semaphore.tryAcquire(), true);
+    });
+  }
+});
