@@ -1,18 +1,44 @@
-// The token: one login however many calls wait for it, renewed ahead of its end, and no storm of refused logins.
+// The token: one login however many calls wait for it, renewed ahead of its end, and no storm of logins that do not help.
 import { ServiceError } from '../errors.ts';
 import type { Clock } from './types.ts';
 
 /** The interface, section Authentication: "valid for 30 minutes"; used when the token does not tell. */
-const USUAL_LIFE = 30 * 60_000;
-const LONGEST_MARGIN = 60_000;
+const USUAL_LIFE_MS = 30 * 60_000;
+const MAX_MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
-const FIRST_PAUSE = 10_000;
-const LONGEST_PAUSE = 300_000;
+const FIRST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 300_000;
+/** Fresh tokens that may be refused in a row before logins pause. */
+const MAX_REFUSED = 2;
 const REMEMBERED = 4;
 
 interface Token {
   text: string;
   renewAt: number;
+  /** A call with it was answered with something else than 401. */
+  isAccepted: boolean;
+  /** It was answered with 401 before it was ever accepted. */
+  isRefused: boolean;
+}
+
+/** A time without logins; each further one lasts twice as long. */
+class Pause {
+  #end = Number.NEGATIVE_INFINITY;
+  #length = FIRST_PAUSE_MS;
+
+  begin(now: number): void {
+    this.#end = now + this.#length;
+    this.#length = Math.min(MAX_PAUSE_MS, this.#length * 2);
+  }
+
+  isOn(now: number): boolean {
+    return now < this.#end;
+  }
+
+  reset(): void {
+    this.#end = Number.NEGATIVE_INFINITY;
+    this.#length = FIRST_PAUSE_MS;
+  }
 }
 
 /**
@@ -22,15 +48,20 @@ interface Token {
  * asking the service again; the first call after that logs in anew. With every further refusal the pause doubles, up to
  * 5 minutes; a login that succeeds ends it. So a password corrected at the service recovers by itself, and a wrong
  * one does not lock the account. Changed settings mean a new client, which tries at once.
+ *
+ * A login that succeeds need not help: after two fresh tokens in a row that were answered with 401, nobody logs in for
+ * 10 s, doubling to 5 minutes with every further one; calls go on with the token that is there. A fresh token that is
+ * accepted at once ends it. One that is refused here and accepted there does not: then the 401 is about the call.
  */
 export class TokenKeeper {
   readonly #login: () => Promise<string>;
   readonly #clock: Clock;
+  readonly #loginPause = new Pause();
+  readonly #tokenPause = new Pause();
   #token: Token | undefined;
   #pending: Promise<Token> | undefined;
   #refusal: ServiceError | undefined;
-  #refusedUntil = 0;
-  #pause = FIRST_PAUSE;
+  #refusedTokens = 0;
   #seen: string[] = [];
 
   /** @param login one login, with its own retries; rejects with LOGIN_FAILED when refused */
@@ -44,15 +75,19 @@ export class TokenKeeper {
     return this.#seen;
   }
 
-  /** The token, when there is one that lasts a while. */
+  /** The token, when there is one that lasts a while, or that a login would not better. */
   get current(): string | undefined {
-    return this.#token && this.#clock.now() < this.#token.renewAt ? this.#token.text : undefined;
+    const token = this.#token;
+    if (!token) return undefined;
+    const now = this.#clock.now();
+    const isKept = token.isRefused && !token.isAccepted && this.#tokenPause.isOn(now);
+    return isKept || now < token.renewAt ? token.text : undefined;
   }
 
   /** A token that lasts a while. @throws what the login threw; every caller gets an error of its own */
   async token(): Promise<string> {
     if (this.current !== undefined) return this.current;
-    if (this.#refusal && this.#clock.now() < this.#refusedUntil) throw copyError(this.#refusal);
+    if (this.#refusal && this.#loginPause.isOn(this.#clock.now())) throw copyError(this.#refusal);
     this.#pending ??= this.#renew().finally(() => {
       this.#pending = undefined;
     });
@@ -63,9 +98,37 @@ export class TokenKeeper {
     }
   }
 
-  /** The service did not accept this token; a newer one, got meanwhile for another call, is kept. */
-  drop(text: string): void {
-    if (this.#token?.text === text) this.#token = undefined;
+  /** A call with this token was answered with something else than 401. */
+  accept(text: string): void {
+    const token = this.#token;
+    if (token?.text !== text || token.isAccepted) return;
+    token.isAccepted = true;
+    if (token.isRefused) return;
+    this.#refusedTokens = 0;
+    this.#tokenPause.reset();
+  }
+
+  /**
+   * A call with this token was answered with 401. A token that was accepted before may have been revoked; that is no
+   * reason to pause.
+   */
+  refuse(text: string): void {
+    const token = this.#token;
+    if (token?.text !== text || token.isAccepted || token.isRefused) return;
+    token.isRefused = true;
+    this.#refusedTokens++;
+    if (this.#refusedTokens >= MAX_REFUSED) this.#tokenPause.begin(this.#clock.now());
+  }
+
+  /**
+   * Drops a token that was refused; a newer one, got meanwhile for another call, is kept.
+   * @returns false when there is no other token to be had now
+   */
+  drop(text: string): boolean {
+    if (this.#token?.text !== text) return true;
+    if (this.#tokenPause.isOn(this.#clock.now())) return false;
+    this.#token = undefined;
+    return true;
   }
 
   async #renew(): Promise<Token> {
@@ -73,22 +136,19 @@ export class TokenKeeper {
       const text = await this.#login();
       this.#seen = [text, ...this.#seen].slice(0, REMEMBERED);
       this.#refusal = undefined;
-      this.#pause = FIRST_PAUSE;
+      this.#loginPause.reset();
       const life = lifeOf(text, this.#clock.now());
-      const renewAt = this.#clock.now() + life - Math.min(LONGEST_MARGIN, life * MARGIN_SHARE);
-      this.#token = { text, renewAt };
+      const renewAt = this.#clock.now() + life - Math.min(MAX_MARGIN_MS, life * MARGIN_SHARE);
+      this.#token = { text, renewAt, isAccepted: false, isRefused: false };
       return this.#token;
     } catch (error) {
       this.#token = undefined;
-      if (error instanceof ServiceError && error.code === 'LOGIN_FAILED') this.#refuse(error);
+      if (error instanceof ServiceError && error.code === 'LOGIN_FAILED') {
+        this.#refusal = error;
+        this.#loginPause.begin(this.#clock.now());
+      }
       throw error;
     }
-  }
-
-  #refuse(error: ServiceError): void {
-    this.#refusal = error;
-    this.#refusedUntil = this.#clock.now() + this.#pause;
-    this.#pause = Math.min(LONGEST_PAUSE, this.#pause * 2);
   }
 }
 
@@ -98,9 +158,9 @@ export class TokenKeeper {
  */
 export function lifeOf(token: string, now: number): number {
   const { exp, iat } = claimsOf(token);
-  if (typeof exp !== 'number') return USUAL_LIFE;
+  if (typeof exp !== 'number') return USUAL_LIFE_MS;
   const life = typeof iat === 'number' ? (exp - iat) * 1000 : exp * 1000 - now;
-  return Number.isFinite(life) && life > 0 ? life : USUAL_LIFE;
+  return Number.isFinite(life) && life > 0 ? life : USUAL_LIFE_MS;
 }
 
 function claimsOf(token: string): { exp?: unknown; iat?: unknown } {
