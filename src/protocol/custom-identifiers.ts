@@ -47,7 +47,7 @@ function readEntry(entry: unknown): Identifier {
 
 function isDivisor(divisor: unknown, type: WireType): divisor is number | undefined {
   if (divisor === undefined) return true;
-  return typeof divisor === 'number' && Number.isFinite(divisor) && divisor > 0 && isNumeric(type);
+  return typeof divisor === 'number' && divisor > 0 && isNumeric(type);
 }
 
 function badEntry(entry: unknown, part: string): Error {

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { EQUIVALENTS, LEAST_SCORE, ROOMS, type Room, STATE } from './config.ts';
+import { EQUIVALENTS, LEAST_SCORE, ROOMS, roomOf, STATE } from './config.ts';
 import { type Equivalent, percentOf, type Score, scoreOf } from './score.ts';
 import { digestOfAll, mutantsOf, type RunOptions } from './stryker.ts';
 
@@ -49,11 +49,9 @@ function wantedSources(): string[] {
   return named.filter((file) => changed.has(file));
 }
 
-const roomOf = (file: string): Room => ROOMS.find(({ folder }) => file.startsWith(`${folder}/`)) as Room;
-
 async function judge(file: string, list: readonly Equivalent[], options: RunOptions): Promise<Score> {
   const started = Date.now();
-  const score = scoreOf(file, readFileSync(file, 'utf8'), await mutantsOf(file, roomOf(file), options), list);
+  const score = scoreOf(file, readFileSync(file, 'utf8'), await mutantsOf(file, options), list);
   console.log(`${rowOf(file, [score])}  ${Math.round((Date.now() - started) / 1000)} s`);
   return score;
 }
@@ -111,4 +109,8 @@ async function main(): Promise<void> {
 }
 
 if (values.help) console.log(HELP);
-else void main();
+else
+  main().catch((error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { NODE_ARGS, OPTIONS, type Room, STATE } from './config.ts';
+import { NODE_ARGS, OPTIONS, ROOMS, STATE, specsOf } from './config.ts';
 import type { Mutant } from './score.ts';
 
 interface Report {
@@ -13,7 +13,7 @@ interface Report {
 
 /** A digest of everything that results depend on. */
 export function digestOfAll(): string {
-  const hash = createHash('sha256').update(JSON.stringify(OPTIONS));
+  const hash = createHash('sha256').update(JSON.stringify([OPTIONS, ROOMS]));
   for (const root of ['src', 'test']) {
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || entry.parentPath.startsWith(join('test', 'mutants'))) continue;
@@ -33,7 +33,7 @@ export interface RunOptions {
 }
 
 /** @throws Error with Stryker's output when it did not get to the end */
-export async function mutantsOf(file: string, room: Room, options: RunOptions): Promise<Mutant[]> {
+export async function mutantsOf(file: string, options: RunOptions): Promise<Mutant[]> {
   const state = join(STATE, file);
   const [report, stamp, config] = ['.report.json', '.digest', '.config.json'].map((end) => state + end) as [
     string,
@@ -43,7 +43,7 @@ export async function mutantsOf(file: string, room: Room, options: RunOptions): 
   const holds = existsSync(stamp) && readFileSync(stamp, 'utf8') === options.digest && !options.isFresh;
   if (!holds) {
     mkdirSync(dirname(state), { recursive: true });
-    writeFileSync(config, JSON.stringify(configOf(file, room, report, options)));
+    writeFileSync(config, JSON.stringify(configOf(file, report, options)));
     await runStryker(config);
     writeFileSync(stamp, options.digest);
   }
@@ -51,11 +51,11 @@ export async function mutantsOf(file: string, room: Room, options: RunOptions): 
   return files[file]?.mutants ?? [];
 }
 
-function configOf(file: string, room: Room, report: string, { jobs, isFresh }: RunOptions): object {
+function configOf(file: string, report: string, { jobs, isFresh }: RunOptions): object {
   return {
     ...OPTIONS,
     mutate: [file],
-    mochaOptions: { spec: room.specs },
+    mochaOptions: { spec: specsOf(file) },
     incrementalFile: report,
     force: isFresh,
     concurrency: jobs,

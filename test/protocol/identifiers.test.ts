@@ -119,6 +119,7 @@ const SAMPLES: [id: string, hex: string, value: unknown, ext?: Record<string, un
   ['8810', '100000000183', 16, { transitionCounter: 1, isTransition: true, otherFlags: 130 }],
   ['8810', '100000000100beef', 16, { transitionCounter: 1, isTransition: false, bytes: 'beef' }],
   ['8810', '1001', 16, { bytes: '01' }],
+  ['8810', '1000000001', 16, { bytes: '00000001' }],
   ['8813', 'ffffffff', 4294967295],
   ['9800', '01', true],
   ['9801', '00', false],
@@ -330,11 +331,33 @@ describe('the catalogue', () => {
       assertRefused(() => catalogue.encode(id, value, ext), 'ext', reason));
   }
 
-  it('names the part of a structure that is wrong', () => {
-    assert.throws(
-      () => catalogue.encode('9804', { interval: 5, denominator: 1 }),
-      /from 20 to 10240: interval: 5/,
-    );
+  const shown: [id: string, value: unknown, ext: unknown, text: RegExp][] = [
+    ['9804', { interval: 5, denominator: 1 }, undefined, /from 20 to 10240: interval: 5/],
+    ['9804', 100, undefined, /with interval, denominator/],
+    ['8005', 100, undefined, /with macAddress, modelNumber, variant/],
+    ['8110', 'asleep', undefined, /dfu, connected, storage, unconnected/],
+    ['8001', '3.4', undefined, /3\.4\.1/],
+    ['8002', '3', undefined, /1\.2/],
+    ['8810', 16, { transitionCounter: -1 }, /transitionCounter: -1/],
+    ['8810', 16, { isTransition: true }, /transitionCounter/],
+    ['8810', 16, { transitionCounter: 1, isTransition: 2 }, /isTransition: 2/],
+    ['8810', 16, { transitionCounter: 1, otherFlags: 256 }, /otherFlags: 256/],
+    ['8800', 20, { bytes: 'a' }, /bytes: a/],
+    ['8800', 20, { byte: 'ab' }, /byte: ab/],
+  ];
+  for (const [id, value, ext, text] of shown) {
+    it(`tells what is wrong with ${JSON.stringify(ext ?? value)} for ${id}`, () => {
+      assert.throws(() => catalogue.encode(id, value, ext), text);
+    });
+  }
+
+  it('writes a value whose extension is null as one without', () => {
+    assert.equal(catalogue.encode('8800', 46.6, null), '1234');
+    assert.equal(catalogue.encode('8005', { modelNumber: 2011 }, null), '010207db');
+  });
+
+  it('writes a motion whose extension does not say whether it is a transition as one that is not', () => {
+    assert.equal(catalogue.encode('8810', 16, { transitionCounter: 1 }), '100000000100');
   });
 
   it('rounds a calculated quantity to the nearest step', () => {
@@ -364,7 +387,12 @@ describe('the catalogue', () => {
     assert.deepEqual(catalogue.decode('8001', '030401'), { value: '3.4.1' });
   });
 
+  it('reads a firmware version without the beta byte in a dictionary', () => {
+    assert.deepEqual(catalogue.decode('8005', '0303030401'), { value: { firmwareVersion: '3.4.1' } });
+  });
+
   it('keeps dictionary entries that it cannot express', () => {
+    assert.deepEqual(catalogue.decode('8005', '0900'), { value: {}, ext: { bytes: '0900' } });
     assert.deepEqual(catalogue.decode('8005', '0901FF0101aa020105020106'), {
       value: { variant: 5 },
       ext: { bytes: '0901ff0101aa020106' },
@@ -462,27 +490,55 @@ describe("the user's own identifiers", () => {
     }
   });
 
+  it('become rows that can be used in every way', () => {
+    const custom = [entry, { id: 'EE8002', name: 'own', type: 'hex' }];
+    const access = ['report', 'read', 'write', 'event'];
+    assert.deepEqual(createCatalogue(custom).rows.slice(-2), [
+      { ...entry, min: 0, max: 6553.5, step: 0.1, access, description: '' },
+      { id: 'ee8002', name: 'own', type: 'hex', access, description: '' },
+    ]);
+  });
+
   const bad: [unknown, string][] = [
     ['{', 'notJson'],
     ['{}', 'notList'],
     [{}, 'notList'],
     [5, 'notList'],
-    [[null], 'badEntry'],
-    [['8800'], 'badEntry'],
-    [[{ ...entry, id: 'dead' }], 'badEntry'],
-    [[{ ...entry, id: undefined }], 'badEntry'],
-    [[{ ...entry, name: 'Radon level' }], 'badEntry'],
-    [[{ ...entry, name: '8800' }], 'badEntry'],
-    [[{ ...entry, name: '' }], 'badEntry'],
-    [[{ ...entry, type: 'u24' }], 'badEntry'],
-    [[{ ...entry, type: 'structure' }], 'badEntry'],
-    [[{ ...entry, divisor: 0 }], 'badEntry'],
-    [[{ ...entry, divisor: '10' }], 'badEntry'],
-    [[{ ...entry, type: 'utf8' }], 'badEntry'],
-    [[{ ...entry, unit: 5 }], 'badEntry'],
   ];
   for (const [custom, reason] of bad) {
     it(`are refused: ${JSON.stringify(custom)}`, () =>
       assertRefused(() => createCatalogue(custom), 'identifiers', reason));
+  }
+
+  const badParts: [part: string, entries: unknown[]][] = [
+    ['entry', [null, '8800', 5]],
+    [
+      'id',
+      [
+        { ...entry, id: 'dead' },
+        { ...entry, id: undefined },
+        { ...entry, id: 5 },
+      ],
+    ],
+    ['name', ['Radon level', '8800', '', 5].map((name) => ({ ...entry, name }))],
+    ['type', ['u24', 'structure', 5].map((type) => ({ ...entry, type }))],
+    ['divisor', [0, -1, '10'].map((divisor) => ({ ...entry, divisor }))],
+    ['divisor', ['utf8', 'bool', 'hex'].map((type) => ({ ...entry, type }))],
+    ['unit', [{ ...entry, unit: 5 }]],
+  ];
+  for (const [part, entries] of badParts) {
+    it(`are refused for their ${part}: ${JSON.stringify(entries)}`, () => {
+      for (const custom of entries) {
+        assert.throws(
+          () => createCatalogue([custom]),
+          (error) => {
+            assert.ok(error instanceof ServiceError, String(error));
+            const { key, values } = error.text;
+            assert.deepEqual([key, values.part], ['INVALID_INPUT.badEntry', part]);
+            return true;
+          },
+        );
+      }
+    });
   }
 });
