@@ -8,8 +8,8 @@ const END = '<!-- catalogue: end -->';
 
 const code = (text: string): string => (text === '' ? '–' : `\`${text}\``);
 
-function fieldText({ name, type, optional, bytes }: Field): string {
-  return `${name} ${type}${bytes ? `[${bytes}]` : ''}${optional ? ' (optional)' : ''}`;
+function fieldText({ name, type, unit, optional, bytes }: Field): string {
+  return `${name} ${type}${bytes ? `[${bytes}]` : ''}${unit ? ` in ${unit}` : ''}${optional ? ' (optional)' : ''}`;
 }
 
 function typeText({ type, divisor, bytes, words, fields, absent }: Identifier): string {

@@ -53,12 +53,40 @@ describe('recognition of duplicate reports', () => {
   });
 
   it('lets the same report through again after the window', () => {
-    let now = 0;
+    let now = 1_000_000;
     const duplicates = new Duplicates(10_000, () => now);
     duplicates.seen(base);
-    now = 10_000;
+    now += 10_000;
     assert.equal(duplicates.seen(base), true);
-    now = 10_001;
+    now += 1;
     assert.equal(duplicates.seen(base), false);
+    now += 10_000;
+    assert.equal(duplicates.seen(base), true);
+  });
+
+  const many = function* (from: number, to: number): Generator<Report> {
+    for (let seq = from; seq < to; seq++) yield { ...base, seq };
+  };
+
+  it('recognises a report among many others of its window, whenever the window began', () => {
+    let now = 1_000_000;
+    const duplicates = new Duplicates(10_000, () => now);
+    for (let round = 0; round < 5; round++) {
+      now += 6_000;
+      for (const report of many(round * 100, round * 100 + 100)) assert.equal(duplicates.seen(report), false);
+      for (const report of many(Math.max(0, round - 1) * 100, round * 100 + 100))
+        assert.equal(duplicates.seen(report), true);
+    }
+  });
+
+  it('remembers a hundred thousand reports of one window, and less than twice as many', () => {
+    const duplicates = new Duplicates(1_000_000_000);
+    const half = 100_000;
+    for (const report of many(0, 2 * half)) duplicates.seen(report);
+    assert.equal(duplicates.seen({ ...base, seq: 0 }), true);
+    duplicates.seen({ ...base, seq: 2 * half });
+    assert.equal(duplicates.seen({ ...base, seq: 2 * half }), true);
+    assert.equal(duplicates.seen({ ...base, seq: half }), true);
+    assert.equal(duplicates.seen({ ...base, seq: half - 1 }), false);
   });
 });

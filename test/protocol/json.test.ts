@@ -1,0 +1,99 @@
+// Values of flows and texts from outside: what is JSON passes unchanged, and nothing is nested too deep.
+import assert from 'node:assert/strict';
+import { ServiceError } from '../../src/errors.ts';
+import { copyFields, copyJson, isJsonObject, parseJson } from '../../src/protocol/json.ts';
+
+const nested = (open: string, close: string, levels: number, inside = ''): string =>
+  open.repeat(levels) + inside + close.repeat(levels);
+
+function assertRefused(run: () => unknown, field: string): void {
+  assert.throws(run, (error) => {
+    assert.ok(error instanceof ServiceError, String(error));
+    assert.deepEqual([error.text.key, error.cause.field], ['INVALID_INPUT.notJson', field]);
+    return true;
+  });
+}
+
+describe('a JSON text from outside', () => {
+  const long = 'x'.repeat(2_000);
+  const texts: [title: string, text: string][] = [
+    ['null', 'null'],
+    ['a number', '12.5'],
+    ['a long text', JSON.stringify(long)],
+    ['a long list of small things', JSON.stringify(Array.from({ length: 1_000 }, (_, i) => [null, { i }]))],
+    ['an object with a long list', JSON.stringify({ a: null, b: [{ c: [long] }], d: 1 })],
+    ['a list of 500 levels', nested('[', ']', 500, `"${long}"`)],
+    ['an object of 500 levels', nested('{"a":', '}', 500, '1')],
+  ];
+  for (const [title, text] of texts) {
+    it(`is read: ${title}`, () => assert.deepEqual(parseJson(text), JSON.parse(text)));
+  }
+
+  const others: [title: string, text: string][] = [
+    ['nothing', ''],
+    ['what is no JSON', '{'],
+    ['a list of 501 levels', nested('[', ']', 501)],
+    ['an object of 501 levels', nested('{"a":', '}', 501, '1')],
+    ['a list whose last item is too deep', `[1,"x",null,{},${nested('[', ']', 500)}]`],
+    [
+      'an object whose last field is too deep',
+      `{"a":1,"b":null,"c":[],"d":${nested('[{"e":', '}]', 250, '[]')}}`,
+    ],
+  ];
+  for (const [title, text] of others) {
+    it(`is not read: ${title}`, () => assert.equal(parseJson(text), undefined));
+  }
+});
+
+describe('a value of a flow', () => {
+  const throwing = (key: PropertyKey): object =>
+    Object.defineProperty({}, key, {
+      enumerable: true,
+      get() {
+        throw new Error('hands off');
+      },
+    });
+
+  it('is copied, without the fields that are undefined', () => {
+    const value = { a: [1, 'x', null, true, { b: undefined }], c: undefined };
+    const copy = copyJson(value, 'value') as typeof value;
+    assert.deepEqual(copy, { a: [1, 'x', null, true, {}] });
+    assert.notEqual(copy.a, value.a);
+  });
+
+  it('is copied down to 100 levels, and refused beyond', () => {
+    for (const [open, close, inside] of [
+      ['[', ']', '1'],
+      ['{"a":', '}', '1'],
+    ] as const) {
+      const deepest: unknown = JSON.parse(nested(open, close, 100, inside));
+      assert.deepEqual(copyJson(deepest, 'value'), deepest);
+      const deeper: unknown = JSON.parse(nested(open, close, 101, inside));
+      assertRefused(() => copyJson(deeper, 'value'), 'value');
+    }
+  });
+
+  it('is refused when it would become something else on the way', () => {
+    const values = [
+      ...[Number.NaN, Number.NEGATIVE_INFINITY, undefined, () => 1, 5n, Symbol('x'), new Date(), new Map()],
+      ...[[undefined], { a: Number.NaN }, { toJSON: () => 1 }, Object.create({ toJSON: () => 1 })],
+      throwing('a'),
+    ];
+    for (const value of values) assertRefused(() => copyJson(value, 'ext'), 'ext');
+  });
+
+  it('is an object, or it is not, whatever it says of itself', () => {
+    for (const value of [{}, Object.create(null), { a: 1 }]) assert.equal(isJsonObject(value), true);
+    for (const value of [null, undefined, [], 'x', new Date(), throwing(Symbol.toStringTag)]) {
+      assert.equal(isJsonObject(value), false);
+    }
+  });
+
+  it('has its fields read once', () => {
+    let reads = 0;
+    const counting = Object.defineProperty({ b: 2 }, 'a', { enumerable: true, get: () => ++reads });
+    assert.deepEqual(copyFields(counting, 'report'), { b: 2, a: 1 });
+    assert.equal(reads, 1);
+    assertRefused(() => copyFields(throwing('a'), 'report'), 'report');
+  });
+});
