@@ -5,28 +5,24 @@ import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { CREDENTIALS, type GwReadConfig, type KeyCredentials, upgrade } from './config.ts';
 
+const PLACE = ['gateway', 'device'] as const;
+/** What the panel hides, and the request does not carry, when a gateway is asked for its version. */
+const REQUEST = ['identifier', 'priority', 'extenderId', 'accessType', 'publicKey'] as const;
+
 export default function registerGwRead(RED: NodeAPI): void {
   registerAction<GwReadConfig, KeyCredentials>(RED, 'mt-gw-read', {
     upgrade,
     credentials: CREDENTIALS,
     half: 'mqtt',
-    open({ RED, config, credentials, session, signal, fields }) {
+    open({ RED, config, credential, session, signal, fields }) {
       const { operation, form, decode } = config;
       const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
-      const read = fields([
-        'gateway',
-        'device',
-        'identifier',
-        'priority',
-        'extenderId',
-        'accessType',
-        'publicKey',
-      ]);
+      const read = fields(operation === 'apiversion' ? PLACE : [...PLACE, ...REQUEST]);
       return async (msg, send) => {
         // Most fields are there at once; to await them all the same would cost every request a turn.
         const given = read(msg);
         const values = given instanceof Promise ? await given : given;
-        const input = { ...values, form, key: readProperty(msg, 'key') ?? credentials.key };
+        const input = { ...values, form, key: readProperty(msg, 'key') ?? credential('key') };
         const answer = await session.request(operation, input, options);
         const { value: payload, response, gateway, device, identifier } = answer;
         const named = identifier === undefined ? undefined : { identifier };

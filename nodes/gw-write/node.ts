@@ -10,25 +10,29 @@ export default function registerGwWrite(RED: NodeAPI): void {
     upgrade,
     credentials: CREDENTIALS,
     half: 'mqtt',
-    open({ RED, config, credentials, session, signal, fields }) {
+    open({ RED, config, credential, session, signal, fields }) {
       const { form, decode } = config;
       const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
-      const read = fields([
-        'gateway',
-        'device',
-        'identifier',
-        'value',
-        'ext',
-        'priority',
-        'extenderId',
-        'accessType',
-        'publicKey',
-      ]);
+      const read = fields(
+        [
+          'gateway',
+          'device',
+          'identifier',
+          'value',
+          'ext',
+          'priority',
+          'extenderId',
+          'accessType',
+          'publicKey',
+        ],
+        // A context variable or an expression may say NULL.
+        { nullable: ['value'] },
+      );
       return async (msg, send) => {
         // Most fields are there at once; to await them all the same would cost every request a turn.
         const given = read(msg);
         const values = given instanceof Promise ? await given : given;
-        const input = { ...values, form, key: readProperty(msg, 'key') ?? credentials.key };
+        const input = { ...values, form, key: readProperty(msg, 'key') ?? credential('key') };
         const answer = await session.request('write', input, options);
         const { response, gateway, device, identifier } = answer;
         const named = identifier === undefined ? undefined : { identifier };

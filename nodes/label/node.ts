@@ -1,5 +1,5 @@
 // mt-label: creates a label, or removes one from a device.
-import type { NodeAPI } from 'node-red';
+import type { NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
@@ -10,10 +10,23 @@ export default function registerLabel(RED: NodeAPI): void {
     upgrade,
     half: 'rest',
     open({ RED, config, session, signal, fields }) {
-      const read = fields(['label', 'device']);
-      const actions = new Map<unknown, (label: unknown, device: unknown) => Promise<unknown>>([
-        ['create', (label) => session.createLabel(label, signal)],
-        ['remove', (label, device) => session.removeLabel(device, label, signal)],
+      const readLabel = fields(['label']);
+      const readBoth = fields(['label', 'device']);
+      const actions = new Map<unknown, (msg: NodeMessage) => Promise<unknown>>([
+        [
+          'create',
+          async (msg) => {
+            const { label } = await readLabel(msg);
+            return session.createLabel(label, signal);
+          },
+        ],
+        [
+          'remove',
+          async (msg) => {
+            const { label, device } = await readBoth(msg);
+            return session.removeLabel(device, label, signal);
+          },
+        ],
       ]);
       return async (msg, send) => {
         const action = config.action === 'msg' ? readProperty(msg, 'action') : config.action;
@@ -21,8 +34,7 @@ export default function registerLabel(RED: NodeAPI): void {
         if (!run) {
           throw invalidInput('action', action, action === undefined ? 'missing' : 'action');
         }
-        const { label, device } = await read(msg);
-        send(change(RED, msg, { payload: await run(label, device) }));
+        send(change(RED, msg, { payload: await run(msg) }));
       };
     },
   });

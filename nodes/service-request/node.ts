@@ -4,15 +4,22 @@ import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { upgrade } from './config.ts';
 
+/** A GET has no body, so it is not asked where that would come from. */
+const isGet = (method: unknown): boolean =>
+  typeof method === 'string' && method.trim().toUpperCase() === 'GET';
+
 export default function registerServiceRequest(RED: NodeAPI): void {
   registerAction(RED, 'mt-service-request', {
     upgrade,
     half: 'rest',
     open({ RED, config, session, signal, fields }) {
-      const read = fields(['path', 'query', 'body']);
+      const read = fields(['path', 'query']);
+      // JSON has a null of its own, which a context variable or an expression may say.
+      const readBody = fields(['body'], { nullable: ['body'] });
       return async (msg, send) => {
         const method = config.method === 'msg' ? readProperty(msg, 'method') : config.method;
-        const { path, query, body } = await read(msg);
+        const { path, query } = await read(msg);
+        const { body } = isGet(method) ? {} : await readBody(msg);
         send(change(RED, msg, await session.call({ method, path, query, body }, signal)));
       };
     },

@@ -1,10 +1,10 @@
 // Tests settings that are typed but not saved; a stored secret goes only where it already goes.
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
-import { fillEnv } from '../shared/env.ts';
 import { findService } from '../shared/runtime.ts';
 import { toFlowError, translate } from '../shared/text.ts';
-import { type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
+import type { ServiceConfig, ServiceCredentials } from './config.ts';
+import { fillService } from './filled.ts';
 import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
 
 export interface Verdict {
@@ -34,15 +34,16 @@ export async function testConnection(RED: NodeAPI, body: unknown): Promise<Verdi
   const service = findService(RED, String(typed.id ?? ''));
   const node = service ?? ({ id: String(typed.id ?? '') } as Node);
   const deployed = service && deployedSettings(service);
-  const config = upgrade(fillEnv(RED, node, { ...typed, credentials: undefined }));
-  const credentials = fillEnv(RED, node, (typed.credentials ?? {}) as object) as ServiceCredentials;
+  const { id, credentials: entered = {}, ...properties } = typed;
+  const { config, credentials, check } = fillService(RED, node, properties, entered as object);
+  const create = (half: Partial<ServiceConfig>) => (secrets: ServiceCredentials) => {
+    const only = { ...config, ...half, identifiers: '[]' };
+    check(only);
+    return createSettings(RED, node.id, only, secrets);
+  };
   const [rest, mqtt] = await Promise.all([
-    testHalf(RED, 'rest', restSecret(config, credentials, deployed), (filled) =>
-      createSettings(RED, node.id, { ...config, brokerUrl: '', identifiers: '[]' }, filled),
-    ),
-    testHalf(RED, 'mqtt', mqttSecret(config, credentials, deployed), (filled) =>
-      createSettings(RED, node.id, { ...config, authUrl: '', baseUrl: '', identifiers: '[]' }, filled),
-    ),
+    testHalf(RED, 'rest', restSecret(config, credentials, deployed), create({ brokerUrl: '' })),
+    testHalf(RED, 'mqtt', mqttSecret(config, credentials, deployed), create({ authUrl: '', baseUrl: '' })),
   ]);
   return { rest, mqtt };
 }

@@ -1,22 +1,23 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
-import { fillEnv } from '../shared/env.ts';
 import type { ServiceNode } from '../shared/runtime.ts';
 import { onceStarted, onStarted } from '../shared/started.ts';
 import { toFlowError } from '../shared/text.ts';
 import { registerAdmin } from './admin.ts';
-import { CREDENTIALS, type ServiceCredentials, upgrade } from './config.ts';
+import { CREDENTIALS } from './config.ts';
+import { fillService } from './filled.ts';
 import { createSettings, keepDeployed } from './settings.ts';
 
 export default function registerService(RED: NodeAPI): void {
   function Service(this: ServiceNode, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     this.users = {};
-    const config = upgrade(fillEnv(RED, this, saved));
-    const credentials = fillEnv(RED, this, this.credentials ?? {}) as ServiceCredentials;
+    const filled = fillService(RED, this, saved, this.credentials ?? {});
+    const { config, credentials } = filled;
     keepDeployed(this, { config, credentials });
     try {
+      filled.check();
       this.session = new Session(createSettings(RED, this.id, config, credentials), loggerOf(this));
       connect(RED, this, this.session);
     } catch (error) {

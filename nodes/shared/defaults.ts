@@ -94,9 +94,12 @@ function readFlag(value: unknown, fallback: boolean): boolean {
   return value === 'false' || value === 0 || value === '0' ? false : fallback;
 }
 
+/** What stands between the entries of a list that is saved as a text. */
+export const LIST_SEPARATOR = /[,\n]/;
+
 /** A list is an array, or a text with one entry per comma or line, as an environment variable has it. */
 function readList(value: unknown): string[] {
-  const entries = Array.isArray(value) ? value.map(asText) : asText(value).split(/[,\n]/);
+  const entries = Array.isArray(value) ? value.map(asText) : asText(value).split(LIST_SEPARATOR);
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
@@ -107,7 +110,10 @@ function asText(value: unknown): string {
   return (typeof value === 'object' ? JSON.stringify(value) : String(value)) ?? '';
 }
 
+/** Environment variables in a text, as Node-RED writes them. */
+export const ENV_NAMES = /\$\{([^}]+)\}/g;
+
 /** Whether a text still names an environment variable that only the runtime can fill in. */
 export function hasEnv(value: unknown): value is string {
-  return typeof value === 'string' && /\$\{[^}]+\}/.test(value);
+  return typeof value === 'string' && value.search(ENV_NAMES) >= 0;
 }

@@ -1,43 +1,152 @@
 // Fills `${NAME}` in a node's properties and credentials, also inside longer texts, from the node's own environment.
 import type { Node, NodeAPI } from 'node-red';
-import { hasEnv } from './defaults.ts';
+import { invalidInput } from '../../src/index.ts';
+import { ENV_NAMES, hasEnv, LIST_SEPARATOR } from './defaults.ts';
 
 /** Text of these types belongs to somebody else: a path, a JSONata expression, a template of Node-RED's own. */
 const FOREIGN_TYPES = new Set<unknown>(['msg', 'flow', 'global', 'env', 'jsonata']);
 
-/** A copy of a saved node in which every `${NAME}` is filled in; a variable that is not set is empty. */
-export function fillEnv(RED: NodeAPI, node: Node, saved: object): Record<string, unknown> {
-  const source = saved as Record<string, unknown>;
-  const filled: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(source)) {
-    if (key.startsWith('_')) {
+type Properties = Record<string, unknown>;
+
+/** A saved node with its variables filled in, and what of it named a variable that brought nothing. */
+export interface Filled {
+  /** A variable that is not set is empty here. */
+  values: Properties;
+  /** Properties that name a variable which is not set, with their text as it was saved. */
+  unset: ReadonlyMap<string, string>;
+  /**
+   * The text of a property, or of an entry of a list, that named variables and came out empty: Node-RED itself fills
+   * what is one variable and nothing else, so the node cannot tell it from an empty text.
+   */
+  emptied(this: void, property: string): string | undefined;
+}
+
+/**
+ * Fills every `${NAME}`. An entry of a list that is filled with `a,b` becomes two entries.
+ * @param original the properties before Node-RED filled what it fills; called only where it makes a difference
+ */
+export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () => Properties): Filled {
+  const source = saved as Properties;
+  const values: Properties = {};
+  const unset = new Map<string, string>();
+  for (const [property, value] of Object.entries(source)) {
+    if (property.startsWith('_')) {
       continue;
     }
-    filled[key] = FOREIGN_TYPES.has(source[`${key}Type`]) ? value : fillValue(RED, node, value);
+    const type = source[`${property}Type`];
+    const filler = new Filler(RED, node);
+    if (FOREIGN_TYPES.has(type)) {
+      values[property] = value;
+    } else if (Array.isArray(value) && type === undefined) {
+      values[property] = filler.fillList(value, () => original()[property]);
+    } else {
+      values[property] = filler.fill(value);
+    }
+    if (filler.unset !== undefined) {
+      unset.set(property, filler.unset);
+    }
   }
-  return filled;
+  return { values, unset, emptied: (property) => findEmptied(values[property], () => original()[property]) };
 }
 
-function fillValue(RED: NodeAPI, node: Node, value: unknown): unknown {
-  if (hasEnv(value)) {
-    return fillVariables(RED, node, value);
-  }
-  if (Array.isArray(value)) {
-    return value.map((entry) => fillValue(RED, node, entry));
-  }
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, entry]) => [key, fillValue(RED, node, entry)]),
-    );
-  }
-  return value;
+/** What Node-RED was given for a node, by its id or, inside a subflow, by the id in the subflow's template. */
+export function savedNode(RED: NodeAPI, saved: object): Properties {
+  const { id, _alias = id } = saved as { id?: unknown; _alias?: unknown };
+  let found: object = saved;
+  RED.nodes.eachNode((candidate) => {
+    found = candidate.id === _alias ? candidate : found;
+  });
+  return found as Properties;
 }
 
-/** A text that is one variable and nothing else takes over the variable's type, as Node-RED does it. */
-function fillVariables(RED: NodeAPI, node: Node, text: string): unknown {
-  const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1];
-  const read = (name: string): unknown => RED.util.getSetting(node, name) ?? '';
-  return whole === undefined
-    ? text.replace(/\$\{([^}]+)\}/g, (_match, name: string) => String(read(name)))
-    : read(whole);
+/** The credentials of a node as they were entered. */
+export function savedCredentials(RED: NodeAPI, saved: object): Properties {
+  const { id, _alias = id } = saved as { id: string; _alias?: string };
+  return (RED.nodes.getCredentials(_alias) ?? {}) as Properties;
+}
+
+class Filler {
+  /** The first text with a variable that is not set. */
+  unset: string | undefined;
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+
+  constructor(RED: NodeAPI, node: Node) {
+    this.#RED = RED;
+    this.#node = node;
+  }
+
+  fill(value: unknown): unknown {
+    if (hasEnv(value)) {
+      return this.#fillText(value);
+    }
+    if (Array.isArray(value)) {
+      return value.map((entry) => this.fill(entry));
+    }
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.fill(part)]));
+    }
+    return value;
+  }
+
+  /** Only what came from a variable is split: a label that was picked may have a comma in it. */
+  fillList(list: readonly unknown[], original: () => unknown): unknown[] {
+    return list.flatMap((entry, index) => {
+      const filled = this.fill(entry);
+      const isSplit =
+        typeof filled === 'string' &&
+        LIST_SEPARATOR.test(filled) &&
+        (filled !== entry || hasEnv((original() as unknown[] | undefined)?.[index]));
+      if (isSplit) {
+        const parts = filled.split(LIST_SEPARATOR).filter((part) => part.trim() !== '');
+        return parts.length > 0 ? parts : '';
+      }
+      // A variable can hold a list itself.
+      return typeof entry === 'string' ? filled : [filled];
+    });
+  }
+
+  /** A text that is one variable and nothing else takes over the variable's type, as Node-RED does it. */
+  #fillText(text: string): unknown {
+    const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1];
+    return whole === undefined
+      ? text.replace(ENV_NAMES, (_match, name: string) => String(this.#read(name, text)))
+      : this.#read(whole, text);
+  }
+
+  #read(name: string, text: string): unknown {
+    const value: unknown = this.#RED.util.getSetting(this.#node, name);
+    if (value === undefined || value === null) {
+      this.unset ??= text;
+    }
+    return value ?? '';
+  }
+}
+
+/** Separators alone make an empty list. */
+const isBlank = (value: unknown): boolean => typeof value === 'string' && /^[\s,]*$/.test(value);
+
+function findEmptied(value: unknown, original: () => unknown): string | undefined {
+  const isEmptied = isBlank(value) || (Array.isArray(value) && (value.length === 0 || value.some(isBlank)));
+  return isEmptied ? [original()].flat().find(hasEnv) : undefined;
+}
+
+/** What an editor shows and nothing depends on, and what has an error of its own. */
+const UNCHECKED = new Set(['name', 'title', 'service']);
+
+/**
+ * Refuses what named a variable and got nothing: a default or an empty list in its place could mean everything.
+ * Typed fields are left out, because they are refused when they are read.
+ * @throws ServiceError `INVALID_INPUT` with the property's name
+ */
+export function checkFilled(config: object, { unset, emptied }: Filled): void {
+  for (const [property, value] of Object.entries(config)) {
+    if (`${property}Type` in config || UNCHECKED.has(property)) {
+      continue;
+    }
+    const text = unset.get(property) ?? (Array.isArray(value) ? emptied(property) : undefined);
+    if (text !== undefined) {
+      throw invalidInput(property, text, 'nothing');
+    }
+  }
 }

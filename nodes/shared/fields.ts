@@ -1,7 +1,8 @@
 // Typed fields: the values that a node takes from its settings, the message, the context or an expression.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
-import type { FieldType, TypedField } from './defaults.ts';
+import { ENV_NAMES, type FieldType, hasEnv, type TypedField } from './defaults.ts';
+import type { Filled } from './env.ts';
 import { readProperty } from './message.ts';
 
 type Reader = (msg: NodeMessage) => unknown;
@@ -20,20 +21,35 @@ const ASYNC_TYPES = new Set<FieldType>(['flow', 'global', 'jsonata']);
 /** A property of the message itself, which is what most fields are: read without the path parser. */
 const PLAIN_PROPERTY = /^[A-Za-z_$][\w$]*$/;
 
+/** Fields in which `null` and an empty text are values of their own, wherever they come from. */
+export interface FieldOptions<Name> {
+  nullable?: readonly Name[];
+}
+
 /**
- * Prepares some typed fields of a config for reading from messages. A value that is absent or an empty text is
- * undefined; one that cannot be evaluated is INVALID_INPUT with the field's name. Only context stores and
- * expressions make the answer a promise.
+ * Prepares some typed fields of a config for reading from messages. Only what is absent in the message and an empty
+ * literal are undefined. A source of another type that brings nothing is INVALID_INPUT with the field's name, because
+ * nothing could mean everything; so is a value that cannot be evaluated. Only context stores and expressions make the
+ * answer a promise.
  */
 export function createFields<Name extends string>(
   RED: NodeAPI,
   node: Node,
   config: TypedField<Name>,
+  filled: Filled,
   names: readonly Name[],
+  { nullable = [] }: FieldOptions<Name> = {},
 ): (msg: NodeMessage) => Values<Name> | Promise<Values<Name>> {
   const source = config as Record<string, string>;
   const typeOf = (name: Name) => source[`${name}Type`] as FieldType;
-  const readers = names.map((name) => createReader(RED, node, name, typeOf(name), source[name] ?? ''));
+  const readers = names.map((name) => {
+    const [type, text] = [typeOf(name), source[name] ?? ''];
+    const unfilled = filled.unset.get(name) ?? filled.emptied(name);
+    const isNothing = nullable.includes(name) ? isAbsent : isEmpty;
+    return unfilled === undefined
+      ? createReader(RED, node, name, type, text, isNothing)
+      : createRefusal(name, unfilled, 'nothing');
+  });
   const readNow = (msg: NodeMessage): Values<Name> => {
     const values = {} as Values<Name>;
     for (let index = 0; index < names.length; index++) {
@@ -42,6 +58,23 @@ export function createFields<Name extends string>(
     return values;
   };
   return names.some((name) => ASYNC_TYPES.has(typeOf(name))) ? (msg) => settle(readNow(msg)) : readNow;
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined;
+
+/** An empty list is no choice either: as a filter it would let everything pass. */
+function isEmpty(value: unknown): boolean {
+  try {
+    return (
+      value === undefined ||
+      value === null ||
+      (typeof value === 'string' && value.trim() === '') ||
+      (Array.isArray(value) && value.length === 0)
+    );
+  } catch {
+    // What a flow keeps can throw when it is looked at; who uses it says what is wrong with it.
+    return false;
+  }
 }
 
 async function settle<Name extends string>(pending: Values<Name>): Promise<Values<Name>> {
@@ -55,15 +88,19 @@ async function settle<Name extends string>(pending: Values<Name>): Promise<Value
   return Object.fromEntries(names.map((name, index) => [name, boxes[index]!.value])) as Values<Name>;
 }
 
-function createReader(RED: NodeAPI, node: Node, field: string, type: FieldType, text: string): Reader {
-  if (text === '') {
-    return () => undefined;
-  }
+function createReader(
+  RED: NodeAPI,
+  node: Node,
+  field: string,
+  type: FieldType,
+  text: string,
+  isNothing: (value: unknown) => boolean,
+): Reader {
   switch (type) {
     case 'str':
-      return () => text;
+      return () => (text === '' ? undefined : text);
     case 'msg':
-      return createMessageReader(RED, field, text);
+      return text === '' ? () => undefined : createMessageReader(RED, field, text);
     case 'num':
       return createConstant(field, text, 'notNumber', () => readNumber(text));
     case 'bool':
@@ -71,29 +108,43 @@ function createReader(RED: NodeAPI, node: Node, field: string, type: FieldType, 
     case 'json':
       return createConstant(field, text, 'notJson', () => JSON.parse(text));
     case 'env':
-      return createConstant(field, text, 'expression', () => {
-        const value: unknown = RED.util.evaluateNodeProperty(text, 'env', node, {});
-        return value === '' ? undefined : value;
-      });
+      return createVariable(RED, node, field, text);
     case 'jsonata':
-      return createExpression(RED, node, field, text);
+      return createExpression(RED, node, field, text, isNothing);
     case 'flow':
     case 'global':
       return (msg) =>
-        evaluate(field, text, (give) => RED.util.evaluateNodeProperty(text, type, node, msg, give));
+        evaluate(field, text, isNothing, (give) =>
+          RED.util.evaluateNodeProperty(text, type, node, msg, give),
+        );
   }
 }
 
+const createRefusal = (field: string, text: string, reason: string): Reader => {
+  return () => {
+    throw invalidInput(field, text, reason);
+  };
+};
+
 /** What never changes is computed once; that it cannot be computed is told with every message. */
 function createConstant(field: string, text: string, reason: string, compute: () => unknown): Reader {
+  if (text === '') {
+    return () => undefined;
+  }
   try {
     const value = compute();
     return () => value;
   } catch {
-    return () => {
-      throw invalidInput(field, text, reason);
-    };
+    return createRefusal(field, text, reason);
   }
+}
+
+/** An environment cannot hold `null`: one that is set and empty brings nothing to any field. */
+function createVariable(RED: NodeAPI, node: Node, field: string, text: string): Reader {
+  const names = hasEnv(text) ? [...text.matchAll(ENV_NAMES)].map(([, name]) => name!) : [text];
+  const value: unknown = RED.util.evaluateNodeProperty(text, 'env', node, {});
+  const isUnset = names.some((name) => RED.util.getSetting(node, name) === undefined);
+  return isUnset || isEmpty(value) ? createRefusal(field, text, 'nothing') : () => value;
 }
 
 function readNumber(text: string): number {
@@ -128,30 +179,43 @@ function createMessageReader(RED: NodeAPI, field: string, path: string): Reader 
   };
 }
 
-function createExpression(RED: NodeAPI, node: Node, field: string, text: string): Reader {
+function createExpression(
+  RED: NodeAPI,
+  node: Node,
+  field: string,
+  text: string,
+  isNothing: (value: unknown) => boolean,
+): Reader {
   try {
     const expression = RED.util.prepareJSONataExpression(text, node);
     return (msg) =>
-      evaluate(field, text, (give) => RED.util.evaluateJSONataExpression(expression, msg, give));
+      evaluate(field, text, isNothing, (give) => RED.util.evaluateJSONataExpression(expression, msg, give));
   } catch {
-    return () => {
-      throw invalidInput(field, text, 'expression');
-    };
+    return createRefusal(field, text, 'expression');
   }
 }
 
 function evaluate(
   field: string,
   text: string,
+  isNothing: (value: unknown) => boolean,
   start: (give: (error: Error | null, value?: unknown) => void) => void,
 ): Later {
   return new Later(
     new Promise((resolve, reject) => {
-      const refuse = () => reject(invalidInput(field, text, 'expression'));
+      const refuse = (reason: string) => reject(invalidInput(field, text, reason));
       try {
-        start((error, value) => (error ? refuse() : resolve({ value })));
+        start((error, value) => {
+          if (error) {
+            refuse('expression');
+          } else if (isNothing(value)) {
+            refuse('nothing');
+          } else {
+            resolve({ value });
+          }
+        });
       } catch {
-        refuse();
+        refuse('expression');
       }
     }),
   );

@@ -19,7 +19,7 @@ interface Ground {
   RED: NodeAPI;
   node: Node;
   /** Why nothing can be done without `act`. */
-  problem: Error;
+  problem: Error | undefined;
   show(this: void, view: View): void;
 }
 

@@ -1,10 +1,10 @@
 // What every node does in the same way: find its service, run its inputs, tell errors, and close in time.
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
-import { ServiceError, type Session, type SessionState } from '../../src/index.ts';
+import { invalidInput, ServiceError, type Session, type SessionState } from '../../src/index.ts';
 import type { NodeConfig } from './defaults.ts';
-import { fillEnv } from './env.ts';
-import { createFields } from './fields.ts';
+import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
+import { createFields, type FieldOptions } from './fields.ts';
 import { type Act, Inputs } from './inputs.ts';
 import { onceStarted } from './started.ts';
 import { StatusLine, type View, viewOfError, viewOfSession } from './status.ts';
@@ -24,7 +24,8 @@ export interface Wiring<Config, Credentials> {
   RED: NodeAPI;
   node: Node;
   config: Config;
-  credentials: Partial<Credentials>;
+  /** @throws ServiceError `INVALID_INPUT` where it names an environment variable that brings nothing */
+  credential(this: void, name: keyof Credentials & string): string | undefined;
   session: Session;
   /** Aborted when the node closes. */
   signal: AbortSignal;
@@ -32,6 +33,7 @@ export interface Wiring<Config, Credentials> {
   fields<Name extends string>(
     this: void,
     names: readonly Name[],
+    options?: FieldOptions<Name>,
   ): (msg: NodeMessage) => Record<Name, unknown> | Promise<Record<Name, unknown>>;
   show(this: void, view: View): void;
   /** Gives an error without an input message to the Catch nodes. */
@@ -115,7 +117,8 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
 
 interface Base<Config, Credentials> extends Omit<Wiring<Config, Credentials>, 'session'> {
   session: Session | undefined;
-  problem: Error;
+  /** Why there is no session. */
+  problem: Error | undefined;
   onClose(disposer: () => void): void;
 }
 
@@ -130,13 +133,14 @@ function register<Config extends NodeConfig, Credentials extends object>(
   function FlowNode(this: Node<Credentials>, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     const node = this as unknown as Node;
-    const config = kind.upgrade(fillEnv(RED, node, saved));
+    const filled = fillEnv(RED, node, saved, () => savedNode(RED, saved));
+    const config = kind.upgrade(filled.values);
     const service = findService(RED, config.service);
     const status = new StatusLine(RED, node);
     const abort = new AbortController();
     setMaxListeners(0, abort.signal);
     const disposers: (() => void)[] = [];
-    const problem = service?.problem ?? new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' });
+    const problem = findProblem(service, () => checkFilled(config, filled));
     if (service) {
       service.users[node.id] = node;
     }
@@ -144,11 +148,11 @@ function register<Config extends NodeConfig, Credentials extends object>(
       RED,
       node,
       config,
-      credentials: fillEnv(RED, node, this.credentials ?? {}) as Partial<Credentials>,
-      session: service?.session,
+      credential: createCredentials(RED, node, saved),
+      session: problem ? undefined : service?.session,
       problem,
       signal: abort.signal,
-      fields: (names) => createFields(RED, node, config as never, names),
+      fields: (names, options) => createFields(RED, node, config as never, filled, names, options),
       show: (view) => status.show(view),
       fail: (error, msg) => node.error(toFlowError(RED, error), msg),
       onClose: (disposer) => void disposers.push(disposer),
@@ -167,6 +171,31 @@ function register<Config extends NodeConfig, Credentials extends object>(
     });
   }
   RED.nodes.registerType(type, FlowNode, { credentials: kind.credentials });
+}
+
+/** Why a node cannot work, from the one that has to be mended first. */
+function findProblem(service: ServiceNode | undefined, check: () => void): Error | undefined {
+  if (!service?.session) {
+    return service?.problem ?? new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' });
+  }
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** The value is not told: what looks like a variable may be a part of the secret. */
+function createCredentials(RED: NodeAPI, node: Node, saved: NodeDef): (name: string) => string | undefined {
+  const entered = (node as Node<object>).credentials ?? {};
+  const { values, unset, emptied } = fillEnv(RED, node, entered, () => savedCredentials(RED, saved));
+  return (name) => {
+    if (unset.has(name) || (values[name] === '' && emptied(name) !== undefined)) {
+      throw invalidInput(name, undefined, 'nothingSecret');
+    }
+    return values[name] as string | undefined;
+  };
 }
 
 /** The deployed service, or undefined when it is missing, disabled or something else. */

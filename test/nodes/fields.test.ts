@@ -1,7 +1,7 @@
 // Typed fields and environment variables, evaluated by a real Node-RED.
 import assert from 'node:assert/strict';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { fillEnv } from '../../nodes/shared/env.ts';
+import { fillEnv, savedNode } from '../../nodes/shared/env.ts';
 import { createFields } from '../../nodes/shared/fields.ts';
 import { describeNodes } from './flow.ts';
 
@@ -14,17 +14,23 @@ interface Probe extends Node {
 function registerProbe(RED: NodeAPI): void {
   function ProbeNode(this: Probe, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
-    this.filled = fillEnv(RED, this, saved);
-    this.read = createFields(RED, this, this.filled as never, ['device']) as Probe['read'];
+    const filled = fillEnv(RED, this, saved, () => savedNode(RED, saved));
+    this.filled = filled.values;
+    this.read = createFields(RED, this, filled.values as never, filled, ['device']) as Probe['read'];
   }
   RED.nodes.registerType('probe', ProbeNode as never);
 }
+
+const ENV = [
+  { name: 'DEVICE', type: 'str', value: 'c0141f68fc3d' },
+  { name: 'EMPTY', type: 'str', value: '' },
+];
 
 describeNodes('typed fields', (start) => {
   async function read(type: string, text: string, msg: object = {}, more: object = {}): Promise<unknown> {
     const flow = await start(
       [
-        { id: 'f', type: 'tab', env: [{ name: 'DEVICE', type: 'str', value: 'c0141f68fc3d' }] },
+        { id: 'f', type: 'tab', env: ENV },
         { id: 'n', z: 'f', type: 'probe', device: text, deviceType: type, ...more },
       ],
       { nodes: [registerProbe] },
@@ -51,10 +57,9 @@ describeNodes('typed fields', (start) => {
     ['an environment variable of the flow', 'env', 'DEVICE', 'c0141f68fc3d'],
     ['flow context', 'flow', 'device', 'from-flow'],
     ['global context', 'global', 'device.deep', 'from-global'],
-    ['nothing where the context has nothing', 'flow', 'nowhere', undefined],
     ['an expression', 'jsonata', '$uppercase(payload)', 'ABC', { payload: 'abc' }],
     ['an environment variable inside a text', 'str', 'bmac-${DEVICE}', 'bmac-c0141f68fc3d'],
-    ['an unset variable inside a text as empty', 'str', 'a${MT_GATEWAY_UNSET}b', 'ab'],
+    ['an empty variable inside a text as empty', 'str', 'a${EMPTY}b', 'ab'],
   ];
 
   for (const [title, type, text, value, msg] of GOOD) {
@@ -110,6 +115,13 @@ describeNodes('environment variables', (start) => {
     assert.equal(filled.keepalive, 60);
   });
 
+  it('become two entries of a list where they hold `a,b`; what was picked with a comma in it stays one', async () => {
+    process.env.MT_PAIR = 'a,b,';
+    const { labels } = await fill({ labels: ['${MT_PAIR}', 'x-${MT_PAIR}', 'hall, north'] });
+    delete process.env.MT_PAIR;
+    assert.deepEqual(labels, ['a', 'b', 'x-a', 'b', 'hall, north']);
+  });
+
   it('leave expressions and paths alone, where the same signs mean something else', async () => {
     const expression = 'payload.${ "a": HOST }';
     const filled = await fill({ value: expression, valueType: 'jsonata' });
@@ -151,7 +163,7 @@ const found: unknown[] = [];
 function registerFinder(RED: NodeAPI): void {
   function FinderNode(this: Node, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
-    found.splice(0, found.length, fillEnv(RED, this, saved).device);
+    found.splice(0, found.length, fillEnv(RED, this, saved, () => ({})).values.device);
   }
   RED.nodes.registerType('finder', FinderNode as never);
 }

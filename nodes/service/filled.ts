@@ -1,0 +1,64 @@
+// The settings of an mt-service with its environment variables filled in, and a word about those that are not set.
+import type { Node, NodeAPI } from 'node-red';
+import { invalidInput } from '../../src/index.ts';
+import { fillEnv } from '../shared/env.ts';
+import { type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
+
+type Property = keyof ServiceConfig | keyof ServiceCredentials;
+
+/** What only the REST half uses; every other property but the common ones is of the MQTT half. */
+const OF_REST = new Set<Property>([
+  'authUrl',
+  'baseUrl',
+  'username',
+  'password',
+  'httpTimeout',
+  'httpRetries',
+  'authHeader',
+  'pageTokenParam',
+]);
+const COMMON = new Set<Property>(['tls', 'identifiers']);
+/** A half whose addresses come out empty is left out, as one without addresses is. */
+const ADDRESSES = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
+
+export interface FilledService {
+  config: ServiceConfig;
+  credentials: ServiceCredentials;
+  /**
+   * Refuses a variable that is not set, in a half that has addresses: with a default in its place, such as no topic
+   * prefix, the service would be another one.
+   * @param config with the addresses of the halves that matter
+   * @throws ServiceError `INVALID_INPUT` with the property's name
+   */
+  check(this: void, config?: ServiceConfig): void;
+}
+
+/** Fills a saved or typed service; a variable that is set and empty is an empty text. */
+export function fillService(RED: NodeAPI, node: Node, saved: object, entered: object): FilledService {
+  const filled = fillEnv(RED, node, saved, () => ({}));
+  const secrets = fillEnv(RED, node, entered, () => ({}));
+  const config = upgrade(filled.values);
+  return {
+    config,
+    credentials: secrets.values as ServiceCredentials,
+    check(used = config) {
+      for (const [property, text] of filled.unset) {
+        if (property in config && property !== 'name' && matters(property as Property, used)) {
+          throw invalidInput(property, text, 'nothing');
+        }
+      }
+      for (const property of secrets.unset.keys()) {
+        // The value is not told: what looks like a variable may be a part of the secret.
+        if (matters(property as Property, used)) {
+          throw invalidInput(property, undefined, 'nothingSecret');
+        }
+      }
+    },
+  };
+}
+
+function matters(property: Property, config: ServiceConfig): boolean {
+  const has = (name: (typeof ADDRESSES)[number]) => /[^\s,]/.test(config[name]);
+  const [rest, mqtt] = [has('authUrl') || has('baseUrl'), has('brokerUrl')];
+  return COMMON.has(property) ? rest || mqtt : OF_REST.has(property) ? rest : mqtt;
+}
