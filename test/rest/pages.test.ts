@@ -74,6 +74,19 @@ describe('device list', () => {
     });
   }
 
+  for (const [title, items] of [
+    ['the same devices', [{ id: 'a' }, { id: 'b' }]],
+    ['no devices', []],
+  ] as const) {
+    it(`reports pages that bring ${title} for ever, with new tokens, as BAD_RESPONSE`, async () => {
+      server.answer = (_, response) => json(response, { items, nextToken: `t${server.calls.length}` });
+      await assert.rejects(all(client), {
+        code: 'BAD_RESPONSE',
+        message: 'the list of devices does not end: its pages bring nothing new',
+      });
+    });
+  }
+
   for (const body of [
     '',
     'not json',

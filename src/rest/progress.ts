@@ -1,0 +1,127 @@
+// Tells a device list that goes on from one that never ends, in memory that does not grow with the list.
+import { createHash } from 'node:crypto';
+import type { DevicePage } from './answers.ts';
+
+/** Pages in a row that only bring devices that came before: a list may change while it is read. */
+const MAX_REPEATED_PAGES = 10;
+/** Pages in a row without a device: a service may filter after it has cut its pages. */
+const MAX_EMPTY_PAGES = 1000;
+/** At least so many of the newest page tokens are remembered, at most twice as many; a longer circle shows by its devices. */
+const MIN_TOKENS = 10_000;
+
+/**
+ * Looks at the pages of one list as they come.
+ *
+ * A list may bring a device twice: one that is added or removed meanwhile moves others from page to page. So a page is
+ * only suspicious when it has another page behind it and every device on it came before, and only many such pages in a
+ * row are an error: a list that goes round brings nothing else for as long as it is read.
+ */
+export class ListProgress {
+  readonly #ids = new IdFilter();
+  #tokens = new Set<string>();
+  #olderTokens = new Set<string>();
+  #repeatedPages = 0;
+  #emptyPages = 0;
+
+  /** @returns why the list would not end; undefined when it goes on, or this is its last page */
+  add({ devices, nextToken }: DevicePage): 'tokenRepeats' | 'devicesRepeat' | undefined {
+    if (nextToken === undefined) return undefined;
+    if (!this.#isNewToken(nextToken)) return 'tokenRepeats';
+    if (devices.length === 0) {
+      this.#emptyPages++;
+    } else {
+      this.#emptyPages = 0;
+      this.#repeatedPages = this.#hasNewDevice(devices) ? 0 : this.#repeatedPages + 1;
+    }
+    const isEndless = this.#repeatedPages >= MAX_REPEATED_PAGES || this.#emptyPages >= MAX_EMPTY_PAGES;
+    return isEndless ? 'devicesRepeat' : undefined;
+  }
+
+  /** Notes all of them. One without an id is not new: it could come for ever. */
+  #hasNewDevice(devices: readonly { id: unknown }[]): boolean {
+    let isNew = false;
+    for (const { id } of devices) {
+      const isId = typeof id === 'string' || typeof id === 'number';
+      if (isId && this.#ids.add(String(id))) isNew = true;
+    }
+    return isNew;
+  }
+
+  /** Tokens can be long; a digest of each is enough to know it again. */
+  #isNewToken(token: string): boolean {
+    const digest = createHash('sha1').update(token).digest('base64');
+    if (this.#tokens.has(digest) || this.#olderTokens.has(digest)) return false;
+    if (this.#tokens.size >= MIN_TOKENS) {
+      this.#olderTokens = this.#tokens;
+      this.#tokens = new Set();
+    }
+    this.#tokens.add(digest);
+    return true;
+  }
+}
+
+/** Bits of the filters; each takes one id per 16 bits before the next one begins, the last one takes all that follow. */
+const FILTER_SIZES = [2 ** 16, 2 ** 20, 2 ** 25];
+const BITS_PER_ID = 16;
+const BITS_SET = 4;
+
+/**
+ * Which ids have come, as Bloom filters of growing size: 4.3 MB at most. A known id is never taken for new. A new one is
+ * taken for known once in 400 times among two million ids, and more often beyond; that whole pages of such ids come in a
+ * row is as good as impossible in a list that anybody can read to its end.
+ */
+class IdFilter {
+  readonly #filters: Uint8Array[] = [];
+  /** Ids until the next filter begins. */
+  #room = 0;
+
+  /** @returns whether the id is new */
+  add(id: string): boolean {
+    const [hash, step] = hashOf(id);
+    if (this.#filters.some((bits) => hasAll(bits, hash, step))) return false;
+    const size = FILTER_SIZES[this.#filters.length];
+    if (this.#room === 0 && size !== undefined) {
+      this.#filters.push(new Uint8Array(size / 8));
+      this.#room = size / BITS_PER_ID;
+    }
+    if (this.#room > 0) this.#room--;
+    setAll(this.#filters.at(-1) as Uint8Array, hash, step);
+    return true;
+  }
+}
+
+function hasAll(bits: Uint8Array, hash: number, step: number): boolean {
+  const mask = bits.length * 8 - 1;
+  for (let i = 0; i < BITS_SET; i++) {
+    const at = (hash + i * step) & mask;
+    if (((bits[at >>> 3] as number) & (1 << (at & 7))) === 0) return false;
+  }
+  return true;
+}
+
+function setAll(bits: Uint8Array, hash: number, step: number): void {
+  const mask = bits.length * 8 - 1;
+  for (let i = 0; i < BITS_SET; i++) {
+    const at = (hash + i * step) & mask;
+    bits[at >>> 3] = (bits[at >>> 3] as number) | (1 << (at & 7));
+  }
+}
+
+/** Two hashes of a text (FNV-1a, and with another multiplier), mixed, because ids differ in few characters. */
+function hashOf(text: string): [number, number] {
+  let one = 0x811c9dc5;
+  let two = 0x9747b28c;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    one = Math.imul(one ^ code, 0x01000193);
+    two = Math.imul(two ^ code, 0x5bd1e995);
+  }
+  return [mix(one), mix(two) | 1];
+}
+
+/** The last step of MurmurHash3: every bit of the input changes every bit of the result. */
+function mix(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

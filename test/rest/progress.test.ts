@@ -1,0 +1,118 @@
+// Lists that never end, and long ones that do: told apart in memory that does not grow.
+import assert from 'node:assert/strict';
+import { ListProgress } from '../../src/rest/progress.ts';
+import type { Device } from '../../src/rest/types.ts';
+
+const devicesOf = (first: number, count: number): Device[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: `bmac-${(first + index).toString(16).padStart(12, '0')}`,
+  }));
+
+/** Reads pages until one is refused. @returns its number, or undefined when so many were not */
+function refusedAt(
+  pages: number,
+  devicesAt: (page: number) => Device[],
+  tokenAt = (page: number) => `t${page}`,
+) {
+  const progress = new ListProgress();
+  for (let page = 1; page <= pages; page++) {
+    const fault = progress.add({ devices: devicesAt(page), nextToken: tokenAt(page) });
+    if (fault) return [page, fault];
+  }
+  return undefined;
+}
+
+describe('device list without an end', () => {
+  it('is known by ten pages in a row that bring the same devices with new tokens', () => {
+    assert.deepEqual(
+      refusedAt(100, () => devicesOf(0, 2)),
+      [11, 'devicesRepeat'],
+    );
+  });
+
+  it('is known when it goes round over many pages, cut differently each time', () => {
+    const circle = (page: number) => devicesOf((page * 70) % 999, 70);
+    const [page] = refusedAt(100, circle) as [number];
+    assert.ok(page >= 24 && page < 30, String(page));
+  });
+
+  it('is known by a thousand empty pages in a row', () => {
+    assert.deepEqual(
+      refusedAt(2_000, () => []),
+      [1_000, 'devicesRepeat'],
+    );
+    const interrupted = (page: number) => (page === 999 ? devicesOf(0, 1) : []);
+    assert.deepEqual(refusedAt(3_000, interrupted), [1_999, 'devicesRepeat']);
+  });
+
+  it('is known when empty pages come between', () => {
+    assert.deepEqual(
+      refusedAt(100, (page) => (page % 2 ? devicesOf(0, 2) : [])),
+      [21, 'devicesRepeat'],
+    );
+  });
+
+  for (const [title, device] of [
+    ['no id', {}],
+    ['an id that is an object', { id: {} }],
+    ['no id but null', { id: null }],
+  ] as const) {
+    it(`is known when its devices have ${title}`, () => {
+      assert.deepEqual(
+        refusedAt(100, () => [device as never]),
+        [10, 'devicesRepeat'],
+      );
+    });
+  }
+
+  it('is known by a token that came up to 10 000 pages before', () => {
+    const tokenAt = (page: number) => `t${page % 10_000}`;
+    assert.deepEqual(
+      refusedAt(20_000, (page) => devicesOf(page, 1), tokenAt),
+      [10_001, 'tokenRepeats'],
+    );
+  });
+
+  it('is known by its devices when more tokens come round than are remembered', () => {
+    const circle = 20_001;
+    const at = refusedAt(
+      40_000,
+      (page) => devicesOf(page % circle, 1),
+      (page) => `t${page % circle}`,
+    );
+    assert.deepEqual(at, [circle + 10, 'devicesRepeat']);
+  });
+});
+
+describe('device list that goes on', () => {
+  it('may bring devices again that were moved from page to page, and ids that are numbers', () => {
+    const shifted = (page: number) => devicesOf(page % 10 === 0 ? page : 0, 3);
+    assert.equal(refusedAt(200, shifted), undefined);
+    assert.equal(
+      refusedAt(200, (page) => [{ id: page } as never]),
+      undefined,
+    );
+  });
+
+  it('may end with a page of known devices, and with a token that it had before', () => {
+    const progress = new ListProgress();
+    for (let page = 0; page < 10; page++) progress.add({ devices: devicesOf(0, 1), nextToken: `t${page}` });
+    assert.equal(progress.add({ devices: devicesOf(0, 1), nextToken: undefined }), undefined);
+  });
+
+  it('may have a million devices, ten to a page, in less than 8 MB', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    assert.equal(
+      refusedAt(100_000, (page) => devicesOf(page * 10, 10)),
+      undefined,
+    );
+    assert.ok(process.memoryUsage().arrayBuffers - before < 8 * 1024 * 1024);
+  });
+
+  it('may have hundreds of thousands of devices, one to a page', () => {
+    assert.equal(
+      refusedAt(300_000, (page) => devicesOf(page, 1)),
+      undefined,
+    );
+  });
+});
