@@ -14,6 +14,8 @@ export interface AnswerFaults {
   lostRequests: number;
   /** Milliseconds until the answer: half to one and a half of it. */
   delay: number;
+  /** Every request is refused with this `status` and not carried out; 0: none is. */
+  refuseWith: number;
   /** Answers come twice. */
   twice: boolean;
   /** What the answer looks like. */
@@ -152,7 +154,9 @@ export class Network {
     const call: OperationCall = { ...address, payload: body, topic, qos };
     this.#ground.received(call);
     if (!body || random() < faults.lostRequests) return;
-    const result = this.#ground.answer({ gateway, device, operation, identifier, payload: body });
+    const result = faults.refuseWith
+      ? { id: body.id, status: faults.refuseWith, errorMessage: 'refused', origin: 32 }
+      : this.#ground.answer({ gateway, device, operation, identifier, payload: body });
     if (random() < faults.lostAnswers) return;
     const responseTime = Math.round(faults.delay * between(random, 0.5, 1.5));
     try {

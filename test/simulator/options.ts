@@ -22,6 +22,11 @@ export const OPTIONS = {
   pageTokenParam: { type: 'string', default: 'NextToken', text: 'query parameter of the page token' },
   tokenLifetime: { type: 'number', default: 1800, text: 'seconds' },
   listed: { type: 'number', default: 250, text: 'devices in the REST list' },
+  strictLabels: {
+    type: 'boolean',
+    default: false,
+    text: 'label calls answer 409 for what is there already, and 404 for what is not attached',
+  },
   maxPageSize: { type: 'number', default: 10_000, text: 'most devices in one page' },
   brokerUrl: { type: 'string', default: '', text: 'a broker that runs already; empty: an embedded one' },
   mqttPort: { type: 'number', default: 0, text: 'port of the embedded broker; 0 takes any free one' },

@@ -27,6 +27,7 @@ export interface RestOptions {
   authHeader: string;
   pageTokenParam: string;
   maxPageSize: number;
+  strictLabels: boolean;
 }
 
 interface Ground {
@@ -93,13 +94,17 @@ function deviceOf({ portal }: Ground, call: Call): Portal['devices'][number] {
 function attach(ground: Ground, call: Call): unknown {
   const device = deviceOf(ground, call);
   const label = textOf(call.body, 'label');
+  const isAttached = device.labels.includes(label);
+  if (isAttached && ground.options.strictLabels) throw new Refusal(409, 'attached already');
   ground.portal.labels.add(label);
-  if (!device.labels.includes(label)) device.labels.push(label);
+  if (!isAttached) device.labels.push(label);
   return {};
 }
 
 function detach(ground: Ground, call: Call): unknown {
   const device = deviceOf(ground, call);
+  const isAttached = device.labels.includes(call.parts[1] ?? '');
+  if (!isAttached && ground.options.strictLabels) throw new Refusal(404, 'not attached');
   device.labels = device.labels.filter((label) => label !== call.parts[1]);
   return {};
 }
@@ -121,8 +126,10 @@ function rename(ground: Ground, call: Call): unknown {
   return {};
 }
 
-function createLabel({ portal }: Ground, { body }: Call): unknown {
-  portal.labels.add(textOf(body, 'label'));
+function createLabel({ options, portal }: Ground, { body }: Call): unknown {
+  const label = textOf(body, 'label');
+  if (portal.labels.has(label) && options.strictLabels) throw new Refusal(409, 'label exists already');
+  portal.labels.add(label);
   return {};
 }
 

@@ -36,7 +36,7 @@ export function createWorld(options: ServiceOptions, now: () => number): World {
     tokens: new Tokens(options.tokenLifetime, now),
     faults: {
       rest: new RestFaults(),
-      answers: { lostAnswers, lostRequests, delay, twice: false, form: 'normal' },
+      answers: { lostAnswers, lostRequests, delay, refuseWith: 0, twice: false, form: 'normal' },
     },
     records: new Records(options.historyLimit),
     traffic: createTraffic(ground, options.kinds.split(',') as TopicKind[]),
