@@ -15,6 +15,8 @@ export async function menuOf({ red }: Site): Promise<string[]> {
 export interface Adaptation {
   /** Values of the tab's environment variables. */
   env?: Record<string, string>;
+  /** Settings of the sample's mt-service node. */
+  service?: Record<string, unknown>;
   /** Sinks by the id of the node whose output they hear. */
   taps?: Record<string, string>;
 }
@@ -51,11 +53,14 @@ function earsOf(z: string): NodeConfig[] {
 }
 
 /** Adds ears to a tab, and a sink behind each node that is tapped. */
-export function listenTo(flow: NodeConfig[], { env = {}, taps = {} }: Adaptation = {}): NodeConfig[] {
+export function listenTo(
+  flow: NodeConfig[],
+  { env = {}, service, taps = {} }: Adaptation = {},
+): NodeConfig[] {
   const z = tabOf(flow);
   const heard = flow.map((node) => {
     const tap = taps[node.id];
-    const changed = withEnv(node, env);
+    const changed = node.type === 'mt-service' ? { ...node, ...service } : withEnv(node, env);
     return tap ? { ...changed, wires: changed.wires?.map((port) => [...port, tap]) ?? [] } : changed;
   });
   const sinks = Object.values(taps).map((name) => ({ ...sink(name), z }));
@@ -82,7 +87,7 @@ export async function press({ red }: Site, inject: string): Promise<void> {
 /** Waits until something is so that events of the service bring about. */
 export async function until(
   { service }: Site,
-  event: 'acknowledged' | 'rest' | 'request',
+  event: 'acknowledged' | 'rest' | 'request' | 'answered',
   isSo: () => boolean,
 ): Promise<void> {
   while (!isSo()) await once(service.events, event);

@@ -1,0 +1,125 @@
+// The samples that speak to the REST half do no harm when the service says no, or when values are missing or strange.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NodeConfig } from '../e2e/node-red.ts';
+import { openTrouble, type Trouble } from './harm.ts';
+import { type Adaptation, deploySample, deployTabs, listenTo, press, readSample } from './import.ts';
+
+describe('a sample flow of the device list', function () {
+  this.timeout(20_000);
+  let trouble: Trouble;
+  let folder: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    folder = await mkdtemp(join(tmpdir(), 'mt-harm-'));
+    trouble = await openTrouble();
+  });
+  afterEach(() => trouble.recover());
+  after(async () => {
+    await trouble?.site.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const service = () => trouble.site.service;
+  const changes = () =>
+    service().calls.rest.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/login'));
+
+  /** Deploys a sample with one of its nodes changed. */
+  async function deployChanged(
+    label: string,
+    id: string,
+    change: object,
+    adaptation?: Adaptation,
+  ): Promise<void> {
+    const flow = await readSample(trouble.site, label);
+    const changed = flow.map((node): NodeConfig => (node.id === id ? { ...node, ...change } : node));
+    await deployTabs(trouble.site, listenTo(changed, adaptation));
+  }
+
+  describe('Inventory to CSV', () => {
+    it('writes names that look like formulas as text, rows without labels, and a mark that says UTF-8', async () => {
+      const file = join(folder, 'inventory.csv');
+      const [first, second, third] = service().devices;
+      const before = structuredClone([first, second, third]);
+      Object.assign(first!, { friendlyName: '=HYPERLINK("http://x";1)', labels: null });
+      Object.assign(second!, {
+        friendlyName: 'Lager Süd;@SUM(A1)',
+        labels: ['-1 floor', null, 'b'],
+        firmwareVersion: null,
+      });
+      Object.assign(third!, { friendlyName: '\t+1', labels: 'text' });
+      try {
+        await deploySample(trouble.site, 'Inventory to CSV', { env: { INVENTORY_FILE: file } });
+        await press(trouble.site, 'sample-inventory-start');
+        await trouble.site.red.status('sample-inventory-done', ({ text }) => /gateways$/.test(`${text}`));
+        const written = await readFile(file);
+        assert.deepEqual([...written.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
+        const rows = written.toString().split('\r\n');
+        assert.match(rows[1]!, /^bmac-[0-9a-f]{12},"'=HYPERLINK\(""http:\/\/x"";1\)",2011,.*,$/);
+        assert.match(rows[2]!, /,Lager Süd;'@SUM\(A1\),2011,,.*,'-1 floor b$/);
+        assert.match(rows[3]!, /,'\t\+1,2011,.*,text$/);
+      } finally {
+        for (const [index, device] of before.entries()) Object.assign(service().devices[index]!, device);
+      }
+    });
+
+    it('leaves the file of the last time alone when the service says no', async () => {
+      const file = join(folder, 'kept.csv');
+      await writeFile(file, 'of the last time');
+      await deploySample(trouble.site, 'Inventory to CSV', { env: { INVENTORY_FILE: file } });
+      service().faults.rest.add({ kind: 'status', status: 500, only: 'GET /api/v1/devices' });
+      await press(trouble.site, 'sample-inventory-start');
+      await trouble.site.red.status('sample-inventory-failed', () => true);
+      assert.equal(await readFile(file, 'utf8'), 'of the last time');
+    });
+  });
+
+  describe('Label and rename from a CSV', () => {
+    const LABEL = 'Label and rename from a CSV';
+    const done = 'sample-csv-done';
+
+    it('takes a MAC in any spelling, and a label that exists or is attached already is no error', async () => {
+      const [first, second] = service().gateways.map(({ mac }) => trouble.listed(mac));
+      const before = structuredClone([first!, second!]);
+      const [colons, dashes] = [':', '-'].map((mark, index) =>
+        service().gateways[index]!.mac.toUpperCase().match(/../g)!.join(mark),
+      );
+      service().portal.labels.add('twice');
+      first!.labels.push('twice');
+      const template = `\uFEFFdevice,name,label\n${colons},Roof,twice\n${dashes},Cellar,twice\n`;
+      await deployChanged(LABEL, 'sample-csv-table', { template });
+      await press(trouble.site, 'sample-csv-start');
+      for (const name of ['Roof', 'Cellar']) await trouble.shows(done, `${name} is done`);
+      assert.deepEqual([first!.friendlyName, second!.friendlyName], ['Roof', 'Cellar']);
+      assert.equal(first!.labels.filter((label) => label === 'twice').length, 1);
+      assert.equal(second!.labels.at(-1), 'twice');
+      Object.assign(first!, before[0]);
+      Object.assign(second!, before[1]);
+    });
+
+    it('does nothing for a row in which a cell is missing', async () => {
+      const gateway = service().gateways[1]!.mac;
+      const template = `device,name,label\n${gateway},Roof,\n,Roof,top\n${gateway},,top\n`;
+      await deployChanged(LABEL, 'sample-csv-table', { template });
+      service().forgetCalls();
+      await press(trouble.site, 'sample-csv-start');
+      const failed = await trouble.site.red.status('sample-csv-failed', () => true);
+      assert.match(`${failed.text}`, /A row needs/);
+      assert.deepEqual(changes(), []);
+    });
+
+    it('goes no further with a row when the service refuses a step', async () => {
+      const { friendlyName } = trouble.listed(service().gateways[0]!.mac);
+      await deploySample(trouble.site, LABEL);
+      service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/labels' });
+      service().forgetCalls();
+      await press(trouble.site, 'sample-csv-start');
+      await trouble.site.red.status('sample-csv-failed', ({ text }) => `${text}`.includes('c0141f68fc5f'));
+      assert.deepEqual(new Set(changes().map(({ path }) => path)), new Set(['/api/v1/labels']));
+      assert.equal(trouble.listed(service().gateways[0]!.mac).friendlyName, friendlyName);
+    });
+  });
+});
