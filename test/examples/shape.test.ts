@@ -18,7 +18,7 @@ const CORE = [
   'switch',
   'change',
   'template',
-].concat(['trigger', 'rbe', 'csv', 'split', 'join', 'file', 'link in', 'link out']);
+].concat(['csv', 'file', 'file in', 'group', 'join', 'link in', 'link out', 'rbe', 'split', 'status']);
 
 interface Sample {
   label: string;
@@ -41,8 +41,45 @@ const only = (flow: NodeConfig[], type: string): NodeConfig => {
   assert.equal(more.length, 0, `one ${type}`);
   return found;
 };
+/** The comment at the top; others explain a part. */
+const titleOf = (flow: NodeConfig[]): NodeConfig =>
+  flow.filter(({ type }) => type === 'comment').sort((one, other) => Number(one.y) - Number(other.y))[0]!;
 const placed = (flow: NodeConfig[]) =>
-  flow.filter(({ x, y }) => x !== undefined && y !== undefined) as (NodeConfig & { x: number; y: number })[];
+  flow.filter(({ type, x }) => type !== 'group' && x !== undefined) as (NodeConfig & {
+    x: number;
+    y: number;
+  })[];
+
+interface Box {
+  id: string;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** Where the editor draws a node, by the width of its name; a letter is 7 wide on average. */
+function boxOf({ id, type, x, y, ...node }: NodeConfig & { x: number; y: number }): Box {
+  const text = String(node.title || node.name || '');
+  const width = type.startsWith('link') ? 30 : Math.max(100, 20 * Math.ceil((7 * text.length + 57) / 20));
+  return { id, left: x - width / 2, right: x + width / 2, top: y - 15, bottom: y + 15 };
+}
+
+const groupsOf = (flow: NodeConfig[]): (Box & { nodes: string[] })[] =>
+  flow
+    .filter(({ type }) => type === 'group')
+    .map(({ id, nodes, ...group }) => {
+      const [x, y, w, h] = [group.x, group.y, group.w, group.h].map(Number) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      return { id, left: x, right: x + w, top: y, bottom: y + h, nodes: nodes as string[] };
+    });
+
+const overlap = (one: Box, other: Box): boolean =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
 describe('the sample flows', () => {
   it('use every node of the package', () => {
@@ -63,7 +100,7 @@ describe('the sample flows', () => {
   for (const { label, flow } of [...samples, ...dashboards]) {
     describe(label, () => {
       it('says in three sentences what it does and what to change', () => {
-        const { info } = only(flow, 'comment');
+        const { info } = titleOf(flow);
         assert.equal(String(info).match(/[.](\s|$)/g)?.length, 3);
         assert.match(String(info), /Service in a box/);
       });
@@ -86,6 +123,27 @@ describe('the sample flows', () => {
         for (const node of flow.filter(({ type }) => OURS.includes(type))) {
           const { id, type, z, x, y, wires, credentials, ...config } = node;
           assert.deepEqual(config, upgradeOf(type, config), id);
+        }
+      });
+
+      it('draws no node or group over another, and every node of a group inside it', () => {
+        const boxes = placed(flow).map(boxOf);
+        const groups = groupsOf(flow);
+        for (const [index, one] of boxes.entries()) {
+          for (const other of boxes.slice(index + 1))
+            assert.ok(!overlap(one, other), `${one.id}, ${other.id}`);
+        }
+        for (const group of groups) {
+          assert.ok(!groups.some((other) => other !== group && overlap(group, other)), group.id);
+          for (const box of boxes) {
+            const isInside =
+              box.left > group.left &&
+              box.right < group.right &&
+              box.top > group.top &&
+              box.bottom < group.bottom;
+            assert.equal(isInside, group.nodes.includes(box.id), `${box.id} in ${group.id}`);
+            assert.ok(isInside || !overlap(box, group), `${box.id} over ${group.id}`);
+          }
         }
       });
 

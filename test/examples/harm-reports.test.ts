@@ -1,0 +1,300 @@
+// The samples that listen and write do no harm when the gateway or the broker says no, values are missing or strange,
+// and a deploy, a loss or a restart comes in between.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTrouble, type Trouble } from './harm.ts';
+import { type Adaptation, deploySample, press, until } from './import.ts';
+
+describe('a sample flow of reports and requests', function () {
+  this.timeout(30_000);
+  let trouble: Trouble;
+  let folder: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    folder = await mkdtemp(join(tmpdir(), 'mt-harm-'));
+    trouble = await openTrouble();
+  });
+  afterEach(() => trouble.recover());
+  after(async () => {
+    await trouble?.site.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const red = () => trouble.site.red;
+  const service = () => trouble.site.service;
+  const written = () => service().calls.operations.map(({ device, payload }) => [device, payload?.value]);
+
+  /** Deploys a sample that remembers nothing of an earlier test. */
+  async function deployFresh(label: string, adaptation?: Adaptation): Promise<void> {
+    await red().deploy([]);
+    await deploySample(trouble.site, label, adaptation);
+    service().forgetCalls();
+  }
+
+  /** Waits until an inject node that repeats has fired so often from now on. */
+  async function pass(sink: string, times: number): Promise<void> {
+    for (let left = red().waiting(sink) + times; left > 0; left--) await red().next(sink);
+  }
+
+  describe('Temperature alarm', () => {
+    const LABEL = 'Temperature alarm';
+    let seq = 0;
+    const measure = (value: unknown, device?: string) =>
+      trouble.report('measurement-decoded/temperature', { seq: ++seq % 256, value }, device);
+    const other = () => service().fleet.devices[1]!.mac;
+    /** What comes after everything that was sent before. */
+    async function warmOther(): Promise<void> {
+      await measure(30, other());
+      await until(trouble.site, 'answered', () =>
+        service().calls.operations.some(({ device, response }) => device === other() && response),
+      );
+    }
+    const deploy = async (adaptation?: Adaptation) => {
+      await deployFresh(LABEL, adaptation);
+      await trouble.ready('sample-alarm-reports');
+    };
+
+    it('leaves the alarm of others alone: at the start, without a value, with one that is no number or old', async () => {
+      const { mac, home, values } = trouble.sensor;
+      values.set('9800', '01');
+      await service().publish(
+        home.mac,
+        mac,
+        'measurement-decoded/temperature',
+        { time: 'now', seq: 9, value: 40 },
+        true,
+      );
+      await deploy();
+      for (const value of [null, undefined, '', '10', false, {}, [], 10, 23.5, 23]) await measure(value);
+      await trouble.report('measurement/8800', { seq: 2, value: '12' });
+      await warmOther();
+      await service().publish(home.mac, mac, 'measurement-decoded/temperature', '', true);
+      assert.deepEqual(written(), [[other(), true]]);
+      assert.equal(values.get('9800'), '01');
+    });
+
+    it('switches nothing off that was refused, and off what may be on because no answer came', async () => {
+      const { mac, values } = trouble.sensor;
+      await deploy({ service: { requestTimeout: 300 } });
+      service().faults.answers.refuseWith = 5;
+      await measure(30);
+      await trouble.shows('sample-alarm-failed', 'REQUEST_FAILED');
+      service().faults.answers.refuseWith = 0;
+      await measure(10);
+      await warmOther();
+      assert.deepEqual(written(), [
+        [mac, true],
+        [other(), true],
+      ]);
+
+      service().forgetCalls();
+      service().faults.answers.lostAnswers = 1;
+      await measure(30);
+      await trouble.shows('sample-alarm-failed', 'TIMEOUT');
+      service().faults.answers.lostAnswers = 0;
+      await measure(10);
+      await trouble.shows('sample-alarm-done', `${mac} off`);
+      assert.equal(values.get('9800'), '00');
+    });
+
+    it('remembers over a deploy what it has switched on, and writes it no second time', async () => {
+      const { mac } = trouble.sensor;
+      await deploy();
+      await measure(30);
+      await trouble.shows('sample-alarm-done', `${mac} on`);
+      await deploySample(trouble.site, LABEL);
+      await trouble.ready('sample-alarm-reports');
+      await measure(30);
+      await measure(10);
+      await trouble.shows('sample-alarm-done', `${mac} off`);
+      assert.deepEqual(written(), [
+        [mac, true],
+        [mac, false],
+      ]);
+    });
+
+    it('says so when its thresholds make no sense, and writes nothing', async () => {
+      await deploy({ env: { COOL_AGAIN: '24' } });
+      await measure(30);
+      await red().status('sample-alarm-failed', () => true);
+      assert.deepEqual(written(), []);
+    });
+  });
+
+  describe('Device offline watch', () => {
+    const LABEL = 'Device offline watch';
+    const heartbeat = (status: unknown) => trouble.report('heartbeat', { seq: 1, lastCount: 0, status });
+    const notice = async () => (await red().next('notices')).payload;
+    const taps = { 'sample-offline-watch': 'notices', 'sample-offline-tick': 'seconds' };
+    const deploy = async (seconds: string) => {
+      await deployFresh(LABEL, { env: { OFFLINE_AFTER_SECONDS: seconds }, taps });
+      await trouble.ready('sample-offline-reports');
+    };
+
+    it('tells no device as offline while the broker is away, and gives it the whole time after its return', async () => {
+      const { mac: device, home } = trouble.sensor;
+      await deploy('2');
+      await heartbeat(4);
+      await notice();
+      const comeBack = await trouble.loseBroker('sample-offline-reports');
+      await pass('seconds', 4);
+      await comeBack();
+      await pass('seconds', 1);
+      assert.equal(red().waiting('notices'), 0);
+      assert.deepEqual(await notice(), { device, gateway: home.mac, state: 'offline' });
+    });
+
+    it('tells nothing of a device that is fine at the start, has no status, or is only remembered by the broker', async () => {
+      const { mac: device, home } = trouble.sensor;
+      const old = service().fleet.devices[1]!.mac;
+      await red().deploy([]);
+      await service().publish(home.mac, old, 'heartbeat', { time: 'then', seq: 1, status: 4 }, true);
+      await deploy('60');
+      for (const status of [undefined, null, 'x', 0, 4]) await heartbeat(status);
+      assert.deepEqual(await notice(), { device, gateway: home.mac, state: 'status 4' });
+      await service().publish(home.mac, old, 'heartbeat', '', true);
+    });
+
+    it('tells a state no second time after a deploy', async () => {
+      await deploy('60');
+      await heartbeat(4);
+      await notice();
+      await deploySample(trouble.site, LABEL, { taps });
+      await trouble.ready('sample-offline-reports');
+      await heartbeat(4);
+      await heartbeat(0);
+      assert.equal(((await notice()) as { state: string }).state, 'fine');
+    });
+  });
+
+  it('DFU watch: tells no device as gone while the broker is away', async () => {
+    const taps = { 'sample-dfu-watch': 'dfu', 'sample-dfu-tick': 'dfu-seconds' };
+    await deployFresh('DFU watch', { env: { GONE_AFTER_SECONDS: '2' }, taps });
+    await trouble.ready('sample-dfu-reports');
+    await trouble.report('dfu', { parent: null, rssi: 'x' });
+    const state = async () => ((await red().next('dfu')).payload as { state: string }).state;
+    assert.equal(await state(), 'waits for an update');
+    const comeBack = await trouble.loseBroker('sample-dfu-reports');
+    await pass('dfu-seconds', 4);
+    await comeBack();
+    await pass('dfu-seconds', 1);
+    assert.equal(red().waiting('dfu'), 0);
+    assert.equal(await state(), 'is gone');
+  });
+
+  describe('Which gateway hears it best', () => {
+    const LABEL = 'Which gateway hears it best';
+    const [one, two] = ['e40000000001', 'e40000000002'];
+    const taps = { 'sample-nearest-nearest': 'nearest' };
+    const heard = (parent: unknown, rssi: unknown) => trouble.report('rssi', { parent, rssi });
+    const nearest = async () => {
+      const { parent, before } = (await red().next('nearest')).payload as Record<string, unknown>;
+      return [parent, before];
+    };
+
+    it('forgets what is old, and takes nothing from a report without a level or a parent', async () => {
+      await deployFresh(LABEL, { env: { FORGET_AFTER_MINUTES: '0' }, taps });
+      await trouble.ready('sample-nearest-reports');
+      await heard(one, -40);
+      assert.deepEqual(await nearest(), [one, null]);
+      for (const parent of [null, '__proto__', 'x']) await heard(parent, -20);
+      await heard(two, -90);
+      assert.deepEqual(await nearest(), [two, one]);
+    });
+
+    it('still knows the nearest after a deploy, and a level that is no number changes nothing', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-nearest-reports');
+      await heard(one, -60);
+      await nearest();
+      await deploySample(trouble.site, LABEL, { taps });
+      await trouble.ready('sample-nearest-reports');
+      for (const level of [null, undefined, 'loud', {}]) await heard(two, level);
+      await heard(one, -61);
+      await heard(two, -30);
+      assert.deepEqual(await nearest(), [two, one]);
+    });
+  });
+
+  describe('Several instances', () => {
+    const LABEL = 'Several instances';
+    const options = { service: { sharedGroup: '' }, taps: { 'sample-instances-who': 'who' } };
+    const instance = async () => {
+      await trouble.ready('sample-instances-reports');
+      await trouble.report('heartbeat', { seq: 1, status: 0 });
+      return ((await red().next('who')).payload as { instance: string }).instance;
+    };
+
+    it('says by its variable which instance it is, and by a name made up where that is not set', async () => {
+      await deployFresh(LABEL, { ...options, env: { INSTANCE: 'PATH' } });
+      assert.equal(await instance(), process.env.PATH);
+      await deployFresh(LABEL, { ...options, env: { INSTANCE: 'NO_SUCH_VARIABLE' } });
+      const name = await instance();
+      assert.match(name, /^instance-\w+$/);
+      await deploySample(trouble.site, LABEL, { ...options, env: { INSTANCE: 'NO_SUCH_VARIABLE' } });
+      assert.equal(await instance(), name);
+    });
+
+    it('goes on asking when the broker refuses to share reports', async () => {
+      service().broker!.faults.refuseSubscription = (filter) => filter.startsWith('$share/');
+      try {
+        await deployFresh(LABEL, { taps: { 'sample-instances-read': 'version' } });
+        await red().status('sample-instances-reports', ({ fill }) => fill === 'red');
+        await press(trouble.site, 'sample-instances-start');
+        assert.equal((await red().next('version')).payload, '2.4.0');
+      } finally {
+        service().broker!.faults.refuseSubscription = () => false;
+      }
+    });
+  });
+
+  it('Store samples, then acknowledge: nothing is acknowledged that is not stored, whatever is refused or stopped by a deploy', async () => {
+    const label = 'Store samples, then acknowledge';
+    const file = join(folder, 'samples.jsonl');
+    const stored = async () => (await readFile(file, 'utf8')).trim().split('\n');
+    const publish = async () => {
+      await service().publishSamples(20);
+      return [...service().samples.all.values()].filter(({ ackable }) => ackable).length;
+    };
+    const asked = (count: number) =>
+      until(trouble.site, 'request', () => service().calls.operations.length >= count);
+    await deployFresh(label, { env: { SAMPLES_FILE: file } });
+    await trouble.ready('sample-samples-reports');
+    service().faults.answers.refuseWith = 7;
+    const refused = await publish();
+    await asked(refused);
+    await red().status('sample-samples-failed', () => true);
+    Object.assign(service().faults.answers, { refuseWith: 0, lostAnswers: 1 });
+    await publish();
+    await asked(refused + 1);
+    await deploySample(trouble.site, label, { env: { SAMPLES_FILE: file } });
+    const lines = await stored();
+    assert.ok(lines.length > refused);
+    const times = new Set(lines.map((line) => JSON.parse(line).time));
+    for (const { acknowledged, time } of service().samples.all.values()) {
+      assert.ok(!acknowledged || times.has(time), time);
+    }
+  });
+
+  for (const [label, prefix, result] of [
+    ['Raw and decoded side by side', 'sample-forms', 'sample-forms-join'],
+    ['Read many properties with priorities', 'sample-priorities', 'sample-priorities-join'],
+  ] as const) {
+    it(`${label}: every press ends, with a code in the place of each value that did not come`, async () => {
+      await deployFresh(label, { service: { requestTimeout: 300 }, taps: { [result]: prefix } });
+      const codes = async () => {
+        await press(trouble.site, `${prefix}-start`);
+        return new Set(Object.values((await red().next(prefix)).payload as object));
+      };
+      service().faults.answers.refuseWith = 3;
+      assert.deepEqual(await codes(), new Set(['REQUEST_FAILED']));
+      service().faults.answers.refuseWith = 0;
+      service().faults.answers.lostAnswers = 1;
+      assert.deepEqual(await codes(), new Set(['TIMEOUT']));
+      assert.ok(service().calls.operations.every(({ operation }) => operation.startsWith('read')));
+    });
+  }
+});
