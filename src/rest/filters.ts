@@ -11,7 +11,7 @@ export interface DeviceFilterInput {
   connected?: unknown;
   /** Exact `modelNumber`. */
   model?: unknown;
-  /** The exact version, or a semver range; pre-releases are included. */
+  /** The exact version, or a semver range; pre-releases are included, and versions with any number of parts. */
   firmware?: unknown;
   /** Part of `id` or `friendlyName`, in any case. */
   search?: unknown;
@@ -79,25 +79,20 @@ const RANGE_SIGNS = /[<>=^~|*\s]/;
 function firmwareTest(value: unknown): DeviceFilter | undefined {
   if (isAbsent(value)) return undefined;
   const wanted = textOf('firmware', value);
-  const range = rangeOf(wanted);
-  if (!range && RANGE_SIGNS.test(wanted)) throw invalidInput('firmware', value, 'notRange');
+  const isInRange = rangeOf(wanted);
+  if (!isInRange && RANGE_SIGNS.test(wanted)) throw invalidInput('firmware', value, 'notRange');
   const known = new Map<string, boolean>();
   return ({ firmwareVersion }) => {
     if (typeof firmwareVersion !== 'string') return false;
     // Many devices share few versions; the map is emptied so that odd ones cannot make it grow.
     let fits = known.get(firmwareVersion);
     if (fits === undefined) {
-      fits = firmwareVersion === wanted || (range?.test(completeVersion(firmwareVersion)) ?? false);
+      fits = firmwareVersion === wanted || (isInRange?.(firmwareVersion) ?? false);
       if (known.size >= 1000) known.clear();
       known.set(firmwareVersion, fits);
     }
     return fits;
   };
-}
-
-/** Semver wants three numbers; a device may say `3.4`. */
-function completeVersion(text: string): string {
-  return /^\d+\.\d+$/.test(text) ? `${text}.0` : text;
 }
 
 function searchTest(value: unknown): DeviceFilter | undefined {

@@ -1,12 +1,42 @@
-// Ranges of firmware versions; semver is set up with the first range, because it takes as long as much of the engine does.
+// Firmware versions with any number of parts, and ranges of them; semver is loaded with the first range, since it is slow to load.
 import type { Range } from 'semver';
 
-/** A semver range, pre-releases included; undefined when the text is none. */
-export function rangeOf(text: string): Range | undefined {
+/** `v`, numbers with dots, a pre-release, what was built. */
+const VERSION = /^[v=\s]*(\d+(?:\.\d+)*)(?:-([\w.-]+)|([a-z][\w.-]*))?(?:\+\S*)?\s*$/i;
+/** In a range: a version with more than three numbers, not one inside a pre-release. */
+const LONG_VERSION = /(?<![\w.+-])v?\d+(?:\.\d+){3,}(?:-[\w.-]+)?(?![\w.-])/gi;
+
+/** Tells whether a version lies in the range. */
+export type VersionTest = (version: string) => boolean;
+
+/** A semver range, pre-releases included; its versions may have more than three numbers. Undefined when the text is none. */
+export function rangeOf(text: string): VersionTest | undefined {
   const SemverRange: typeof Range = require('semver/classes/range.js');
   try {
-    return new SemverRange(text, { includePrerelease: true, loose: true });
+    const known = text.replace(LONG_VERSION, (version) => semverOf(version) ?? version);
+    const range = new SemverRange(known, { includePrerelease: true, loose: true });
+    return (version) => {
+      const complete = semverOf(version);
+      return complete !== undefined && range.test(complete);
+    };
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A version of three numbers that compares with others as the given one does: missing numbers are 0. Semver has nothing
+ * between 3.3.0 and 3.3.1 but the pre-releases of 3.3.1, so that is where 3.3.0.1 goes: before the usual pre-releases,
+ * whose names are greater than any number. Undefined for what is no version.
+ */
+export function semverOf(text: string): string | undefined {
+  const [, numbers, named, attached] = VERSION.exec(text) ?? [];
+  if (numbers === undefined) return undefined;
+  const [major = 0, minor = 0, patch = 0, ...more] = numbers.split('.').map(Number);
+  const release = named ?? attached;
+  while (more.at(-1) === 0) more.pop();
+  if (more.length === 0) return `${major}.${minor}.${patch}${release === undefined ? '' : `-${release}`}`;
+  // After the last number comes 1, or 0 and the pre-release; each number is moved up by 2 to be greater than both.
+  const end = release === undefined ? '1' : `0.${release}`;
+  return `${major}.${minor}.${patch + 1}-0.${more.map((number) => number + 2).join('.')}.${end}`;
 }

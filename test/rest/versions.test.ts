@@ -1,0 +1,90 @@
+// Firmware versions as devices have them, against ranges as people write them.
+import assert from 'node:assert/strict';
+import semver from 'semver';
+import { rangeOf, semverOf } from '../../src/rest/versions.ts';
+
+describe('firmware versions', () => {
+  const IN_ORDER = [
+    '0',
+    '0.0.0.1',
+    '0.0.1',
+    '3-rc.1',
+    '3',
+    '3.0.0.1',
+    '3.3',
+    '3.3.0.0.9',
+    '3.3.0.1-beta.2',
+    '3.3.0.1-beta.10',
+    '3.3.0.1',
+    '3.3.0.1.0.5',
+    '3.3.0.1.5',
+    '3.3.0.2',
+    '3.3.0.10',
+    '3.3.1-beta.1',
+    '3.3.1',
+    '3.3.9.99',
+    '3.4.0-beta.1',
+    '3.4.0-beta.2',
+    '3.4.0',
+    '3.4.0.1',
+    '3.10',
+    '4',
+    '2020.12.8.1',
+  ];
+  it('are in order with one to six numbers, and with pre-releases', () => {
+    for (const [at, version] of IN_ORDER.entries()) {
+      for (const [other, greater] of IN_ORDER.entries()) {
+        const [a, b] = [semverOf(version) as string, semverOf(greater) as string];
+        assert.equal(semver.compare(a, b, true), Math.sign(at - other), `${version} ${greater}`);
+      }
+    }
+  });
+
+  const ROWS: [string, string[], string[]][] = [
+    [
+      '<3.4.0',
+      [
+        '3',
+        '3.3',
+        '3.3.0.1',
+        '3.3.9.9.9',
+        '3.4.0-beta.1',
+        'v3.3',
+        ' 3.3.1 ',
+        '3.4.0beta1',
+        '0',
+        '3.3+build.7',
+      ],
+      ['3.4.0', '3.4', '4', '3.4.0.1', '3.4.0.0', '', 'banana', '3.', '.3', '3..1', '-1'],
+    ],
+    ['>=3.4.0', ['3.4', '4', '3.4.0.1', '3.5-rc.1'], ['3', '3.3.0.9', '3.4.0-beta.1']],
+    ['3', ['3', '3.1', '3.3.0.1', '3.9.9'], ['4', '2.9.9.9', '4.0.0.1']],
+    ['3.3.x', ['3.3', '3.3.0.1', '3.3.9.1'], ['3.4', '3.2.9.9', '3.4.0.1']],
+    ['~3.3.0', ['3.3', '3.3.0.1'], ['3.4']],
+    ['^3.3.0', ['3.3', '3.3.0.1', '3.9'], ['4', '4.0.0.1', '3.2.9.9']],
+    ['<=3.3.0.1', ['3.3.0.1', '3.3.0.0', '3', '3.3.0.1-beta'], ['3.3.0.2', '3.3.1', '3.3.0.1.1']],
+    ['>3.3.0.1 <3.4', ['3.3.0.1.1', '3.3.0.2', '3.3.1'], ['3.3.0.1', '3.3', '3.4']],
+    ['>=v1.2.3.4-beta.2', ['1.2.3.4-beta.2', '1.2.3.4'], ['1.2.3.4-beta.1', '1.2.3.3']],
+    ['1.2.3.4', ['1.2.3.4', '1.2.3.4.0'], ['1.2.3', '1.2.3.4.5']],
+    ['1.0.0.1 - 1.0.0.3', ['1.0.0.1', '1.0.0.2', '1.0.0.3'], ['1', '1.0.0.4']],
+    ['<1.0.0.2 || >2.0.0.1', ['1', '2.0.0.2'], ['1.0.0.2', '2.0.0.1']],
+    ['>=1.0.0-a.1.2.3.4', ['1.0.0-a.1.2.3.4', '1.0.0-b'], ['1.0.0-a.1.2.3.3']],
+    ['*', ['3', '3.3.0.1', '0.0.0-a'], ['banana']],
+  ];
+  for (const [range, inside, outside] of ROWS) {
+    it(`are compared with ${range}`, () => {
+      const test = rangeOf(range);
+      for (const version of inside) assert.equal(test?.(version), true, version);
+      for (const version of outside) assert.equal(test?.(version), false, version);
+    });
+  }
+
+  it('are no reason to fail when their numbers are too large to be compared', () => {
+    assert.equal(rangeOf('>1')?.('99999999999999999999.1'), false);
+    assert.equal(rangeOf('>1')?.(`1.${'9'.repeat(300)}.1.1`), false);
+  });
+
+  for (const text of ['>>1', '<=banana', 'banana', '>1.2.3.4.banana']) {
+    it(`have no range ${text}`, () => assert.equal(rangeOf(text), undefined));
+  }
+});
