@@ -32,8 +32,8 @@ const LONGEST_PATH = 4000;
 /**
  * Reads the path of a free request: relative to the base URL, with or without a leading slash; a query may follow
  * a `?`. What is percent-encoded stays so; spaces and letters beyond ASCII become percent-encoded.
- * @throws INVALID_INPUT field `path`: empty, a scheme, `//host`, a backslash, `#`, a control character, `.` or `..` as
- *   a segment (also percent-encoded, also twice), a `%` without two hex digits
+ * @throws INVALID_INPUT field `path`: empty, a scheme, `//host`, a backslash, `#`, a control character, a `%` without two
+ *   hex digits, or what `leadsAway`
  */
 export function readPath(value: unknown): string {
   if (value === undefined || value === null || value === '') throw invalidInput('path', value, 'missing');
@@ -41,25 +41,41 @@ export function readPath(value: unknown): string {
   if (value.length > LONGEST_PATH) throw invalidInput('path', value, 'tooLong', { limit: LONGEST_PATH });
   const path = value.startsWith('/') ? value : `/${value}`;
   const [place = ''] = path.split('?', 1);
-  if (SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path) || leadsAway(place, path)) {
+  const isMalformed = SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
+  if (isMalformed || CONTROL.test(decodeOnce(path)) || leadsAway(place)) {
     throw invalidInput('path', value, 'badPath');
   }
   return encodePath(value, path);
 }
 
-/** Proxies and services may decode more than once before they look at the path, so every layer is looked at. */
-function leadsAway(place: string, path: string): boolean {
-  if (CONTROL.test(decodeAscii(path))) return true;
-  for (let before = '', now = place; now !== before; now = decodeAscii(now)) {
-    if (/^\/[\\/]/.test(now) || CONTROL.test(now)) return true;
-    if (now.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) return true;
+/** Bytes that no UTF-8 has, but that careless decoders take for `.`, `/`, `\` and `%`, written with more bytes than due. */
+const OVERLONG = /%(?:c[01]|e0%[89]|f0%8|f8%8[0-7]|fc%8[0-3])/i;
+/** The percent-encoding of one vendor, beside the standard one. */
+const VENDOR_ENCODED = /%u[0-9a-f]{4}/i;
+
+/**
+ * Whether a text, as a path or as a part of one, could lead out of where it is put: it has `.` or `..` as a segment, in
+ * whatever way a proxy or service on the way reads segments (parted by backslashes too, with parameters behind `;`, a
+ * query behind `?` or `#`, or blanks around), begins with `//`, or has control characters. All of them may decode more
+ * than once before they look, so every layer is looked at.
+ */
+export function leadsAway(text: string): boolean {
+  for (let before = '', now = text; now !== before; now = decodeOnce(now)) {
+    if (/^[\\/]{2}/.test(now) || CONTROL.test(now) || OVERLONG.test(now) || VENDOR_ENCODED.test(now))
+      return true;
+    if (now.split(/[\\/]/).some(isDotSegment)) return true;
     before = now;
   }
   return false;
 }
 
+function isDotSegment(segment: string): boolean {
+  const name = segment.replace(/[;?#].*$/s, '').trim();
+  return name === '.' || name === '..';
+}
+
 /** Decodes what can be told apart without knowing the encoding; every round gets shorter, so that it ends. */
-function decodeAscii(text: string): string {
+function decodeOnce(text: string): string {
   return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );

@@ -1,7 +1,7 @@
 // Checks what flows put into REST calls before anything is sent.
 import { invalidInput } from '../errors.ts';
 import { deviceIdOfMac, parseMac } from '../protocol/mac.ts';
-import { isWellFormed } from './addresses.ts';
+import { isWellFormed, leadsAway } from './addresses.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
@@ -9,13 +9,10 @@ export type Method = (typeof METHODS)[number];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const LONGEST_NAME = 2000;
-const DEVICE_ID = /^[a-z0-9][a-z0-9._:~-]{0,127}$/i;
-/** What was surely meant to be a MAC address or `bmac-…`: sent as it is, it could only end in "no such device". */
-const NEARLY_MAC = /^bmac-|^[0-9a-f]{9,15}$|^[0-9a-f]{2}([:-][0-9a-f]{1,2}){3,}$/i;
 
 /**
- * Reads a device: a MAC address in any spelling, a REST id `bmac-…`, or a REST id of another form (letters, digits and
- * `. _ : ~ -`).
+ * Reads a device: a MAC address in any spelling, a REST id `bmac-…`, or a REST id of any other form that passes through
+ * a path exactly.
  * @returns the REST id
  * @throws INVALID_INPUT field `device`
  */
@@ -23,8 +20,7 @@ export function readDevice(value: unknown): string {
   const text = readText('device', value).trim();
   const mac = parseMac(text);
   if (mac !== undefined) return deviceIdOfMac(mac);
-  if (NEARLY_MAC.test(text)) throw invalidInput('device', value, 'notMac');
-  if (!DEVICE_ID.test(text)) throw invalidInput('device', value, 'notDevice');
+  if (!passesThroughPath(text)) throw invalidInput('device', value, 'notDevice');
   return text;
 }
 
@@ -34,13 +30,21 @@ export function readName(value: unknown): string {
 }
 
 /**
- * A label: as a name, but neither `.` nor `..` nor half of a surrogate pair: it has to pass through a path exactly.
+ * A label: as a name, but it has to pass through a path exactly.
  * @throws INVALID_INPUT field `label`
  */
 export function readLabel(value: unknown): string {
   const text = readText('label', value);
-  if (text === '.' || text === '..' || !isWellFormed(text)) throw invalidInput('label', value, 'notLabel');
+  if (!passesThroughPath(text)) throw invalidInput('label', value, 'notLabel');
   return text;
+}
+
+/**
+ * Whether a text arrives as one segment of a path, percent-encoded: it has no half of a surrogate pair, and no proxy that
+ * decodes it finds a way out of the path in it. `/` alone does not lead away.
+ */
+function passesThroughPath(text: string): boolean {
+  return isWellFormed(text) && !leadsAway(`x/${text}`);
 }
 
 /** One of the five methods, in any case. @throws INVALID_INPUT field `method` */
