@@ -1,4 +1,4 @@
-// Requests in flight, found by their id: it ends in the place that the request has in a list.
+// Requests in flight, found by their id, which ends in the index that the request has in a list.
 import { randomBytes } from 'node:crypto';
 
 const RADIX = 36;
@@ -46,6 +46,7 @@ export class InFlight<T extends InFlightItem> {
     return true;
   }
 
+  /** May be changed while one goes through them. */
   values(): T[] {
     return this.#items.filter((item) => item !== undefined);
   }

@@ -7,45 +7,63 @@ export interface Waiting {
   lane: Lane;
   /** 0 lowest … 4 highest; requests only. */
   priority: number;
+  /** Set by the line: it was taken out and only lies there still. */
+  isGone?: boolean;
 }
 
 const PRIORITIES = 5;
+/** Below this nothing is gained by tidying up. */
+const MIN_TIDY = 256;
 
-/** First in, first out, without moving the rest at each step. */
-class Fifo<T> {
+/** First in, first out, and out of the middle: each in constant time on average. */
+class Fifo<T extends Waiting> {
   #items: T[] = [];
   #head = 0;
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
+  /** Items behind the head that are gone. */
+  #gone = 0;
 
   push(item: T): void {
+    item.isGone = false;
     this.#items.push(item);
   }
 
   shift(): T | undefined {
-    if (this.size === 0) return undefined;
-    const item = this.#items[this.#head] as T;
-    this.#items[this.#head++] = undefined as T;
-    if (this.#head > 256 && this.#head * 2 > this.#items.length) this.#keep(() => true);
-    return item;
+    while (this.#head < this.#items.length) {
+      const item = this.#items[this.#head] as T;
+      this.#items[this.#head++] = undefined as unknown as T;
+      if (item.isGone) {
+        this.#gone--;
+        continue;
+      }
+      item.isGone = true;
+      this.#tidy();
+      return item;
+    }
+    this.#tidy();
+    return undefined;
   }
 
-  /** Removes and returns what does not pass. */
-  #keep(passes: (item: T) => boolean): T[] {
-    const rest = this.#items.slice(this.#head);
-    this.#items = rest.filter(passes);
-    this.#head = 0;
-    return rest.filter((item) => !passes(item));
-  }
-
-  take(wanted: (item: T) => boolean): T[] {
-    return this.#keep((item) => !wanted(item));
+  remove(item: T): void {
+    item.isGone = true;
+    this.#gone++;
+    this.#tidy();
   }
 
   *[Symbol.iterator](): Generator<T> {
-    for (let i = this.#head; i < this.#items.length; i++) yield this.#items[i] as T;
+    for (let i = this.#head; i < this.#items.length; i++) {
+      const item = this.#items[i] as T;
+      if (!item.isGone) yield item;
+    }
+  }
+
+  /** When more than half of the list is of no use. */
+  #tidy(): void {
+    const useless = this.#head + this.#gone;
+    if (useless === this.#items.length) this.#items.length = 0;
+    else if (useless < MIN_TIDY || useless * 2 < this.#items.length) return;
+    else this.#items = [...this];
+    this.#head = 0;
+    this.#gone = 0;
   }
 }
 
@@ -79,9 +97,11 @@ export class Outbox<T extends Waiting> {
     return item;
   }
 
-  /** Takes out all that are wanted, in order. */
-  take(wanted: (item: T) => boolean): T[] {
-    return [...this.#requests, this.#acks].flatMap((line) => line.take(wanted));
+  /** Takes one out before its turn; false when it is not in the line (any more). */
+  remove(item: T): boolean {
+    if (item.isGone !== false) return false;
+    this.#lineOf(item).remove(item);
+    return true;
   }
 
   *[Symbol.iterator](): Generator<T> {

@@ -3,14 +3,19 @@ import { ServiceError } from '../errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import { Deadlines, type Look } from './deadlines.ts';
 import { InFlight, type InFlightItem } from './in-flight.ts';
 import { type Lane, Outbox } from './outbox.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
-const MOST_ACKS_WAITING = 100_000;
+const MAX_ACKS_WAITING = 100_000;
+/** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
+const MAX_UNAWAITED = 10_000;
+/** Gateways that are remembered with their subscription; beyond it those with nothing to do are given back. */
+const MAX_GATEWAYS = 10_000;
+/** How many are looked at to find one with nothing to do. */
+const MAX_LOOKS = 100;
 const BODY_SHOWN = 500;
-/** Milliseconds: beyond it Node.js takes a timer for an immediate one. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RequestLimits {
   maxInFlight: number;
@@ -25,6 +30,7 @@ export interface RequestTransport {
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
   /** Asks for the filter and calls back once the broker granted or refused it. */
   ensureFilter(filter: string, settled: (refused: boolean) => void): void;
+  releaseFilter(filter: string): void;
   isFilterActive(filter: string): boolean;
 }
 
@@ -34,7 +40,9 @@ export interface SendOptions {
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
   lane: Lane;
-  /** False: the promise is resolved when the broker has the request. */
+  /** Called when the broker has the request. */
+  delivered?: () => void;
+  /** False: from then on it is not counted as in flight any more, since nobody waits for its answer yet. */
   awaitAnswer: boolean;
 }
 
@@ -45,11 +53,14 @@ interface Pending extends InFlightItem {
   priority: number;
   timeout: number;
   signal: AbortSignal;
+  delivered: (() => void) | undefined;
   awaitAnswer: boolean;
-  sent: boolean;
-  /** While it is not sent and nothing can be sent. */
-  timer: NodeJS.Timeout | undefined;
-  /** In milliseconds of `performance.now()`; when it is sent. */
+  isGone: boolean;
+  /** In flight, it takes one of the gateway's places. */
+  isCounted: boolean;
+  /** Index in `sent` of the gateway. */
+  sentAt: number;
+  /** In milliseconds of `performance.now()`; infinite while it waits for its turn at an open gateway. */
   deadline: number;
   resolve(body: unknown): void;
   reject(error: ServiceError): void;
@@ -58,12 +69,23 @@ interface Pending extends InFlightItem {
 class Gateway {
   readonly filter: string;
   readonly outbox: Outbox<Pending>;
+  /** What was sent and may still be answered. */
+  readonly sent: Pending[] = [];
   requestsInFlight = 0;
   acksInFlight = 0;
+  waiting = 0;
+  /** The broker was asked for the filter and has not said yet. */
+  isAsked = false;
+  /** A request that has left can make room for the next one before its publishing returns. */
+  isSending = false;
 
   constructor(filter: string, places: number) {
     this.filter = filter;
     this.outbox = new Outbox(places);
+  }
+
+  get isIdle(): boolean {
+    return this.waiting === 0 && this.sent.length === 0;
   }
 }
 
@@ -75,9 +97,10 @@ export class Requests {
   readonly #inFlight = new InFlight<Pending>();
   readonly #signals = new WeakSet<AbortSignal>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
-  /** One for all that is in flight, at the first deadline: nearly every request is answered long before its own. */
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt = Number.POSITIVE_INFINITY;
+  readonly #unsentDeadlines = new Deadlines((now) => this.#expireUnsent(now));
+  readonly #sentDeadlines = new Deadlines((now) => this.#expireSent(now));
+  /** Of those in flight, which nobody waits for yet. */
+  #unawaited = 0;
   #closed = false;
 
   constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
@@ -96,7 +119,7 @@ export class Requests {
         reject(closed());
         return;
       }
-      const { lane, timeout, signal, awaitAnswer } = options;
+      const { lane, timeout, signal, delivered, awaitAnswer } = options;
       this.#watch(signal);
       this.#enqueue({
         request,
@@ -105,11 +128,13 @@ export class Requests {
         priority: request.priority,
         timeout,
         signal,
+        delivered,
         awaitAnswer,
         id: '',
         place: -1,
-        sent: false,
-        timer: undefined,
+        isGone: true,
+        isCounted: false,
+        sentAt: -1,
         deadline: Number.POSITIVE_INFINITY,
         resolve,
         reject,
@@ -119,86 +144,108 @@ export class Requests {
 
   /** True when nothing is waiting or in flight. */
   get idle(): boolean {
-    return this.#inFlight.size === 0 && this.#waiting.request === 0 && this.#waiting.ack === 0;
+    const { request, ack } = this.#waiting;
+    return this.#inFlight.size - this.#unawaited === 0 && request === 0 && ack === 0;
   }
 
-  /** Takes a message of a response topic. */
-  receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): void {
+  /** Topic filters of the answers, of every gateway that was asked. */
+  filters(): string[] {
+    return [...this.#gateways.values()].map(({ filter }) => filter);
+  }
+
+  /** Takes a message of a response topic. False when it is of a gateway that was not asked. */
+  receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): boolean {
+    const gateway = this.#gateways.get(gatewayId);
+    if (!gateway) return false;
     const body = parse(payload);
-    const id = (body as { id?: unknown } | null)?.id;
-    if (typeof id === 'string' && id !== '') {
-      const pending = this.#inFlight.find(id);
+    const id = body?.id;
+    if (id !== undefined && id !== null) {
+      const pending = typeof id === 'string' ? this.#inFlight.find(id) : undefined;
       if (pending) this.#answered(pending, body);
-      return;
+      return true;
     }
     // A retained answer is an old one: without an id it belongs to nobody.
-    const gateway = this.#gateways.get(gatewayId);
-    if (!gateway || retained) return;
-    const [only, ...others] = this.#inFlight
-      .values()
-      .filter(
-        (pending) =>
-          pending.gateway === gateway && pending.request.device === device && pending.request.suffix === rest,
-      );
+    if (retained) return true;
+    const [only, ...others] = gateway.sent.filter(
+      ({ request }) => request.device === device && request.suffix === rest,
+    );
     if (only && others.length === 0) this.#answered(only, body ?? payload);
+    return true;
   }
 
   /** Call when the connection came or went. */
   connectionChanged(): void {
-    for (const [, gateway] of this.#gateways) {
-      for (const pending of gateway.outbox) this.#watchUnsent(gateway, pending);
-      this.#ready(gateway);
+    for (const gateway of this.#gateways.values()) {
+      this.#watchUnsent(gateway);
+      this.#ask(gateway);
     }
   }
 
   close(): void {
     this.#closed = true;
     this.#abort(() => true);
-    clearTimeout(this.#timer);
+    this.#unsentDeadlines.clear();
+    this.#sentDeadlines.clear();
   }
 
   #enqueue(pending: Pending): void {
     const { lane, gateway } = pending;
-    const limit = lane === 'ack' ? MOST_ACKS_WAITING : this.#limits.maxQueue;
+    const limit = lane === 'ack' ? MAX_ACKS_WAITING : this.#limits.maxQueue;
     gateway.outbox.push(pending);
+    gateway.waiting++;
     this.#waiting[lane]++;
-    this.#pump(gateway);
-    if (pending.sent) return;
+    this.#sendNext(gateway);
+    if (pending.isGone) return;
     if (this.#waiting[lane] > limit) {
-      this.#drop(
-        gateway,
-        (waiting) => waiting === pending,
-        () => queueFull(limit),
-      );
+      this.#drop(pending, queueFull(limit));
       return;
     }
-    this.#watchUnsent(gateway, pending);
-    if (!this.#isOpen(gateway)) this.#ready(gateway);
+    if (this.#isOpen(gateway)) return;
+    this.#startWaiting(pending, performance.now());
+    this.#ask(gateway);
   }
 
   #gatewayOf(id: string): Gateway {
     let gateway = this.#gateways.get(id);
     if (!gateway) {
+      if (this.#gateways.size >= MAX_GATEWAYS) this.#forgetIdleGateway();
       gateway = new Gateway(this.#topics.responseFilter(id), this.#limits.maxInFlight);
       this.#gateways.set(id, gateway);
+      // Asked for at once, so that the broker knows it as soon as it is there.
       this.#transport.ensureFilter(gateway.filter, () => {});
     }
     return gateway;
   }
 
+  /** Those that are busy go to the end, so that each is looked at in its turn. */
+  #forgetIdleGateway(): void {
+    let looks = 0;
+    for (const [id, gateway] of this.#gateways) {
+      this.#gateways.delete(id);
+      if (gateway.isIdle) {
+        this.#transport.releaseFilter(gateway.filter);
+        return;
+      }
+      this.#gateways.set(id, gateway);
+      if (++looks >= MAX_LOOKS) return;
+    }
+  }
+
   /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
-  #ready(gateway: Gateway): void {
-    if (!this.#transport.connected) return;
+  #ask(gateway: Gateway): void {
+    if (gateway.isAsked || gateway.waiting === 0 || !this.#transport.connected) return;
+    gateway.isAsked = true;
     this.#transport.ensureFilter(gateway.filter, (refused) => {
+      gateway.isAsked = false;
       if (refused)
-        this.#drop(
+        this.#dropAll(
           gateway,
           () => true,
           () => this.#refused(gateway),
         );
       else {
-        for (const pending of gateway.outbox) this.#watchUnsent(gateway, pending);
-        this.#pump(gateway);
+        this.#watchUnsent(gateway);
+        this.#sendNext(gateway);
       }
     });
   }
@@ -207,101 +254,131 @@ export class Requests {
     return this.#transport.connected && this.#transport.isFilterActive(gateway.filter);
   }
 
-  #pump(gateway: Gateway): void {
-    if (!this.#isOpen(gateway)) return;
+  #sendNext(gateway: Gateway): void {
+    if (gateway.isSending || !this.#isOpen(gateway)) return;
+    gateway.isSending = true;
     for (;;) {
       const pending = gateway.outbox.next(gateway.requestsInFlight, gateway.acksInFlight);
-      if (!pending) return;
-      this.#waiting[pending.lane]--;
-      this.#dispatch(pending);
+      if (!pending) break;
+      this.#uncountWaiting(pending);
+      this.#publish(pending);
     }
+    gateway.isSending = false;
   }
 
-  #dispatch(pending: Pending): void {
-    const { request } = pending;
-    clearTimeout(pending.timer);
-    pending.sent = true;
+  #publish(pending: Pending): void {
+    const { request, gateway } = pending;
     pending.deadline = performance.now() + pending.timeout;
+    pending.isCounted = true;
     countFlight(pending, 1);
     this.#inFlight.add(pending);
-    this.#expireAt(pending.deadline);
+    pending.sentAt = gateway.sent.push(pending) - 1;
+    this.#sentDeadlines.add(pending.deadline);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
-    const payload = JSON.stringify({ id: pending.id, ...request.payload });
+    // The id comes last: without ours no answer could be told apart, whatever a template says.
+    const payload = JSON.stringify({ ...request.payload, id: pending.id });
     this.#transport.publish(topic, payload, this.#limits.qos, (error) => this.#published(pending, error));
   }
 
-  #expireAt(time: number): void {
-    if (time >= this.#timerAt) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = time;
-    // The time may have come meanwhile, and Node.js warns of negative timers.
-    const wait = Math.max(time - performance.now(), 0);
-    this.#timer = setTimeout(this.#expire, Math.min(wait, LONGEST_TIMER));
-  }
-
-  readonly #expire = (): void => {
-    this.#timerAt = Number.POSITIVE_INFINITY;
-    const now = performance.now();
+  #expireSent(now: number): Look {
+    const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
-    for (const pending of this.#inFlight.values()) {
+    for (const pending of items) {
       if (pending.deadline <= now) this.#fail(pending, timedOut(pending));
       else next = Math.min(next, pending.deadline);
     }
-    this.#expireAt(next);
-  };
+    return { next, looked: items.length };
+  }
+
+  #expireUnsent(now: number): Look {
+    let next = Number.POSITIVE_INFINITY;
+    let looked = this.#gateways.size;
+    for (const gateway of this.#gateways.values()) {
+      looked += gateway.waiting;
+      if (gateway.waiting === 0 || this.#isOpen(gateway)) continue;
+      for (const pending of [...gateway.outbox]) {
+        if (pending.deadline <= now) this.#drop(pending, this.#unreachable(pending));
+        else next = Math.min(next, pending.deadline);
+      }
+    }
+    return { next, looked };
+  }
 
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */
   #published(pending: Pending, error: Error | undefined): void {
-    if (!error && !pending.awaitAnswer) this.#answered(pending, undefined);
     const code = (error as { code?: unknown } | undefined)?.code;
-    if (typeof code === 'number' && code >= 0x80) this.#fail(pending, this.#refused(undefined));
+    if (typeof code === 'number' && code >= 0x80) {
+      this.#fail(pending, this.#refused(undefined));
+      return;
+    }
+    if (error) return;
+    pending.delivered?.();
+    if (!pending.awaitAnswer && pending.isCounted) this.#leaveUnawaited(pending);
+  }
+
+  /** It makes room for others; its answer is kept for one who may ask for it later. */
+  #leaveUnawaited(pending: Pending): void {
+    if (this.#unawaited >= MAX_UNAWAITED) {
+      this.#fail(pending, timedOut(pending));
+      return;
+    }
+    pending.isCounted = false;
+    countFlight(pending, -1);
+    this.#unawaited++;
+    this.#sendNext(pending.gateway);
   }
 
   #answered(pending: Pending, body: unknown): void {
-    if (!this.#land(pending)) return;
+    if (!this.#settle(pending)) return;
     if (body instanceof Uint8Array) pending.reject(notJson(pending, body));
     else pending.resolve(body);
-    this.#pump(pending.gateway);
+    this.#sendNext(pending.gateway);
   }
 
   #fail(pending: Pending, error: ServiceError): void {
-    if (!this.#land(pending)) return;
+    if (!this.#settle(pending)) return;
     pending.reject(error);
-    this.#pump(pending.gateway);
+    this.#sendNext(pending.gateway);
   }
 
-  /** Takes a request out of the air; false when it has landed already. */
-  #land(pending: Pending): boolean {
+  /** Ends the flight of a request; false when it has ended already. */
+  #settle(pending: Pending): boolean {
     if (!this.#inFlight.remove(pending)) return false;
-    countFlight(pending, -1);
+    removeSent(pending);
+    if (pending.isCounted) countFlight(pending, -1);
+    else this.#unawaited--;
     return true;
   }
 
   /** While the broker (or its grant) is away, a waiting request has its timeout and then ends `NOT_CONNECTED`. */
-  #watchUnsent(gateway: Gateway, pending: Pending): void {
-    if (this.#isOpen(gateway)) {
-      clearTimeout(pending.timer);
-      pending.timer = undefined;
-      return;
+  #watchUnsent(gateway: Gateway): void {
+    if (gateway.waiting === 0) return;
+    const isOpen = this.#isOpen(gateway);
+    const now = performance.now();
+    for (const pending of gateway.outbox) {
+      if (isOpen) pending.deadline = Number.POSITIVE_INFINITY;
+      else this.#startWaiting(pending, now);
     }
-    pending.timer ??= setTimeout(
-      () => {
-        this.#drop(
-          gateway,
-          (waiting) => waiting === pending,
-          () => this.#unreachable(pending),
-        );
-      },
-      Math.min(pending.timeout, LONGEST_TIMER),
-    );
   }
 
-  #drop(gateway: Gateway, wanted: (pending: Pending) => boolean, error: () => ServiceError): void {
-    for (const pending of gateway.outbox.take(wanted)) {
-      this.#waiting[pending.lane]--;
-      clearTimeout(pending.timer);
-      pending.reject(error());
-    }
+  #startWaiting(pending: Pending, now: number): void {
+    if (pending.deadline === Number.POSITIVE_INFINITY) pending.deadline = now + pending.timeout;
+    this.#unsentDeadlines.add(pending.deadline);
+  }
+
+  #dropAll(gateway: Gateway, wanted: (pending: Pending) => boolean, error: () => ServiceError): void {
+    for (const pending of [...gateway.outbox]) if (wanted(pending)) this.#drop(pending, error());
+  }
+
+  #drop(pending: Pending, error: ServiceError): void {
+    if (!pending.gateway.outbox.remove(pending)) return;
+    this.#uncountWaiting(pending);
+    pending.reject(error);
+  }
+
+  #uncountWaiting({ lane, gateway }: Pending): void {
+    this.#waiting[lane]--;
+    gateway.waiting--;
   }
 
   /** One listener per signal, however many requests share it. */
@@ -314,13 +391,16 @@ export class Requests {
   }
 
   #abort(wanted: (pending: Pending) => boolean): void {
-    for (const gateway of this.#gateways.values()) this.#drop(gateway, wanted, closed);
+    for (const gateway of this.#gateways.values()) {
+      if (gateway.waiting > 0) this.#dropAll(gateway, wanted, closed);
+    }
     for (const pending of this.#inFlight.values()) if (wanted(pending)) this.#fail(pending, closed());
   }
 
   #unreachable({ timeout }: Pending): ServiceError {
-    const { broker } = this.#transport;
-    return new ServiceError('NOT_CONNECTED', 'unreachable', { broker }, { broker, timeout });
+    const { broker, connected } = this.#transport;
+    const reason = connected ? 'notGranted' : 'unreachable';
+    return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
   }
 
   #refused(gateway: Gateway | undefined): ServiceError {
@@ -341,10 +421,20 @@ function countFlight({ gateway, lane }: Pending, change: 1 | -1): void {
   else gateway.requestsInFlight += change;
 }
 
+/** In constant time: the last one takes the place of the one that leaves. */
+function removeSent(pending: Pending): void {
+  const { sent } = pending.gateway;
+  const last = sent.pop() as Pending;
+  if (last === pending) return;
+  sent[pending.sentAt] = last;
+  last.sentAt = pending.sentAt;
+}
+
 /** The JSON object of an answer; undefined for anything else. */
-function parse(payload: Buffer): object | undefined {
+function parse(payload: Buffer): Record<string, unknown> | undefined {
   const body = parseJson(payload.toString());
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return isObject ? (body as Record<string, unknown>) : undefined;
 }
 
 function closed(): ServiceError {

@@ -82,6 +82,7 @@ describe('messages made to break the reader', function () {
           broker: '',
           publish() {},
           ensureFilter: (_, settled) => settled(false),
+          releaseFilter() {},
           isFilterActive: () => true,
         });
         const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, catalogue);

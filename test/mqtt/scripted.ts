@@ -1,0 +1,73 @@
+// What the tests of the MQTT half at the scripted broker share: a session there, addresses, and a gateway's answers.
+import type { IPublishPacket } from 'mqtt-packet';
+import type { Session } from '../../src/session.ts';
+import type { MqttSettings } from '../../src/settings.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { openSession } from '../session.ts';
+
+export const G = 'c0141f68fc3d';
+export const G2 = 'c0141f68fc3e';
+export const D = 'd00000000001';
+export const TIME = '2026-01-01T00:00:00.000Z';
+
+/** The topic of a report. */
+export const reportTopic = (suffix: string, gateway = G, device = D) =>
+  `mt/gateway/${gateway}/device/${device}/${suffix}`;
+
+export const responseFilter = (gateway = G) => `mt/gateway/${gateway}/response/#`;
+
+/** A heartbeat that no other one is the same as. */
+export const heartbeat = (n: number) => ({ time: TIME, seq: n % 256, status: 0, n });
+
+export interface Bench {
+  broker: ScriptedBroker;
+  open(changes?: Partial<MqttSettings>): Session;
+}
+
+/** A broker for the tests of a `describe`, and sessions that end with each of them. */
+export function useScriptedBroker(): Bench {
+  const sessions: Session[] = [];
+  const bench = {
+    open(changes: Partial<MqttSettings> = {}): Session {
+      const session = openSession(bench.broker.url, changes);
+      sessions.push(session);
+      return session;
+    },
+  } as Bench;
+  before(async () => {
+    bench.broker = await startScriptedBroker();
+  });
+  after(() => bench.broker.stop());
+  afterEach(async () => {
+    await Promise.all(sessions.splice(0).map((session) => session.close()));
+    await bench.broker.reset();
+  });
+  return bench;
+}
+
+/** Every request that the broker has received. */
+export function requests(broker: ScriptedBroker): { topic: string; body: Record<string, unknown> }[] {
+  return broker
+    .packets('publish')
+    .filter(({ topic }) => topic.includes('/request/'))
+    .map(({ topic, payload }) => ({ topic, body: JSON.parse(payload.toString()) }));
+}
+
+/** Answers each request as the handler says. @returns stops it */
+export function answerAll(
+  broker: ScriptedBroker,
+  handler: (request: { topic: string; id: unknown; n: number }) => Record<string, unknown> | undefined,
+): void {
+  let n = 0;
+  broker.options.intercept = (packet) => {
+    if (packet.cmd !== 'publish' || !packet.topic.includes('/request/')) return false;
+    const { topic, payload } = packet as IPublishPacket;
+    const body = handler({ topic, id: JSON.parse(payload.toString()).id, n: n++ });
+    if (body !== undefined) {
+      setImmediate(() =>
+        broker.publish(topic.replace('/request/', '/response/'), { time: TIME, status: 0, ...body }),
+      );
+    }
+    return false;
+  };
+}

@@ -1,0 +1,331 @@
+// Requests that wait and expire by the thousand, and what they are told.
+import assert from 'node:assert/strict';
+import type { ServiceError } from '../../src/errors.ts';
+import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
+import { Deadlines } from '../../src/mqtt/deadlines.ts';
+import { Requests, type RequestTransport, type SendOptions } from '../../src/mqtt/requests.ts';
+import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { buildRequest } from '../../src/protocol/operations/index.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+import { ALL, Collector, reached } from '../session.ts';
+import {
+  answerAll,
+  D,
+  G,
+  heartbeat,
+  reportTopic,
+  requests,
+  responseFilter,
+  TIME,
+  useScriptedBroker,
+} from './scripted.ts';
+
+const { signal } = new AbortController();
+const topics = createTopics('');
+const catalogue = createCatalogue();
+
+/** Requests over a connection that does what a test says. */
+class Line implements RequestTransport {
+  connected = true;
+  readonly broker = 'mqtt://broker';
+  isGranted = true;
+  readonly ids: string[] = [];
+  readonly released: string[] = [];
+  readonly asked = new Map<string, number>();
+  readonly requests: Requests;
+  #settled: ((refused: boolean) => void)[] = [];
+
+  constructor(maxInFlight = 8, maxQueue = 1_000_000) {
+    this.requests = new Requests({ maxInFlight, maxQueue, qos: 0 }, topics, this);
+  }
+
+  publish(_topic: string, payload: string, _qos: 0 | 1 | 2, done: () => void): void {
+    this.ids.push(JSON.parse(payload).id);
+    done();
+  }
+
+  ensureFilter(filter: string, settled: (refused: boolean) => void): void {
+    this.asked.set(filter, (this.asked.get(filter) ?? 0) + 1);
+    if (this.isGranted) settled(false);
+    else this.#settled.push(settled);
+  }
+
+  releaseFilter(filter: string): void {
+    this.released.push(filter);
+  }
+
+  isFilterActive(): boolean {
+    return this.isGranted;
+  }
+
+  grant(): void {
+    this.isGranted = true;
+    for (const settled of this.#settled.splice(0)) settled(false);
+  }
+
+  send(gateway: string, options: Partial<SendOptions> = {}): Promise<unknown> {
+    const request = buildRequest('apiversion', { gateway }, catalogue);
+    const given = { timeout: 60_000, signal, lane: 'request', awaitAnswer: true, ...options } as const;
+    return this.requests.send(request, given);
+  }
+
+  answer(id: unknown, gateway = G): void {
+    const at = { gateway, device: gateway, rest: 'apiversion' };
+    this.requests.receive(at, Buffer.from(JSON.stringify({ id, status: 0 })), false);
+  }
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'answered',
+    ({ code }: ServiceError) => code,
+  );
+
+describe('many waiting requests', () => {
+  /** Milliseconds that a number of them takes. */
+  async function timed(count: number, work: (count: number) => Promise<unknown>): Promise<number> {
+    const start = performance.now();
+    await work(count);
+    return performance.now() - start;
+  }
+
+  /** Ten times as many may take ten times as long, and then some for a busy machine; their square would be 100 times. */
+  async function growsLikeTheirNumber(work: (count: number) => Promise<unknown>): Promise<void> {
+    await timed(1_000, work);
+    const few = await timed(3_000, work);
+    const many = await timed(30_000, work);
+    assert.ok(many < 40 * Math.max(few, 2), `${few.toFixed(1)} ms, ${many.toFixed(1)} ms`);
+  }
+
+  it('before the grant cost time in proportion to their number', () =>
+    growsLikeTheirNumber(async (count) => {
+      const line = new Line();
+      line.isGranted = false;
+      const outcomes = Array.from({ length: count }, () => codeOf(line.send(G)));
+      assert.equal(line.asked.get(responseFilter()), 2);
+      line.grant();
+      for (let at = 0; at < line.ids.length; at++) line.answer(line.ids[at]);
+      assert.deepEqual([...new Set(await Promise.all(outcomes))], ['answered']);
+    }));
+
+  it('that expire cost time in proportion to their number, sent or not', () =>
+    growsLikeTheirNumber(async (count) => {
+      for (const isGranted of [true, false]) {
+        const line = new Line(1_000_000);
+        line.isGranted = isGranted;
+        const outcomes = Array.from({ length: count }, (_, i) =>
+          codeOf(line.send(G, { timeout: 1 + (i % 50), lane: 'ack' })),
+        );
+        const codes = [...new Set(await Promise.all(outcomes))];
+        assert.deepEqual(codes, [isGranted ? 'TIMEOUT' : 'NOT_CONNECTED']);
+        assert.ok(line.requests.idle);
+      }
+    }));
+
+  it('that are refused because too many wait cost time in proportion to their number', () =>
+    growsLikeTheirNumber(async (count) => {
+      const line = new Line(8, count / 2);
+      line.isGranted = false;
+      const outcomes = Array.from({ length: count }, () => codeOf(line.send(G)));
+      line.requests.close();
+      const codes = await Promise.all(outcomes);
+      assert.equal(codes.filter((code) => code === 'QUEUE_FULL').length, count / 2);
+    }));
+
+  it('leave nothing behind when they expire while the broker is away, again and again', async () => {
+    const line = new Line();
+    line.connected = false;
+    for (let round = 0; round < 5; round++) {
+      const outcomes = Array.from({ length: 1_000 }, () => codeOf(line.send(G, { timeout: 1 })));
+      assert.deepEqual([...new Set(await Promise.all(outcomes))], ['NOT_CONNECTED']);
+    }
+    line.connected = true;
+    line.requests.connectionChanged();
+    assert.deepEqual(line.ids, []);
+    const late = codeOf(line.send(G));
+    line.answer(line.ids[0]);
+    assert.equal(await late, 'answered');
+  });
+
+  it('of acknowledgements that need no answer leave one after the other, however many, without depth', async () => {
+    const line = new Line(1);
+    line.isGranted = false;
+    const delivered: number[] = [];
+    const sent = Array.from({ length: 20_000 }, (_, i) =>
+      codeOf(
+        line.send(G, {
+          lane: 'ack',
+          awaitAnswer: false,
+          timeout: 20,
+          delivered: () => void delivered.push(i),
+        }),
+      ),
+    );
+    line.grant();
+    assert.equal(delivered.length, 20_000);
+    await Promise.all(sent);
+    assert.ok(line.requests.idle);
+  });
+
+  it('keep the answers of at most 10 000 acknowledgements that nobody waits for', async () => {
+    const line = new Line(1);
+    const outcomes = Array.from({ length: 10_001 }, () =>
+      codeOf(line.send(G, { lane: 'ack', awaitAnswer: false })),
+    );
+    assert.ok(line.requests.idle);
+    assert.equal(await outcomes[10_000], 'TIMEOUT');
+    line.answer(line.ids[9_999]);
+    assert.equal(await outcomes[9_999], 'answered');
+    line.requests.close();
+  });
+
+  it('may go to any number of gateways: of 10 000 one that has nothing to do is forgotten', async () => {
+    const line = new Line();
+    const mac = (i: number) => (0xc00000000000 + i).toString(16);
+    const waiting = codeOf(line.send(mac(0)));
+    for (let i = 1; i <= 10_000; i++) {
+      const done = codeOf(line.send(mac(i)));
+      line.answer(line.ids.at(-1), mac(i));
+      assert.equal(await done, 'answered');
+    }
+    assert.deepEqual(line.released, [responseFilter(mac(1))]);
+    assert.equal(line.requests.filters().length, 10_000);
+    line.answer(line.ids[0], mac(0));
+    assert.equal(await waiting, 'answered');
+  });
+});
+
+describe('deadlines', () => {
+  it('are looked at when the first of them is due, beyond the longest timer of Node.js too', async () => {
+    const looks: number[] = [];
+    let isOver = (): void => {};
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    const first = performance.now() + 5;
+    const deadlines = new Deadlines((now) => {
+      looks.push(now);
+      isOver();
+      return { next: Number.POSITIVE_INFINITY, looked: 0 };
+    });
+    deadlines.add(performance.now() + 3e9);
+    deadlines.add(first);
+    deadlines.add(performance.now() + 1e9);
+    await over;
+    assert.equal(looks.length, 1);
+    assert.ok(looks[0]! >= first - 1);
+  });
+});
+
+describe('what the answer to a request is taken for', () => {
+  const bench = useScriptedBroker();
+
+  it('is not ours with an id that is not, a number included, although only one request is under way', async () => {
+    const ids: unknown[] = [undefined, 7, 0, '', false, {}, 'of another'];
+    const session = bench.open();
+    answerAll(bench.broker, ({ n }) => ({ id: ids[n], version: '2.4.0' }));
+    await session.request('apiversion', { gateway: G }, { signal });
+    for (const id of ids.slice(1)) {
+      const outcome = session.request('apiversion', { gateway: G }, { signal, timeout: 60 });
+      assert.equal(await codeOf(outcome), 'TIMEOUT', `${id}`);
+    }
+  });
+
+  for (const id of [undefined, null]) {
+    it(`is ours with the id ${id}, when only one request is under way`, async () => {
+      const session = bench.open();
+      answerAll(bench.broker, () => ({ id, version: '2.4.0' }));
+      const { value } = await session.request('apiversion', { gateway: G }, { signal });
+      assert.equal(value, '2.4.0');
+    });
+  }
+
+  it('is found although a template of the user names an id of its own', async () => {
+    const session = bench.open({ ackPayload: { id: 'mine', time: '{{time}}' } });
+    answerAll(bench.broker, ({ id }) => ({ id }));
+    const sample = { gateway: G, device: D, identifier: '8800', time: TIME };
+    const { response } = await session.acknowledge(sample, { signal, wait: true });
+    assert.equal(response?.status, 0);
+  });
+});
+
+describe('the same sample acknowledged twice', () => {
+  const bench = useScriptedBroker();
+  const sample = { gateway: G, device: D, identifier: '8800', time: TIME };
+
+  it('is sent once, and the second one waits for the answer that the first one did not wait for', async () => {
+    const { broker } = bench;
+    const session = bench.open();
+    assert.deepEqual(await session.acknowledge(sample, { signal, wait: false }), { sent: true });
+    const second = session.acknowledge(sample, { signal, wait: true });
+    const [{ topic, body }] = requests(broker) as [{ topic: string; body: { id: string } }];
+    broker.publish(topic.replace('/request/', '/response/'), {
+      id: body.id,
+      time: TIME,
+      status: 0,
+      note: 'late',
+    });
+    assert.equal((await second).response?.note, 'late');
+    assert.equal((await session.acknowledge(sample, { signal, wait: true })).response?.note, 'late');
+    assert.equal(requests(broker).length, 1);
+  });
+
+  it('is sent again when the device refused the first one, although nobody waited for that', async () => {
+    const { broker } = bench;
+    answerAll(broker, ({ id, n }) => ({ id, status: n === 0 ? 3 : 0 }));
+    const session = bench.open();
+    await session.acknowledge(sample, { signal, wait: false });
+    const { response } = await session.acknowledge(sample, { signal, wait: true });
+    assert.equal(response?.status, 0);
+    assert.equal(requests(broker).length, 2);
+  });
+
+  it('is sent again for one who waits when no answer to the first one came', async () => {
+    const { broker } = bench;
+    answerAll(broker, ({ id, n }) => (n === 0 ? undefined : { id }));
+    const session = bench.open();
+    await session.acknowledge(sample, { signal, wait: false, timeout: 50 });
+    await session.acknowledge(sample, { signal, wait: false, timeout: 50 });
+    assert.equal(requests(broker).length, 1);
+    assert.equal((await session.acknowledge(sample, { signal, wait: true })).response?.status, 0);
+    assert.equal(requests(broker).length, 2);
+  });
+
+  it('is known again for a minute, and of at most 100 000 samples', async () => {
+    let now = 0;
+    const acknowledgements = new Acknowledgements<number>(() => now);
+    let sent = 0;
+    const send = () => ({ delivered: Promise.resolve(), answered: Promise.resolve(++sent) });
+    for (let i = 0; i < 100_001; i++) void acknowledgements.once(`${i}`, false, send);
+    assert.ok(acknowledgements.size <= 100_000);
+    await acknowledgements.once('100000', false, send);
+    assert.equal(sent, 100_001);
+    now = 60_001;
+    await acknowledgements.once('100000', false, send);
+    assert.equal(sent, 100_002);
+  });
+});
+
+describe('a request behind a flood of reports', () => {
+  const bench = useScriptedBroker();
+
+  it('says that the subscription to the answers was not confirmed, and not that the broker is away', async () => {
+    const { broker } = bench;
+    const session = bench.open();
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    broker.options.withhold = ['suback'];
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await assert.rejects(
+      session.request('apiversion', { gateway: G }, { signal, timeout: 50 }),
+      (error: ServiceError) =>
+        error.code === 'NOT_CONNECTED' &&
+        /has not confirmed the subscription to the answers/.test(error.message),
+    );
+    // Grants that come late find nobody, and do no harm.
+    broker.release();
+    broker.options.withhold = [];
+    answerAll(broker, ({ id }) => ({ id, version: '2.4.0' }));
+    await session.request('apiversion', { gateway: G }, { signal });
+  });
+});
