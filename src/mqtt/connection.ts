@@ -1,11 +1,12 @@
 // The broker connection, alone knows MQTT.js: open, lose, back off, subscribe what is wanted, close with a deadline.
 import type { Socket } from 'node:net';
-import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
+import type { IClientOptions, IClientPublishOptions, IStore, MqttClient } from 'mqtt';
 import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
+import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
 import { gatherWrites } from './gathered-writes.ts';
-import { type MqttState, refusesCredentials, showBroker } from './state.ts';
+import { type MqttState, refusesCredentials } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const CONNECT_TIMEOUT = 10_000;
@@ -13,14 +14,29 @@ const CONNECT_TIMEOUT = 10_000;
 const STABLE_AFTER = 5_000;
 /** Milliseconds: after a failure the next broker of the list has its turn almost at once. */
 const NEXT_BROKER = 50;
-const CLOSE_DEADLINE = 1_500;
+const CLOSE_DEADLINE_MS = 1_500;
+/** A DISCONNECT packet without reason or properties, the same in MQTT 3.1.1 and 5. */
+const DISCONNECT = Buffer.from([0xe0, 0x00]);
+/** Topic filters of one UNSUBSCRIBE packet. */
+const MAX_FILTERS = 200;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;
+  /** Connected, before anything is received: whether the broker has kept a session of this client id. */
+  session(isPresent: boolean): void;
   /** The broker has granted or refused every filter that is wanted by now. */
   subscribed(): void;
-  /** Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. */
-  message(topic: string, payload: Buffer, qos: number, retained: boolean, done: () => void): void;
+  /**
+   * Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. Called with an error
+   * it is not acknowledged, and what follows is read all the same.
+   */
+  message(
+    topic: string,
+    payload: Buffer,
+    qos: number,
+    retained: boolean,
+    done: (error?: Error) => void,
+  ): void;
 }
 
 /**
@@ -40,6 +56,8 @@ export class Connection {
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
+  /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
+  #incoming: IStore | undefined;
 
   constructor(settings: MqttSettings, log: Logger, events: ConnectionEvents) {
     this.#settings = settings;
@@ -79,8 +97,11 @@ export class Connection {
     client.publish(topic, payload, options, done);
   }
 
-  /** Leaves the broker; resolves when the socket is gone, at the latest after the deadline. */
-  async close(): Promise<void> {
+  /**
+   * Leaves the broker; resolves when the socket is gone, at the latest after the deadline.
+   * @param passing topic filters that a persistent session must not keep
+   */
+  async close(passing: readonly string[] = []): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#retry);
     const client = this.#client;
@@ -88,12 +109,12 @@ export class Connection {
     this.#connectedAt = 0;
     this.subscriptions.offline();
     this.#enter({ name: 'closed' });
-    if (client) await endClient(client);
+    if (client) await endClient(client, this.#settings.persistent ? passing : []);
   }
 
   /** As `close()`, but the connection can be opened again. */
-  async leave(): Promise<void> {
-    await this.close();
+  async leave(passing: readonly string[] = []): Promise<void> {
+    await this.close(passing);
     if (!this.#wanted) this.#enter({ name: 'idle' });
   }
 
@@ -103,10 +124,16 @@ export class Connection {
     try {
       const mqtt = (await import('mqtt')).default;
       if (!this.#wanted || this.#client) return;
-      const url = this.#settings.brokers[this.#broker] ?? '';
-      const client = mqtt.connect(url, this.#options(/^(mqtts|wss):/i.test(url)));
+      const address = readBrokerAddress(this.#settings.brokers[this.#broker] ?? '');
+      const createStore = () => new mqtt.Store({ clean: false });
+      this.#incoming ??= createStore();
+      const { isSecure, ...place } = address;
+      const client = mqtt.connect({ ...place, ...this.#options(isSecure), incomingStore: this.#incoming });
       this.#client = client;
-      this.#listen(client);
+      this.#listen(client, () => {
+        this.#incoming = createStore();
+        client.incomingStore = this.#incoming;
+      });
     } catch (error) {
       this.#lost(undefined, error);
     }
@@ -136,34 +163,42 @@ export class Connection {
     } as IClientOptions;
   }
 
-  #listen(client: MqttClient): void {
+  /** @param forget called when the broker knows nothing of an earlier connection */
+  #listen(client: MqttClient, forget: () => void): void {
     let reason: unknown;
     client.on('error', (error) => {
       reason = error;
     });
-    client.on('connect', () => {
-      if (client === this.#client) this.#connected(client);
+    client.on('connect', ({ sessionPresent }) => {
+      if (client !== this.#client) return;
+      if (!sessionPresent) forget();
+      this.#connected(client, sessionPresent);
     });
     client.on('disconnect', (packet) => {
       reason = new Error(`the broker ended the connection (reason ${packet.reasonCode ?? 0})`);
     });
     client.on('close', () => this.#lost(client, reason));
     // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
-    client.handleMessage = (packet, done) => {
-      if (client !== this.#client) return;
+    client.handleMessage = (packet, callback) => {
+      const done = callback as (error?: Error) => void;
       const { topic, payload, qos, retain } = packet;
+      if (client !== this.#client) {
+        done(new Error('the connection is being closed'));
+        return;
+      }
       try {
-        this.#events.message(topic, payload as Buffer, qos, retain, done as () => void);
+        this.#events.message(topic, payload as Buffer, qos, retain, done);
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
         this.#log.warn(`${topic}: ${String(error)}`);
-        (done as () => void)();
+        done();
       }
     };
   }
 
-  #connected(client: MqttClient): void {
+  #connected(client: MqttClient, sessionPresent: boolean): void {
     this.#connectedAt = Date.now();
+    this.#events.session(sessionPresent);
     this.#refusedBackoff.reset();
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);
@@ -211,16 +246,27 @@ export class Connection {
   }
 }
 
-/** MQTT.js can wait forever for acknowledgements, so the polite end races a deadline. */
-async function endClient(client: MqttClient): Promise<void> {
-  let deadline: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    deadline = setTimeout(resolve, CLOSE_DEADLINE);
-  });
-  const ended = new Promise<void>((resolve) => client.end(false, {}, () => resolve()));
-  await Promise.race([ended, late]);
-  clearTimeout(deadline);
+/**
+ * Says goodbye and ends the socket, whatever is still under way. The library's own polite end waits for
+ * acknowledgements, and the broker would go on giving this client its share of the reports meanwhile.
+ */
+async function endClient(client: MqttClient, passing: readonly string[]): Promise<void> {
+  const { stream } = client;
+  if (client.connected && stream.writable) {
+    const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
+    for (let at = 0; at < passing.length; at += MAX_FILTERS) {
+      client.unsubscribe(passing.slice(at, at + MAX_FILTERS), () => {});
+    }
+    stream.end(DISCONNECT);
+    let deadline: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      deadline = setTimeout(resolve, CLOSE_DEADLINE_MS);
+    });
+    await Promise.race([closed, late]);
+    clearTimeout(deadline);
+  }
   client.end(true);
+  stream.destroy();
 }
 
 function describe(cause: unknown): string {

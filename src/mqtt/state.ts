@@ -16,8 +16,3 @@ const REFUSED_CREDENTIALS = new Set<unknown>([4, 5, 134, 135, 138, 140]);
 export function refusesCredentials(error: unknown): boolean {
   return REFUSED_CREDENTIALS.has((error as { code?: unknown } | null)?.code);
 }
-
-/** A broker address for people: without user name and password. */
-export function showBroker(url: string): string {
-  return url.replace(/\/\/.*@/, '//');
-}

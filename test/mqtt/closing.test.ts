@@ -1,0 +1,106 @@
+// Leaving the broker: the socket is gone in time, and nothing of the session lives on there.
+import assert from 'node:assert/strict';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
+
+describe('closing a session', () => {
+  const bench = useScriptedBroker();
+  const signal = new AbortController().signal;
+
+  it('leaves no socket at a broker that never acknowledges what was sent', async () => {
+    const { broker } = bench;
+    broker.options.withhold = ['puback'];
+    const session = bench.open();
+    const failed = session.request('apiversion', { gateway: G }, { signal }).catch((error) => error.code);
+    await broker.next('publish');
+    await session.close();
+    assert.equal(await failed, 'CLOSED');
+    await broker.until(() => broker.openConnections.length === 0);
+  });
+
+  it('leaves no socket while a report is held that the broker waits for', async () => {
+    const { broker } = bench;
+    const session = bench.open();
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    session.hold();
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    const failed = session.request('apiversion', { gateway: G }, { signal }).catch((error) => error.code);
+    await session.close();
+    await failed;
+    await broker.until(() => broker.openConnections.length === 0);
+  });
+
+  it('leaves no socket at a broker that has stopped reading', async () => {
+    const { broker } = bench;
+    const session = bench.open({ requestTimeout: 60_000, maxInFlight: 5_000 });
+    session.attach();
+    await reached(session, 'connected');
+    const open = session.request('apiversion', { gateway: G }, { signal }).catch((error) => error.code);
+    await broker.next('publish');
+    broker.setReading(false);
+    const value = 'ab'.repeat(50_000);
+    const stuck = Array.from({ length: 200 }, () =>
+      session.request('write', { gateway: G, identifier: '7e', value }, { signal }).catch((e) => e.code),
+    );
+    await session.close();
+    assert.equal(await open, 'CLOSED');
+    assert.deepEqual([...new Set(await Promise.all(stuck))], ['CLOSED']);
+    broker.setReading(true);
+    await broker.until(() => broker.openConnections.length === 0);
+  });
+
+  it('leaves no socket at a broker that never answers the first packet', async () => {
+    const { broker } = bench;
+    broker.options.withhold = ['connack'];
+    const session = bench.open();
+    session.attach();
+    await broker.next('connect');
+    await session.close();
+    await broker.until(() => broker.openConnections.length === 0);
+  });
+
+  it('takes nothing of what a shared group still has for others, from the moment it closes', async () => {
+    const { broker } = bench;
+    const members = ['a', 'b'].map((name) => ({ name, collector: new Collector() }));
+    const sessions = members.map(({ collector }) => {
+      const session = bench.open({ sharedGroup: 'group', persistent: false });
+      session.subscribe(ALL, collector);
+      return session;
+    });
+    await Promise.all(sessions.map((session) => reached(session, 'connected')));
+    const [leaving] = sessions;
+    // One report is held and not acknowledged, and a request is under way.
+    leaving!.hold();
+    broker.options.withhold = ['puback'];
+    void leaving!.request('apiversion', { gateway: G }, { signal }).catch(() => undefined);
+    await broker.next('publish');
+    await leaving!.close();
+    const staying = members[1]!.collector;
+    for (let n = 0; n < 100; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    await staying.until(({ reports }) => reports.length === 100);
+  });
+
+  it('says goodbye, so that the broker publishes no will and keeps no session', async () => {
+    const { broker } = bench;
+    const session = bench.open();
+    session.attach();
+    await reached(session, 'connected');
+    const goodbye = broker.next('disconnect');
+    await session.close();
+    await goodbye;
+  });
+
+  it('does not leave the subscriptions to answers in a session that the broker keeps', async () => {
+    const { broker } = bench;
+    const settings = mqttSettings(broker.url);
+    const session = bench.open({ clientId: settings.clientId, persistent: true });
+    session.subscribe(ALL, new Collector());
+    const failed = session.request('apiversion', { gateway: G }, { signal }).catch((error) => error.code);
+    await broker.until(() => broker.subscriptionsOf(settings.clientId).has(responseFilter()));
+    await session.close();
+    await failed;
+    await broker.until(() => !broker.subscriptionsOf(settings.clientId).has(responseFilter()));
+    assert.equal(broker.subscriptionsOf(settings.clientId).size, 1);
+  });
+});

@@ -1,0 +1,58 @@
+// Reports at their limits: bursts, and exchanges of QoS 2 that a lost connection interrupts.
+import assert from 'node:assert/strict';
+import { ALL, Collector, reached } from '../session.ts';
+import { heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+
+describe('receiving reports', () => {
+  const bench = useScriptedBroker();
+
+  it('loses none of 50 000 reports of QoS 0 that come as fast as the socket takes them', async function () {
+    this.timeout(60_000);
+    const session = bench.open({ reportQos: 0 });
+    const seen = new Set<unknown>();
+    let isThere = (): void => {};
+    const all = new Promise<void>((resolve) => {
+      isThere = resolve;
+    });
+    for (let node = 0; node < 5; node++) {
+      session.subscribe(ALL, {
+        report: ({ n }) => {
+          seen.add(n);
+          if (seen.size === 50_000) isThere();
+        },
+        error() {},
+      });
+    }
+    await reached(session, 'connected');
+    for (let n = 0; n < 50_000; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
+    await all;
+    assert.equal(session.state.mqtt.name, 'connected');
+  });
+
+  it('keeps a report of QoS 2 that the broker handed over before the connection was lost', async () => {
+    const { broker } = bench;
+    const session = bench.open({ reportQos: 2, persistent: true });
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await reached(session, 'connected');
+    let isCut = false;
+    broker.options.intercept = ({ cmd }) => {
+      // The broker has heard of the first half only when it releases the message over the next connection.
+      if (cmd === 'pubrec' && !isCut) {
+        isCut = true;
+        setImmediate(() => broker.drop());
+        return false;
+      }
+      return cmd === 'pubcomp' && broker.openConnections.length === 0;
+    };
+    broker.publish(reportTopic('heartbeat'), heartbeat(1), { qos: 2 });
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    broker.publish(reportTopic('heartbeat'), heartbeat(2), { qos: 2 });
+    await collector.until(({ reports }) => reports.at(-1)?.n === 2);
+    assert.deepEqual(
+      collector.reports.map(({ n }) => n),
+      [1, 2],
+    );
+  });
+});
