@@ -4,14 +4,18 @@ import { Turns } from './turns.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. */
 const LONGEST_HOLD = 10_000;
-/** Reports of QoS 0 that wait in memory; beyond it the oldest are lost. */
-const MOST_WAITING = 10_000;
+/** Memory of the reports of QoS 0 that wait; beyond it the oldest are lost. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** What a waiting report takes beside its payload and its topic. */
+const OVERHEAD_BYTES = 250;
+/** The front of the queue is cut off when so many have left it. */
+const MAX_GONE = 10_000;
 /** An overload is over when nothing was lost for so long. */
 const CALM_AFTER = 10_000;
 
 export interface IntakeTargets {
   report(topic: string, payload: Buffer, retained: boolean): void;
-  response(topic: ParsedTopic, payload: Buffer, retained: boolean): void;
+  response(at: ParsedTopic, payload: Buffer, retained: boolean, topic: string): void;
   /** A hold has ended; what waited follows. */
   released(): void;
   /** How many reports the present overload has cost so far; 0: it is over. */
@@ -23,8 +27,11 @@ interface Waiting {
   payload: Buffer;
   retained: boolean;
   /** Called when the report is delivered, so that the broker keeps it until then; QoS 0: nothing to call. */
-  done: (() => void) | undefined;
+  done: Done | undefined;
 }
+
+/** With an error: not delivered, and not to be acknowledged. */
+type Done = (error?: Error) => void;
 
 /**
  * A report of QoS 1 is acknowledged when it is delivered; as long as it waits, the connection reads no further and the
@@ -36,6 +43,7 @@ export class Intake {
   readonly #targets: IntakeTargets;
   #queue: Waiting[] = [];
   #head = 0;
+  #bytes = 0;
   readonly #turns = new Turns(() => this.#drain());
   #held = false;
   #deadline: NodeJS.Timeout | undefined;
@@ -47,10 +55,10 @@ export class Intake {
     this.#targets = targets;
   }
 
-  take(topic: string, payload: Buffer, qos: number, retained: boolean, done: () => void): void {
+  take(topic: string, payload: Buffer, qos: number, retained: boolean, done: Done): void {
     const response = this.#topics.parseResponse(topic);
     if (response !== undefined) {
-      this.#targets.response(response, payload, retained);
+      this.#targets.response(response, payload, retained, topic);
       done();
     } else if (this.#mustWait) {
       this.#wait({ topic, payload, retained, done: qos === 0 ? undefined : done });
@@ -80,12 +88,18 @@ export class Intake {
     this.#drain();
   }
 
-  /** Forgets what waits: QoS 1 was not acknowledged, so a persistent session gets it again. */
+  /**
+   * Forgets what waits and releases what holds up the connection: QoS 1 is not acknowledged, so a persistent session
+   * gets it again.
+   */
   drop(): void {
     clearTimeout(this.#deadline);
     clearTimeout(this.#calm);
+    const dropped = this.#queue.slice(this.#head);
     this.#queue = [];
     this.#head = 0;
+    this.#bytes = 0;
+    for (const { done } of dropped) done?.(new Error('the connection is being closed'));
   }
 
   get #mustWait(): boolean {
@@ -94,8 +108,14 @@ export class Intake {
 
   #wait(report: Waiting): void {
     this.#queue.push(report);
-    if (this.#queue.length - this.#head <= MOST_WAITING) return;
-    this.#head++;
+    this.#bytes += sizeOf(report);
+    // What is not acknowledged yet holds up the connection, so that nothing comes behind it.
+    while (this.#bytes > MAX_WAITING_BYTES && this.#queue[this.#head]?.done === undefined) this.#lose();
+    this.#compact();
+  }
+
+  #lose(): void {
+    this.#bytes -= sizeOf(this.#queue[this.#head++] as Waiting);
     this.#lost++;
     if (this.#lost === 1) this.#targets.lost(1);
     this.#calm ??= setTimeout(() => this.#calmDown(this.#lost), CALM_AFTER).unref();
@@ -113,7 +133,9 @@ export class Intake {
 
   #drain(): void {
     while (this.#head < this.#queue.length && !this.#held && !this.#turns.isFull) {
-      const { topic, payload, retained, done } = this.#queue[this.#head++] as Waiting;
+      const report = this.#queue[this.#head++] as Waiting;
+      const { topic, payload, retained, done } = report;
+      this.#bytes -= sizeOf(report);
       this.#turns.give();
       this.#targets.report(topic, payload, retained);
       done?.();
@@ -123,8 +145,12 @@ export class Intake {
 
   #compact(): void {
     if (this.#head === this.#queue.length) this.#queue = [];
-    else if (this.#head > MOST_WAITING) this.#queue = this.#queue.slice(this.#head);
+    else if (this.#head > MAX_GONE) this.#queue = this.#queue.slice(this.#head);
     else return;
     this.#head = 0;
   }
+}
+
+function sizeOf({ topic, payload }: Waiting): number {
+  return payload.length + topic.length + OVERHEAD_BYTES;
 }
