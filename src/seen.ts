@@ -7,6 +7,12 @@ const MOST_LISTED = 10_000;
 /** Devices whose last gateway is kept: more than are listed, since requests without a gateway need it. */
 const MOST_ROUTED = 200_000;
 const MOST_IDENTIFIERS = 200;
+/** Of all devices together. */
+const MAX_IDENTIFIERS = 200_000;
+/** A longer identifier is none of a device, and would cost more memory than it is worth. */
+const MAX_IDENTIFIER_LENGTH = 200;
+/** Gateways that hear one device; a further one takes the place of the one that was silent longest. */
+const MAX_HEARD_BY = 16;
 /** Of so many reports of devices that are known but not listed, one brings its device back into the list. */
 const READMITTED = 100;
 
@@ -23,14 +29,16 @@ interface Trace {
   count: number;
 }
 
-interface IdentifierTrace extends Trace {
+interface NamedTrace extends Trace {
   id: string;
 }
 
 interface DeviceTrace extends Trace {
+  /** The one that last reported it. */
   gateway: string;
-  /** A device has few: to look through them costs less than a map. */
-  identifiers: IdentifierTrace[];
+  /** A device has few of both: to look through them costs less than a map. */
+  heardBy: NamedTrace[];
+  identifiers: NamedTrace[];
 }
 
 /** A map in two generations: what was not touched for half of `most` insertions is dropped, in constant time. */
@@ -116,26 +124,31 @@ export class Seen {
   readonly #listed = new Newest<DeviceTrace>(MOST_LISTED);
   /** Reports of devices that are known but not listed. */
   #passed = 0;
+  /** How many identifiers are kept, of all devices. */
+  #identifiers = 0;
 
   constructor(catalogue: Catalogue) {
     this.#catalogue = catalogue;
   }
 
-  /** Called for every well-formed report. */
-  note(at: ReportTopic, now: number): void {
-    const gateway = this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway);
-    gateway.lastSeen = now;
-    gateway.count++;
+  /**
+   * Called for every well-formed report.
+   * @param now milliseconds since the epoch
+   * @param retained the broker has kept it, so it says nothing of where the device is now
+   */
+  note(at: ReportTopic, now: number, retained = false): void {
     const known = this.#find(at.device);
+    if (retained && known !== undefined) return;
+    touch(this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway), now);
     const device = typeof known === 'object' ? known : this.#admit(at, known === undefined);
     if (device === undefined) {
       if (known !== at.gateway) this.#devices.set(at.device, at.gateway);
       return;
     }
     device.gateway = at.gateway;
-    device.lastSeen = now;
-    device.count++;
-    if (at.identifier !== undefined) noteIdentifier(device.identifiers, at.identifier, now);
+    touch(device, now);
+    noteGateway(device.heardBy, at.gateway, now);
+    if (at.identifier !== undefined) this.#noteIdentifier(device.identifiers, at.identifier, now);
   }
 
   /** The gateway that last reported the device. */
@@ -148,8 +161,16 @@ export class Seen {
     return list(this.#gateways.entries(), query, (id) => id);
   }
 
+  /** Of one gateway: with what this gateway heard of each. */
   devices(query: SeenQuery = {}): SeenEntry[] {
-    return list(this.#chosenDevices(query), query, (id) => id);
+    const { gateway } = query;
+    const chosen = this.#chosenDevices(query);
+    if (!gateway) return list(chosen, query, (id) => id);
+    const heard = Array.from(chosen, ([id, device]): [string, Trace] => [
+      id,
+      heardBy(device, gateway) ?? device,
+    ]);
+    return list(heard, query, (id) => id);
   }
 
   identifiers(query: SeenQuery = {}): SeenEntry[] {
@@ -181,28 +202,65 @@ export class Seen {
   /** In a network that is larger than the list, devices that were pushed out must not push out each other all the time. */
   #admit({ device, gateway }: ReportTopic, isNew: boolean): DeviceTrace | undefined {
     if (!isNew && this.#listed.isFull && ++this.#passed % READMITTED !== 0) return undefined;
-    const trace = { lastSeen: 0, count: 0, gateway, identifiers: [] };
+    const trace = { lastSeen: 0, count: 0, gateway, heardBy: [], identifiers: [] };
     const pushedOut = this.#listed.add(device, trace);
-    if (pushedOut) this.#devices.set(pushedOut[0], pushedOut[1].gateway);
+    if (pushedOut) {
+      this.#devices.set(pushedOut[0], pushedOut[1].gateway);
+      this.#identifiers -= pushedOut[1].identifiers.length;
+    }
     this.#devices.set(device, trace);
     return trace;
   }
 
   *#chosenDevices({ gateway, device }: SeenQuery): Generator<[string, DeviceTrace]> {
     for (const entry of this.#listed.entries()) {
-      if ((!device || entry[0] === device) && (!gateway || entry[1].gateway === gateway)) yield entry;
+      const isChosen = !device || entry[0] === device;
+      if (isChosen && (!gateway || heardBy(entry[1], gateway))) yield entry;
     }
+  }
+
+  #noteIdentifier(identifiers: NamedTrace[], id: string, now: number): void {
+    const known = find(identifiers, id);
+    if (known) {
+      touch(known, now);
+      return;
+    }
+    const isFull = identifiers.length >= MOST_IDENTIFIERS || this.#identifiers >= MAX_IDENTIFIERS;
+    if (isFull || id.length > MAX_IDENTIFIER_LENGTH) return;
+    identifiers.push({ id, lastSeen: now, count: 1 });
+    this.#identifiers++;
   }
 }
 
-function noteIdentifier(identifiers: IdentifierTrace[], id: string, now: number): void {
-  for (const trace of identifiers) {
-    if (trace.id !== id) continue;
-    trace.count++;
-    trace.lastSeen = now;
+function touch(trace: Trace, now: number): void {
+  trace.lastSeen = now;
+  trace.count++;
+}
+
+function find(traces: readonly NamedTrace[], id: string): NamedTrace | undefined {
+  for (const trace of traces) if (trace.id === id) return trace;
+  return undefined;
+}
+
+const heardBy = (device: DeviceTrace, gateway: string) => find(device.heardBy, gateway);
+
+function noteGateway(gateways: NamedTrace[], id: string, now: number): void {
+  const known = find(gateways, id);
+  if (known) {
+    touch(known, now);
     return;
   }
-  if (identifiers.length < MOST_IDENTIFIERS) identifiers.push({ id, lastSeen: now, count: 1 });
+  const trace = { id, lastSeen: now, count: 1 };
+  if (gateways.length < MAX_HEARD_BY) gateways.push(trace);
+  else gateways[silentLongest(gateways)] = trace;
+}
+
+function silentLongest(traces: readonly NamedTrace[]): number {
+  let longest = 0;
+  for (const [i, { lastSeen }] of traces.entries()) {
+    if (lastSeen < (traces[longest] as NamedTrace).lastSeen) longest = i;
+  }
+  return longest;
 }
 
 function list(

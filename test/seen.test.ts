@@ -88,4 +88,59 @@ describe('what reports have shown', () => {
       ]),
     );
   });
+
+  it('lists a device under every gateway that hears it, with what this gateway heard', () => {
+    const seen = new Seen(createCatalogue());
+    const at = (gateway: string) => readReportTopic('t', gateway, deviceAt(1), 'heartbeat');
+    for (const [now, gateway] of [G, G2, G, G2, G].entries()) seen.note(at(gateway), now);
+    const heardBy = (gateway: string) => seen.devices({ gateway }).map(({ id, count }) => [id, count]);
+    assert.deepEqual(heardBy(G), [[deviceAt(1), 3]]);
+    assert.deepEqual(heardBy(G2), [[deviceAt(1), 2]]);
+    assert.deepEqual(heardBy('c0141f68fc3f'), []);
+  });
+
+  it('remembers the last sixteen gateways that heard a device', () => {
+    const seen = new Seen(createCatalogue());
+    const mac = (i: number) => (0xc00000000000 + i).toString(16);
+    for (let i = 0; i < 20; i++) seen.note(readReportTopic('t', mac(i), deviceAt(1), 'heartbeat'), i);
+    const known = Array.from({ length: 20 }, (_, i) => seen.devices({ gateway: mac(i) }).length);
+    assert.deepEqual(known, [0, 0, 0, 0, ...Array(16).fill(1)]);
+  });
+
+  it('does not take a retained report for one that the device sent just now', () => {
+    const seen = new Seen(createCatalogue());
+    const at = (gateway: string, device: number) =>
+      readReportTopic('t', gateway, deviceAt(device), 'heartbeat');
+    seen.note(at(G, 1), 1);
+    seen.note(at(G2, 1), 2, true);
+    assert.equal(seen.gatewayOf(deviceAt(1)), G);
+    assert.deepEqual(
+      seen.devices().map(({ count, lastSeen }) => [count, lastSeen]),
+      [[1, new Date(1).toISOString()]],
+    );
+    // Better than nothing, until the device is heard.
+    seen.note(at(G2, 2), 3, true);
+    assert.equal(seen.gatewayOf(deviceAt(2)), G2);
+    seen.note(at(G, 2), 4);
+    assert.equal(seen.gatewayOf(deviceAt(2)), G);
+  });
+
+  it('does not note identifiers beyond 200 characters, nor more than 200 000 of them', () => {
+    const seen = new Seen(createCatalogue());
+    const note = (device: number, identifier: string) =>
+      seen.note(readReportTopic('t', G, deviceAt(device), `measurement/${identifier}`), 0);
+    note(1, 'x'.repeat(201));
+    note(1, 'x'.repeat(200));
+    assert.deepEqual(
+      seen.identifiers({ device: deviceAt(1) }).map(({ id }) => id.length),
+      [200],
+    );
+    for (let device = 2; device < 1_010; device++) {
+      for (let i = 0; i < 200; i++) note(device, `${i}`);
+    }
+    assert.equal(seen.identifiers({ device: deviceAt(1_000) }).length, 200);
+    assert.equal(seen.identifiers({ device: deviceAt(1_009) }).length, 0);
+    const total = seen.identifiers().reduce((sum, { count }) => sum + count, 0);
+    assert.equal(total, 200_000);
+  });
 });
