@@ -1,10 +1,11 @@
 // Lets reports of gateways with certain REST labels through, and holds them until the first list is there.
 import type { ServiceError } from './errors.ts';
-import type { ReportListener } from './mqtt/reports.ts';
+import type { Message, ReportListener } from './mqtt/reports.ts';
 import type { Report } from './protocol/reports/index.ts';
 
 /** Reports that wait for the first list; beyond it the oldest are lost, with one warning. */
 const MOST_HELD = 1_000;
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
 /** Milliseconds: gates that look at the same time share one list. */
 const SHARED = 5_000;
 /** How soon a failed refresh is tried again, at the latest. */
@@ -35,19 +36,26 @@ export class LabelGate implements ReportListener {
   readonly #tell: (state: LabelState) => void;
   readonly #stop = new AbortController();
   #allowed: ReadonlySet<string> | undefined;
-  #held: { report: Report; topic: string }[] = [];
+  readonly #replay: (messages: readonly Message[]) => void;
+  #held: Message[] = [];
+  #heldBytes = 0;
   #lost = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param refresh milliseconds between two lists */
+  /**
+   * @param replay gives messages to this gate once more, as reports
+   * @param refresh milliseconds between two lists
+   */
   constructor(
     inner: ReportListener,
+    replay: (messages: readonly Message[]) => void,
     labels: readonly string[],
     refresh: number,
     source: LabelSource,
     tell: (state: LabelState) => void,
   ) {
     this.#inner = inner;
+    this.#replay = replay;
     this.#labels = labels;
     this.#refresh = refresh;
     this.#source = source;
@@ -62,22 +70,35 @@ export class LabelGate implements ReportListener {
   close(): void {
     this.#stop.abort();
     clearTimeout(this.#timer);
-    this.#held = [];
+    this.takeHeld();
   }
 
-  report(report: Report, topic: string): void {
-    if (this.#allowed?.has(report.gateway)) this.#inner.report(report, topic);
-    else if (!this.#allowed) this.#hold(report, topic);
+  /** What waits for the first list; it is not held here any more. */
+  takeHeld(): Message[] {
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    return held;
+  }
+
+  report(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
+    if (this.#allowed?.has(report.gateway)) this.#inner.report(report, topic, payload, heardAt);
+    else if (!this.#allowed) this.#hold(report, topic, payload, heardAt);
   }
 
   error(error: ServiceError, message: { topic: string; payload: unknown }): void {
     this.#inner.error(error, message);
   }
 
-  #hold(report: Report, topic: string): void {
-    this.#held.push({ report, topic });
-    if (this.#held.length <= MOST_HELD) return;
-    this.#held.shift();
+  #hold({ retained }: Report, topic: string, payload: Buffer, heardAt = performance.now()): void {
+    // A payload of its own: a received one keeps the whole chunk alive that it came in.
+    this.#held.push({ topic, payload: Buffer.from(payload), retained: retained === true, heardAt });
+    this.#heldBytes += payload.length;
+    while (this.#held.length > MOST_HELD || this.#heldBytes > MAX_HELD_BYTES) this.#lose();
+  }
+
+  #lose(): void {
+    this.#heldBytes -= this.#held.shift()?.payload.length ?? 0;
     this.#lost++;
     if (this.#lost === 1) this.#tell({ name: 'waiting', lost: 1 });
   }
@@ -93,7 +114,7 @@ export class LabelGate implements ReportListener {
       if (this.#stop.signal.aborted) return;
       this.#allowed = allowed;
       this.#tell({ name: 'ready', lost: this.#lost });
-      this.#passHeld();
+      this.#replay(this.takeHeld());
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const name = this.#allowed ? 'stale' : 'waiting';
@@ -101,11 +122,5 @@ export class LabelGate implements ReportListener {
       wait = Math.min(wait, RETRY);
     }
     this.#timer = setTimeout(() => void this.#update(), wait);
-  }
-
-  #passHeld(): void {
-    const held = this.#held;
-    this.#held = [];
-    for (const { report, topic } of held) this.report(report, topic);
   }
 }

@@ -3,26 +3,42 @@ import type { Report } from './protocol/reports/index.ts';
 
 const KEPT = 20;
 /** A panel that is closed does not say so: it stops asking. */
-const LEASE = 15_000;
-const MOST_LEASES = 8;
+const LEASE_MS = 15_000;
+const MAX_LEASES = 8;
+/** In a busy network a look takes a sample and then rests, so that it does not bring the whole traffic here. */
+const REST_MS = 5_000;
 
 export interface PreviewLine {
   topic: string;
   report: Report;
 }
 
+/** Where the reports come from. */
+export interface PreviewSource<Filter> {
+  /** Hears what is received anyway. @returns ends it */
+  listen(filter: Filter, take: (report: Report, topic: string) => void): () => void;
+  /** Asks the broker for what passes the filter, too. @returns ends it */
+  want(filter: Filter): () => void;
+}
+
 interface Lease {
   lines: PreviewLine[];
   end(): void;
   timer: NodeJS.Timeout;
+  /** Undefined while it rests. */
+  unwant: (() => void) | undefined;
+  /** Reports since it last began to ask. */
+  sampled: number;
+  /** In milliseconds of `performance.now()`. */
+  restsUntil: number;
 }
 
 export class Previews<Filter> {
-  readonly #subscribe: (filter: Filter, take: (report: Report, topic: string) => void) => () => void;
+  readonly #source: PreviewSource<Filter>;
   readonly #leases = new Map<string, Lease>();
 
-  constructor(subscribe: (filter: Filter, take: (report: Report, topic: string) => void) => () => void) {
-    this.#subscribe = subscribe;
+  constructor(source: PreviewSource<Filter>) {
+    this.#source = source;
   }
 
   /**
@@ -33,6 +49,10 @@ export class Previews<Filter> {
     const key = JSON.stringify(filter);
     const lease = this.#leases.get(key) ?? this.#start(key, filter);
     lease.timer.refresh();
+    if (!lease.unwant && performance.now() >= lease.restsUntil) {
+      lease.sampled = 0;
+      lease.unwant = this.#source.want(filter);
+    }
     return lease.lines;
   }
 
@@ -41,19 +61,26 @@ export class Previews<Filter> {
   }
 
   #start(key: string, filter: Filter): Lease {
-    if (this.#leases.size >= MOST_LEASES) this.#leases.values().next().value?.end();
-    const lines: PreviewLine[] = [];
-    const unsubscribe = this.#subscribe(filter, (report, topic) => {
-      lines.push({ topic, report });
-      if (lines.length > KEPT) lines.shift();
-    });
+    if (this.#leases.size >= MAX_LEASES) this.#leases.values().next().value?.end();
+    const unlisten = this.#source.listen(filter, (report, topic) => take(lease, { topic, report }));
     const end = () => {
       clearTimeout(lease.timer);
       this.#leases.delete(key);
-      unsubscribe();
+      lease.unwant?.();
+      unlisten();
     };
-    const lease: Lease = { lines, end, timer: setTimeout(end, LEASE).unref() };
+    const timer = setTimeout(end, LEASE_MS).unref();
+    const lease: Lease = { lines: [], end, timer, unwant: undefined, sampled: 0, restsUntil: 0 };
     this.#leases.set(key, lease);
     return lease;
   }
+}
+
+function take(lease: Lease, line: PreviewLine): void {
+  lease.lines.push(line);
+  if (lease.lines.length > KEPT) lease.lines.shift();
+  if (!lease.unwant || ++lease.sampled < KEPT) return;
+  lease.unwant();
+  lease.unwant = undefined;
+  lease.restsUntil = performance.now() + REST_MS;
 }

@@ -6,7 +6,7 @@ import type { Logger } from './log.ts';
 import { Duplicates } from './mqtt/duplicates.ts';
 import { Gateways, type RequestOptions } from './mqtt/gateways.ts';
 import { readReportFilter, type ReportFilter as TopicFilter } from './mqtt/report-filter.ts';
-import type { ReportListener } from './mqtt/reports.ts';
+import type { Membership, Message, ReportListener } from './mqtt/reports.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import { type Catalogue, createCatalogue } from './protocol/identifiers.ts';
@@ -80,7 +80,8 @@ export class Session {
   readonly #rest: RestClient | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
   readonly #previews: Previews<ReportFilter>;
-  readonly #isShared: boolean;
+  /** Reports that waited for labels when their subscriber went, until it is back or the flows run, by its name. */
+  readonly #handedOver = new Map<string, Message[]>();
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
@@ -88,17 +89,18 @@ export class Session {
     this.seen = new Seen(this.catalogue);
     const tell = () => this.#tell();
     if (settings.mqtt) {
-      this.#gateways = new Gateways(settings.mqtt, this.catalogue, this.seen, log, { state: tell });
+      const events = { state: tell, released: () => this.#handedOver.clear() };
+      this.#gateways = new Gateways(settings.mqtt, this.catalogue, this.seen, log, events);
     }
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(tell);
       this.devices = new DeviceDirectory(this.#rest, { log });
     }
-    this.#isShared = settings.mqtt !== undefined && settings.mqtt.sharedGroup !== '';
-    this.#previews = new Previews((filter, report) =>
-      this.#watch(filter, { report, error() {} }, this.#isShared),
-    );
+    this.#previews = new Previews({
+      listen: (filter, report) => this.#watch(filter, { report, error() {} }, { isPassive: true }),
+      want: (filter) => this.#wantPreview(filter),
+    });
   }
 
   /** Which halves are configured. */
@@ -133,11 +135,12 @@ export class Session {
 
   /**
    * Gives the listener every report that passes the filter, each an object of its own.
-   * @returns ends the subscription
+   * @param owner by this name a subscriber is known again after a deploy: what waited for labels waits for it
+   * @returns ends the subscription; `comesBack`: the owner subscribes again with the same deploy
    * @throws ServiceError `NOT_CONFIGURED` (`mqtt`; `rest` with labels), `INVALID_INPUT` with the filter's field
    */
-  subscribe(filter: ReportFilter, subscriber: Subscriber): () => void {
-    return this.#watch(filter, subscriber, false);
+  subscribe(filter: ReportFilter, subscriber: Subscriber, owner?: string): (comesBack?: boolean) => void {
+    return this.#watch(filter, subscriber, { owner });
   }
 
   /** The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s. */
@@ -227,26 +230,51 @@ export class Session {
     this.#listeners.clear();
   }
 
-  #watch(filter: ReportFilter, subscriber: Subscriber, isPassive: boolean): () => void {
+  #watch(
+    filter: ReportFilter,
+    subscriber: Subscriber,
+    { owner, isPassive = false }: { owner?: string | undefined; isPassive?: boolean },
+  ): (comesBack?: boolean) => void {
     const gateways = this.#needGateways();
     const read = readReportFilter(filter, this.catalogue);
-    const gate = filter.labels.length > 0 ? this.#gate(filter, subscriber) : undefined;
-    const listener = withoutDuplicates(gate ?? subscriber, filter);
+    // Repeats are looked for behind the labels: a copy by a gateway without the label is no repeat of the other.
+    const receiver = withoutDuplicates(subscriber, filter);
+    let membership: Membership | undefined;
+    const replay = (messages: readonly Message[]) => membership?.replay(messages);
+    const gate = filter.labels.length > 0 ? this.#gate(filter, receiver, subscriber, replay) : undefined;
     gate?.open();
     // A filter that nothing passes is no reason to subscribe; its node still shows the connection.
-    const unsubscribe = read
-      ? gateways.subscribe(read, filter.decode, listener, isPassive)
-      : gateways.attach();
-    return () => {
+    const detach = read ? undefined : gateways.attach();
+    if (read) membership = gateways.subscribe(read, filter.decode, gate ?? receiver, isPassive);
+    if (owner !== undefined) this.#takeOver(owner, replay);
+    return (comesBack = false) => {
+      if (comesBack && owner !== undefined && gate) this.#handedOver.set(owner, gate.takeHeld());
       gate?.close();
-      unsubscribe();
+      membership?.remove();
+      detach?.();
     };
   }
 
-  #gate({ labels, labelRefresh }: ReportFilter, subscriber: Subscriber): LabelGate {
+  #takeOver(owner: string, replay: (messages: readonly Message[]) => void): void {
+    const held = this.#handedOver.get(owner);
+    this.#handedOver.delete(owner);
+    if (held) replay(held);
+  }
+
+  #wantPreview(filter: ReportFilter): () => void {
+    const read = readReportFilter(filter, this.catalogue);
+    return read ? this.#needGateways().addPreview(read) : () => {};
+  }
+
+  #gate(
+    { labels, labelRefresh }: ReportFilter,
+    receiver: ReportListener,
+    subscriber: Subscriber,
+    replay: (messages: readonly Message[]) => void,
+  ): LabelGate {
     this.#needRest();
     const source = this.devices as DeviceDirectory;
-    return new LabelGate(subscriber, labels, labelRefresh * 1000, source, (state) =>
+    return new LabelGate(receiver, replay, labels, labelRefresh * 1000, source, (state) =>
       subscriber.labels?.(state),
     );
   }
@@ -292,8 +320,8 @@ function withoutDuplicates(listener: ReportListener, filter: ReportFilter): Repo
   if (filter.duplicates === 'keep') return listener;
   const duplicates = new Duplicates(filter.duplicateWindow * 1000);
   return {
-    report(report, topic) {
-      if (!duplicates.seen(report)) listener.report(report, topic);
+    report(report, topic, payload, heardAt) {
+      if (!duplicates.seen(report, heardAt)) listener.report(report, topic, payload, heardAt);
     },
     error: (error, message) => listener.error(error, message),
   };

@@ -1,6 +1,6 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { LabelState, ReportFilter } from '../../src/index.ts';
+import type { LabelState, ReportFilter, Subscriber } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime.ts';
 import { type View, viewOfLabels, viewOfSession } from '../shared/status.ts';
 import { translate } from '../shared/text.ts';
@@ -21,7 +21,7 @@ export default function registerReportIn(RED: NodeAPI): void {
           show(view);
         }
       };
-      const unsubscribe = session.subscribe(filterOf(config), {
+      const receiver: Subscriber = {
         report: (report, topic) => node.send(messageOf(topic, payloadOf(report), report)),
         error: fail,
         labels(state) {
@@ -29,7 +29,8 @@ export default function registerReportIn(RED: NodeAPI): void {
           showBoth();
           tell(state);
         },
-      });
+      };
+      const unsubscribe = session.subscribe(filterOf(config), receiver, node.id);
       const forget = session.onState((state) => {
         broker = viewOfSession(state, 'mqtt');
         showBoth();
@@ -40,7 +41,7 @@ export default function registerReportIn(RED: NodeAPI): void {
           session.hold();
         }
         forget();
-        unsubscribe();
+        unsubscribe(!removed);
       };
     },
   });

@@ -15,7 +15,11 @@ interface Entry<T> {
   target: T;
   segments: ReadonlySet<string> | undefined;
   gateways: ReadonlySet<string> | undefined;
+  identifiers: ReadonlySet<string> | undefined;
 }
+
+/** A route has no more places than this: a user's lists of devices and of identifiers are multiplied here. */
+const MAX_PLACES = 10_000;
 
 /** Replaced when it changes, so that the many devices of one route can share it: what is shared stays in the caches. */
 type Entries<T> = readonly Entry<T>[];
@@ -52,7 +56,12 @@ export class Dispatch<T> {
   /** @returns removes the route */
   add(route: Route<T>): () => void {
     const { segments, gateways, target } = route;
-    const entry = { target, segments: restriction(segments), gateways: restriction(gateways) };
+    const entry = {
+      target,
+      segments: restriction(segments),
+      gateways: restriction(gateways),
+      identifiers: isByKey(route) ? undefined : restriction(route.identifiers),
+    };
     this.#place(route, (list) => [...list, entry]);
     return () => {
       this.#place(route, (list) => list.filter((other) => other !== entry));
@@ -81,17 +90,22 @@ export class Dispatch<T> {
 
   #take(entries: Entries<T> | undefined, at: ReportTopic, segment: string, matched: T[]): void {
     if (!entries) return;
-    for (const { target, segments, gateways } of entries) {
-      // The device and the identifier are settled by the place of the route, except under a gateway.
-      if ((!segments || segments.has(segment)) && (!gateways || gateways.has(at.gateway)))
-        matched.push(target);
+    for (const { target, segments, gateways, identifiers } of entries) {
+      // The device is settled by the place of the route, and the identifier where it has one place for each.
+      if (segments && !segments.has(segment)) continue;
+      if (gateways && !gateways.has(at.gateway)) continue;
+      if (identifiers && (at.identifier === undefined || !identifiers.has(at.identifier))) continue;
+      matched.push(target);
     }
   }
 
   #place(route: Route<T>, changeOne: (list: Entries<T>) => Entries<T>): void {
     const change = once(changeOne);
+    const byKey = isByKey(route);
     for (const bucket of this.#bucketsOf(route)) {
-      if (route.identifiers.size > 0) {
+      if (!byKey) {
+        bucket.any = change(bucket.any);
+      } else if (route.identifiers.size > 0) {
         bucket.byIdentifier ??= new Map();
         changeAt(bucket.byIdentifier, route.identifiers, change);
       } else if (route.segments.size > 0) {
@@ -113,6 +127,12 @@ export class Dispatch<T> {
   #prune(buckets: Map<string, Bucket<T>>, keys: ReadonlySet<string>): void {
     for (const key of keys) if (buckets.get(key)?.empty) buckets.delete(key);
   }
+}
+
+/** Whether each device or gateway of the route has an index by identifier or segment. */
+function isByKey({ devices, gateways, identifiers, segments }: Route<unknown>): boolean {
+  const buckets = Math.max(1, devices.size || gateways.size);
+  return buckets * Math.max(identifiers.size, segments.size) <= MAX_PLACES;
 }
 
 function restriction(set: ReadonlySet<string>): ReadonlySet<string> | undefined {

@@ -1,8 +1,10 @@
 // Recognises the same report heard again within a window, in bounded memory.
+import { createHash } from 'node:crypto';
 import type { Report } from '../protocol/reports/index.ts';
 
 /** Beyond this many distinct reports in one window the oldest are forgotten: a duplicate then passes. */
 const MOST = 100_000;
+const MAX_KEY = 300;
 
 /**
  * Two reports are the same when device, kind, identifier (by name when known), parent, value, and `seq` (else
@@ -22,9 +24,11 @@ export class Duplicates {
     this.#turned = now();
   }
 
-  /** True when the same report was seen less than a window ago; otherwise it is remembered. */
-  seen(report: Report): boolean {
-    const now = this.#now();
+  /**
+   * True when the same report was seen less than a window ago; otherwise it is remembered.
+   * @param now when it was heard, in milliseconds
+   */
+  seen(report: Report, now = this.#now()): boolean {
     const key = keyOf(report);
     const first = this.#young.get(key) ?? this.#old.get(key);
     if (first !== undefined && now - first <= this.#window) return true;
@@ -41,7 +45,9 @@ export class Duplicates {
   }
 }
 
+/** What is long is remembered by a digest, so that nobody outside decides how much memory it takes. */
 function keyOf(report: Report): string {
   const { device, kind, topicKind, name, identifier, parent, value, seq, time } = report;
-  return JSON.stringify([device, topicKind ?? kind, name ?? identifier, parent, value, seq ?? time]);
+  const key = JSON.stringify([device, topicKind ?? kind, name ?? identifier, parent, value, seq ?? time]);
+  return key.length <= MAX_KEY ? key : createHash('sha1').update(key).digest('base64');
 }

@@ -5,22 +5,30 @@ import { type BuiltRequest, buildAck } from '../protocol/operations/index.ts';
 import { createTopics } from '../protocol/topics.ts';
 import type { Seen } from '../seen.ts';
 import type { MqttSettings } from '../settings.ts';
-import { Acknowledgements } from './acknowledgements.ts';
+import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { Intake } from './intake.ts';
 import { Leftovers } from './leftovers.ts';
 import type { Lane } from './outbox.ts';
 import type { ReadFilter } from './report-filter.ts';
-import { type ReportListener, Reports } from './reports.ts';
+import { type Membership, type ReportListener, Reports } from './reports.ts';
 import { Requests } from './requests.ts';
 import type { MqttState } from './state.ts';
 
 /** A redeploy takes the last user away and brings it back a moment later: the connection waits that long. */
 const LINGER = 1_000;
 
+/**
+ * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
+ * a session before the first connection of this process. It outlives a redeploy.
+ */
+const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
+
 export interface GatewayEvents {
   /** The state has changed. */
   state(): void;
+  /** Reports go on after `hold`. */
+  released(): void;
 }
 
 export interface RequestOptions {
@@ -37,8 +45,14 @@ export class Gateways {
   readonly #intake: Intake;
   readonly #reports: Reports;
   readonly #requests: Requests;
-  readonly #acknowledgements = new Acknowledgements();
+  readonly #acknowledgements = new Acknowledgements<unknown>();
+  readonly #leftovers: Leftovers;
+  #mayHaveLeftovers = false;
+  /** Until it is done, whatever comes twice is taken for a copy. */
+  #isTakingBack = false;
+  #lastBroker = '';
   #subscribed = new Set<string>();
+  #previewed = new Set<string>();
   #lost = 0;
   #planned = false;
   #subscribing = false;
@@ -51,21 +65,28 @@ export class Gateways {
     this.#events = events;
     this.#log = log;
     const topics = createTopics(settings.topicPrefix);
-    const leftovers = new Leftovers(topics);
-    this.#reports = new Reports(topics, catalogue, seen, log);
+    this.#leftovers = new Leftovers(topics, this.#share);
+    this.#reports = new Reports(topics, catalogue, seen, log, settings.sharedGroup !== '');
     this.#intake = new Intake(topics, {
-      report: (topic, payload, retained) => {
-        const isWanted = this.#reports.deliver(topic, payload, retained);
-        if (!isWanted && settings.persistent) this.#takeBack(leftovers.filtersOf(topic));
+      report: (topic, payload, retained) => this.#report(topic, payload, retained),
+      response: (parsed, payload, retained, topic) => {
+        const isAsked = this.#requests.receive(parsed, payload, retained);
+        if (!isAsked && this.#mayHaveLeftovers) this.#takeBack(topic);
       },
-      response: (topic, payload, retained) => this.#requests.receive(topic, payload, retained),
-      released: () => this.#plan(),
+      released: () => {
+        this.#plan();
+        events.released();
+      },
       lost: (count) => this.#overloaded(count),
     });
     this.#connection = new Connection(settings, log, {
       message: (topic, payload, qos, retained, done) =>
         this.#intake.take(topic, payload, qos, retained, done),
-      subscribed: () => this.#setSubscribing(false),
+      subscribed: () => {
+        this.#isTakingBack = false;
+        this.#setSubscribing(false);
+      },
+      session: (isPresent) => this.#sessionBegins(isPresent),
       state: ({ name }) => {
         if (name !== 'connected') this.#subscribing = true;
         events.state();
@@ -102,20 +123,33 @@ export class Gateways {
   }
 
   /** @param passive true: take part in what others subscribe to, without wanting anything from the broker */
-  subscribe(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): () => void {
+  subscribe(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): Membership {
     const detach = this.attach();
-    const remove = this.#reports.add(filter, decode, listener, passive);
+    const { replay, remove } = this.#reports.add(filter, decode, listener, passive);
+    this.#planSoon();
+    return {
+      replay,
+      remove: () => {
+        remove();
+        detach();
+        this.#planSoon();
+      },
+    };
+  }
+
+  /** Asks for reports that people look at, beside what flows want. @returns ends it */
+  addPreview(filter: ReadFilter): () => void {
+    const remove = this.#reports.addPreview(filter);
     this.#planSoon();
     return () => {
       remove();
-      detach();
       this.#planSoon();
     };
   }
 
   /** @returns the parsed body of the answer */
   request(request: BuiltRequest, options: RequestOptions): Promise<unknown> {
-    return this.#send(request, options, 'request', true);
+    return this.#send(request, options, { lane: 'request', awaitAnswer: true });
   }
 
   /**
@@ -131,14 +165,25 @@ export class Gateways {
     const { ackOperation, ackDecodedOperation, ackPayload } = this.#settings;
     const request = buildAck(sample, { raw: ackOperation, decoded: ackDecodedOperation }, ackPayload);
     const { gateway, device, suffix } = request;
-    const outcome = await this.#acknowledgements.once(
-      `${gateway}/${device}/${suffix}/${String(sample.time)}`,
-      async () => {
-        const body = await this.#send(request, options, 'ack', options.wait);
-        return options.wait ? read(request, body) : undefined;
-      },
+    const key = `${gateway}/${device}/${suffix}/${String(sample.time)}`;
+    const answer = await this.#acknowledgements.once(key, options.wait, () =>
+      this.#sendAck(request, options, (body) => read(request, body)),
     );
-    return outcome as T | undefined;
+    return answer as T | undefined;
+  }
+
+  #sendAck(
+    request: BuiltRequest,
+    options: RequestOptions & { wait: boolean },
+    read: (body: unknown) => unknown,
+  ): Sending<unknown> {
+    let delivered = (): void => {};
+    const delivery = new Promise<void>((resolve) => {
+      delivered = resolve;
+    });
+    const lane = { lane: 'ack', awaitAnswer: options.wait, delivered } as const;
+    const answered = this.#send(request, options, lane).then(read);
+    return { delivered: Promise.race([delivery, answered]), answered };
   }
 
   /** Reports wait until `release`, at most 10 s: while flows are being replaced nobody would receive them. */
@@ -155,7 +200,7 @@ export class Gateways {
     clearTimeout(this.#linger);
     this.#intake.drop();
     this.#requests.close();
-    await this.#connection.close();
+    await this.#connection.close(this.#requests.filters());
   }
 
   #open(): void {
@@ -166,11 +211,10 @@ export class Gateways {
   #send(
     request: BuiltRequest,
     { signal, timeout = this.#settings.requestTimeout }: RequestOptions,
-    lane: Lane,
-    awaitAnswer: boolean,
+    lane: { lane: Lane; awaitAnswer: boolean; delivered?: () => void },
   ): Promise<unknown> {
     this.#open();
-    const answer = this.#requests.send(request, { signal, timeout, lane, awaitAnswer });
+    const answer = this.#requests.send(request, { signal, timeout, ...lane });
     this.#leaveSoon();
     return answer;
   }
@@ -185,7 +229,7 @@ export class Gateways {
   }
 
   async #leave(): Promise<void> {
-    await this.#connection.leave();
+    await this.#connection.leave(this.#requests.filters());
     if (this.#users > 0 || !this.#requests.idle) this.#open();
   }
 
@@ -202,12 +246,35 @@ export class Gateways {
   #plan(): void {
     this.#planned = false;
     if (this.#closed) return;
+    const { wanted, previewed } = this.#reports.filters();
     const share = this.#share;
-    const wanted = new Set(this.#reports.filters().map((filter) => share + filter));
-    if ([...wanted].some((filter) => !this.#subscribed.has(filter))) this.#setSubscribing(true);
-    const stale = [...this.#subscribed].filter((filter) => !wanted.has(filter));
-    this.#subscribed = wanted;
-    this.#connection.subscriptions.change(wanted, this.#settings.reportQos, stale);
+    const before = [...this.#subscribed, ...this.#previewed];
+    const subscribed = new Set(wanted.map((filter) => share + filter));
+    if ([...subscribed].some((filter) => !this.#subscribed.has(filter))) this.#setSubscribing(true);
+    this.#subscribed = subscribed;
+    this.#previewed = new Set(previewed);
+    const { subscriptions } = this.#connection;
+    const isStale = (filter: string) => !this.#subscribed.has(filter) && !this.#previewed.has(filter);
+    subscriptions.change(this.#previewed, 0);
+    subscriptions.change(this.#subscribed, this.#settings.reportQos, before.filter(isStale));
+  }
+
+  #report(topic: string, payload: Buffer, retained: boolean): void {
+    const delivery = this.#reports.deliver(topic, payload, retained, this.#mayHaveLeftovers);
+    if (!this.#mayHaveLeftovers || delivery === 'delivered' || delivery === 'copy') return;
+    this.#takeBack(topic);
+    // Nothing to take back: the sender itself has sent it twice.
+    if (delivery === 'repeat' && !this.#isTakingBack) this.#reports.deliver(topic, payload, retained);
+  }
+
+  #sessionBegins(isPresent: boolean): void {
+    const { broker } = this.#connection;
+    const key = `${broker} ${this.#settings.clientId}`;
+    if (!isPresent) UNKNOWN_SUBSCRIPTIONS.set(key, false);
+    else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) UNKNOWN_SUBSCRIPTIONS.set(key, true);
+    this.#mayHaveLeftovers = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
+    this.#reports.connected(broker === this.#lastBroker);
+    this.#lastBroker = broker;
   }
 
   #setSubscribing(subscribing: boolean): void {
@@ -220,9 +287,10 @@ export class Gateways {
     return sharedGroup === '' ? '' : `$share/${sharedGroup}/`;
   }
 
-  #takeBack(filters: string[]): void {
-    if (filters.length > 0)
-      this.#connection.subscriptions.takeBack(filters.map((filter) => this.#share + filter));
+  /** @param topic of a message that a subscription of an earlier process may have brought */
+  #takeBack(topic: string): void {
+    const filters = this.#leftovers.filtersOf(topic);
+    if (this.#connection.subscriptions.takeBack(filters)) this.#isTakingBack = true;
   }
 
   #overloaded(lost: number): void {
@@ -237,7 +305,9 @@ export class Gateways {
 
   #transport() {
     const connection = this.#connection;
-    const { requestQos } = this.#settings;
+    const { requestQos, persistent } = this.#settings;
+    // A broker keeps what has a QoS of 1 for a session that is away: others' answers would fill its queue.
+    const answerQos = persistent ? 0 : requestQos;
     return {
       get connected() {
         return connection.connected;
@@ -248,9 +318,10 @@ export class Gateways {
       publish: connection.publish.bind(connection),
       isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
       ensureFilter(filter: string, settled: (refused: boolean) => void) {
-        connection.subscriptions.change([filter], requestQos);
+        connection.subscriptions.change([filter], answerQos);
         connection.subscriptions.whenSettled(filter, settled);
       },
+      releaseFilter: (filter: string) => connection.subscriptions.change([], answerQos, [filter]),
     };
   }
 }

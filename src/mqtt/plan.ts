@@ -1,4 +1,4 @@
-// Which topic filters to subscribe to, so that every want is served and no two filters overlap (pure).
+// Which topic filters to subscribe to, so that every want is served at the least cost (pure).
 
 /** What one subscriber wants of the report topics; a missing part stands for "any". */
 export interface Want {
@@ -34,16 +34,21 @@ function keyOf(want: Want, mask: number): string {
   return key;
 }
 
+const GATEWAY_OR_DEVICE = 0b0011;
+
 /**
- * Brokers may deliver a message once for each overlapping filter of a client, so overlaps are removed: a want that
- * another one covers is dropped, and two that cross (one gateway, any kind; any gateway, one kind) are replaced by
- * what both have in common, which covers them.
+ * A want that another one covers is dropped. Two that cross (one gateway, any kind; any gateway, one kind) can be
+ * replaced by what both have in common, which covers them: where that still names a gateway or a device, this is the
+ * cheaper way. Else it would bring the reports of the whole network, so both stay and overlap; the copies that a broker
+ * may send for each of them have to be removed (`copies.ts`).
+ *
  * Linear in the number of wants: they are compared by group, of which there are at most sixteen.
+ * @param mayOverlap false: never, as in a shared group, where each overlapping filter has its own receiver
  */
-export function planWants(wants: Iterable<Want>): Want[] {
+export function planWants(wants: Iterable<Want>, mayOverlap: boolean): Want[] {
   const groups = new Map<number, Group>();
   for (const want of wants) add(groups, want);
-  while (mergeOnce(groups)) {
+  while (mergeOnce(groups, mayOverlap)) {
     // A merge can make a want that overlaps a further one.
   }
   return [...groups.values()].flatMap((group) => [...group.values()]);
@@ -56,11 +61,14 @@ function add(groups: Map<number, Group>, want: Want): void {
   else groups.set(mask, new Map([[keyOf(want, mask), want]]));
 }
 
-function mergeOnce(groups: Map<number, Group>): boolean {
+function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
   const masks = [...groups.keys()].sort((a, b) => a - b);
   for (const [i, a] of masks.entries()) {
     for (const b of masks.slice(i + 1)) {
-      if (mergePair(groups, a, b)) return true;
+      const common = a & b;
+      const isCovered = common === a || common === b;
+      const isNarrow = (common & GATEWAY_OR_DEVICE) !== 0;
+      if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b)) return true;
     }
   }
   return false;
@@ -83,5 +91,30 @@ function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
 function remove(group: Group, mask: number, keys: Map<string, unknown>): void {
   for (const [key, want] of group) {
     if (keys.has(keyOf(want, mask))) group.delete(key);
+  }
+}
+
+/** Finds how many of some wants ask for a topic: each is one subscription that can bring it. */
+export class WantIndex {
+  readonly #groups = new Map<number, Group>();
+
+  constructor(wants: Iterable<Want>) {
+    for (const want of wants) add(this.#groups, want);
+  }
+
+  /** @param at every part of the topic; an absent identifier is an empty text */
+  count(at: Required<Want>): number {
+    let count = 0;
+    for (const [mask, group] of this.#groups) if (group.has(keyOf(at, mask))) count++;
+    return count;
+  }
+
+  /** Whether a want of the index asks for everything that this one does. */
+  covers(want: Want): boolean {
+    const mask = maskOf(want);
+    for (const [own, group] of this.#groups) {
+      if ((own & mask) === own && group.has(keyOf(want, own))) return true;
+    }
+    return false;
   }
 }

@@ -17,7 +17,7 @@ export interface ReportFilter {
 }
 
 /** Beyond this many topic filters for one subscriber, coarser ones are used and the rest is filtered here. */
-const MOST_FILTERS = 2_000;
+const MAX_FILTERS = 2_000;
 const FORBIDDEN_IN_TOPICS = /[+#\0]/;
 
 export interface ReadFilter {
@@ -86,37 +86,78 @@ function readIdentifiers(identifiers: readonly string[], catalogue: Catalogue): 
   return chosen;
 }
 
+/** The narrowest filters that are few enough. Their number is computed first: the lists of a user are multiplied here. */
 function wantsOf(route: ReadFilter['route'], catalogue: Catalogue): Want[] {
-  const gateways = partsOf(route.gateways);
-  const devices = partsOf(route.devices);
-  const macs = devices.flatMap((device) => gateways.map((gateway): Want => ({ gateway, device })));
-  for (const tails of [exactTails(route, catalogue), segmentTails(route), [{}]]) {
-    if (macs.length * tails.length <= MOST_FILTERS || tails.length === 1) {
-      return macs.flatMap((mac) => tails.map((tail) => ({ ...mac, ...tail })));
+  const { gateways, devices } = route;
+  const both = gateways.size > 0 && devices.size > 0;
+  const tails = tailsOf(route, catalogue);
+  for (const heads of both ? [{ gateways, devices }, { devices }, { gateways }] : [{ gateways, devices }]) {
+    for (const tail of tails) {
+      if (countOf(heads) * tail.count <= MAX_FILTERS) return wantsAt(heads, tail.wants());
     }
   }
-  return [{}];
+  return tails.find(({ count }) => count <= MAX_FILTERS)?.wants() ?? [{}];
 }
 
-function partsOf(values: ReadonlySet<string>): (string | undefined)[] {
-  return values.size === 0 ? [undefined] : [...values];
+interface Heads {
+  gateways?: ReadonlySet<string>;
+  devices?: ReadonlySet<string>;
 }
 
-function exactTails(route: ReadFilter['route'], catalogue: Catalogue): Want[] {
-  const { segments, identifiers } = route;
-  if (identifiers.size === 0) return segmentTails(route);
-  if (isOpen(segments)) return [...identifiers].map((identifier) => ({ identifier }));
-  return [...segments].flatMap((segment) => {
+function countOf({ gateways, devices }: Heads): number {
+  return Math.max(1, gateways?.size ?? 0) * Math.max(1, devices?.size ?? 0);
+}
+
+function wantsAt({ gateways, devices }: Heads, tails: readonly Want[]): Want[] {
+  const macs = partsOf(devices).flatMap((device) =>
+    partsOf(gateways).map((gateway): Want => ({ gateway, device })),
+  );
+  return macs.flatMap((mac) => tails.map((tail) => ({ ...mac, ...tail })));
+}
+
+function partsOf(values: ReadonlySet<string> | undefined): (string | undefined)[] {
+  return values === undefined || values.size === 0 ? [undefined] : [...values];
+}
+
+/** What follows the device in the topic filters; made when their number is known to be small enough. */
+interface Tails {
+  count: number;
+  wants(): Want[];
+}
+
+/** From the narrowest to "any". */
+function tailsOf(route: ReadFilter['route'], catalogue: Catalogue): Tails[] {
+  const bySegment = isOpen(route.segments)
+    ? []
+    : [{ count: route.segments.size, wants: () => segmentTails(route) }];
+  const exact = route.identifiers.size > 0 ? [exactTails(route, catalogue)] : [];
+  return [...exact, ...bySegment, { count: 1, wants: () => [{}] }];
+}
+
+function exactTails({ segments, identifiers }: ReadFilter['route'], catalogue: Catalogue): Tails {
+  if (isOpen(segments)) {
+    return { count: identifiers.size, wants: () => [...identifiers].map((identifier) => ({ identifier })) };
+  }
+  // Raw topics carry hex identifiers, decoded topics carry names.
+  const all = [...identifiers];
+  const texts = {
+    raw: all.filter((text) => catalogue.isHexId(text)),
+    decoded: all.filter((text) => !catalogue.isHexId(text)),
+  };
+  const fitting = [...segments].flatMap((segment) => {
     const row = SEGMENTS.get(segment);
-    if (!row?.identified) return [];
-    // Raw topics carry hex identifiers, decoded topics carry names.
-    const fitting = [...identifiers].filter((text) => catalogue.isHexId(text) === (row.form === 'raw'));
-    return fitting.map((identifier) => ({ segment, identifier }));
+    return row?.identified ? [{ segment, identifiers: texts[row.form] }] : [];
   });
+  return {
+    count: fitting.reduce((count, row) => count + row.identifiers.length, 0),
+    wants: () =>
+      fitting.flatMap(({ segment, identifiers }) =>
+        identifiers.map((identifier) => ({ segment, identifier })),
+      ),
+  };
 }
 
 function segmentTails({ segments }: ReadFilter['route']): Want[] {
-  if (isOpen(segments)) return [{}];
   return [...segments].map((segment) =>
     SEGMENTS.get(segment)?.identified ? { segment } : { segment, identifier: '' },
   );

@@ -12,14 +12,28 @@ import {
 } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 import type { Seen } from '../seen.ts';
+import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
 import { KnownTopics } from './known-topics.ts';
-import { planWants, type Want } from './plan.ts';
+import { planWants, type Want, WantIndex } from './plan.ts';
 import type { ReadFilter } from './report-filter.ts';
 
+/** A message of a report topic, as it was received. */
+export interface Message {
+  topic: string;
+  payload: Buffer;
+  retained: boolean;
+  /** In milliseconds of `performance.now()`. */
+  heardAt: number;
+}
+
 export interface ReportListener {
-  /** The report is the listener's own. */
-  report(report: Report, topic: string): void;
+  /**
+   * The report is the listener's own.
+   * @param payload as it was received; it keeps more memory alive than its own length
+   * @param heardAt in milliseconds of `performance.now()`; undefined: just now
+   */
+  report(report: Report, topic: string, payload: Buffer, heardAt?: number): void;
   /** `BAD_REPORT`: a message on a wanted topic that cannot be read; `payload` is its JSON, else its text. */
   error(error: ServiceError, message: { topic: string; payload: unknown }): void;
 }
@@ -33,6 +47,28 @@ interface Subscriber {
 interface Known {
   at: ReportTopic;
   subscribers: readonly Subscriber[];
+  /** How many subscriptions at the broker match it. */
+  copies: number;
+}
+
+/**
+ * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
+ * the message before, though only one subscription is known that brings it; not delivered.
+ */
+export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+
+/** One subscriber's place among the others. */
+export interface Membership {
+  /** Delivers messages that were received before to this subscriber alone, where they pass its filter. */
+  replay(messages: readonly Message[]): void;
+  remove(): void;
+}
+
+/** What the broker is asked for. No filter stands in both lists. */
+export interface TopicFilters {
+  wanted: string[];
+  /** For people who look, beside what flows want: allowed to be lost. */
+  previewed: string[];
 }
 
 export class Reports {
@@ -42,9 +78,16 @@ export class Reports {
   readonly #log: Logger;
   readonly #dispatch = new Dispatch<Subscriber>();
   readonly #known = new KnownTopics<Known>();
-  readonly #wants = new Map<Subscriber, Want[]>();
+  readonly #wants = new Map<object, Want[]>();
+  readonly #previews = new Map<object, Want[]>();
+  readonly #copies = new Copies();
+  readonly #isShared: boolean;
+  /** Undefined while no two subscriptions can match the same topic. */
+  #overlaps: WantIndex | undefined;
 
-  constructor(topics: Topics, catalogue: Catalogue, seen: Seen, log: Logger) {
+  /** @param isShared whether reports are subscribed as a member of a shared group */
+  constructor(topics: Topics, catalogue: Catalogue, seen: Seen, log: Logger, isShared = false) {
+    this.#isShared = isShared;
     this.#topics = topics;
     this.#catalogue = catalogue;
     this.#seen = seen;
@@ -52,49 +95,99 @@ export class Reports {
   }
 
   /** @param passive true: take part in what others subscribe to, without wanting anything from the broker */
-  add(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): () => void {
+  add(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): Membership {
     const target = { listener, decode };
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#known.clear();
     if (!passive) this.#wants.set(target, filter.wants);
-    return () => {
-      remove();
-      this.#known.clear();
-      this.#wants.delete(target);
+    return {
+      replay: (messages) => this.#replay(filter, target, messages),
+      remove: () => {
+        remove();
+        this.#known.clear();
+        this.#wants.delete(target);
+      },
     };
   }
 
-  /** The topic filters that serve all subscribers; none overlaps another. */
-  filters(): string[] {
-    const wants = planWants([...this.#wants.values()].flat());
-    return wants.map(({ identifier, ...rest }) =>
-      this.#topics.reportFilter(identifier === '' ? rest : { ...rest, identifier }),
-    );
+  /** Wants reports for people who look at them; a passive subscriber shows them. @returns ends it */
+  addPreview({ wants }: ReadFilter): () => void {
+    const key = {};
+    this.#previews.set(key, wants);
+    return () => void this.#previews.delete(key);
   }
 
-  /** Takes a message of a report topic. False when nobody wants it. */
-  deliver(topic: string, payload: Uint8Array, retained: boolean): boolean {
-    const known = this.#known.get(topic) ?? this.#learn(topic);
-    if (known === undefined || known.subscribers.length === 0) return false;
-    const { at, subscribers } = known;
-    const text = payload.toString();
-    const parsed = parseJson(text);
-    const body = parsed === undefined ? text : parsed;
-    if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained);
-    else this.#share(subscribers, at, body, retained);
-    return true;
+  /** The topic filters that serve all subscribers. From now on reports are expected by these. */
+  filters(): TopicFilters {
+    const wants = planWants([...this.#wants.values()].flat(), !this.#isShared);
+    const wanted = new WantIndex(wants);
+    const others = [...this.#previews.values()].flat().filter((want) => !wanted.covers(want));
+    // A member of a group gets no more than its share, so that nothing is looked at beyond it.
+    const previews = this.#isShared ? [] : planWants(others, true);
+    const all = [...wants, ...previews];
+    this.#overlaps = planWants(all, false).length < all.length ? new WantIndex(all) : undefined;
+    this.#copies.reset(true);
+    this.#known.clear();
+    return { wanted: wants.map(this.#filterOf), previewed: previews.map(this.#filterOf) };
   }
+
+  /** The connection is a new one. */
+  connected(isSameBroker: boolean): void {
+    this.#copies.reset(isSameBroker);
+  }
+
+  /**
+   * Takes a message of a report topic.
+   * @param mayRepeat whether the broker may hold a subscription that is not known
+   */
+  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false): Delivery {
+    const known = this.#known.get(topic) ?? this.#learn(topic);
+    if (known === undefined || known.subscribers.length === 0) return 'unwanted';
+    const { at, subscribers, copies } = known;
+    if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained)) return 'copy';
+    if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) return 'repeat';
+    const body = bodyOf(payload);
+    if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained, payload);
+    else this.#share(subscribers, at, body, retained, payload);
+    return 'delivered';
+  }
+
+  readonly #filterOf = ({ identifier, ...rest }: Want): string =>
+    this.#topics.reportFilter(identifier === '' ? rest : { ...rest, identifier });
 
   #learn(topic: string): Known | undefined {
-    const parsed = this.#topics.parseReport(topic);
-    if (parsed === undefined) return undefined;
-    const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
-    const known = { at, subscribers: this.#dispatch.match(at) };
+    const at = this.#readTopic(topic);
+    if (at === undefined) return undefined;
+    const { gateway, device, segment, identifier = '' } = at;
+    const copies = this.#overlaps?.count({ gateway, device, segment, identifier }) ?? 1;
+    const known = { at, subscribers: this.#dispatch.match(at), copies };
     this.#known.set(topic, known);
     return known;
   }
 
-  #give({ listener, decode }: Subscriber, at: ReportTopic, body: unknown, retained: boolean): void {
+  #readTopic(topic: string): ReportTopic | undefined {
+    const parsed = this.#topics.parseReport(topic);
+    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
+  }
+
+  #replay({ route }: ReadFilter, target: Subscriber, messages: readonly Message[]): void {
+    const own = new Dispatch<Subscriber>();
+    own.add({ ...route, target });
+    for (const { topic, payload, retained, heardAt } of messages) {
+      const at = this.#readTopic(topic);
+      if (at === undefined || own.match(at).length === 0) continue;
+      this.#give(target, at, bodyOf(payload), retained, payload, heardAt);
+    }
+  }
+
+  #give(
+    { listener, decode }: Subscriber,
+    at: ReportTopic,
+    body: unknown,
+    retained: boolean,
+    payload: Buffer,
+    heardAt?: number,
+  ): void {
     let report: Report;
     try {
       report = readReport(at, body, this.#catalogue, decode, retained);
@@ -102,12 +195,19 @@ export class Reports {
       this.#handError(listener, error as ServiceError, { topic: at.topic, payload: body });
       return;
     }
-    this.#seen.note(at, Date.now());
-    this.#hand(listener, report, at.topic);
+    // What was received before is known already.
+    if (heardAt === undefined) this.#seen.note(at, Date.now(), retained);
+    this.#hand(listener, report, at.topic, payload, heardAt);
   }
 
   /** Copies are made before anything is given away: a receiver may change its report at once. */
-  #share(subscribers: readonly Subscriber[], at: ReportTopic, body: unknown, retained: boolean): void {
+  #share(
+    subscribers: readonly Subscriber[],
+    at: ReportTopic,
+    body: unknown,
+    retained: boolean,
+    payload: Buffer,
+  ): void {
     const reports: Report[] = [];
     try {
       const originals = new Map<boolean, Report>();
@@ -122,17 +222,17 @@ export class Reports {
         }
       }
     } catch {
-      for (const subscriber of subscribers) this.#give(subscriber, at, body, retained);
+      for (const subscriber of subscribers) this.#give(subscriber, at, body, retained, payload);
       return;
     }
-    this.#seen.note(at, Date.now());
+    this.#seen.note(at, Date.now(), retained);
     for (const [i, { listener }] of subscribers.entries())
-      this.#hand(listener, reports[i] as Report, at.topic);
+      this.#hand(listener, reports[i] as Report, at.topic, payload);
   }
 
-  #hand(listener: ReportListener, report: Report, topic: string): void {
+  #hand(listener: ReportListener, report: Report, topic: string, payload: Buffer, heardAt?: number): void {
     try {
-      listener.report(report, topic);
+      listener.report(report, topic, payload, heardAt);
     } catch (fault) {
       this.#receiverFailed(fault);
     }
@@ -154,4 +254,11 @@ export class Reports {
   #receiverFailed(fault: unknown): void {
     this.#log.warn(`a receiver of reports failed: ${String(fault)}`);
   }
+}
+
+/** The JSON of a payload, else its text. */
+function bodyOf(payload: Buffer): unknown {
+  const text = payload.toString();
+  const parsed = parseJson(text);
+  return parsed === undefined ? text : parsed;
 }

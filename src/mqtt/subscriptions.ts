@@ -1,12 +1,12 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
 import type { Logger } from '../log.ts';
-import { createBackoff } from './backoff.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
 
 const REFUSED = 0x80;
 /** Some brokers limit the size of one packet. */
 const BATCH = 200;
 
-type Qos = 0 | 1 | 2;
+export type Qos = 0 | 1 | 2;
 
 export interface SubscriptionTransport {
   /** Resolves or rejects with the codes that the broker granted, in the order of the filters. */
@@ -33,14 +33,24 @@ export class Subscriptions {
   readonly #wanted = new Map<string, Qos>();
   readonly #refused = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
-  readonly #backoff = createBackoff(10_000, 300_000);
+  readonly #backoff: Backoff;
   #active = new Map<string, Qos>();
   #transport: SubscriptionTransport | undefined;
   #syncing: SubscriptionTransport | undefined;
   #changed = false;
   #retry: NodeJS.Timeout | undefined;
+  #isLimited = false;
+  #hasToldLowerQos = false;
 
-  constructor(clientId: string, persistent: boolean, log: Logger, events: SubscriptionEvents) {
+  /** @param backoff of refused filters */
+  constructor(
+    clientId: string,
+    persistent: boolean,
+    log: Logger,
+    events: SubscriptionEvents,
+    backoff = createBackoff(10_000, 300_000),
+  ) {
+    this.#backoff = backoff;
     this.#clientId = clientId;
     this.#persistent = persistent;
     this.#log = log;
@@ -50,17 +60,20 @@ export class Subscriptions {
   /** Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes. */
   change(add: Iterable<string>, qos: Qos, remove: Iterable<string> = []): void {
     for (const filter of add) this.#wanted.set(filter, qos);
-    for (const filter of remove) this.#wanted.delete(filter);
+    for (const filter of remove) this.#unwant(filter);
     void this.#sync();
   }
 
-  /** Takes back filters that the broker may hold from an earlier life of this client, unless they are in use. */
-  takeBack(filters: string[]): void {
-    if (filters.some((filter) => this.#active.has(filter))) return;
-    const held = LEFT_BEHIND.get(this.#clientId) ?? new Set();
-    for (const filter of filters) held.add(filter);
-    LEFT_BEHIND.set(this.#clientId, held);
+  /**
+   * Takes back filters that the broker may hold from an earlier life of this client, unless they are in use.
+   * @returns whether there is anything to take back; `synced` tells when it is done
+   */
+  takeBack(filters: string[]): boolean {
+    const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#wanted.has(filter));
+    if (unused.length === 0) return false;
+    this.#leaveBehind(unused);
     void this.#sync();
+    return true;
   }
 
   /** True when the broker has granted the filter already. */
@@ -86,10 +99,30 @@ export class Subscriptions {
   offline(): void {
     this.#transport = undefined;
     this.#refused.clear();
-    clearTimeout(this.#retry);
-    if (this.#persistent && this.#active.size > 0)
-      LEFT_BEHIND.set(this.#clientId, new Set(this.#active.keys()));
+    this.#isLimited = false;
+    this.#stopRetry();
+    if (this.#persistent) this.#leaveBehind(this.#active.keys());
     this.#active = new Map();
+  }
+
+  /** A refused filter that nobody wants is nobody's trouble any more. */
+  #unwant(filter: string): void {
+    this.#wanted.delete(filter);
+    this.#waiting.delete(filter);
+    this.#refused.delete(filter);
+  }
+
+  #heal(): void {
+    this.#isLimited = false;
+    this.#stopRetry();
+    this.#backoff.reset();
+    this.#events.healed();
+  }
+
+  #leaveBehind(filters: Iterable<string>): void {
+    const held = LEFT_BEHIND.get(this.#clientId) ?? new Set();
+    for (const filter of filters) held.add(filter);
+    if (held.size > 0) LEFT_BEHIND.set(this.#clientId, held);
   }
 
   async #sync(): Promise<void> {
@@ -105,6 +138,7 @@ export class Subscriptions {
         isDone = !(await this.#step(transport));
         if (transport !== this.#transport) return;
       }
+      if (this.#isLimited && this.#refused.size === 0) this.#heal();
       this.#events.synced();
     } catch (error) {
       // The connection went away in the middle; its successor starts over.
@@ -151,39 +185,65 @@ export class Subscriptions {
       codes = packet.granted;
     }
     if (transport !== this.#transport) return;
-    for (const [i, [filter, qos]] of batch.entries()) this.#settle(filter, qos, codes[i] ?? qos);
+    const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
+    this.#tell(outcomes);
+    for (const { filter, qos, code } of outcomes) this.#settle(filter, qos, code);
+  }
+
+  /** One line for all filters of a packet: a broker that refuses one often refuses hundreds. */
+  #tell(outcomes: readonly Outcome[]): void {
+    const refused = outcomes.filter(({ code }) => code >= REFUSED);
+    const [first] = refused;
+    if (first) {
+      const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
+      this.#log.warn(`the broker refused the subscription ${first.filter} (${first.code})${others}`);
+    }
+    const lower = outcomes.find(({ qos, code }) => code < qos);
+    if (lower && !this.#hasToldLowerQos) {
+      this.#hasToldLowerQos = true;
+      this.#log.warn(
+        `the broker grants QoS ${lower.code} where QoS ${lower.qos} was asked for (${lower.filter}): it may lose reports`,
+      );
+    }
   }
 
   #settle(filter: string, qos: Qos, code: number): void {
     const refused = code >= REFUSED;
-    if (refused) {
-      this.#refused.add(filter);
-      this.#events.refused(filter, `subscription refused (${code})`);
-      this.#log.warn(`the broker refused the subscription ${filter} (${code})`);
-      this.#retryLater();
-    } else {
+    if (!refused) {
       this.#active.set(filter, qos);
+    } else if (this.#wanted.has(filter)) {
+      this.#refused.add(filter);
+      this.#isLimited = true;
+      this.#events.refused(filter, `subscription refused (${code})`);
+      this.#retryLater();
     }
     const waiting = this.#waiting.get(filter);
     this.#waiting.delete(filter);
     for (const settled of waiting ?? []) settled(refused);
   }
 
+  /** All that are refused are tried again together, so the wait grows once for each time. */
   #retryLater(): void {
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
       this.#refused.clear();
-      void this.#sync().then(() => {
-        if (this.#refused.size === 0 && this.#transport) {
-          this.#backoff.reset();
-          this.#events.healed();
-        }
-      });
+      void this.#sync();
     }, this.#backoff.next());
+  }
+
+  #stopRetry(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
   }
 
   #forget(filter: string): void {
     this.#active.delete(filter);
     LEFT_BEHIND.get(this.#clientId)?.delete(filter);
   }
+}
+
+interface Outcome {
+  filter: string;
+  qos: Qos;
+  code: number;
 }

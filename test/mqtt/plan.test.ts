@@ -1,31 +1,41 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { planWants, type Want } from '../../src/mqtt/plan.ts';
+import { planWants, type Want, WantIndex } from '../../src/mqtt/plan.ts';
 
 describe('planning of subscriptions', () => {
   it('subscribes only to heartbeats when only heartbeats are wanted', () => {
-    assert.deepEqual(planWants([{ segment: 'heartbeat', identifier: '' }]), [
+    assert.deepEqual(planWants([{ segment: 'heartbeat', identifier: '' }], true), [
       { segment: 'heartbeat', identifier: '' },
     ]);
   });
 
   it('asks once for what several subscribers want', () => {
-    assert.equal(planWants([{ device: 'd' }, { device: 'd' }]).length, 1);
+    assert.equal(planWants([{ device: 'd' }, { device: 'd' }], true).length, 1);
   });
 
   it('drops a filter that a wider one covers', () => {
     assert.deepEqual(
-      planWants([{ segment: 'rssi', identifier: '' }, {}, { device: 'd', segment: 'event' }]),
+      planWants([{ segment: 'rssi', identifier: '' }, {}, { device: 'd', segment: 'event' }], true),
       [{}],
     );
   });
 
-  it('replaces two filters that cross by what they have in common', () => {
+  it('replaces two filters of one gateway that cross by all of this gateway', () => {
     const crossing = [
       { gateway: 'g', segment: 'property' },
       { gateway: 'g', device: 'd' },
     ];
-    assert.deepEqual(planWants(crossing), [{ gateway: 'g' }]);
+    assert.deepEqual(planWants(crossing, true), [{ gateway: 'g' }]);
+  });
+
+  const ACROSS: Want[] = [{ segment: 'heartbeat', identifier: '' }, { gateway: 'g' }];
+
+  it('does not ask for the whole network because one node wants a kind and another one a gateway', () => {
+    assert.deepEqual(new Set(planWants(ACROSS, true)), new Set(ACROSS));
+  });
+
+  it('asks for the whole network in a shared group, where overlapping filters have different receivers', () => {
+    assert.deepEqual(planWants(ACROSS, false), [{}]);
   });
 
   it('keeps filters apart that cannot match the same topic', () => {
@@ -34,7 +44,7 @@ describe('planning of subscriptions', () => {
       { identifier: '8800' },
       { segment: 'rssi', identifier: '' },
     ];
-    assert.equal(planWants(apart).length, 3);
+    assert.equal(planWants(apart, false).length, 3);
   });
 
   const part = (...values: string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
@@ -49,18 +59,36 @@ describe('planning of subscriptions', () => {
       (key) => filter[key] === undefined || filter[key] === topic[key],
     );
 
-  it('serves every want by exactly one filter, whatever is wanted', () => {
-    const topic = fc.record({
-      gateway: fc.constantFrom('g1', 'g2', 'g3'),
-      device: fc.constantFrom('d1', 'd2', 'd3', 'd4'),
-      segment: fc.constantFrom('property', 'event', 'heartbeat'),
-      identifier: fc.constantFrom('8800', '8802', '8803'),
-    });
+  const topic = fc.record({
+    gateway: fc.constantFrom('g1', 'g2', 'g3'),
+    device: fc.constantFrom('d1', 'd2', 'd3', 'd4'),
+    segment: fc.constantFrom('property', 'event', 'heartbeat'),
+    identifier: fc.constantFrom('8800', '8802', '8803'),
+  });
+
+  it('serves every want by exactly one filter where overlaps are not allowed, whatever is wanted', () => {
     fc.assert(
       fc.property(fc.array(want, { maxLength: 12 }), topic, (wants, message) => {
-        const serving = planWants(wants).filter((filter) => matches(filter, message)).length;
+        const serving = planWants(wants, false).filter((filter) => matches(filter, message)).length;
         assert.ok(serving <= 1, 'two filters overlap');
         if (wants.some((wanted) => matches(wanted, message))) assert.equal(serving, 1);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('serves every want where overlaps are allowed, knows how many filters match, and brings nothing beyond a wanted gateway or device', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 12 }), topic, (wants, message) => {
+        const plan = planWants(wants, true);
+        const serving = plan.filter((filter) => matches(filter, message)).length;
+        assert.equal(new WantIndex(plan).count(message), serving);
+        const isWanted = wants.some((wanted) => matches(wanted, message));
+        if (isWanted) assert.ok(serving >= 1);
+        const isNear = wants.some(
+          ({ gateway, device }) => gateway === message.gateway || device === message.device,
+        );
+        if (serving > 0) assert.ok(isWanted || isNear, JSON.stringify(plan));
       }),
       { numRuns: 2000 },
     );

@@ -1,0 +1,159 @@
+// The label filter of report-in nodes: beside the filter of repeats, while it has no list, and over a deploy.
+import assert from 'node:assert/strict';
+import { LabelGate } from '../src/labels.ts';
+import { SILENT } from '../src/log.ts';
+import type { Message } from '../src/mqtt/reports.ts';
+import { type ReportFilter, Session } from '../src/session.ts';
+import { D, G, G2, heartbeat, reportTopic, useScriptedBroker } from './mqtt/scripted.ts';
+import { json, settingsFor, startServer, type TestServer } from './rest/server.ts';
+import { ALL, Collector, mqttSettings, reached } from './session.ts';
+
+const LABELLED: ReportFilter = { ...ALL, labels: ['office'] };
+
+describe('reports of gateways with a label', () => {
+  const bench = useScriptedBroker();
+  let portal: TestServer;
+  let session: Session;
+  /** Resolves the list of devices; before that nobody gets it. */
+  let give: () => void;
+
+  beforeEach(async () => {
+    const list = new Promise<void>((resolve) => {
+      give = resolve;
+    });
+    const items = [
+      { id: `bmac-${G}`, labels: ['office'] },
+      { id: `bmac-${G2}`, labels: ['store'] },
+    ];
+    portal = await startServer((_, response) => void list.then(() => json(response, { items })));
+    const settings = { mqtt: mqttSettings(bench.broker.url), rest: settingsFor(portal.url) };
+    session = new Session(settings, SILENT);
+  });
+  afterEach(async () => {
+    give();
+    await session.close();
+    await portal.stop();
+  });
+
+  const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
+
+  it('are not taken for repeats of what a gateway without the label has brought before', async () => {
+    const collector = new Collector();
+    session.subscribe({ ...LABELLED, duplicates: 'drop' }, collector);
+    await reached(session, 'connected');
+    give();
+    for (const gateway of [G2, G, G2, G])
+      bench.broker.publish(reportTopic('heartbeat', gateway), heartbeat(1));
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.deepEqual(
+      collector.reports.map(({ gateway, n }) => [gateway, n]),
+      [
+        [G, 1],
+        [G, 2],
+      ],
+    );
+  });
+
+  it('wait for the first list, also over a deploy that leaves the service alone', async () => {
+    const leave = session.subscribe(LABELLED, new Collector(), 'node');
+    await reached(session, 'connected');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    for (let n = 0; n < 5; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    await other.until(({ reports }) => reports.length === 5);
+    session.hold();
+    leave(true);
+    const collector = new Collector();
+    session.subscribe(LABELLED, collector, 'node');
+    session.release();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(5));
+    await other.until(({ reports }) => reports.length === 6);
+    give();
+    await collector.until(({ reports }) => reports.length === 6);
+    assert.deepEqual(numbersOf(collector), [0, 1, 2, 3, 4, 5]);
+    assert.equal(other.reports.length, 6);
+  });
+
+  it('that waited pass the filter of the node as it is now, and are decoded as it wants it', async () => {
+    const leave = session.subscribe({ ...LABELLED, decode: false }, new Collector(), 'node');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    bench.broker.publish(reportTopic('measurement/8800'), { time: '', seq: 1, value: '0834' });
+    await other.until(({ reports }) => reports.length === 2);
+    session.hold();
+    leave(true);
+    const collector = new Collector();
+    session.subscribe({ ...LABELLED, kinds: ['measurement'] }, collector, 'node');
+    session.release();
+    give();
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(collector.reports[0]?.value, 21);
+  });
+
+  it('that waited are forgotten with a node that is gone when the flows run', async () => {
+    const leave = session.subscribe(LABELLED, new Collector(), 'node');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await other.until(({ reports }) => reports.length === 1);
+    session.hold();
+    leave(true);
+    session.release();
+    const collector = new Collector();
+    session.subscribe(LABELLED, collector, 'node');
+    give();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.deepEqual(numbersOf(collector), [2]);
+  });
+
+  it('are dropped as repeats by when they were heard, and not by when the list came', async () => {
+    const told: number[] = [];
+    const states: string[] = [];
+    const waiting: Message[] = [];
+    const gate = new LabelGate(
+      { report: (_report, _topic, _payload, heardAt) => void told.push(heardAt ?? -1), error() {} },
+      (messages) => void waiting.push(...messages),
+      ['office'],
+      300_000,
+      { gatewaysWithLabels: async () => new Set([G]) },
+      ({ name }) => void states.push(name),
+    );
+    const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+    const before = performance.now();
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+    gate.open();
+    while (!states.includes('ready')) await new Promise(setImmediate);
+    assert.equal(waiting.length, 1);
+    const [{ heardAt }] = waiting as [Message];
+    assert.ok(heardAt >= before && heardAt <= performance.now());
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'), heardAt);
+    assert.deepEqual(told, [heardAt]);
+    gate.close();
+  });
+
+  it('are held up to 1 000, and up to 16 MB', () => {
+    const lost: number[] = [];
+    const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+    const create = () =>
+      new LabelGate(
+        new Collector(),
+        () => {},
+        ['office'],
+        300_000,
+        { gatewaysWithLabels: () => new Promise(() => {}) },
+        (state) => void lost.push(state.lost),
+      );
+    const [many, large] = [create(), create()];
+    for (let n = 0; n < 1_200; n++) many.report({ ...report }, `${n}`, Buffer.from('{}'));
+    assert.deepEqual(lost, [1]);
+    const held = many.takeHeld();
+    assert.deepEqual([held.length, held[0]?.topic], [1_000, '200']);
+    for (let n = 0; n < 20; n++) large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
+    assert.equal(large.takeHeld().length, 16);
+  });
+});
