@@ -1,5 +1,5 @@
 // What an mt-service config node saves: the addresses of both halves of the service and how to talk to them.
-import { readConfig } from '../shared/defaults.ts';
+import { hasEnv, readConfig } from '../shared/defaults.ts';
 
 export interface ServiceConfig {
   version: number;
@@ -102,5 +102,11 @@ export function upgrade(old: unknown): ServiceConfig {
   for (const key of NEVER_EMPTY) {
     config[key] = config[key].trim() || DEFAULTS[key];
   }
-  return config;
+  return { ...config, keepalive: readKeepalive((old as { keepalive?: unknown } | null)?.keepalive, config) };
+}
+
+/** What is given and is no number of seconds is refused when it is deployed, and not replaced without a word. */
+function readKeepalive(given: unknown, { keepalive }: ServiceConfig): number {
+  const isGiven = given !== undefined && given !== null && given !== '';
+  return isGiven && !hasEnv(given) ? Number(given) : keepalive;
 }

@@ -75,6 +75,7 @@ function createMqtt(
   const { reportQos, requestQos, requestTimeout, maxQueue } = config;
   const { ackOperation, ackDecodedOperation } = config;
   brokers.forEach(checkBroker);
+  checkTopicParts(config);
   return {
     brokers,
     username: credentials.mqttUsername || undefined,
@@ -91,17 +92,45 @@ function createMqtt(
 
 /** The secret of an address would be exported with the flow: that is what credentials are for. */
 function checkBroker(url: string): void {
-  if (!/^(mqtts?|wss?):\/\/[^/]/i.test(url)) {
-    throw invalidInput('brokerUrl', hideLogin(url), 'notBroker');
+  if (!/^(mqtts?|wss?):\/\/[^/?#]/i.test(url) || !URL.canParse(url)) {
+    throw invalidInput('brokerUrl', shownAddress(url), 'notBroker');
   }
   if (hideLogin(url) !== url) {
-    throw invalidInput('brokerUrl', hideLogin(url), 'secretInUrl');
+    throw invalidInput('brokerUrl', shownAddress(url), 'secretInUrl');
   }
 }
 
 function hideLogin(url: string): string {
   return url.replace(/\/\/.*@/, '//***@');
 }
+
+/** Neither the login nor the query, which may be a token of the WebSocket's handshake. */
+function shownAddress(url: string): string {
+  return hideLogin(url).replace(/[?#].*$/, '');
+}
+
+/** What would make every subscription or every connection fail, without a broker saying why. */
+function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig): void {
+  if (WILDCARD_OR_CONTROL.test(topicPrefix)) {
+    throw invalidInput('topicPrefix', topicPrefix, 'notWildcard');
+  }
+  if (WILDCARD_OR_CONTROL.test(sharedGroup) || sharedGroup.includes('/')) {
+    throw invalidInput('sharedGroup', sharedGroup, 'notGroup');
+  }
+  if (!Number.isInteger(keepalive)) {
+    throw invalidInput('keepalive', keepalive, 'notInteger');
+  }
+  if (keepalive < 0 || keepalive > MAX_KEEPALIVE) {
+    throw invalidInput('keepalive', keepalive, 'outOfRange', { min: 0, max: MAX_KEEPALIVE });
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const WILDCARD_OR_CONTROL = /[+#\u0000-\u001f\u007f-\u009f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+/** Seconds: MQTT has 16 bits for it. */
+const MAX_KEEPALIVE = 65_535;
 
 /** The addresses of the list, to be tried in turn. */
 export function readBrokers(text: string): string[] {
@@ -116,6 +145,9 @@ function readClientId(text: string): string {
   const id = text.trim();
   if (/^[0-9a-f]{12}$/i.test(id)) {
     throw invalidInput('clientId', id, 'likeMac');
+  }
+  if (CONTROL.test(id)) {
+    throw invalidInput('clientId', id, 'control');
   }
   return id;
 }

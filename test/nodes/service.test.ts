@@ -115,6 +115,52 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  for (const [property, value] of [
+    ['topicPrefix', 'site/+'],
+    ['topicPrefix', 'site/#'],
+    ['topicPrefix', 'site\u0000'],
+    ['sharedGroup', 'a/b'],
+    ['sharedGroup', 'a+'],
+    ['sharedGroup', '#'],
+    ['sharedGroup', 'a\n'],
+    ['keepalive', 70_000],
+    ['keepalive', 30.5],
+    ['keepalive', -1],
+    ['keepalive', '30.5'],
+    ['keepalive', 'long'],
+    ['clientId', 'mt\u0000'],
+  ] as const) {
+    it(`refuses what no broker could ever be used with: ${property} ${JSON.stringify(value)}`, async () => {
+      const flow = await start(flowAround(serviceNode(box, { [property]: value }), READ));
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', property]);
+    });
+  }
+
+  for (const brokerUrl of [
+    'http://host/?token=s3cret',
+    'mqtt://me@host/?token=s3cret',
+    'ws:///?token=s3cret',
+  ]) {
+    it(`shows no query of an address that it refuses: ${brokerUrl}`, async () => {
+      const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
+      const { error } = await flow.next('errors');
+      assert.equal(error?.code, 'INVALID_INPUT');
+      assert.ok(!JSON.stringify(error).includes('s3cret'), JSON.stringify(error));
+    });
+  }
+
+  it('shows no query of an address that it uses', async () => {
+    const brokerUrl = 'mqtt://127.0.0.1:1/?token=s3cret';
+    const flow = await start(
+      flowAround(serviceNode(box, { brokerUrl, requestTimeout: 10 }), { ...READ, timeout: '10' }),
+    );
+    flow.send('n', { gateway: box.demo.gateway });
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause], ['NOT_CONNECTED', { broker: 'mqtt://127.0.0.1:1/' }]);
+    assert.ok(!JSON.stringify([error, flow.statuses('n').all]).includes('s3cret'));
+  });
+
   it('leaves the broker when it is closed', async () => {
     const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }));
     await subscribed(box);
