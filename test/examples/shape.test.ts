@@ -18,7 +18,7 @@ const CORE = [
   'switch',
   'change',
   'template',
-].concat(['csv', 'file', 'file in', 'group', 'join', 'link in', 'link out', 'rbe', 'split', 'status']);
+].concat(['csv', 'file', 'file in', 'group', 'join', 'link in', 'link out', 'split', 'status']);
 
 interface Sample {
   label: string;
@@ -121,7 +121,7 @@ describe('the sample flows', () => {
 
       it('has nodes as the editor saves them, with every property', () => {
         for (const node of flow.filter(({ type }) => OURS.includes(type))) {
-          const { id, type, z, x, y, wires, credentials, ...config } = node;
+          const { id, type, z, g, x, y, wires, credentials, ...config } = node;
           assert.deepEqual(config, upgradeOf(type, config), id);
         }
       });
