@@ -52,7 +52,7 @@ interface Pending extends InFlightItem {
   lane: Lane;
   priority: number;
   timeout: number;
-  signal: AbortSignal;
+  owner: Owner;
   delivered: (() => void) | undefined;
   awaitAnswer: boolean;
   isGone: boolean;
@@ -64,6 +64,13 @@ interface Pending extends InFlightItem {
   deadline: number;
   resolve(body: unknown): void;
   reject(error: ServiceError): void;
+}
+
+/** Who asks: its signal ends all of its requests. */
+interface Owner {
+  readonly pending: Set<Pending>;
+  /** Stops listening to the signal. */
+  forget(): void;
 }
 
 class Gateway {
@@ -95,7 +102,7 @@ export class Requests {
   readonly #transport: RequestTransport;
   readonly #gateways = new Map<string, Gateway>();
   readonly #inFlight = new InFlight<Pending>();
-  readonly #signals = new WeakSet<AbortSignal>();
+  readonly #owners = new Map<AbortSignal, Owner>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
   readonly #unsentDeadlines = new Deadlines((now) => this.#expireUnsent(now));
   readonly #sentDeadlines = new Deadlines((now) => this.#expireSent(now));
@@ -120,14 +127,13 @@ export class Requests {
         return;
       }
       const { lane, timeout, signal, delivered, awaitAnswer } = options;
-      this.#watch(signal);
       this.#enqueue({
         request,
         gateway: this.#gatewayOf(request.gateway),
         lane,
         priority: request.priority,
         timeout,
-        signal,
+        owner: this.#ownerOf(signal),
         delivered,
         awaitAnswer,
         id: '',
@@ -183,7 +189,8 @@ export class Requests {
 
   close(): void {
     this.#closed = true;
-    this.#abort(() => true);
+    for (const owner of this.#owners.values()) this.#abort(owner);
+    this.#owners.clear();
     this.#unsentDeadlines.clear();
     this.#sentDeadlines.clear();
   }
@@ -191,6 +198,7 @@ export class Requests {
   #enqueue(pending: Pending): void {
     const { lane, gateway } = pending;
     const limit = lane === 'ack' ? MAX_ACKS_WAITING : this.#limits.maxQueue;
+    pending.owner.pending.add(pending);
     gateway.outbox.push(pending);
     gateway.waiting++;
     this.#waiting[lane]++;
@@ -237,12 +245,7 @@ export class Requests {
     gateway.isAsked = true;
     this.#transport.ensureFilter(gateway.filter, (refused) => {
       gateway.isAsked = false;
-      if (refused)
-        this.#dropAll(
-          gateway,
-          () => true,
-          () => this.#refused(gateway),
-        );
+      if (refused) this.#dropAll(gateway);
       else {
         this.#watchUnsent(gateway);
         this.#sendNext(gateway);
@@ -344,6 +347,7 @@ export class Requests {
   /** Ends the flight of a request; false when it has ended already. */
   #settle(pending: Pending): boolean {
     if (!this.#inFlight.remove(pending)) return false;
+    pending.owner.pending.delete(pending);
     removeSent(pending);
     if (pending.isCounted) countFlight(pending, -1);
     else this.#unawaited--;
@@ -366,12 +370,13 @@ export class Requests {
     this.#unsentDeadlines.add(pending.deadline);
   }
 
-  #dropAll(gateway: Gateway, wanted: (pending: Pending) => boolean, error: () => ServiceError): void {
-    for (const pending of [...gateway.outbox]) if (wanted(pending)) this.#drop(pending, error());
+  #dropAll(gateway: Gateway): void {
+    for (const pending of [...gateway.outbox]) this.#drop(pending, this.#refused(gateway));
   }
 
   #drop(pending: Pending, error: ServiceError): void {
     if (!pending.gateway.outbox.remove(pending)) return;
+    pending.owner.pending.delete(pending);
     this.#uncountWaiting(pending);
     pending.reject(error);
   }
@@ -382,19 +387,26 @@ export class Requests {
   }
 
   /** One listener per signal, however many requests share it. */
-  #watch(signal: AbortSignal): void {
-    if (this.#signals.has(signal)) return;
-    this.#signals.add(signal);
-    signal.addEventListener('abort', () => this.#abort((pending) => pending.signal === signal), {
-      once: true,
-    });
+  #ownerOf(signal: AbortSignal): Owner {
+    const known = this.#owners.get(signal);
+    if (known) return known;
+    const stop = () => {
+      this.#owners.delete(signal);
+      this.#abort(owner);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    const forget = () => signal.removeEventListener('abort', stop);
+    const owner: Owner = { pending: new Set(), forget };
+    this.#owners.set(signal, owner);
+    return owner;
   }
 
-  #abort(wanted: (pending: Pending) => boolean): void {
-    for (const gateway of this.#gateways.values()) {
-      if (gateway.waiting > 0) this.#dropAll(gateway, wanted, closed);
-    }
-    for (const pending of this.#inFlight.values()) if (wanted(pending)) this.#fail(pending, closed());
+  #abort(owner: Owner): void {
+    owner.forget();
+    const ended = [...owner.pending];
+    // First what waits: what ends in flight makes room, and none of these may leave then.
+    for (const pending of ended) this.#drop(pending, closed());
+    for (const pending of ended) this.#fail(pending, closed());
   }
 
   #unreachable({ timeout }: Pending): ServiceError {

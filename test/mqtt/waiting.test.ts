@@ -1,5 +1,6 @@
 // Requests that wait and expire by the thousand, and what they are told.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import type { ServiceError } from '../../src/errors.ts';
 import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
 import { Deadlines } from '../../src/mqtt/deadlines.ts';
@@ -192,6 +193,31 @@ describe('many waiting requests', () => {
     assert.equal(line.requests.filters().length, 10_000);
     line.answer(line.ids[0], mac(0));
     assert.equal(await waiting, 'answered');
+  });
+});
+
+describe('the requests of a node that closes', () => {
+  it('end with it, and none of them leaves because another one has made room', async () => {
+    const line = new Line(1);
+    const node = new AbortController();
+    const outcomes = Array.from({ length: 3 }, () => codeOf(line.send(G, { signal: node.signal })));
+    const other = codeOf(line.send(G));
+    assert.equal(line.ids.length, 1);
+    node.abort();
+    assert.deepEqual(await Promise.all(outcomes), ['CLOSED', 'CLOSED', 'CLOSED']);
+    assert.equal(line.ids.length, 2);
+    line.answer(line.ids[1]);
+    assert.equal(await other, 'answered');
+  });
+
+  it('leave no listener at its signal when the service closes first', async () => {
+    const line = new Line();
+    const node = new AbortController();
+    const outcomes = Array.from({ length: 3 }, () => codeOf(line.send(G, { signal: node.signal })));
+    assert.equal(getEventListeners(node.signal, 'abort').length, 1);
+    line.requests.close();
+    assert.deepEqual(await Promise.all(outcomes), ['CLOSED', 'CLOSED', 'CLOSED']);
+    assert.equal(getEventListeners(node.signal, 'abort').length, 0);
   });
 });
 
