@@ -147,9 +147,7 @@ function toWire(value: unknown, type: IntegerType, limits: Limits, part: Part): 
   const min = limits.min ?? type.min / divisor;
   const max = limits.max ?? type.max / divisor;
   const number = divisor === 1 ? value : Math.round(value * divisor);
-  if (value < min || value > max || number < type.min || number > type.max) {
-    return refuse(part, value, 'outOfRange', { min, max });
-  }
+  if (value < min || value > max) return refuse(part, value, 'outOfRange', { min, max });
   if (!Number.isInteger(number)) return refuse(part, value, 'notInteger');
   if (step !== undefined && number % Math.round(step * divisor) !== 0) {
     return refuse(part, value, 'notStep', { step });

@@ -9,6 +9,8 @@ describe('writes to the broker', () => {
   let far: Socket;
   let stream: Socket;
   let arrived: Buffer[];
+  /** The pieces that went to the system. */
+  let written: number[];
 
   beforeEach(async () => {
     server = createServer().listen(0, '127.0.0.1');
@@ -17,6 +19,12 @@ describe('writes to the broker', () => {
     [far] = (await once(server, 'connection')) as [Socket];
     arrived = [];
     far.on('data', (data) => arrived.push(data));
+    written = [];
+    const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+    stream.write = (piece: string | Uint8Array, ...rest: unknown[]) => {
+      written.push(piece.length);
+      return write(piece, ...rest);
+    };
     gatherWrites(stream);
   });
 
@@ -81,5 +89,65 @@ describe('writes to the broker', () => {
     await once(stream, 'close');
     await new Promise(setImmediate);
     assert.equal(Buffer.concat(arrived).length, 0);
+  });
+
+  const turn = () => new Promise(setImmediate);
+
+  it('leave as one piece when they were written together, or turn after turn', async () => {
+    for (let i = 0; i < 5; i++) {
+      assert.equal(stream.write('ab'), true);
+      stream.write(Buffer.from([1, 2, 3]));
+      assert.deepEqual(written, []);
+      await turn();
+    }
+    await arrives(25);
+    assert.deepEqual(written, [25]);
+  });
+
+  it('do not wait for a quiet turn when they are many', async () => {
+    const pieces = (count: number) => {
+      for (let i = 0; i < count; i++) stream.write('x');
+    };
+    pieces(255);
+    await turn();
+    assert.deepEqual(written, []);
+    pieces(1);
+    await turn();
+    assert.deepEqual(written, [256]);
+  });
+
+  it('leave in blocks of 64 KiB that are filled to their end', async () => {
+    const half = Buffer.alloc(32 * 1024, 1);
+    for (let i = 0; i < 4; i++) stream.write(half);
+    await arrives(4 * half.length);
+    assert.deepEqual(written, [2 * half.length, 2 * half.length]);
+  });
+
+  it('that are too long to be held leave at once, behind what is held and without anything empty', async () => {
+    const long = Buffer.alloc(65 * 1024, 1);
+    stream.write(long);
+    assert.deepEqual(written, [long.length]);
+    stream.write('held');
+    stream.write(long);
+    assert.deepEqual(written, [long.length, 4, long.length]);
+    await turn();
+    await turn();
+    assert.equal(written.length, 3);
+  });
+
+  it('with a callback or an encoding are written as they would have been', async () => {
+    stream.write('held');
+    await new Promise<void>((resolve) => stream.write('called', () => resolve()));
+    stream.write('ff00', 'hex');
+    const whole = Buffer.concat([Buffer.from('heldcalled'), Buffer.from([255, 0])]);
+    assert.deepEqual(await arrives(whole.length), whole);
+  });
+
+  it('go nowhere when the stream is gone', async () => {
+    stream.write('lost');
+    stream.destroy();
+    await turn();
+    await turn();
+    assert.deepEqual(written, []);
   });
 });

@@ -138,6 +138,8 @@ const SAMPLES: [id: string, hex: string, value: unknown, ext?: Record<string, un
 /** Values that cannot be encoded, and the text that says why. */
 const REFUSED: [idOrName: string, value: unknown, reason: string][] = [
   ['8800', 327.68, 'outOfRange'],
+  ['8800', 327.674, 'outOfRange'],
+  ['8800', -327.684, 'outOfRange'],
   ['8800', -327.69, 'outOfRange'],
   ['8800', '21.5', 'notNumber'],
   ['8800', Number.NaN, 'notNumber'],
@@ -383,6 +385,25 @@ describe('the catalogue', () => {
     }
   });
 
+  const spellings: [id: string, hex: string, value: unknown][] = [
+    ['8003', 'C0141F68FC3D', 'c0141f68fc3d'],
+    ['8008', KEY.toUpperCase(), KEY],
+    ['8120', 'AB', 'ab'],
+    ['8103', '0BB8', 3000],
+    ['9800', '02', true],
+  ];
+  for (const [id, hex, value] of spellings) {
+    it(`decodes ${hex.slice(0, 20)} of ${id}, which it would write in another way`, () => {
+      assert.deepEqual(catalogue.decode(id, hex), { value });
+    });
+  }
+
+  it('writes hex and MACs in lower case, and a command without a value', () => {
+    assert.equal(catalogue.encode('8003', 'C0-14-1F-68-FC-3D'), 'c0141f68fc3d');
+    assert.equal(catalogue.encode('8008', KEY.toUpperCase()), KEY);
+    for (const nothing of [null, undefined, '']) assert.equal(catalogue.encode('8300', nothing), '');
+  });
+
   it('reads a firmware version without the beta byte', () => {
     assert.deepEqual(catalogue.decode('8001', '030401'), { value: '3.4.1' });
   });
@@ -472,6 +493,60 @@ describe("the user's own identifiers", () => {
       holdsBothWays(own, own.find('ee8001') as Identifier);
     });
   }
+
+  const ranges: [type: string, least: [number, string], most: [number, string]][] = [
+    ['u8', [0, '00'], [255, 'ff']],
+    ['s8', [-128, '80'], [127, '7f']],
+    ['u16', [0, '0000'], [65_535, 'ffff']],
+    ['s16', [-32_768, '8000'], [32_767, '7fff']],
+    ['u32', [0, '00000000'], [4_294_967_295, 'ffffffff']],
+    ['s32', [-2_147_483_648, '80000000'], [2_147_483_647, '7fffffff']],
+    ['u48', [0, '000000000000'], [281_474_976_710_655, 'ffffffffffff']],
+  ];
+  for (const [type, least, most] of ranges) {
+    it(`of the type ${type} go from ${least[0]} to ${most[0]}, and not beyond`, () => {
+      for (const divisor of [1, 10]) {
+        const own = createCatalogue([{ id: 'ee8001', name: 'own', type, divisor }]);
+        const { min, max, step } = own.find('own') as Identifier;
+        assert.deepEqual([min, max, step], [least[0] / divisor, most[0] / divisor, 1 / divisor]);
+        for (const [number, hex] of [least, most]) {
+          assert.equal(own.encode('own', number / divisor), hex);
+          assert.deepEqual(own.decode('own', hex), { value: number / divisor });
+        }
+        assertRefused(() => own.encode('own', (least[0] - 1) / divisor), 'value', 'outOfRange');
+        assertRefused(() => own.encode('own', (most[0] + 1) / divisor), 'value', 'outOfRange');
+      }
+    });
+  }
+
+  it('of the type float go as far as 32 bits do', () => {
+    const most = 3.4028234663852886e38;
+    for (const divisor of [1, 10]) {
+      const own = createCatalogue([{ id: 'ee8001', name: 'own', type: 'float', divisor }]);
+      assert.equal(own.encode('own', 15 / divisor), '41700000');
+      assert.deepEqual(own.decode('own', '41700000'), { value: 15 / divisor });
+      assert.equal(own.encode('own', most / divisor), '7f7fffff');
+      assert.equal(own.encode('own', -most / divisor), 'ff7fffff');
+      for (const value of [3.41e38 / divisor, -3.41e38 / divisor]) {
+        assertRefused(() => own.encode('own', value), 'value', 'outOfRange');
+      }
+      for (const value of ['1', null, Number.NaN, Number.POSITIVE_INFINITY]) {
+        assertRefused(() => own.encode('own', value), 'value', 'notNumber');
+      }
+    }
+  });
+
+  it('of the type utf8 keep every character, and a mark of the byte order', () => {
+    const own = createCatalogue([{ id: 'ee8001', name: 'own', type: 'utf8' }]);
+    for (const [text, hex] of [
+      ['ä°', 'c3a4c2b0'],
+      ['\ufeffa', 'efbbbf61'],
+    ] as const) {
+      assert.equal(own.encode('own', text), hex);
+      assert.deepEqual(own.decode('own', hex), { value: text });
+    }
+    for (const value of [5, null, ['a']]) assertRefused(() => own.encode('own', value), 'value', 'notText');
+  });
 
   it('leave what is no text and no number raw', () => {
     const own = createCatalogue([

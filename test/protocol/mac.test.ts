@@ -17,6 +17,7 @@ describe('a MAC address', () => {
 
   const others = [
     ...['', 'c0141f68fc3', 'c0141f68fc3d0', 'g0141f68fc3d', 'c0:14-1f:68:fc:3d', 'c014:1f68:fc3d'],
+    ...['c0:14:1f:68:fc:3d:00', 'c0:14:1f:68:fc:3d0', '0c0:14:1f:68:fc:3d', 'c0:14:1f:68:fc'],
     ...['bmac-', 'bmac-c0:14:1f:68:fc:3d', ' c0141f68fc3d', 'c0141f68fc3d\n', '+', '#', 'c0141f68fc3d/x'],
     ...[null, undefined, 12, {}, ['c0141f68fc3d']],
   ];
@@ -25,8 +26,18 @@ describe('a MAC address', () => {
   }
 
   it('stands in topics as 12 lowercase hex digits only', () => {
-    assert.equal(isMac('c0141f68fc3d'), true);
-    for (const text of ['C0141F68FC3D', 'c0141f68fc3', 'c0:14:1f:68:f', 'c0141f68fc3g', '']) {
+    for (const text of ['c0141f68fc3d', '0123456789af']) assert.equal(isMac(text), true, text);
+    for (const text of [
+      'c0141f68fc3/',
+      'c0141f68fc3:',
+      'c0141f68fc3`',
+      'c0141f68fc3d0',
+      'C0141F68FC3D',
+      'c0141f68fc3',
+      'c0:14:1f:68:f',
+      'c0141f68fc3g',
+      '',
+    ]) {
       assert.equal(isMac(text), false, text);
     }
   });
@@ -34,6 +45,14 @@ describe('a MAC address', () => {
   it('joins a gateway to its REST device', () => {
     assert.equal(deviceIdOfMac('c0141f68fc3d'), 'bmac-c0141f68fc3d');
     assert.equal(macOfDeviceId('bmac-c0141f68fc3d'), 'c0141f68fc3d');
-    assert.equal(macOfDeviceId('imei-350000000000000'), undefined);
+    assert.equal(macOfDeviceId('BMAC-C0141F68FC3D'), 'c0141f68fc3d');
+    for (const id of [
+      'imei-350000000000000',
+      'xbmac-c0141f68fc3d',
+      'bmac-c0141f68fc3d0',
+      'bmac-c0141f68fc3',
+    ]) {
+      assert.equal(macOfDeviceId(id), undefined, id);
+    }
   });
 });

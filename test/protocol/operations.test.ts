@@ -298,14 +298,44 @@ describe('an acknowledgement', () => {
     const { payload } = ack({}, template);
     assert.deepEqual(payload, { at: T, what: `8800@${D}`, list: [46.6, null, 1] });
     assert.deepEqual(ack({}, { x: '{{constructor}}' }).payload, {});
+    const note = { note: 'value {{value}}, {{none}}.', form: '{{form}}' };
+    const notes = [{ a: 1 }, null, 5, 'x'].map((value) => ack({ value }, note).payload.note);
+    assert.deepEqual(notes, ['value {"a":1}, .', 'value , .', 'value 5, .', 'value x, .']);
+    for (const [identifier, form] of [
+      ['8800', 'raw'],
+      ['temperature', 'decoded'],
+    ]) {
+      assert.equal(ack({ identifier, form: undefined }, note).payload.form, form);
+    }
+  });
+
+  it('sends a name back exactly as the sample had it, and a hex identifier in lower case', () => {
+    assert.equal(ack({ identifier: 'Own-Name', form: 'decoded' }).suffix, 'ack-decoded/Own-Name');
+    assert.equal(ack({ identifier: 'EF10' }).suffix, 'ack/ef10');
+  });
+
+  it('takes identifiers and times up to 200 characters', () => {
+    const identifier = 'x'.repeat(200);
+    assert.equal(ack({ identifier, form: 'decoded', time: identifier }).payload.time, identifier);
+    const { message, cause } = codeOf(() => ack({ time: `${identifier}x` }));
+    assert.equal(cause.field, 'time');
+    assert.match(message, /200/);
+  });
+
+  it('is refused for a name of its operation that no topic can carry', () => {
+    for (const name of ['', '.', '..', 'a/b', '+', '#', 'a\0', ['a'], null, 5, 'x'.repeat(201)]) {
+      const names = { raw: name as string, decoded: name as string };
+      assertField(() => buildAck({ ...sample, form: 'raw' }, names, {}), 'ackOperation');
+      assertField(() => buildAck({ ...sample, form: 'decoded' }, names, {}), 'ackDecodedOperation');
+    }
   });
 
   const BAD: Record<string, unknown[]> = {
     gateway: [undefined, '', 'x', 5],
     device: [undefined, '', 'x', 5],
-    identifier: [undefined, '', 5, '+', '#', 'a/b', '..', 'a\0b', 'a'.repeat(201)],
+    identifier: [undefined, '', 5, ['a'], '+', '#', 'a/b', '.', '..', 'a\0b', 'a'.repeat(201)],
     form: ['x', 5],
-    time: [undefined, null, '', 5, {}],
+    time: [undefined, null, '', 5, {}, 'x'.repeat(201)],
   };
   for (const [field, values] of Object.entries(BAD)) {
     it(`is refused for a bad ${field}`, () => {
@@ -361,6 +391,7 @@ describe('an answer', () => {
     );
     const known = ['device', 'device-via-extender', 'extender', 'gateway'];
     assert.deepEqual(names, [...known, undefined, undefined, undefined]);
+    assert.equal('originName' in read(RAW, { ...OK, origin: 7 }).response, false);
   });
 
   it('with another status is a failure that carries the whole response', () => {
@@ -369,7 +400,14 @@ describe('an answer', () => {
     assert.equal(error.code, 'REQUEST_FAILED');
     assert.deepEqual(error.cause, body);
     assert.match(error.message, /5.*no route/);
-    assert.match(codeOf(() => read(RAW, { status: -1 })).message, /-1/);
+    for (const errorMessage of [undefined, '', 5]) {
+      const silent = codeOf(() => read(RAW, { status: -1, errorMessage }));
+      assert.match(silent.message, /-1/);
+      assert.equal(silent.message, codeOf(() => read(RAW, { status: -1 })).message);
+    }
+    const long = codeOf(() => read(RAW, { status: 5, errorMessage: 'x'.repeat(10_000) }));
+    assert.match(long.message, /x{200}(?!x)/);
+    assert.equal(long.cause.errorMessage, 'x'.repeat(10_000));
   });
 
   it('that is not what the interface says is a bad response', () => {
@@ -377,6 +415,7 @@ describe('an answer', () => {
       const error = codeOf(() => read(RAW, body));
       assert.equal(error.code, 'BAD_RESPONSE');
       assert.deepEqual(error.cause, { body });
+      assert.match(error.message, new RegExp(G));
     }
   });
 });

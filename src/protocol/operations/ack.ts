@@ -56,7 +56,10 @@ function readLevel(field: string, value: unknown): string {
 const WHOLE = /^\{\{(\w+)\}\}$/;
 const PLACEHOLDER = /\{\{(\w+)\}\}/g;
 
-/** A text that is nothing but one placeholder takes the field with its type: a number stays a number. */
+/**
+ * A text that is nothing but one placeholder takes the field with its type: a number stays a number. Undefined for a
+ * field that the sample lacks: it is left out.
+ */
 function fill(template: unknown, sample: Record<string, unknown>): unknown {
   const field = (name: string): unknown => {
     const value = Object.hasOwn(sample, name) ? sample[name] : undefined;
@@ -69,8 +72,7 @@ function fill(template: unknown, sample: Record<string, unknown>): unknown {
   }
   if (Array.isArray(template)) return template.map((item) => fill(item, sample) ?? null);
   if (!isJsonObject(template)) return template;
-  const filled = Object.entries(template).map(([key, item]) => [key, fill(item, sample)] as const);
-  return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(template).map(([key, item]) => [key, fill(item, sample)]));
 }
 
 function textOf(value: unknown): string {
