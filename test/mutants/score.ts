@@ -41,7 +41,8 @@ export interface Score {
   stale: Equivalent[];
 }
 
-const KILLED = ['Killed', 'Timeout'];
+/** With a runtime error the tests could not even be loaded. */
+const KILLED = ['Killed', 'Timeout', 'RuntimeError'];
 const SURVIVED = ['Survived', 'NoCoverage'];
 
 export function scoreOf(

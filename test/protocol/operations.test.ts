@@ -186,7 +186,7 @@ describe('a request', () => {
     ['read', 'identifier', ['ee8001', '8120', '05'], { form: 'decoded' }],
     ['read', 'identifier', ['radon-level', 'button-0-counter', 'dead'], { form: 'raw' }],
     ['read', 'form', ['hex', 'RAW', 1, {}, true]],
-    ['read', 'priority', [5, -1, 1.5, Number.NaN, 'urgent', '5', true, {}, 'constructor']],
+    ['read', 'priority', [[2], 'length', 5, -1, 1.5, Number.NaN, 'urgent', '5', true, {}, 'constructor']],
     ['read', 'extenderId', ['x', 'abc', 12, {}]],
     ['read', 'accessType', ['Legacy', 'x', 1, {}]],
     ['read', 'publicKey', ['x', 'abc', 12, {}]],
@@ -226,9 +226,32 @@ describe('a request', () => {
     });
   }
 
+  const REASONS: [reason: string, input: RequestInput][] = [
+    ['missing', { gateway: '' }],
+    ['notMac', { gateway: 'x' }],
+    ['missing', { identifier: '' }],
+    ['missing', { identifier: undefined }],
+    ['notIdentifier', { identifier: 'a b' }],
+    ['notIdentifier', { identifier: 'a'.repeat(201) }],
+    ['noHexId', { identifier: 'radon-level', form: 'raw' }],
+    ['noName', { identifier: 'ee8001', form: 'decoded' }],
+  ];
+  for (const [reason, input] of REASONS) {
+    it(`tells why it is refused: ${JSON.stringify(input).slice(0, 60)}: ${reason}`, () => {
+      const error = codeOf(() => build('read', input)) as ServiceError;
+      assert.equal(error.text.key, `INVALID_INPUT.${reason}`);
+    });
+  }
+
+  it('takes names up to 200 characters', () => {
+    const identifier = 'a'.repeat(200);
+    assert.equal(build('read', { identifier }).suffix, `read-decoded/${identifier}`);
+  });
+
   it('does not show a malformed key in its error', () => {
     const error = codeOf(() => build('read', { identifier: '8800', key: SECRET }));
     assert.doesNotMatch(JSON.stringify([error.message, error.cause]), new RegExp(SECRET));
+    assert.deepEqual(error.cause, { field: 'key', value: '***' });
   });
 
   it('is either built or refused with a field, whatever a message holds', () => {
@@ -348,15 +371,15 @@ describe('an answer', () => {
   const OK = { time: 't', status: 0, responseTime: 12, origin: 1 };
   const read = (request: BuiltRequest, body: unknown, decode = true): ReturnType<typeof readAnswer> =>
     readAnswer(request, body, catalogue, decode);
-  const RAW = build('read', { identifier: '8800' });
+  const raw = () => build('read', { identifier: '8800' });
 
   it('to a raw read is decoded, and says what was received', () => {
     const body = { ...OK, value: '1234', route: '1' };
-    assert.deepEqual(read(RAW, body), {
+    assert.deepEqual(read(raw(), body), {
       value: 46.6,
       response: { ...body, name: 'temperature', unit: '°C', originName: 'device-via-extender', raw: '1234' },
     });
-    assert.equal(read(RAW, body, false).value, '1234');
+    assert.equal(read(raw(), body, false).value, '1234');
   });
 
   it('to a raw read of motion carries its extension', () => {
@@ -377,7 +400,7 @@ describe('an answer', () => {
   });
 
   it('without a value is null', () => {
-    assert.equal(read(RAW, OK).value, null);
+    assert.equal(read(raw(), OK).value, null);
     assert.equal(read(build('read', { identifier: 'alarm' }), OK).value, null);
   });
 
@@ -387,32 +410,32 @@ describe('an answer', () => {
 
   it('names its origin when it is known', () => {
     const names = [0, 1, 16, 32, 7, '0', undefined].map(
-      (origin) => read(RAW, { ...OK, origin }).response.originName,
+      (origin) => read(raw(), { ...OK, origin }).response.originName,
     );
     const known = ['device', 'device-via-extender', 'extender', 'gateway'];
     assert.deepEqual(names, [...known, undefined, undefined, undefined]);
-    assert.equal('originName' in read(RAW, { ...OK, origin: 7 }).response, false);
+    assert.equal('originName' in read(raw(), { ...OK, origin: 7 }).response, false);
   });
 
   it('with another status is a failure that carries the whole response', () => {
     const body = { ...OK, status: 5, errorMessage: 'no route' };
-    const error = codeOf(() => read(RAW, body));
+    const error = codeOf(() => read(raw(), body));
     assert.equal(error.code, 'REQUEST_FAILED');
     assert.deepEqual(error.cause, body);
     assert.match(error.message, /5.*no route/);
     for (const errorMessage of [undefined, '', 5]) {
-      const silent = codeOf(() => read(RAW, { status: -1, errorMessage }));
+      const silent = codeOf(() => read(raw(), { status: -1, errorMessage }));
       assert.match(silent.message, /-1/);
-      assert.equal(silent.message, codeOf(() => read(RAW, { status: -1 })).message);
+      assert.equal(silent.message, codeOf(() => read(raw(), { status: -1 })).message);
     }
-    const long = codeOf(() => read(RAW, { status: 5, errorMessage: 'x'.repeat(10_000) }));
+    const long = codeOf(() => read(raw(), { status: 5, errorMessage: 'x'.repeat(10_000) }));
     assert.match(long.message, /x{200}(?!x)/);
     assert.equal(long.cause.errorMessage, 'x'.repeat(10_000));
   });
 
   it('that is not what the interface says is a bad response', () => {
     for (const body of [null, 5, 'x', [OK], {}, { status: '0' }, { status: 0.5 }, { status: null }]) {
-      const error = codeOf(() => read(RAW, body));
+      const error = codeOf(() => read(raw(), body));
       assert.equal(error.code, 'BAD_RESPONSE');
       assert.deepEqual(error.cause, { body });
       assert.match(error.message, new RegExp(G));
