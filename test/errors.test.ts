@@ -1,0 +1,69 @@
+// The error that flows get, and how values from outside are shown in its text.
+import assert from 'node:assert/strict';
+import { fillText, invalidInput, ServiceError, showValue } from '../src/errors.ts';
+
+describe('an error of the package', () => {
+  it('has a text with its values in it, a code, a cause, and the key of the text in other languages', () => {
+    const cause = { field: 'device' };
+    const values = { field: 'device', value: 'x' };
+    const error = new ServiceError('INVALID_INPUT', 'notMac', cause, values);
+    assert.equal(error.message, 'device must be a MAC address of 12 hex digits: x');
+    assert.deepEqual([error.name, error.code, error.cause], ['ServiceError', 'INVALID_INPUT', cause]);
+    assert.deepEqual(error.text, { key: 'INVALID_INPUT.notMac', values });
+    assert.ok(error instanceof Error);
+  });
+
+  it('is shown by its text alone', () => {
+    const error = new ServiceError('CLOSED', 'stopped');
+    assert.equal(`${error}`, error.message);
+    assert.deepEqual([error.cause, error.text.values], [{}, {}]);
+  });
+
+  it('falls back to its code where there is no text', () => {
+    assert.equal(new ServiceError('CLOSED', 'whatever').message, 'CLOSED');
+  });
+
+  it('for a field names the field and the value', () => {
+    const error = invalidInput('priority', ['high'], 'notPriority', { more: 1 });
+    assert.deepEqual([error.code, error.cause], ['INVALID_INPUT', { field: 'priority', value: ['high'] }]);
+    assert.deepEqual(error.text.values, { field: 'priority', value: '["high"]', more: 1 });
+  });
+
+  it('leaves a placeholder without a value in its text', () => {
+    assert.equal(fillText('__a__ and __b__, __a____c__', { a: 1, c: 'x' }), '1 and __b__, 1x');
+  });
+});
+
+describe('a value in an error text', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  const throwing = {
+    toJSON() {
+      throw new Error('hands off');
+    },
+    toString: () => 'never shown',
+  };
+  const shown: [title: string, value: unknown, text: string][] = [
+    ['a text', 'x', 'x'],
+    ['a number', 5, '5'],
+    ['null', null, 'null'],
+    ['undefined', undefined, 'undefined'],
+    ['NaN', Number.NaN, 'null'],
+    ['an object', { a: [1] }, '{"a":[1]}'],
+    ['a symbol', Symbol('x'), 'Symbol(x)'],
+    ['a large integer', 5n, '5'],
+    ['a function', () => 1, 'function'],
+    ['a cycle', cycle, 'object'],
+    ['an object that throws', throwing, 'object'],
+    [
+      'an object that is nothing in JSON',
+      { toJSON: () => undefined, toString: () => 'never shown' },
+      'object',
+    ],
+    ['a text of 80 characters', 'x'.repeat(80), 'x'.repeat(80)],
+    ['a longer text', 'x'.repeat(81), `${'x'.repeat(80)}…`],
+  ];
+  for (const [title, value, text] of shown) {
+    it(`is short and harmless: ${title}`, () => assert.equal(showValue(value), text));
+  }
+});
