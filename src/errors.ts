@@ -65,7 +65,7 @@ export function showValue(value: unknown): string {
   try {
     text = typeof value === 'string' ? value : JSON.stringify(value);
   } catch {
-    text = undefined;
+    // Such as a cycle, or a toJSON that throws.
   }
   // What an object or a function says of itself is its own code.
   text ??= typeof value === 'object' || typeof value === 'function' ? typeof value : String(value);

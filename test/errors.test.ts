@@ -21,6 +21,7 @@ describe('an error of the package', () => {
 
   it('falls back to its code where there is no text', () => {
     assert.equal(new ServiceError('CLOSED', 'whatever').message, 'CLOSED');
+    assert.equal(new ServiceError('OF_LATER' as 'CLOSED', 'whatever').message, 'OF_LATER');
   });
 
   it('for a field names the field and the value', () => {

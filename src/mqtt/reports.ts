@@ -3,6 +3,7 @@ import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Catalogue } from '../protocol/identifiers.ts';
 import { parseJson } from '../protocol/json.ts';
+import { KnownTopics } from '../protocol/known-topics.ts';
 import {
   copyReport,
   type Report,
@@ -14,7 +15,6 @@ import type { Topics } from '../protocol/topics.ts';
 import type { Seen } from '../seen.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
-import { KnownTopics } from './known-topics.ts';
 import { planWants, type Want, WantIndex } from './plan.ts';
 import type { ReadFilter } from './report-filter.ts';
 

@@ -184,7 +184,7 @@ function readUtf8(hex: string, from: number, end: number): string | undefined {
   try {
     return textDecoder.decode(bytes);
   } catch {
-    return undefined;
+    // Not UTF-8: undefined.
   }
 }
 

@@ -32,10 +32,10 @@ const ALONE: readonly string[] = [
   'src/mqtt/duplicates.ts',
   'src/mqtt/gathered-writes.ts',
   'src/mqtt/in-flight.ts',
-  'src/mqtt/known-topics.ts',
   'src/mqtt/outbox.ts',
   'src/mqtt/plan.ts',
   'src/mqtt/turns.ts',
+  'src/protocol/known-topics.ts',
   'src/seen.ts',
 ];
 

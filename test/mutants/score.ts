@@ -43,7 +43,9 @@ export interface Score {
 
 /** With a runtime error the tests could not even be loaded. */
 const KILLED = ['Killed', 'Timeout', 'RuntimeError'];
-const SURVIVED = ['Survived', 'NoCoverage'];
+
+/** @param status of a mutant */
+export const isAlive = (status: string): boolean => status === 'Survived' || status === 'NoCoverage';
 
 export function scoreOf(
   file: string,
@@ -52,7 +54,7 @@ export function scoreOf(
   list: readonly Equivalent[],
 ): Score {
   const rows = list.filter((row) => row.file === file);
-  const alive = mutants.filter(({ status }) => SURVIVED.includes(status));
+  const alive = mutants.filter(({ status }) => isAlive(status));
   const all = alive.map((mutant) => survivorOf(file, source, mutant));
   const survivors = all.filter((survivor) => !rows.some((row) => fits(row, survivor)));
   return {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NODE_ARGS, OPTIONS, ROOMS, STATE, specsOf } from './config.ts';
-import type { Mutant } from './score.ts';
+import { isAlive, type Mutant } from './score.ts';
 
 interface Report {
   files: Record<string, { mutants: Mutant[] }>;
@@ -43,12 +43,23 @@ export async function mutantsOf(file: string, options: RunOptions): Promise<Muta
   const holds = existsSync(stamp) && readFileSync(stamp, 'utf8') === options.digest && !options.isFresh;
   if (!holds) {
     mkdirSync(dirname(state), { recursive: true });
+    forgetSurvivors(report);
     writeFileSync(config, JSON.stringify(configOf(file, report, options)));
     await runStryker(config);
     writeFileSync(stamp, options.digest);
   }
   const { files } = JSON.parse(readFileSync(report, 'utf8')) as Report;
   return files[file]?.mutants ?? [];
+}
+
+/** Stryker would run these again only when a test of a new name reaches them; a changed one may have got sharper. */
+function forgetSurvivors(report: string): void {
+  if (!existsSync(report)) return;
+  const content = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  for (const file of Object.values(content.files)) {
+    file.mutants = file.mutants.filter(({ status }) => !isAlive(status));
+  }
+  writeFileSync(report, JSON.stringify(content));
 }
 
 function configOf(file: string, report: string, { jobs, isFresh }: RunOptions): object {

@@ -160,6 +160,10 @@ const REFUSED: [idOrName: string, value: unknown, reason: string][] = [
   ['8001', '3.4', 'notVersion'],
   ['8001', '3.4.256', 'notVersion'],
   ['8001', 341, 'notVersion'],
+  ['8001', ['3.4.1'], 'notVersion'],
+  ['8001', 'x3.4.1', 'notVersion'],
+  ['8001', '3.4.1.2', 'notVersion'],
+  ['8001', '3.4.1-beta.7x', 'notVersion'],
   ['8002', '1.2.3', 'notVersion'],
   ['8008', '0102', 'notBytes'],
   ['8008', 'xy', 'notHexBytes'],
@@ -344,6 +348,7 @@ describe('the catalogue', () => {
     ['8810', 16, { isTransition: true }, /transitionCounter/],
     ['8810', 16, { transitionCounter: 1, isTransition: 2 }, /isTransition: 2/],
     ['8810', 16, { transitionCounter: 1, otherFlags: 256 }, /otherFlags: 256/],
+    ['8000', 70_000, undefined, /65535: 70000$/],
     ['8800', 20, { bytes: 'a' }, /bytes: a/],
     ['8800', 20, { byte: 'ab' }, /byte: ab/],
   ];

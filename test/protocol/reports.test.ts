@@ -1,5 +1,6 @@
 // Every kind's fixtures: a topic and a payload become exactly this report, or this error.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -33,6 +34,12 @@ function read(topic: string, payload: unknown, decode = true, retained = false):
   assert.ok(parsed);
   const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
   return readReport(at, payload, catalogue, decode, retained);
+}
+
+/** The value itself and everything below it that could be shared. */
+function objectsIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(objectsIn)];
 }
 
 const fixturesOf = (file: string): Fixture[] => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
@@ -73,6 +80,9 @@ describe('reports', () => {
       ...['gateway', 'device', 'kind', 'form', 'identifier', 'name', 'unit', 'time'],
       ...['seq', 'value', 'raw'],
     ]);
+    const decoded = MEASUREMENT.replace('measurement/8800', 'measurement-decoded/temperature');
+    const keys = Object.keys(read(decoded, { ext: {}, value: 20, more: 1, seq: 1, time: 't' }));
+    assert.deepEqual(keys.slice(-5), ['time', 'seq', 'value', 'ext', 'more']);
   });
 
   it('keep a key __proto__ of a payload as a key, in the copy too', () => {
@@ -80,7 +90,12 @@ describe('reports', () => {
     for (const report of [read(MEASUREMENT, payload), copyReport(read(MEASUREMENT, payload))]) {
       assert.equal(Object.getPrototypeOf(report), Object.prototype);
       assert.equal(report.polluted, undefined);
-      assert.deepEqual(Object.getOwnPropertyDescriptor(report, '__proto__')?.value, { polluted: 1 });
+      assert.deepEqual(Object.getOwnPropertyDescriptor(report, '__proto__'), {
+        value: { polluted: 1 },
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
       assert.equal(report.constructor, 1);
     }
   });
@@ -92,9 +107,33 @@ describe('reports', () => {
         const report = read(at, JSON.parse(JSON.stringify({ time: 't', value })));
         const copy = copyReport(report);
         assert.deepEqual(copy, report);
-        assert.notEqual(copy.value, report.value);
+        const own = new Set(objectsIn(report));
+        assert.ok(objectsIn(copy).every((object) => !own.has(object)));
       }),
     );
+  });
+
+  /** What is read of a topic is kept, so these are ones that nobody had before. */
+  it('are of the kind that their topic tells, also when it is the first of its kind', () => {
+    const name = `own-${randomUUID()}`;
+    const tails: [rest: string, kind: string, form: string, identifier: string | undefined][] = [
+      [`measurement/${name}`, 'measurement', 'raw', name],
+      [`measurement-decoded/${name}`, 'measurement', 'decoded', name],
+      [`heartbeat/${name}`, 'other', 'raw', name],
+      [`measurement/${name}/more`, 'other', 'raw', `${name}/more`],
+      [`${name}-decoded/x`, 'other', 'decoded', 'x'],
+      [`-decoded-${name}/x`, 'other', 'raw', 'x'],
+      [name, 'other', 'raw', undefined],
+      [`/${name}`, 'other', 'raw', name],
+      [`${name}/`, 'other', 'raw', ''],
+    ];
+    for (const [rest, ...expected] of tails) {
+      for (let again = 0; again < 2; again++) {
+        const { kind, form, segment, identifier } = readReportTopic('t', 'g', 'd', rest);
+        assert.deepEqual([kind, form, identifier], expected, rest);
+        assert.equal(segment, rest.split('/')[0]);
+      }
+    }
   });
 
   it('can be copied whatever their depth', () => {

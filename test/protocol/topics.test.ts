@@ -41,11 +41,26 @@ describe('topics', () => {
     });
   }
 
+  const prefixes: [prefix: string, root: string][] = [
+    ['', ''],
+    ['/', ''],
+    ['site', 'site/'],
+    ['//site/floor-2//', 'site/floor-2/'],
+  ];
+  for (const [prefix, root] of prefixes) {
+    it(`with the prefix "${prefix}" begin with "${root}mt"`, () => {
+      const own = createTopics(prefix);
+      assert.equal(own.responseFilter(G), `${root}mt/gateway/${G}/response/#`);
+      assert.equal(own.reportFilter({}), `${root}mt/gateway/+/device/+/#`);
+    });
+  }
+
   it('of others are left alone', () => {
     const others = [
       ...['', 'mt', 'mt/gateway', 'mt/gateway/', `mt/gateway/${G}`, `mt/gateway/${G}/`, 'mt/gateways/x'],
       ...[`mt/gateway/${G}/request/${D}/read/8800`, `site/mt/gateway/${G}/device/${D}/heartbeat`],
-      `mt/gateway/${G}/devices/${D}/heartbeat`,
+      ...[`mt/gateway/${G}/devices/${D}/heartbeat`, `my/gateway/${G}/device/${D}/heartbeat`],
+      `my/gateway/${G}/response/${D}/read/8800`,
     ];
     for (const topic of others) {
       assert.equal(topics.parseReport(topic), undefined, topic);

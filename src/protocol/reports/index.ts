@@ -1,5 +1,6 @@
 // THE TABLE of report kinds, and how a message becomes a report.
 import type { Catalogue } from '../identifiers.ts';
+import { KnownTopics } from '../known-topics.ts';
 import { isMac } from '../mac.ts';
 import { dfu } from './dfu.ts';
 import { event } from './event.ts';
@@ -66,16 +67,14 @@ export function readReportTopic(topic: string, gateway: string, device: string, 
 
 type Tail = Pick<ReportTopic, 'kind' | 'form' | 'segment' | 'identifier'>;
 
-/** A network uses a few hundred tails at most, so each is taken apart once; what comes from outside is bounded. */
-const TAILS = new Map<string, Tail>();
-const MOST_TAILS = 1_000;
-const LONGEST_TAIL = 100;
+/** A network uses a few hundred tails at most, so each is taken apart once. */
+const TAILS = new KnownTopics<Tail>();
 
 function tailOf(rest: string): Tail {
   const known = TAILS.get(rest);
   if (known !== undefined) return known;
   const tail = readTail(rest);
-  if (TAILS.size < MOST_TAILS && rest.length <= LONGEST_TAIL) TAILS.set(rest, tail);
+  TAILS.set(rest, tail);
   return tail;
 }
 
@@ -138,19 +137,8 @@ function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Repor
   return { gateway, device, kind, form, identifier, name, unit, time };
 }
 
-/** Fields of ours: a payload never sets them, whether they apply to its kind or not. */
-const RESERVED: ReadonlySet<string> = new Set([
-  'gateway',
-  'device',
-  'kind',
-  'form',
-  'identifier',
-  'name',
-  'unit',
-  'raw',
-  'topicKind',
-  'retained',
-]);
+/** Fields of ours that not every report has: a payload does not set them either. */
+const RESERVED: ReadonlySet<string> = new Set(['identifier', 'name', 'unit', 'raw', 'topicKind', 'retained']);
 
 /** Everything else in a payload passes through unchanged, fields of later versions of the service too. */
 function passExtras(report: Report, body: Body): void {

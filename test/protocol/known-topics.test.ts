@@ -1,6 +1,6 @@
 // What is kept of topics stays bounded, whatever a network sends.
 import assert from 'node:assert/strict';
-import { KnownTopics } from '../../src/mqtt/known-topics.ts';
+import { KnownTopics } from '../../src/protocol/known-topics.ts';
 
 const BOUND = 10_000;
 const PATIENCE = 1_000_000;
