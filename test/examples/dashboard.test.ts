@@ -78,6 +78,22 @@ describe('the dashboard', function () {
     assert.match(await ask(page, { operation: 'read', device, identifier: 'no-such' }), /4/);
   });
 
+  it('writes for a visitor only what its list allows', async () => {
+    const { page, service } = dashboard;
+    const [, sensor] = service.fleet.devices;
+    sensor!.values.set('9800', '01');
+    service.forgetCalls();
+    const answer = await ask(page, {
+      operation: 'write',
+      device: sensor!.mac,
+      identifier: 'factory-reset',
+      value: '1',
+    });
+    assert.match(answer, /must not be written/);
+    assert.equal(sensor!.values.get('9800'), '01');
+    assert.ok(service.calls.operations.every(({ operation }) => !operation.startsWith('write')));
+  });
+
   it('causes no error in the browser', () => {
     assert.deepEqual(dashboard.errors, []);
   });

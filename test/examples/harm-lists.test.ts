@@ -122,4 +122,77 @@ describe('a sample flow of the device list', function () {
       assert.equal(trouble.listed(service().gateways[0]!.mac).friendlyName, friendlyName);
     });
   });
+
+  describe('Firmware and jobs', () => {
+    const LABEL = 'Firmware and jobs';
+    const jobs = () => changes().filter(({ path }) => path === '/api/v1/jobs');
+    const taps = {
+      'sample-jobs-select': 'selected',
+      'sample-jobs-catch': 'problems',
+      'sample-jobs-create': 'made',
+    };
+    const deploy = async (env: Record<string, string> = {}) => {
+      await trouble.site.red.deploy([]);
+      await deploySample(trouble.site, LABEL, { env, taps });
+      service().forgetCalls();
+    };
+    const click = (button: string) => press(trouble.site, `sample-jobs-${button}`);
+    const problem = async () => (await trouble.site.red.next('problems')).error as { message: string };
+
+    for (const [name, value] of [
+      ['MODEL', ''],
+      ['MODEL', ' '],
+      ['LIMIT', ''],
+      ['LIMIT', '0'],
+      ['LIMIT', '2.5'],
+      ['FIRMWARE', ''],
+      ['OLDER_THAN', ''],
+    ] as const) {
+      it(`makes no job with ${name} "${value}"`, async () => {
+        await deploy({ [name]: value });
+        await click('start');
+        assert.match((await problem()).message, /have to be set/);
+        await click('confirm');
+        assert.match((await problem()).message, /First press/);
+        assert.deepEqual([service().calls.rest, jobs()], [[], []]);
+      });
+    }
+
+    it('makes one job for what was shown, and none at the second click or after a change of the settings', async () => {
+      await deploy({ LIMIT: '2' });
+      await click('confirm');
+      await problem();
+      await click('start');
+      await trouble.site.red.next('selected');
+      await click('confirm');
+      await trouble.site.red.next('made');
+      await click('confirm');
+      await problem();
+      await click('start');
+      await trouble.site.red.next('selected');
+      await deploySample(trouble.site, LABEL, { env: { LIMIT: '200' }, taps });
+      await click('confirm');
+      await problem();
+      assert.equal(jobs().length, 1);
+      const { devices } = jobs()[0]!.body as { devices: string[] };
+      assert.equal(devices.length, 2);
+    });
+
+    it('selects nothing when the list fails, and asks for no job that was refused', async () => {
+      await deploy();
+      service().faults.rest.add({ kind: 'status', status: 500, only: 'GET /api/v1/devices', times: 1 });
+      await click('start');
+      await problem();
+      await click('confirm');
+      await problem();
+      assert.deepEqual(jobs(), []);
+      await click('start');
+      await trouble.site.red.next('selected');
+      service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/jobs' });
+      await click('confirm');
+      await problem();
+      await click('again');
+      assert.match((await problem()).message, /No job has been made yet/);
+    });
+  });
 });

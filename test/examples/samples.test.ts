@@ -241,20 +241,23 @@ describe('a sample flow', function () {
     await shows('sample-nearest-done', `${device} near ${one}`);
   });
 
-  it('Firmware and jobs: lists firmware, makes a job for old gateways and asks for its state', async () => {
+  it('Firmware and jobs: lists firmware, makes a job for the old gateways that it has shown, and asks for its state', async () => {
     const { service } = site;
     await deploySample(site, 'Firmware and jobs');
     await press(site, 'sample-jobs-list');
     await shows('sample-jobs-listed', `${service.portal.firmwares.length} versions`);
     await press(site, 'sample-jobs-start');
-    await shows('sample-jobs-created', 'job-1 is queued');
     const old = service.devices.filter(
-      ({ connectivity, firmwareVersion }) =>
-        connectivity.connected && ['3.3.2', '2.9.7'].includes(firmwareVersion),
+      ({ connectivity, firmwareVersion, modelNumber }) =>
+        connectivity.connected && modelNumber === '2011' && ['3.3.2', '2.9.7'].includes(firmwareVersion),
     );
+    await shows('sample-jobs-selected', `10 of ${old.length} of model 2011`);
+    assert.equal(service.portal.jobs.length, 0);
+    await press(site, 'sample-jobs-confirm');
+    await shows('sample-jobs-created', 'job-1 is queued');
     assert.deepEqual(service.portal.jobs[0]?.request, {
       firmware: '3.4.1',
-      devices: old.map(({ id }) => id),
+      devices: old.slice(0, 10).map(({ id }) => id),
     });
     await press(site, 'sample-jobs-again');
     await shows('sample-jobs-done', 'job-1 is queued');

@@ -1,0 +1,131 @@
+// What the dashboard's flow does with messages that no honest page and no honest gateway would send.
+import assert from 'node:assert/strict';
+import dashboard from '../../examples/dashboard/Live dashboard.json' with { type: 'json' };
+import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+
+const FLOW = dashboard as unknown as NodeConfig[];
+const PARTS = ['dashboard-network', 'dashboard-request', 'dashboard-happened', 'dashboard-snapshot'];
+const nodeOf = (id: string): NodeConfig => FLOW.find((node) => node.id === id)!;
+
+describe('the flow of the dashboard', function () {
+  this.timeout(20_000);
+  let red: NodeRed;
+
+  before(async function () {
+    this.timeout(120_000);
+    red = await startNodeRed(VERSIONS[0]!);
+  });
+  after(() => red?.stop());
+
+  /** Deploys the function nodes that the widgets talk to, each between a source and sinks. */
+  async function deploy(writable?: string): Promise<void> {
+    const tab = nodeOf('dashboard-tab');
+    const env = (tab.env as { name: string; value: string }[]).map((entry) =>
+      entry.name === 'WRITABLE' ? { ...entry, value: writable ?? entry.value } : entry,
+    );
+    const z = tab.id;
+    const parts = PARTS.map((id) => ({
+      ...nodeOf(id),
+      wires: nodeOf(id).wires!.map((_, port) => [`${id}-${port}`]),
+    }));
+    const sources = PARTS.map((id) => ({ ...source(`to-${id}`, [id]), z }));
+    const sinks = parts.flatMap(({ wires }) => wires.flat().map((id) => ({ ...sink(id), z })));
+    const last = {
+      id: 'last',
+      type: 'inject',
+      z,
+      x: 1,
+      y: 1,
+      props: [],
+      once: true,
+      onceDelay: 0.1,
+      wires: [['up']],
+    };
+    await red.deploy([{ ...tab, env }, ...parts, ...sources, ...sinks, last, { ...sink('up'), z }]);
+    await red.next('up');
+  }
+
+  const ask = (payload: unknown) =>
+    red.send('to-dashboard-request', { payload, gateway: 'c0141f68fc3d', key: 'aa' });
+  const asked = () => red.next('dashboard-request-0');
+  const refused = async () =>
+    ((await red.next('dashboard-request-1')) as { error: { message: string } }).error.message;
+
+  it('writes nothing that WRITABLE does not name, however it is spelled', async () => {
+    await deploy();
+    const device = 'e4a7c5102030';
+    const identifiers = [
+      'factory-reset',
+      'FACTORY-RESET',
+      '8301',
+      'soft-reset',
+      '9800',
+      'alarm/x',
+      'alarm,',
+      '',
+      null,
+      ['alarm'],
+    ];
+    for (const identifier of identifiers) {
+      ask({ operation: 'write', device, identifier, value: 'true' });
+      assert.match(await refused(), /must not be written/);
+    }
+    ask({ operation: 'write', device, identifier: ' Alarm ', value: 'true' });
+    const { request: _request, _msgid, ...msg } = await asked();
+    assert.deepEqual(msg, { operation: 'write', device, identifier: 'alarm', payload: true });
+    assert.equal(red.waiting('dashboard-request-0'), 0);
+  });
+
+  it('writes nothing at all when WRITABLE is empty', async () => {
+    await deploy(' , ');
+    for (const identifier of ['alarm', '', ',']) {
+      ask({ operation: 'write', device: 'e4a7c5102030', identifier, value: '1' });
+      assert.match(await refused(), /must not be written/);
+    }
+  });
+
+  it('refuses a request that is none', async () => {
+    await deploy();
+    for (const payload of [null, 'x', [], { operation: 'reset', device: 'a' }, { operation: ['write'] }]) {
+      ask(payload);
+      assert.equal(await refused(), 'no such operation');
+    }
+    for (const device of [undefined, '', {}, 5]) {
+      ask({ operation: 'read', device, identifier: 'alarm' });
+      assert.equal(await refused(), 'the device is missing');
+    }
+    ask({ operation: 'read', device: 'constructor', identifier: 'alarm' });
+    assert.equal((await asked()).gateway, undefined);
+  });
+
+  it('shows a picture whatever reports say of parents, levels and times', async () => {
+    await deploy();
+    const device = 'e4a7c5102030';
+    const gateway = 'c0141f68fc3d';
+    const time = new Date().toISOString();
+    const reports = [
+      { kind: 'rssi', parent: 'e40000000001', rssi: 'loud' },
+      { kind: 'rssi', parent: '__proto__', rssi: -1 },
+      { kind: 'rssi', parent: 'e40000000002', rssi: -50 },
+      { kind: 'property', name: 'battery-level', value: '50; color: red' },
+      { kind: 'measurement', name: 'temperature', value: 20, time: '2999-01-01T00:00:00Z' },
+      { kind: 'measurement', name: 'temperature', value: null },
+      { kind: 'heartbeat', status: null },
+    ];
+    for (const report of reports) {
+      const msg = { device, gateway, report: { time, ...report } };
+      red.send('to-dashboard-network', msg);
+      red.send('to-dashboard-happened', msg);
+    }
+    red.send('to-dashboard-snapshot', {});
+    const { devices, now } = (await red.next('dashboard-snapshot-0')).payload as {
+      now: number;
+      devices: { battery: unknown; parents: { mac: string; rssi: number }[]; points: { time: number }[] }[];
+    };
+    assert.equal(devices.length, 1);
+    const [{ battery, parents, points } = assert.fail()] = devices;
+    assert.deepEqual([battery, points.length], [null, 1]);
+    assert.ok(points[0]!.time <= now);
+    assert.ok(parents.every(({ rssi }) => Number.isFinite(rssi)));
+  });
+});
