@@ -36,6 +36,16 @@ const ALONE: readonly string[] = [
   'src/mqtt/plan.ts',
   'src/mqtt/turns.ts',
   'src/protocol/known-topics.ts',
+  'src/rest/addresses.ts',
+  'src/rest/auth.ts',
+  'src/rest/device-index.ts',
+  'src/rest/filters.ts',
+  'src/rest/inputs.ts',
+  'src/rest/progress.ts',
+  'src/rest/retry.ts',
+  'src/rest/secrets.ts',
+  'src/rest/semaphore.ts',
+  'src/rest/versions.ts',
   'src/seen.ts',
 ];
 

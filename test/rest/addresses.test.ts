@@ -1,0 +1,208 @@
+// Addresses of the settings, paths and queries of flows: what they become, and why the rest is refused.
+import assert from 'node:assert/strict';
+import { ServiceError } from '../../src/errors.ts';
+import {
+  appendQuery,
+  isWellFormed,
+  leadsAway,
+  readBaseAddress,
+  readPath,
+  readQuery,
+} from '../../src/rest/addresses.ts';
+
+/** The reason and cause of a refusal. */
+function refusal(read: () => unknown): [string, Record<string, unknown>] {
+  try {
+    read();
+  } catch (error) {
+    assert.ok(error instanceof ServiceError && error.code === 'INVALID_INPUT', String(error));
+    return [error.text.key.replace('INVALID_INPUT.', ''), error.cause];
+  }
+  return assert.fail('was not refused');
+}
+
+describe('base addresses', () => {
+  for (const [text, origin, host, prefix] of [
+    ['http://host', 'http://host', 'host', ''],
+    [' HTTPS://Host:8443/a/b// ', 'https://host:8443', 'host:8443', '/a/b'],
+    ['http://[::1]:80/', 'http://[::1]', '[::1]', ''],
+    ['http://host/a//b/', 'http://host', 'host', '/a//b'],
+  ] as const) {
+    it(`may be ${text}`, () => {
+      assert.deepEqual(readBaseAddress('baseUrl', text), { origin, host, prefix });
+    });
+  }
+
+  for (const [text, reason, shown = text] of [
+    ['', 'notHttpUrl'],
+    ['host', 'notHttpUrl'],
+    ['http://', 'notHttpUrl'],
+    ['ftp://host', 'notHttpUrl'],
+    ['xhttp://host', 'notHttpUrl'],
+    ['http:/host', 'notHttpUrl'],
+    ['http://host?a', 'notHttpUrl'],
+    ['http://host#a', 'notHttpUrl'],
+    ['http://name@host', 'secretInUrl', 'http://…@host'],
+    ['http://:word@host', 'secretInUrl', 'http://…@host'],
+    ['http://name:word@host/a', 'secretInUrl', 'http://…@host/a'],
+    ['nothing://name:word@host', 'notHttpUrl', 'nothing://…@host'],
+  ] as const) {
+    it(`may not be ${text}: ${reason}`, () => {
+      const expected = [reason, { field: 'authUrl', value: shown }];
+      assert.deepEqual(
+        refusal(() => readBaseAddress('authUrl', text)),
+        expected,
+      );
+    });
+  }
+});
+
+describe('paths of free requests', () => {
+  for (const [value, reason] of [
+    [undefined, 'missing'],
+    [null, 'missing'],
+    ['', 'missing'],
+    [5, 'notText'],
+    [`/${'x'.repeat(4000)}`, 'tooLong'],
+    ['http:x', 'badPath'],
+    [' A+b-.1:x', 'badPath'],
+    ['a\\b', 'badPath'],
+    ['a#b', 'badPath'],
+    ['%', 'badPath'],
+    ['%4', 'badPath'],
+    ['%g0', 'badPath'],
+    ['%0g', 'badPath'],
+    ['?a=%1f', 'badPath'],
+    ['?a=\u007f', 'badPath'],
+    ['//x', 'badPath'],
+    ['\ud800', 'badPath'],
+  ] as const) {
+    it(`may not be ${JSON.stringify(value)?.slice(0, 30)}: ${reason}`, () => {
+      assert.deepEqual(
+        refusal(() => readPath(value)),
+        [reason, { field: 'path', value }],
+      );
+    });
+  }
+
+  for (const [value, path] of [
+    ['/', '/'],
+    ['a', '/a'],
+    ['1:b', '/1:b'],
+    ['/a:b', '/a:b'],
+    ['?a=b', '/?a=b'],
+    ['?a=../..', '/?a=../..'],
+    ['/%41%FF', '/%41%FF'],
+    ['/a b?c d', '/a%20b?c%20d'],
+    ['/ü', '/%C3%BC'],
+    ['/%25', '/%25'],
+    ['/%2541', '/%2541'],
+    [`/${'x'.repeat(3999)}`, `/${'x'.repeat(3999)}`],
+  ] as const) {
+    it(`may be ${value.slice(0, 30)}`, () => assert.equal(readPath(value), path));
+  }
+
+  it('say how long they may be', () => {
+    assert.throws(() => readPath('x'.repeat(4001)), { message: /longer than 4000 characters/ });
+  });
+
+  it('lead away with control characters, a host or dots at any layer of encoding', () => {
+    for (const text of [
+      '\u001f',
+      '\u007f',
+      '/%2500',
+      '//x',
+      '\\\\x',
+      '/%255cx',
+      '.',
+      'x/%252525252e',
+      'a;/.;b',
+      '..?x',
+      '..#x',
+    ]) {
+      assert.equal(leadsAway(text), true, text);
+    }
+    for (const text of [
+      '',
+      '/',
+      'a//b',
+      '\u0080',
+      '%80',
+      '.;x'.slice(1),
+      'x;..',
+      'x?..',
+      'a.',
+      '.a',
+      '...',
+      '%2e2e',
+    ]) {
+      assert.equal(leadsAway(text), false, text);
+    }
+  });
+});
+
+describe('queries', () => {
+  it('may be absent', () => {
+    for (const value of [undefined, null, '']) assert.deepEqual(readQuery(value), {});
+    assert.deepEqual(readQuery({}), {});
+  });
+
+  it('are copied, so that a flow may change its own meanwhile', () => {
+    const query = { a: [1, 2], b: 'x' };
+    const read = readQuery(query);
+    query.a.push(3);
+    query.b = 'y';
+    assert.deepEqual(read, { a: [1, 2], b: 'x' });
+  });
+
+  it('may have texts, numbers, booleans, nothing, and arrays of them', () => {
+    const query = { t: 'é', n: 1.5, b: false, z: null, u: undefined, a: ['x', 0, true], e: [] };
+    assert.deepEqual(readQuery(query), query);
+  });
+
+  for (const value of [
+    'a=b',
+    0,
+    true,
+    [],
+    ['a'],
+    () => 1,
+    { a: {} },
+    { a: [null] },
+    { a: [undefined] },
+    { a: Number.POSITIVE_INFINITY },
+    { a: [Number.NaN] },
+    { a: 1n },
+    { '': 1 },
+    { '\ud800': 1 },
+    { a: ['\udc00'] },
+    { a: 'b', c: Symbol('d') },
+  ]) {
+    it(`may not be ${typeof value === 'object' ? Object.keys(value).length : String(value)} ${typeof value}`, () => {
+      assert.deepEqual(
+        refusal(() => readQuery(value)),
+        ['notQuery', { field: 'query', value }],
+      );
+    });
+  }
+
+  it('are appended encoded, after those that are there', () => {
+    assert.equal(appendQuery('/a'), '/a');
+    assert.equal(appendQuery('/a', {}), '/a');
+    assert.equal(appendQuery('/a', { b: [], c: null, d: undefined }), '/a');
+    assert.equal(appendQuery('/a', { 'b c': ['&', 2], d: false, e: '' }), '/a?b%20c=%26&b%20c=2&d=false&e=');
+    assert.equal(appendQuery('/a?x', { b: 1 }), '/a?x&b=1');
+    assert.equal(appendQuery('/a', { b: [null, 1, undefined] }), '/a?b=1');
+  });
+
+  it('are of well-formed text', () => {
+    assert.deepEqual(['', 'a', '🏢', '\ud800', 'a\udc00b', '\udc00\ud800'].map(isWellFormed), [
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

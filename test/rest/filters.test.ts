@@ -1,0 +1,146 @@
+// Filters of the device list: what a device has to have, and what is no filter.
+import assert from 'node:assert/strict';
+import { createDeviceFilter } from '../../src/rest/filters.ts';
+import type { Device } from '../../src/rest/types.ts';
+
+describe('device filter', () => {
+  const device: Device = {
+    id: 'bmac-c0141f68fc3d',
+    friendlyName: 'Büro North',
+    modelNumber: '2011',
+    labels: ['floor-1', 'north, east'],
+    connectivity: { connected: true },
+    firmwareVersion: '3.4.0-beta.2',
+  };
+  const EMPTY = { id: 'x' } as Device;
+
+  const ROWS: [Record<string, unknown>, boolean][] = [
+    [{}, true],
+    [{ labels: '', connected: null, model: undefined, firmware: '', search: '' }, true],
+    [{ labels: [] }, true],
+    [{ labels: 'floor-1' }, true],
+    [{ labels: 'north, east' }, true],
+    [{ labels: ['floor-2', 'floor-1'] }, true],
+    [{ labels: ['floor-2'] }, false],
+    [{ connected: true }, true],
+    [{ connected: 'False' }, false],
+    [{ model: '2011' }, true],
+    [{ model: 2011 }, true],
+    [{ model: '201' }, false],
+    [{ firmware: '3.4.0-beta.2' }, true],
+    [{ firmware: '<3.4.0' }, true],
+    [{ firmware: '>=3.4.0' }, false],
+    [{ firmware: '3.x' }, true],
+    [{ firmware: '>=3.0.0 <3.4.0 || 9' }, true],
+    [{ firmware: 'banana' }, false],
+    [{ search: 'büRO' }, true],
+    [{ search: 'FC3D' }, true],
+    [{ search: 'south' }, false],
+    [{ labels: 'floor-1', connected: false }, false],
+  ];
+  for (const [filter, expected] of ROWS) {
+    it(`${expected ? 'lets a device through' : 'keeps a device back'} by ${JSON.stringify(filter)}`, () => {
+      assert.equal(createDeviceFilter(filter)(device), expected);
+    });
+  }
+
+  it('takes a device without any field for not connected and not matching', () => {
+    assert.equal(createDeviceFilter({ connected: false })(EMPTY), true);
+    for (const filter of [
+      { labels: 'a' },
+      { model: '1' },
+      { firmware: '*' },
+      { search: 'z' },
+      { connected: true },
+    ]) {
+      assert.equal(createDeviceFilter(filter)(EMPTY), false, JSON.stringify(filter));
+    }
+  });
+
+  const BAD: [string, unknown][] = [
+    ['labels', 5],
+    ['labels', [1]],
+    ['labels', ['']],
+    ['labels', {}],
+    ['connected', 'yes'],
+    ['connected', 1],
+    ['connected', 'constructor'],
+    ['model', {}],
+    ['firmware', '>>1'],
+    ['firmware', '<=banana'],
+    ['firmware', []],
+    ['search', true],
+    ['search', 'x'.repeat(501)],
+  ];
+  for (const [field, value] of BAD) {
+    it(`refuses ${field} = ${JSON.stringify(value)?.slice(0, 30)}`, () => {
+      assert.throws(() => createDeviceFilter({ [field]: value }), {
+        code: 'INVALID_INPUT',
+        cause: { field, value },
+      });
+    });
+  }
+
+  const LIMIT = 'x'.repeat(500);
+  for (const [filter, device, expected] of [
+    [{ connected: 'True ' }, { connectivity: { connected: true } }, true],
+    [{ connected: false }, { connectivity: { connected: 'no' } }, true],
+    [{ connected: true }, { connectivity: { connected: 'true' } }, false],
+    [{ connected: true }, { connectivity: null }, false],
+    [{ model: ' 2011 ' }, { modelNumber: 2011 }, true],
+    [{ model: 'null' }, { modelNumber: null }, false],
+    [{ model: 'undefined' }, {}, false],
+    [{ labels: 'a' }, { labels: 'a' }, false],
+    [{ labels: ['a', 'b'] }, { labels: [1, 'b'] }, true],
+    [{ firmware: '3.4.0' }, { firmwareVersion: 3.4 }, false],
+    [{ firmware: 'factory-build' }, { firmwareVersion: 'factory-build' }, true],
+    [{ firmware: ' <4 ' }, { firmwareVersion: '3' }, true],
+    [{ search: LIMIT }, { friendlyName: `a${LIMIT}` }, true],
+    [{ search: ' room ' }, { friendlyName: 'ROOM' }, true],
+    [{ search: 5 }, { id: 'x5' }, true],
+    [{ search: 'x' }, { id: 5, friendlyName: 'y' }, false],
+    [{ search: 'é' }, { friendlyName: 'É' }, true],
+  ] as [Record<string, unknown>, Record<string, unknown>, boolean][]) {
+    const shown = `${JSON.stringify(filter).slice(0, 40)} of ${JSON.stringify(device).slice(0, 40)}`;
+    it(`${expected ? 'is passed' : 'is not passed'}: ${shown}`, () => {
+      assert.equal(createDeviceFilter(filter)(device as Device), expected);
+    });
+  }
+
+  for (const signs of ['<', '>', '=', '^', '~', '|', '*', ' ']) {
+    it(`takes ${JSON.stringify(signs)} in a firmware for a range with a mistake in it`, () => {
+      assert.throws(() => createDeviceFilter({ firmware: `ba${signs}nana` }), {
+        code: 'INVALID_INPUT',
+        message: /firmware must be a version or a range/,
+      });
+    });
+  }
+
+  it('refuses numbers that are none, with the reason', () => {
+    assert.throws(() => createDeviceFilter({ model: Number.NaN }), { message: /model must be text/ });
+    assert.throws(() => createDeviceFilter({ labels: [''] }), {
+      message: /labels must be a label or a list/,
+    });
+    assert.throws(() => createDeviceFilter({ connected: 'ja' }), {
+      message: /connected must be true or false/,
+    });
+  });
+
+  it('gives each of more than a thousand versions its own answer, again and again', () => {
+    const filter = createDeviceFilter({ firmware: '<1.500.0' });
+    for (let round = 0; round < 2; round++) {
+      for (let minor = 0; minor < 1100; minor++) {
+        assert.equal(filter({ id: 'x', firmwareVersion: `1.${minor}.0` }), minor < 500, `${minor}`);
+      }
+    }
+  });
+
+  it('refuses a list that throws when it is looked at', () => {
+    const labels = Object.assign(['a'], {
+      [Symbol.iterator]() {
+        throw new Error('not to be read');
+      },
+    });
+    assert.throws(() => createDeviceFilter({ labels }), { code: 'INVALID_INPUT' });
+  });
+});

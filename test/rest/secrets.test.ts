@@ -1,0 +1,77 @@
+// Passwords and tokens in what is shown: hidden in every spelling, also at the cut.
+import assert from 'node:assert/strict';
+import { hideSecrets, showBody } from '../../src/rest/secrets.ts';
+
+const SECRET = 'pä ss/"w?';
+const JWT = `eyJ${'a'.repeat(8)}.b-_.c_-`;
+
+describe('secrets', () => {
+  const SPELLINGS: Record<string, string> = {
+    plain: SECRET,
+    'in JSON': JSON.stringify(SECRET).slice(1, -1),
+    'in JSON with escaped slashes': JSON.stringify(SECRET).slice(1, -1).replaceAll('/', '\\/'),
+    'in a URL': encodeURIComponent(SECRET),
+    'in a form': encodeURIComponent(SECRET).replaceAll('%20', '+'),
+    'every byte encoded': [...Buffer.from(SECRET)]
+      .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
+      .join(''),
+    'every byte encoded in capitals': [...Buffer.from(SECRET)]
+      .map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`)
+      .join(''),
+    'in Base64': Buffer.from(SECRET).toString('base64'),
+    'in Base64 without padding': Buffer.from(SECRET).toString('base64').replace(/=+$/, ''),
+  };
+  for (const [how, spelling] of Object.entries(SPELLINGS)) {
+    it(`are hidden ${how}, wherever they stand`, () => {
+      assert.equal(hideSecrets(`<${spelling}|${spelling}>`, [SECRET]), '<***|***>');
+    });
+  }
+
+  it('are hidden with bytes below 16, and with control characters', () => {
+    assert.equal(hideSecrets('a%01b %61%01%62', ['a\u0001b']), '*** ***');
+  });
+
+  it('are hidden when one is a part of the other, the longer one first', () => {
+    assert.equal(hideSecrets('secret-secret2', ['secret', 'secret2']), '***-***');
+  });
+
+  it('are hidden with half of a surrogate pair in them', () => {
+    assert.equal(hideSecrets('a\ud800b', ['a\ud800b']), '***');
+  });
+
+  it('hide nothing when they are empty', () => {
+    assert.equal(hideSecrets('text', ['']), 'text');
+    assert.equal(showBody('text', []), 'text');
+  });
+
+  it('are known as tokens by their shape, also such as never came here', () => {
+    assert.equal(
+      hideSecrets(`a ${JWT} b xeyJ${'a'.repeat(8)}.b.c eyJshort.b.c`, []),
+      `a *** b xeyJ${'a'.repeat(8)}.b.c eyJshort.b.c`,
+    );
+    assert.equal(hideSecrets(`(${`eyJ${'a'.repeat(8)}`}.b.)`, []), '(***)');
+  });
+
+  it('are hidden before a body is cut to 500 characters', () => {
+    assert.equal(showBody(`${'x'.repeat(494)} ${JWT} end`, []), `${'x'.repeat(494)} *** e`);
+    assert.equal(showBody('y'.repeat(501), []), 'y'.repeat(500));
+  });
+
+  it('are not shown by half where a body was too long to be searched to its end', () => {
+    const secret = 'secret-that-is-cut';
+    const many = secret.repeat(888);
+    assert.ok(many.length < 16_000 && many.length + secret.length > 16_000);
+    const searched = `${many}${secret.slice(0, 16_000 - many.length)}`;
+    const shown = showBody(`${searched}${secret}`, [secret]);
+    assert.equal(shown, '***'.repeat(888).slice(0, 500));
+    // Nothing but the end is left, and of it nothing that a spelling of the secret could reach into.
+    const late = showBody(`${'eyJaaaaaaaa.b.c '.repeat(999)}${' '.repeat(5)}${secret.repeat(2)}`, [secret]);
+    assert.ok(!late.includes('secret'), late);
+  });
+
+  it('take nothing from the end of a body that was searched whole', () => {
+    const body = `${' '.repeat(10)}secret-that-is`;
+    assert.equal(showBody(body, ['secret-that-is-cut']), body);
+    assert.equal(showBody('x'.repeat(16_000), ['secret']), 'x'.repeat(500));
+  });
+});
