@@ -104,6 +104,11 @@ export class DeviceDirectory {
     return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
   }
 
+  /** Milliseconds since the last known list came; infinite when there is none, or a change has made it old. */
+  get listAge(): number {
+    return this.#clock.now() - this.#fetchedAt;
+  }
+
   /** The friendly name of a device in the last known list; asks nobody. @param mac 12 lowercase hex digits */
   nameOf(mac: string): string | undefined {
     return this.#list?.byMac.get(mac)?.name;
@@ -122,7 +127,7 @@ export class DeviceDirectory {
   async #listForPicker(signal: AbortSignal | undefined): Promise<DeviceIndex> {
     try {
       const list = await this.#listOfAge(PICKER_AGE_MS, signal);
-      if (this.#age() > AHEAD_AGE_MS) this.#fetch().catch(() => undefined);
+      if (this.listAge > AHEAD_AGE_MS) this.#fetch().catch(() => undefined);
       return list;
     } catch (error) {
       const isStopped = error instanceof ServiceError && error.code === 'CLOSED';
@@ -131,13 +136,9 @@ export class DeviceDirectory {
     }
   }
 
-  #age(): number {
-    return this.#clock.now() - this.#fetchedAt;
-  }
-
   async #listOfAge(maxAge: number, signal: AbortSignal | undefined): Promise<DeviceIndex> {
     if (signal?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
-    if (this.#list && this.#age() <= maxAge) return this.#list;
+    if (this.#list && this.listAge <= maxAge) return this.#list;
     return unlessAborted(this.#fetch(), signal);
   }
 

@@ -6,10 +6,11 @@ import type { Report } from './protocol/reports/index.ts';
 /** Reports that wait for the first list; beyond it the oldest are lost, with one warning. */
 const MOST_HELD = 1_000;
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
-/** Milliseconds: gates that look at the same time share one list. */
-const SHARED = 5_000;
+/** The first list of a node may be this old: what somebody has just labelled counts after the deploy. */
+const FIRST_AGE_MS = 5_000;
 /** How soon a failed refresh is tried again, at the latest. */
-const RETRY = 30_000;
+const RETRY_MS = 30_000;
+const MIN_WAIT_MS = 1_000;
 
 /** `waiting`: no list yet; `ready`; `stale`: the last known list holds, the service could not be asked again. */
 export interface LabelState {
@@ -20,6 +21,8 @@ export interface LabelState {
 }
 
 export interface LabelSource {
+  /** Milliseconds since the list that was given last came. */
+  readonly listAge: number;
   /** MACs of the gateways that carry one of the labels, from a list no older than `maxAge` milliseconds. */
   gatewaysWithLabels(
     labels: readonly string[],
@@ -106,12 +109,11 @@ export class LabelGate implements ReportListener {
   async #update(): Promise<void> {
     let wait = this.#refresh;
     try {
-      const allowed = await this.#source.gatewaysWithLabels(
-        this.#labels,
-        Math.min(this.#refresh / 2, SHARED),
-        this.#stop.signal,
-      );
+      const allowed = await this.#source.gatewaysWithLabels(this.#labels, this.#maxAge(), this.#stop.signal);
       if (this.#stop.signal.aborted) return;
+      // The next look comes when this list is due, so that nodes that were deployed at different times share one.
+      const { listAge } = this.#source;
+      if (listAge < this.#refresh) wait = this.#refresh - listAge;
       this.#allowed = allowed;
       this.#tell({ name: 'ready', lost: this.#lost });
       this.#replay(this.takeHeld());
@@ -119,8 +121,12 @@ export class LabelGate implements ReportListener {
       if (this.#stop.signal.aborted) return;
       const name = this.#allowed ? 'stale' : 'waiting';
       this.#tell({ name, lost: this.#lost, error: error as ServiceError });
-      wait = Math.min(wait, RETRY);
+      wait = Math.min(wait, RETRY_MS);
     }
-    this.#timer = setTimeout(() => void this.#update(), wait);
+    this.#timer = setTimeout(() => void this.#update(), Math.max(MIN_WAIT_MS, wait));
+  }
+
+  #maxAge(): number {
+    return this.#allowed ? this.#refresh / 2 : Math.min(this.#refresh / 2, FIRST_AGE_MS);
   }
 }

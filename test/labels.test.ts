@@ -120,7 +120,7 @@ describe('reports of gateways with a label', () => {
       (messages) => void waiting.push(...messages),
       ['office'],
       300_000,
-      { gatewaysWithLabels: async () => new Set([G]) },
+      { listAge: 0, gatewaysWithLabels: async () => new Set([G]) },
       ({ name }) => void states.push(name),
     );
     const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
@@ -145,7 +145,7 @@ describe('reports of gateways with a label', () => {
         () => {},
         ['office'],
         300_000,
-        { gatewaysWithLabels: () => new Promise(() => {}) },
+        { listAge: 0, gatewaysWithLabels: () => new Promise(() => {}) },
         (state) => void lost.push(state.lost),
       );
     const [many, large] = [create(), create()];
