@@ -47,6 +47,8 @@ export interface MqttSettings {
   /** What an acknowledgement carries besides `id`: strings of the form `{{name}}` are replaced by the sample's field. */
   ackPayload: Record<string, unknown>;
   tls?: TlsSettings;
+  /** Memory of reports of QoS 0 that wait for slow flows; 64 MB when left out. */
+  maxWaitingBytes?: number;
 }
 
 export interface Settings {

@@ -7,7 +7,7 @@ import type { Seen } from '../seen.ts';
 import type { MqttSettings } from '../settings.ts';
 import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
-import { Intake } from './intake.ts';
+import { Intake, type IntakeTargets } from './intake.ts';
 import { Leftovers } from './leftovers.ts';
 import type { Lane } from './outbox.ts';
 import type { ReadFilter } from './report-filter.ts';
@@ -67,7 +67,7 @@ export class Gateways {
     const topics = createTopics(settings.topicPrefix);
     this.#leftovers = new Leftovers(topics, this.#share);
     this.#reports = new Reports(topics, catalogue, seen, log, settings.sharedGroup !== '');
-    this.#intake = new Intake(topics, {
+    const targets: IntakeTargets = {
       report: (topic, payload, retained) => this.#report(topic, payload, retained),
       response: (parsed, payload, retained, topic) => {
         const isAsked = this.#requests.receive(parsed, payload, retained);
@@ -78,7 +78,8 @@ export class Gateways {
         events.released();
       },
       lost: (count) => this.#overloaded(count),
-    });
+    };
+    this.#intake = new Intake(topics, targets, settings.maxWaitingBytes);
     this.#connection = new Connection(settings, log, {
       message: (topic, payload, qos, retained, done) =>
         this.#intake.take(topic, payload, qos, retained, done),

@@ -4,7 +4,6 @@ import { Turns } from './turns.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. */
 const LONGEST_HOLD = 10_000;
-/** Memory of the reports of QoS 0 that wait; beyond it the oldest are lost. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** What a waiting report takes beside its payload and its topic. */
 const OVERHEAD_BYTES = 250;
@@ -41,6 +40,7 @@ type Done = (error?: Error) => void;
 export class Intake {
   readonly #topics: Topics;
   readonly #targets: IntakeTargets;
+  readonly #maxBytes: number;
   #queue: Waiting[] = [];
   #head = 0;
   #bytes = 0;
@@ -50,9 +50,11 @@ export class Intake {
   #lost = 0;
   #calm: NodeJS.Timeout | undefined;
 
-  constructor(topics: Topics, targets: IntakeTargets) {
+  /** @param maxBytes memory of the reports of QoS 0 that wait; beyond it the oldest are lost */
+  constructor(topics: Topics, targets: IntakeTargets, maxBytes = MAX_WAITING_BYTES) {
     this.#topics = topics;
     this.#targets = targets;
+    this.#maxBytes = maxBytes;
   }
 
   take(topic: string, payload: Buffer, qos: number, retained: boolean, done: Done): void {
@@ -110,7 +112,7 @@ export class Intake {
     this.#queue.push(report);
     this.#bytes += sizeOf(report);
     // What is not acknowledged yet holds up the connection, so that nothing comes behind it.
-    while (this.#bytes > MAX_WAITING_BYTES && this.#queue[this.#head]?.done === undefined) this.#lose();
+    while (this.#bytes > this.#maxBytes && this.#queue[this.#head]?.done === undefined) this.#lose();
     this.#compact();
   }
 

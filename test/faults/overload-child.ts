@@ -4,8 +4,6 @@ import { GATEWAY } from './field.ts';
 
 const [url = '', rate = '0', seconds = '0'] = process.argv.slice(2);
 const PUMP_EVERY = 10;
-/** So large that what waits reaches its bound in seconds. */
-const PADDING = 'x'.repeat(2_000);
 
 async function run(): Promise<void> {
   const client = await connectAsync(url);
@@ -17,11 +15,7 @@ async function run(): Promise<void> {
     for (; sent < due; sent++) {
       const topic = `mt/gateway/${GATEWAY}/device/d0000000000${sent % 10}/measurement/8801`;
       const value = sent.toString(16).padStart(8, '0');
-      client.publish(
-        topic,
-        `{"time":"${time}","seq":${sent % 256},"value":"${value}","padding":"${PADDING}"}`,
-        { qos: 0 },
-      );
+      client.publish(topic, `{"time":"${time}","seq":${sent % 256},"value":"${value}"}`, { qos: 0 });
     }
     await new Promise((resolve) => setTimeout(resolve, PUMP_EVERY));
   }

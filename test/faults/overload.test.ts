@@ -16,6 +16,8 @@ const RATE = 20_000;
 const SECONDS = isLong ? 60 : 4;
 /** Microseconds that the flow spends on each report: 5 000 a second. */
 const COST = 200;
+/** Some 10 000 reports, so that the bound is reached and worked off in seconds. */
+const MAX_WAITING_BYTES = 4e6;
 /** Resident memory may grow while the engine settles; after that it stays, however long the overload lasts. */
 const SETTLED_AFTER = 0.25;
 const MOST_GROWTH = 50e6;
@@ -34,7 +36,8 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
     field = await openField(mosquitto.url);
     const log = { info() {}, trace() {}, warn: (text: string) => void warnings.push(text) };
     // On a machine with few cores the broker and the sender compete with the flow: an answer may take seconds.
-    session = new Session({ mqtt: mqttSettings(mosquitto.url, { requestTimeout: 30_000 }) }, log);
+    const changes = { requestTimeout: 30_000, maxWaitingBytes: MAX_WAITING_BYTES };
+    session = new Session({ mqtt: mqttSettings(mosquitto.url, changes) }, log);
   });
   after(async () => {
     await session?.close();
