@@ -1,10 +1,11 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { LabelState, ReportFilter, Subscriber } from '../../src/index.ts';
+import type { LabelState, Subscriber } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime.ts';
 import { type View, viewOfLabels, viewOfSession } from '../shared/status.ts';
 import { translate } from '../shared/text.ts';
-import { type ReportInConfig, upgrade } from './config.ts';
+import { upgrade } from './config.ts';
+import { filterOf } from './filter.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
 
 export default function registerReportIn(RED: NodeAPI): void {
@@ -61,12 +62,4 @@ function createTeller(RED: NodeAPI, node: Node, fail: (error: unknown, msg: Node
     }
     hasFailed = name !== 'ready' && (hasFailed || error !== undefined);
   };
-}
-
-/** Seconds; what a timer can wait for. */
-const LONGEST_REFRESH = 2_000_000;
-
-function filterOf(config: ReportInConfig): ReportFilter {
-  const { version, name, service, output, ...filter } = config;
-  return { ...filter, labelRefresh: Math.min(Math.max(filter.labelRefresh, 1), LONGEST_REFRESH) };
 }

@@ -2,11 +2,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
-import { upgrade as upgradeFilter } from '../report-in/config.ts';
 import { readNumber } from '../shared/defaults.ts';
-import { findService } from '../shared/runtime.ts';
+import type { ServiceNode } from '../shared/runtime.ts';
 import { toFlowError } from '../shared/text.ts';
 import { testConnection } from './connection-test.ts';
+import { findForEditor } from './instances.ts';
+import { preview } from './preview.ts';
 
 const MOST_ROWS = 1_000;
 const ROWS = 50;
@@ -19,7 +20,7 @@ export function registerAdmin(RED: NodeAPI): void {
   httpAdmin.get('/mt-service/:id/devices', mayRead, answer(RED, listDevices));
   httpAdmin.get('/mt-service/:id/labels', mayRead, answer(RED, listLabels));
   httpAdmin.get('/mt-service/:id/seen', mayRead, answer(RED, listSeen));
-  httpAdmin.post('/mt-service/:id/preview', mayRead, answer(RED, preview));
+  httpAdmin.post('/mt-service/:id/preview', mayRead, answer(RED, previewReports));
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
     testConnection(RED, req.body).then(
       (result) => res.json(result),
@@ -28,17 +29,17 @@ export function registerAdmin(RED: NodeAPI): void {
   });
 }
 
-type Ask = (RED: NodeAPI, session: Session, req: Request) => unknown;
+type Ask = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) => unknown;
 
 /** Answers with JSON: 404 while the service is not deployed, 502 with the reason when it cannot say. */
 function answer(RED: NodeAPI, ask: Ask): RequestHandler {
   return async (req, res) => {
     try {
-      const service = findService(RED, String(req.params.id));
+      const service = findForEditor(RED, String(req.params.id));
       if (!service) {
         res.status(404).json([]);
       } else if (service.session) {
-        res.json(await ask(RED, service.session, req));
+        res.json(await ask(service.session, req, service, RED));
       } else {
         refuse(RED, res, service.problem);
       }
@@ -60,15 +61,15 @@ function limitOf(value: unknown): number {
   return Math.min(MOST_ROWS, Math.trunc(readNumber(value, ROWS)));
 }
 
-function listDevices(_RED: NodeAPI, session: Session, { query }: Request): unknown {
+function listDevices(session: Session, { query }: Request): unknown {
   return session.devices?.search(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
 }
 
-function listLabels(_RED: NodeAPI, session: Session, { query }: Request): unknown {
+function listLabels(session: Session, { query }: Request): unknown {
   return session.devices?.searchLabels(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
 }
 
-function listSeen(_RED: NodeAPI, { seen }: Session, { query }: Request): unknown {
+function listSeen({ seen }: Session, { query }: Request): unknown {
   const wanted = {
     gateway: textOf(query.gateway),
     device: textOf(query.device),
@@ -85,17 +86,7 @@ function listSeen(_RED: NodeAPI, { seen }: Session, { query }: Request): unknown
   }
 }
 
-/** The newest reports that the settings of an open mt-report-in panel would let through. */
-function preview(_RED: NodeAPI, session: Session, { body }: Request): unknown {
-  const { version, name, service, output, ...filter } = upgradeFilter(body);
-  const limit = limitOf((body as { limit?: unknown } | undefined)?.limit);
-  const lines = session.preview(filter);
-  return lines
-    .slice(-limit)
-    .reverse()
-    .map(({ report }) => ({
-      ...report,
-      gatewayName: session.devices?.nameOf(report.gateway),
-      deviceName: session.devices?.nameOf(report.device),
-    }));
+function previewReports(session: Session, { body }: Request, service: ServiceNode, RED: NodeAPI): unknown {
+  const typed = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  return preview(RED, session, service, typed, limitOf(typed.limit));
 }

@@ -1,10 +1,10 @@
 // Tests settings that are typed but not saved; a stored secret goes only where it already goes.
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
-import { findService } from '../shared/runtime.ts';
 import { toFlowError, translate } from '../shared/text.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
 import { fillService } from './filled.ts';
+import { findForEditor } from './instances.ts';
 import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
 
 export interface Verdict {
@@ -31,7 +31,7 @@ const LONGEST_MS = 9_500;
  */
 export async function testConnection(RED: NodeAPI, body: unknown): Promise<Verdicts> {
   const typed = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const service = findService(RED, String(typed.id ?? ''));
+  const service = findForEditor(RED, String(typed.id ?? ''));
   const node = service ?? ({ id: String(typed.id ?? '') } as Node);
   const deployed = service && deployedSettings(service);
   const { id, credentials: entered = {}, ...properties } = typed;

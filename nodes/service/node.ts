@@ -7,12 +7,14 @@ import { toFlowError } from '../shared/text.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS } from './config.ts';
 import { fillService } from './filled.ts';
+import { keepInstance } from './instances.ts';
 import { createSettings, keepDeployed } from './settings.ts';
 
 export default function registerService(RED: NodeAPI): void {
   function Service(this: ServiceNode, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     this.users = {};
+    keepInstance(this);
     const filled = fillService(RED, this, saved, this.credentials ?? {});
     const { config, credentials } = filled;
     keepDeployed(this, { config, credentials });

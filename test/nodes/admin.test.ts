@@ -1,5 +1,7 @@
 // What the editor can ask a deployed service, over real HTTP.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -107,6 +109,102 @@ describeNodes('the admin endpoints', (start) => {
     const { body } = await flow.post('/mt-service/svc/preview', {});
     const [row] = body as { gateway: string; gatewayName: string }[];
     assert.deepEqual([row?.gateway, row?.gatewayName], [gateway, friendlyName]);
+  });
+
+  describe('a preview', () => {
+    const place = { id: 'f', type: 'tab', env: [{ name: 'KINDS', type: 'str', value: 'heartbeat,event' }] };
+    const runWithEnv = async (): Promise<Flow> => {
+      const flow = flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' });
+      return start([place, ...flow.slice(1)], { credentials: secretsOf(box) });
+    };
+    const heard = async (flow: Flow, kind: string, payload: object) => {
+      const { gateway, device } = box.demo;
+      await box.publish(gateway, device, kind, { time: new Date().toISOString(), seq: 1, ...payload });
+      await flow.next('out');
+    };
+
+    it('fills variables from the environment of the node that the panel is of, as the runtime does', async () => {
+      const flow = await runWithEnv();
+      await subscribed(box);
+      const settings = { node: 'n', kinds: '${KINDS}', gateways: [] };
+      assert.deepEqual((await flow.post('/mt-service/svc/preview', settings)).body, []);
+      await heard(flow, 'measurement/8800', { value: '0001' });
+      await heard(flow, 'heartbeat', { status: 0 });
+      const { body } = await flow.post('/mt-service/svc/preview', settings);
+      assert.deepEqual(
+        (body as { kind: string }[]).map(({ kind }) => kind),
+        ['heartbeat'],
+      );
+    });
+
+    it('fills them for a node that is not deployed yet from a neighbour on its flow', async () => {
+      const flow = await runWithEnv();
+      const { status } = await flow.post('/mt-service/svc/preview', {
+        node: 'new',
+        z: 'f',
+        kinds: ['${KINDS}'],
+      });
+      assert.equal(status, 200);
+    });
+
+    it('names a variable that is not set, and shows nothing of one that is', async () => {
+      const flow = await runWithEnv();
+      const unset = await flow.post('/mt-service/svc/preview', { gateways: ['${MT_UNSET}'] });
+      assert.deepEqual([unset.status, (unset.body as { code: string }).code], [400, 'INVALID_INPUT']);
+      assert.match(JSON.stringify(unset.body), /MT_UNSET/);
+      process.env.MT_PRIVATE = 'my-secret';
+      const odd = await flow.post('/mt-service/svc/preview', { gateways: ['${MT_PRIVATE}'] });
+      delete process.env.MT_PRIVATE;
+      assert.equal(odd.status, 400);
+      assert.match(JSON.stringify(odd.body), /MT_PRIVATE/);
+      assert.doesNotMatch(JSON.stringify(odd.body), /my-secret/);
+    });
+
+    it('looks at the labels no more often than a node does, whatever it is asked', async () => {
+      const flow = await run();
+      box.forgetCalls();
+      const settings = { labels: ['oslo-lab'], labelRefresh: 0 };
+      await flow.post('/mt-service/svc/preview', settings);
+      const lists = () => box.calls.rest.filter(({ method }) => method === 'GET').length;
+      while (lists() === 0) {
+        await once(box.events, 'rest');
+      }
+      const asked = lists();
+      // Whoever asked without a pause would ask as often as the previews here.
+      for (let count = 0; count < 50; count++) {
+        await flow.post('/mt-service/svc/preview', settings);
+      }
+      assert.ok(lists() <= asked + 1, `${lists()} calls`);
+    });
+
+    it('of no reports shows none', async () => {
+      const flow = await run();
+      await subscribed(box);
+      await flow.post('/mt-service/svc/preview', { limit: 0 });
+      await heard(flow, 'heartbeat', { status: 0 });
+      assert.deepEqual((await flow.post('/mt-service/svc/preview', { limit: 0 })).body, []);
+    });
+  });
+
+  it('find the service inside a subflow by its id in the template, as long as an instance runs', async () => {
+    const template = { id: 's', type: 'subflow', name: 's', in: [], out: [] };
+    const inside = { ...serviceNode(box), id: 'inner', z: 's' };
+    const flow = await start(
+      [
+        { id: 'f', type: 'tab' },
+        template,
+        inside,
+        { id: 'in', z: 's', x: 1, y: 1, type: 'mt-report-in', service: 'inner', wires: [] },
+        { id: 'instance', z: 'f', x: 1, y: 1, type: 'subflow:s', wires: [] },
+      ],
+      { credentials: { inner: { ...box.credentials } } },
+    );
+    const { status, body } = await flow.get('/mt-service/inner/devices?limit=2');
+    assert.deepEqual([status, (body as unknown[]).length], [200, 2]);
+    const settings = { node: 'in', z: 's' };
+    assert.equal((await flow.post('/mt-service/inner/preview', settings)).status, 200);
+    await flow.deploy([{ id: 'f', type: 'tab' }, template, inside], 'full');
+    assert.equal((await flow.get('/mt-service/inner/devices')).status, 404);
   });
 
   it('name the field of a preview that cannot be read', async () => {

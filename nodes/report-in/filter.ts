@@ -1,0 +1,12 @@
+// The settings of an mt-report-in as the filter of a session: the same for the node and for its preview.
+import type { ReportFilter } from '../../src/index.ts';
+import type { ReportInConfig } from './config.ts';
+
+/** Seconds; what a timer can wait for. */
+const MAX_REFRESH_S = 2_000_000;
+
+/** What a node and its preview ask of the session: with no more than one look at the labels a second. */
+export function filterOf(config: ReportInConfig): ReportFilter {
+  const { version, name, service, output, ...filter } = config;
+  return { ...filter, labelRefresh: Math.min(Math.max(filter.labelRefresh, 1), MAX_REFRESH_S) };
+}

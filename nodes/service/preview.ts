@@ -1,0 +1,70 @@
+// The newest reports that the settings of an open mt-report-in panel would let through.
+import type { Node, NodeAPI } from 'node-red';
+import { ServiceError, type Session } from '../../src/index.ts';
+import { upgrade } from '../report-in/config.ts';
+import { filterOf } from '../report-in/filter.ts';
+import { hasEnv } from '../shared/defaults.ts';
+import { checkFilled, fillEnv } from '../shared/env.ts';
+import type { ServiceNode } from '../shared/runtime.ts';
+
+type Typed = Record<string, unknown>;
+
+/**
+ * @param typed the properties of the panel, with `node` and `z`, where the node stands
+ * @returns the newest first
+ * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
+ */
+export function preview(
+  RED: NodeAPI,
+  session: Session,
+  service: ServiceNode,
+  typed: Typed,
+  limit: number,
+): object[] {
+  const filled = fillEnv(RED, environmentOf(service, typed), typed, () => typed);
+  const config = upgrade(filled.values);
+  checkFilled(config, filled);
+  const lines = withoutValues(typed, () => session.preview(filterOf(config)));
+  return lines
+    .slice(Math.max(0, lines.length - limit))
+    .reverse()
+    .map(({ report }) => ({
+      ...report,
+      gatewayName: session.devices?.nameOf(report.gateway),
+      deviceName: session.devices?.nameOf(report.device),
+    }));
+}
+
+/** A node that has the environment which the panel's node will have: itself, an instance of it, or a neighbour. */
+function environmentOf(service: ServiceNode, { node: id, z }: Typed): Node {
+  const users = Object.values(service.users) as (Node & { _alias?: string })[];
+  return (
+    users.find((user) => user.id === id) ??
+    users.find((user) => user._alias !== undefined && user._alias === id) ??
+    users.find((user) => user.z !== undefined && user.z === z) ??
+    service
+  );
+}
+
+/**
+ * Whoever may see reports need not know the environment of the server: an error shows the variable, not what it holds.
+ */
+function withoutValues<T>(typed: Typed, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    const field = error instanceof ServiceError ? error.cause.field : undefined;
+    const given = [typed[String(field)]].flat().find(hasEnv);
+    if (!(error instanceof ServiceError) || given === undefined) {
+      throw error;
+    }
+    const { key, values } = error.text;
+    const reason = key.slice(error.code.length + 1);
+    throw new ServiceError(
+      error.code,
+      reason,
+      { field, value: given },
+      { ...values, value: given.slice(0, 80) },
+    );
+  }
+}
