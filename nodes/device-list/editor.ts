@@ -1,6 +1,7 @@
 // The mt-device-list panel: which devices are listed, and how they leave the node.
-import { explainProblems, foldable, showSaved } from '../shared/editor.ts';
+import { explainProblems, foldable } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { typed, wholeNumber } from '../shared/editor-validate.ts';
 import type { DeviceListConfig } from './config.ts';
@@ -49,16 +50,20 @@ RED.nodes.registerType('mt-device-list', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {
-      labels: { fallback: 'labels', pick: 'label', more: ['json'] },
-      connected: { fallback: 'connected', types: ['bool'] },
-      model: { fallback: 'model' },
-      firmware: { fallback: 'firmware' },
-      search: { fallback: 'search' },
-      query: { fallback: 'query', types: ['json'] },
+      labels: { pick: 'label', more: ['json'] },
+      connected: { types: ['bool'] },
+      model: {},
+      firmware: {},
+      search: {},
+      query: { types: ['json'] },
     });
     const isNew = String(this.pageSize ?? 100) === '100' && String(this.limit ?? 0) === '0';
     foldable('mt-gateway-more', !isNew || (this.query ?? '{}') !== '{}');
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this);
   },
 });
 

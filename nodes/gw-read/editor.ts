@@ -1,7 +1,8 @@
 // The mt-gw-read panel: what is read of which device; the identifier says what will come.
-import { explainProblems, field, foldable, row, showSaved, whenever } from '../shared/editor.ts';
+import { explainProblems, field, foldable, row, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
 import type { GwReadConfig } from './config.ts';
 
@@ -62,6 +63,10 @@ RED.nodes.registerType('mt-gw-read', {
     });
     showIdentifier();
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this);
   },
 });
 

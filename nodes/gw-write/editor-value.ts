@@ -1,6 +1,7 @@
 // The value field of mt-gw-write: its choices follow from the identifier, and a fixed value is checked by the catalogue.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import { element, field, hasEnv, hint, row, text } from '../shared/editor.ts';
+import { hasEnv } from '../shared/defaults.ts';
+import { element, field, hint, row, text } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
 import { describeIdentifier, shownIdentifier } from '../shared/editor-request.ts';
 import { currentCatalogue } from '../shared/editor-sources.ts';
@@ -12,7 +13,7 @@ const FIXED = ['bool', 'num', 'str', 'json'];
 
 /** Makes the value field with every type, so that a saved one is never lost. */
 export function prepareValue(node: EditorNode): void {
-  typedField(node, 'value', { fallback: 'payload', types: FIXED });
+  typedField(node, 'value', { types: FIXED });
   element('button', 'mt-gateway-fixed red-ui-button red-ui-button-small')
     .attr({ type: 'button', id: 'mt-gateway-fixed' })
     .hide()

@@ -1,7 +1,8 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
-import { explainProblems, foldable, showSaved } from '../shared/editor.ts';
+import { explainProblems, foldable } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { typedField } from '../shared/editor-typed.ts';
 import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
 import type { GwWriteConfig } from './config.ts';
@@ -59,10 +60,14 @@ RED.nodes.registerType('mt-gw-write', {
     showSaved(this);
     requestFields(this);
     prepareValue(this);
-    typedField(this, 'ext', { fallback: 'ext', types: ['json'] });
+    typedField(this, 'ext', { types: ['json'] });
     foldable('mt-gateway-more', optionalIsSet(this) || this.extType === 'json');
     showIdentifier(shapeValue);
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this);
   },
 });
 

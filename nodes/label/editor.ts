@@ -1,8 +1,9 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
-import { explainProblems, field, row, showSaved, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { typedFields } from '../shared/editor-typed.ts';
-import { mac, typed } from '../shared/editor-validate.ts';
+import { device, typed } from '../shared/editor-validate.ts';
 import type { LabelConfig } from './config.ts';
 
 RED.nodes.registerType('mt-label', {
@@ -18,7 +19,7 @@ RED.nodes.registerType('mt-label', {
     action: { value: 'create' },
     label: { value: 'payload', validate: typed('label') },
     labelType: { value: 'msg' },
-    device: { value: 'device', validate: typed('device', mac) },
+    device: { value: 'device', validate: typed('device', device) },
     deviceType: { value: 'msg' },
   } satisfies Defaults<LabelConfig>,
   paletteLabel(this: EditorNode) {
@@ -39,11 +40,15 @@ RED.nodes.registerType('mt-label', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {
-      label: { fallback: 'payload', pick: 'label' },
-      device: { fallback: 'device', pick: 'listed' },
+      label: { pick: 'label' },
+      device: { pick: 'listed' },
     });
     whenever(['action'], () => row('device').toggle(field('action').val() !== 'create'));
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this);
   },
 });
 

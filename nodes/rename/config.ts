@@ -16,13 +16,17 @@ export const DEFAULTS: RenameConfig = {
   nameType: 'msg',
 };
 
-/** The config of a saved node of any version; see `readConfig`. A `name` without a type is a node's caption. */
+/** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): RenameConfig {
-  const config = readConfig(old, DEFAULTS);
-  const saved = (old ?? {}) as { name?: unknown; nameType?: unknown };
-  if (saved.nameType !== undefined) {
-    return config;
+  return readConfig(readCaption((typeof old === 'object' && old) || {}), DEFAULTS);
+}
+
+/** A `name` without a type is the node's caption, as core nodes have it, and the new name is the default. */
+export function readCaption(saved: object): Record<string, unknown> {
+  const { name, ...rest } = saved as Record<string, unknown>;
+  const { nameType, title } = rest;
+  if ((nameType !== undefined && nameType !== null) || typeof name !== 'string') {
+    return { ...rest, name };
   }
-  const caption = typeof saved.name === 'string' ? saved.name : '';
-  return { ...config, title: config.title || caption, name: DEFAULTS.name };
+  return { ...rest, title: title || name };
 }

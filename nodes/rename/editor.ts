@@ -1,9 +1,10 @@
 // The mt-rename panel: which device gets which name.
-import { explainProblems, showSaved } from '../shared/editor.ts';
+import { explainProblems } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { typedFields } from '../shared/editor-typed.ts';
-import { mac, typed } from '../shared/editor-validate.ts';
-import type { RenameConfig } from './config.ts';
+import { device, typed } from '../shared/editor-validate.ts';
+import { type RenameConfig, readCaption } from './config.ts';
 
 RED.nodes.registerType('mt-rename', {
   category: 'mt gateway',
@@ -15,7 +16,7 @@ RED.nodes.registerType('mt-rename', {
     version: { value: 1 },
     title: { value: '' },
     service: { value: '', type: 'mt-service', required: true },
-    device: { value: 'device', validate: typed('device', mac) },
+    device: { value: 'device', validate: typed('device', device) },
     deviceType: { value: 'msg' },
     name: { value: 'payload', validate: typed('name') },
     nameType: { value: 'msg' },
@@ -30,18 +31,25 @@ RED.nodes.registerType('mt-rename', {
     return this._('port.output');
   },
   label(this: EditorNode) {
-    return this.title || describe(this);
+    return readCaption(this).title || describe(this);
   },
   labelStyle(this: EditorNode) {
-    return this.title ? 'node_label_italic' : '';
+    return readCaption(this).title ? 'node_label_italic' : '';
   },
   oneditprepare(this: EditorNode) {
-    showSaved(this);
-    typedFields(this, {
-      device: { fallback: 'device', pick: 'listed' },
-      name: { fallback: 'payload' },
-    });
+    const shown = readCaption(this);
+    showSaved(this, 'node-input', shown);
+    typedFields(this, { device: { pick: 'listed' }, name: {} }, shown);
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    const { title } = readCaption(this);
+    // The caption stood where the new name is saved from now on.
+    if (isTouched(this, 'name') && title) {
+      this.title = title;
+    }
+    saveTouched(this);
   },
 });
 

@@ -1,5 +1,6 @@
 // The kinds of reports as checkboxes, each with a line that explains it; none ticked means all.
 import { KINDS } from '../../src/protocol/reports/index.ts';
+import { readList } from '../shared/defaults.ts';
 import { element } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
 
@@ -17,7 +18,7 @@ export const KINDS_WITH_VALUE: readonly string[] = KINDS_WITH_FORM.filter(
 
 /** Builds the boxes; answers how to read them. A saved kind that is not known stays, as a box of its own. */
 export function kindBoxes(box: JQuery, node: EditorNode, onChange: () => void): () => string[] {
-  const saved = Array.isArray(node.kinds) ? (node.kinds as string[]) : [];
+  const saved = readList(node.kinds ?? []);
   const unknown = saved.filter((kind) => !CHOICES.includes(kind));
   box
     .addClass('mt-gateway-kinds')

@@ -1,7 +1,8 @@
 // The live preview of mt-report-in: the last reports that would pass the settings as they stand in the open panel.
-import { element, field, whenever } from '../shared/editor.ts';
+import { element, whenever } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
-import { chosenService } from '../shared/editor-sources.ts';
+import { currentSettings } from '../shared/editor-saved.ts';
+import { chosenService, howToDeploy } from '../shared/editor-sources.ts';
 
 const EVERY = 2_000;
 const ROWS = 8;
@@ -59,7 +60,7 @@ async function preview(
   if (service === '') {
     return note(node._('preview.noService'));
   }
-  const settings = { ...typedSettings(node), ...lists, limit: ROWS };
+  const settings = { ...currentSettings(node), ...lists, node: node.id, z: node.z, limit: ROWS };
   try {
     const answer: unknown = await $.ajax({
       url: `mt-service/${encodeURIComponent(service)}/preview`,
@@ -76,22 +77,17 @@ async function preview(
   } catch (failure) {
     const { status, responseJSON } = failure as JQuery.jqXHR;
     const words = (responseJSON as { message?: unknown } | undefined)?.message;
-    const known = { 401: 'preview.forbidden', 404: 'preview.deployFirst' }[status];
-    return note(known ? node._(known) : typeof words === 'string' ? words : node._('preview.failed'));
+    if (status === 404) {
+      return note(howToDeploy(node._('preview.deployFirst')));
+    }
+    return note(
+      status === 401
+        ? node._('preview.forbidden')
+        : typeof words === 'string'
+          ? words
+          : node._('preview.failed'),
+    );
   }
-}
-
-/** The inputs of the panel as they stand, saved or not. */
-function typedSettings(node: EditorNode): Record<string, unknown> {
-  const names = Object.keys(node._def.defaults).filter((name) =>
-    document.getElementById(`node-input-${name}`),
-  );
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      field(name).is(':checkbox') ? field(name).prop('checked') : field(name).val(),
-    ]),
-  );
 }
 
 const note = (words: string) => element('div', 'mt-gateway-preview-note', words);

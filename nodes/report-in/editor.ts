@@ -1,6 +1,8 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
-import { explainProblems, field, foldable, row, showSaved, whenever } from '../shared/editor.ts';
+import { readList } from '../shared/defaults.ts';
+import { explainProblems, field, foldable, row, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import {
   nameOfDevice,
   searchGateways,
@@ -23,7 +25,14 @@ const LISTS = {
 type List = keyof typeof LISTS;
 
 /** What the open panel holds beside its inputs. */
-let open: { kinds(): string[]; lists: Record<List, () => string[]>; stop(): void } | undefined;
+let open: Open | undefined;
+
+interface Open {
+  lists: Record<List | 'kinds', () => string[]>;
+  /** What the lists showed at first, as JSON. */
+  shown: Record<string, string>;
+  stop(): void;
+}
 
 RED.nodes.registerType('mt-report-in', {
   category: 'mt gateway',
@@ -68,9 +77,12 @@ RED.nodes.registerType('mt-report-in', {
     }
     foldable('mt-gateway-more', isSpecial(this));
     explainProblems(this);
+    rememberShown(this);
+    startPanelPreview(this);
   },
   oneditsave(this: EditorNode) {
-    Object.assign(this, openSettings());
+    Object.assign(this, openLists(this));
+    saveTouched(this);
     closePanel();
   },
   oneditcancel() {
@@ -80,7 +92,7 @@ RED.nodes.registerType('mt-report-in', {
 
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {
-  const list = (name: string) => (Array.isArray(node[name]) ? (node[name] as string[]) : []);
+  const list = (name: string) => readList(node[name] ?? []);
   const identifiers = list('identifiers');
   const what = (
     identifiers.length > 0 ? identifiers : list('kinds').map((kind) => node._(`kind.${kind}`))
@@ -93,14 +105,21 @@ function describe(node: EditorNode): string {
 }
 
 function openPanel(node: EditorNode): void {
-  const kinds = kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters());
   const lists = Object.entries(LISTS).map(([name, row]) => {
-    const saved = Array.isArray(node[name]) ? (node[name] as string[]) : [];
+    const saved = readList(node[name] ?? []);
     const label = `mt-gateway-label-${name}`;
     return [name, tagList($(`#mt-gateway-${name}`), { ...row, saved, label, onChange: showWhatMatters })];
   });
-  open = { kinds, lists: Object.fromEntries(lists) as Record<List, () => string[]>, stop: () => undefined };
-  open.stop = startPreview($('#mt-gateway-preview'), node, openSettings);
+  const kinds = kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters());
+  const all = { kinds, ...Object.fromEntries(lists) } as Open['lists'];
+  const shown = Object.entries(all).map(([name, read]) => [name, JSON.stringify(read())]);
+  open = { lists: all, shown: Object.fromEntries(shown), stop: () => undefined };
+}
+
+function startPanelPreview(node: EditorNode): void {
+  if (open) {
+    open.stop = startPreview($('#mt-gateway-preview'), node, () => openLists(node));
+  }
 }
 
 function closePanel(): void {
@@ -108,15 +127,18 @@ function closePanel(): void {
   open = undefined;
 }
 
-/** The lists of the open panel, which are no inputs that the editor saves by itself. */
-function openSettings(): Record<string, unknown> {
-  const lists = Object.entries(open?.lists ?? {}).map(([name, read]) => [name, read()]);
-  return { kinds: open?.kinds() ?? [], ...Object.fromEntries(lists) };
+/** The lists of the open panel, which are no inputs that the editor saves by itself; as they were while not touched. */
+function openLists(node: EditorNode): Record<string, unknown> {
+  const entries = Object.entries(open?.lists ?? {}).map(([name, read]) => {
+    const list = read();
+    return [name, JSON.stringify(list) === open?.shown[name] ? node[name] : list];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Settings that mean nothing for the chosen kinds, or without others, are not shown. */
 function showWhatMatters(): void {
-  const kinds = open?.kinds() ?? [];
+  const kinds = open?.lists.kinds() ?? [];
   const concerns = (some: readonly string[]) =>
     kinds.length === 0 || kinds.some((kind) => some.includes(kind));
   row('form').toggle(concerns(KINDS_WITH_FORM));
@@ -127,5 +149,5 @@ function showWhatMatters(): void {
 }
 
 function isSpecial(node: EditorNode): boolean {
-  return node.decode === false || node.duplicates === 'drop' || (node.form ?? 'both') !== 'both';
+  return (node.decode ?? true) !== true || node.duplicates === 'drop' || (node.form ?? 'both') !== 'both';
 }

@@ -1,6 +1,7 @@
 // The mt-service-request panel: the method, path, query and body of a free REST call.
-import { explainProblems, field, row, showSaved, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { typed } from '../shared/editor-validate.ts';
 import type { ServiceRequestConfig } from './config.ts';
@@ -41,12 +42,16 @@ RED.nodes.registerType('mt-service-request', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {
-      path: { fallback: 'path' },
-      query: { fallback: 'query', types: ['json'] },
-      body: { fallback: 'payload', types: ['json', 'str'] },
+      path: {},
+      query: { types: ['json'] },
+      body: { types: ['json', 'str'] },
     });
     whenever(['method'], () => row('body').toggle(field('method').val() !== 'GET'));
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this);
   },
 });
 

@@ -1,6 +1,7 @@
 // Test connection: asks the runtime to try the values that are typed, saved or not, and shows what it says.
 import { element, field } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
+import { currentSettings } from '../shared/editor-saved.ts';
 
 const PREFIX = 'node-config-input';
 const CREDENTIALS = ['username', 'password', 'mqttUsername', 'mqttPassword'];
@@ -54,11 +55,7 @@ async function test(node: EditorNode): Promise<JQuery[]> {
 
 /** What is typed at this moment; a password that was not touched travels as the editor's placeholder. */
 function typedValues(node: EditorNode): Record<string, unknown> {
-  const values: Record<string, unknown> = { id: node.id };
-  for (const name of Object.keys(node._def.defaults)) {
-    const input = field(name, PREFIX);
-    values[name] = input.is(':checkbox') ? input.prop('checked') : (input.val() ?? node[name]);
-  }
+  const values: Record<string, unknown> = { ...currentSettings(node, PREFIX), id: node.id };
   if (values.tls === '_ADD_') {
     values.tls = '';
   }

@@ -1,6 +1,7 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
-import { explainProblems, field, row, showSaved, text, whenever } from '../shared/editor.ts';
+import { explainProblems, field, row, text, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { addresses, json, wholeNumber } from '../shared/editor-validate.ts';
 import type { ServiceConfig } from './config.ts';
 import { prepareTest } from './editor-test.ts';
@@ -57,6 +58,10 @@ RED.nodes.registerType('mt-service', {
     prepareTest(this);
     explainProblems(this, PREFIX);
     explainTogether('authUrl', 'baseUrl');
+    rememberShown(this, PREFIX);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this, PREFIX);
   },
 });
 

@@ -41,18 +41,22 @@ export function readConfig<T extends object>(old: unknown, defaults: T, choices:
   return config as T;
 }
 
-/** A pair whose value is missing is wholly the default; one whose type is missing is read from the message. */
 function readField(saved: Record<string, unknown>, key: string, fallback: Record<string, unknown>): object {
   const typeKey = `${key}Type`;
-  const value = saved[key];
-  if (value === undefined || value === null) {
-    return { [key]: fallback[key], [typeKey]: fallback[typeKey] };
+  const [value, type] = readPair(saved[key], saved[typeKey], [fallback[key], fallback[typeKey]] as Pair);
+  return { [key]: value, [typeKey]: type };
+}
+
+/** Text and type of a typed field. */
+export type Pair = [text: string, type: FieldType];
+
+/** A pair whose value is missing is wholly the default; one whose type is missing takes the type of the default. */
+export function readPair(value: unknown, type: unknown, fallback: Pair): Pair {
+  const known = FIELD_TYPES.find((name) => name === type);
+  if (value === undefined || value === null || (known === undefined && value === '')) {
+    return fallback;
   }
-  const type = FIELD_TYPES.find((known) => known === saved[typeKey]);
-  if (type === undefined && value === '') {
-    return { [key]: fallback[key], [typeKey]: fallback[typeKey] };
-  }
-  return { [key]: asText(value), [typeKey]: type ?? fallback[typeKey] };
+  return [asText(value), known ?? fallback[1]];
 }
 
 function readProperty(value: unknown, fallback: unknown, allowed: readonly unknown[] | undefined): unknown {
@@ -69,7 +73,7 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
     return readList(value);
   }
   if (typeof fallback === 'boolean') {
-    return typeof value === 'boolean' ? value : readFlag(value, fallback);
+    return readFlag(value, fallback);
   }
   if (typeof fallback === 'number') {
     return readNumber(value, fallback);
@@ -87,7 +91,11 @@ export function readNumber<T>(value: unknown, fallback: T): number | T {
   return typeof number === 'number' && number >= 0 ? Math.min(number, LARGEST) : fallback;
 }
 
-function readFlag(value: unknown, fallback: boolean): boolean {
+/** Reads a truth value from one or from its text or number; anything else is the fallback. */
+export function readFlag(value: unknown, fallback: boolean): boolean {
+  if (typeof value === 'boolean') {
+    return value;
+  }
   if (value === 'true' || value === 1 || value === '1') {
     return true;
   }
@@ -98,12 +106,13 @@ function readFlag(value: unknown, fallback: boolean): boolean {
 export const LIST_SEPARATOR = /[,\n]/;
 
 /** A list is an array, or a text with one entry per comma or line, as an environment variable has it. */
-function readList(value: unknown): string[] {
+export function readList(value: unknown): string[] {
   const entries = Array.isArray(value) ? value.map(asText) : asText(value).split(LIST_SEPARATOR);
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
-function asText(value: unknown): string {
+/** A value as a text field shows it: what is no text is JSON. */
+export function asText(value: unknown): string {
   if (typeof value === 'string') {
     return value;
   }

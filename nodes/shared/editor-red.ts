@@ -6,7 +6,7 @@ export interface EditorNode {
   type: string;
   changed?: boolean;
   users?: EditorNode[];
-  _def: { defaults: Record<string, Property> };
+  _def: { defaults: Record<string, Property>; credentials?: Record<string, unknown> };
   _(key: string, values?: Record<string, unknown>): string;
   [property: string]: unknown;
 }
@@ -35,7 +35,10 @@ interface EditorRed {
     registerType(type: string, definition: object): void;
     node(id: string): EditorNode | null;
     getType(type: string): unknown;
+    /** The template of a subflow. */
+    subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;
   };
+  workspaces: { active(): string };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   notify(text: string, options?: object): void;
   utils: { validateTypedProperty(value: unknown, type: string, options: object): boolean | string };

@@ -1,6 +1,7 @@
 // What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import { field, hasEnv, hint, text, whenever } from './editor.ts';
+import { hasEnv } from './defaults.ts';
+import { field, hint, text, whenever } from './editor.ts';
 import type { EditorNode } from './editor-red.ts';
 import { currentCatalogue } from './editor-sources.ts';
 import { typedFields } from './editor-typed.ts';
@@ -20,17 +21,17 @@ const choice = (key: string, values: readonly string[]) => ({
 /** Makes the typed fields of a request: where it goes, what it is about, and how it travels. */
 export function requestFields(node: EditorNode): void {
   typedFields(node, {
-    gateway: { fallback: 'gateway', pick: 'gateway' },
-    device: { fallback: 'device', pick: 'device' },
-    identifier: { fallback: 'identifier', pick: 'identifier' },
-    priority: { fallback: 'priority', types: fixedTypes(node, 'priority', PRIORITIES) },
-    extenderId: { fallback: 'extenderId', pick: 'device' },
-    accessType: { fallback: 'accessType', types: fixedTypes(node, 'accessType', ACCESS_TYPES) },
-    publicKey: { fallback: 'publicKey' },
+    gateway: { pick: 'gateway' },
+    device: { pick: 'device' },
+    identifier: { pick: 'identifier' },
+    priority: { types: fixedTypes(node, 'priority', PRIORITIES) },
+    extenderId: { pick: 'device' },
+    accessType: { types: fixedTypes(node, 'accessType', ACCESS_TYPES) },
+    publicKey: {},
   });
 }
 
-/** A drop-down with names, and a number where it was saved as one; a saved text that is none of the choices stays. */
+/** A drop-down with names; a saved text that is none of the choices stays. */
 function fixedTypes(node: EditorNode, name: string, values: readonly string[]) {
   const saved = node[`${name}Type`] === 'str' ? String(node[name] ?? '') : '';
   const listed = saved === '' || values.includes(saved) ? values : [...values, saved];
@@ -39,7 +40,7 @@ function fixedTypes(node: EditorNode, name: string, values: readonly string[]) {
     value,
     label: values.includes(value) ? text(`${name}.${value}`) : value,
   }));
-  return node[`${name}Type`] === 'num' ? [row, 'num'] : [row];
+  return [row];
 }
 
 /** Whether an optional parameter of a saved node differs from what a new one has. */
@@ -49,7 +50,7 @@ export function optionalIsSet(node: EditorNode): boolean {
   return (
     typedOnes.some((name) => (node[`${name}Type`] ?? 'msg') !== 'msg') ||
     (node.form ?? 'auto') !== 'auto' ||
-    node.decode === false ||
+    (node.decode ?? true) !== true ||
     (node.timeout ?? '') !== '' ||
     credentials.has_key === true
   );

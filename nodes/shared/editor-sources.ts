@@ -1,7 +1,8 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what was heard, and the catalogue.
 import { type Catalogue, createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
 import { parseMac } from '../../src/protocol/mac.ts';
-import { field, hasEnv, text } from './editor.ts';
+import { hasEnv } from './defaults.ts';
+import { field, text } from './editor.ts';
 import type { Choice, Found } from './editor-picker.ts';
 
 const LIMIT = 50;
@@ -25,7 +26,21 @@ interface Heard {
 /** The id of the service that the open panel has chosen; empty when none. */
 export function chosenService(): string {
   const id = String(field('service').val() ?? '');
-  return id === '_ADD_' ? '' : id;
+  return id === '_ADD_' ? '' : (serviceOfTemplate(id) ?? id);
+}
+
+/** A property of the subflow that is being edited may name the service: then its default value does. */
+function serviceOfTemplate(id: string): string | undefined {
+  const name = /^\$\{(.+)\}$/.exec(id)?.[1];
+  const template = name === undefined ? undefined : RED.nodes.subflow(RED.workspaces.active());
+  const value = template?.env?.find((property) => property.name === name)?.value;
+  return typeof value === 'string' && RED.nodes.node(value) ? value : undefined;
+}
+
+/** What is to be done for a service that does not run: one inside a subflow runs in its instances only. */
+export function howToDeploy(plain: string): string {
+  const template = String(RED.nodes.node(chosenService())?.z ?? '');
+  return RED.nodes.subflow(template) ? text('picker.deployInstance') : plain;
 }
 
 /** Why a question to the runtime has no answer, in words. */
@@ -37,7 +52,10 @@ function refusal({ status = 0, responseJSON }: JQuery.jqXHR): string {
   if (status === 401 || status === 403) {
     return text('picker.forbidden');
   }
-  return text(status === 404 ? 'picker.deployFirst' : status === 0 ? 'picker.offline' : 'picker.failed');
+  if (status === 404) {
+    return howToDeploy(text('picker.deployFirst'));
+  }
+  return text(status === 0 ? 'picker.offline' : 'picker.failed');
 }
 
 /** Asks the runtime about the chosen service, relative to the editor's own address. */
@@ -108,9 +126,11 @@ function merged(first: Choice[] | string, second: Choice[] | string): Found {
   return { choices: [...choices.values()], ...(choices.size === 0 && note !== undefined ? { note } : {}) };
 }
 
+/** Devices of the device list, by REST id or by MAC; one without a MAC has no gateway to be asked. */
 const listed = async (q: string, useId: boolean): Promise<Choice[] | string> => {
   const rows = await ask<ListedDevice>('devices', { q });
-  return typeof rows === 'string' ? rows : rows.map((device) => fromDevice(device, useId));
+  const fits = ({ mac }: ListedDevice) => useId || mac !== undefined;
+  return typeof rows === 'string' ? rows : rows.filter(fits).map((device) => fromDevice(device, useId));
 };
 
 const heard = async (
@@ -185,8 +205,10 @@ const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
 
 async function listedDevice(value: string): Promise<ListedDevice | undefined> {
   const mac = parseMac(value);
-  const rows = mac === undefined ? [] : await ask<ListedDevice>('devices', { q: mac });
-  return typeof rows === 'string' ? undefined : rows.find((row) => row.mac === mac || row.id === value);
+  const rows = hasEnv(value) ? [] : await ask<ListedDevice>('devices', { q: mac ?? value });
+  return typeof rows === 'string'
+    ? undefined
+    : rows.find((row) => (mac !== undefined && row.mac === mac) || row.id === value);
 }
 
 /** The friendly name of a MAC address or REST id; empty when the device list does not have it. */

@@ -1,5 +1,6 @@
 // An editable list of texts: each a tag that can be taken away, and a field with a picker that adds one.
-import { element, hasEnv, text } from './editor.ts';
+import { hasEnv, readList } from './defaults.ts';
+import { element, text } from './editor.ts';
 import { attachPicker, type Found } from './editor-picker.ts';
 
 export interface TagListOptions {
@@ -42,14 +43,16 @@ export function tagList(
     onChange();
     input.trigger('focus');
   };
-  const add = (given: string) => {
-    for (const value of given.split(/[,\n]/).map((part) => part.trim())) {
-      value === '' || values.includes(value) || values.push(value);
+  const add = (...added: readonly string[]) => {
+    for (const value of added) {
+      values.includes(value) || values.push(value);
     }
     input.val('');
     show();
     onChange();
   };
+  /** Typed text is a list as everywhere; what is picked is one entry, commas and all. */
+  const addTyped = () => add(...readList(input.val()));
 
   attachPicker(input, {
     search: async (query) => {
@@ -61,11 +64,11 @@ export function tagList(
       add(value);
     },
   });
-  input.on('blur', () => add(String(input.val())));
+  input.on('blur', addTyped);
   input.on('keydown', (event) => {
     if ((event.key === 'Enter' || event.key === ',') && String(input.val()).trim() !== '') {
       event.preventDefault();
-      add(String(input.val()));
+      addTyped();
     } else if (event.key === 'Backspace' && input.val() === '' && values.length > 0) {
       remove(values[values.length - 1] ?? '');
     }

@@ -1,4 +1,5 @@
 // Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
+import { hasEnv, type Pair, readPair } from './defaults.ts';
 import { element, field, hint, text } from './editor.ts';
 import { attachPicker, type Choice, type Found } from './editor-picker.ts';
 import type { EditorNode } from './editor-red.ts';
@@ -24,8 +25,6 @@ export type PickerKind = keyof typeof PICKERS;
 type TypeRow = string | { value: string; [option: string]: unknown };
 
 export interface TypedOptions {
-  /** The message property that is read when nothing is set. */
-  fallback: string;
   pick?: PickerKind;
   /** Types besides msg, flow, global, env and jsonata; the first is the fixed text. */
   types?: readonly TypeRow[];
@@ -37,16 +36,25 @@ export interface TypedOptions {
 const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
 
 /** Turns the inputs of a panel into typed fields; the table's keys are the properties. */
-export function typedFields(node: EditorNode, table: Record<string, TypedOptions>): void {
+export function typedFields(
+  node: EditorNode,
+  table: Record<string, TypedOptions>,
+  shown: Record<string, unknown> = node,
+): void {
   for (const [name, options] of Object.entries(table)) {
-    typedField(node, name, options);
+    typedField(node, name, options, shown);
   }
 }
 
 /** Turns one input into a typed field that is saved as `name` and `nameType`. */
-export function typedField(node: EditorNode, name: string, options: TypedOptions): void {
+export function typedField(
+  node: EditorNode,
+  name: string,
+  options: TypedOptions,
+  shown: Record<string, unknown> = node,
+): void {
   const input = field(name);
-  const [value, type] = savedPair(node, name, options.fallback);
+  const [value, type] = shownPair(node, name, shown);
   const typeField = $('<input type="hidden">')
     .attr({ id: `node-input-${name}Type`, 'data-node': node.id })
     .val(type);
@@ -56,7 +64,10 @@ export function typedField(node: EditorNode, name: string, options: TypedOptions
     ...(options.types ?? [options.pick ? pickedType(options.pick) : 'str']),
     ...(options.more ?? []),
   ];
-  input.typedInput({ types: [...fixed, ...SOURCES] as never, typeField: typeField as never });
+  const types = [...fixed, ...SOURCES].map((row) => (row === 'bool' ? boolType(value) : row));
+  // A saved type that the menu does not offer stays in it for this node.
+  const isOffered = types.some((row) => (typeof row === 'string' ? row : row.value) === type);
+  input.typedInput({ types: (isOffered ? types : [...types, type]) as never, typeField: typeField as never });
   input.typedInput('type', type);
   input.typedInput('value', value);
   if (options.pick) {
@@ -64,11 +75,16 @@ export function typedField(node: EditorNode, name: string, options: TypedOptions
   }
 }
 
-/** An imported node may lack either half: the default of the contract is the message property. */
-function savedPair(node: EditorNode, name: string, fallback: string): [string, string] {
-  const [value, type] = [node[name], node[`${name}Type`]];
-  const missing = value === undefined || value === null || ((type ?? '') === '' && value === '');
-  return missing ? [fallback, 'msg'] : [String(value), String(type || 'msg')];
+/** What the runtime makes of the saved pair, so that both mean the same by what is missing. */
+function shownPair(node: EditorNode, name: string, shown: Record<string, unknown>): Pair {
+  const { defaults } = node._def;
+  const fallback = [defaults[name]?.value, defaults[`${name}Type`]?.value] as Pair;
+  return readPair(shown[name], shown[`${name}Type`], fallback);
+}
+
+/** The menu of a truth value has a third choice while a variable decides. */
+function boolType(saved: string): TypeRow {
+  return hasEnv(saved) ? { value: 'bool', label: 'boolean', options: ['true', 'false', saved] } : 'bool';
 }
 
 function pickedType(pick: PickerKind): TypeRow {

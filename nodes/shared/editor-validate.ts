@@ -1,6 +1,7 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
 import { parseMac } from '../../src/protocol/mac.ts';
-import { hasEnv, text } from './editor.ts';
+import { asText, hasEnv, readList } from './defaults.ts';
+import { text } from './editor.ts';
 import type { EditorNode } from './editor-red.ts';
 
 type Verdict = boolean | string;
@@ -44,7 +45,7 @@ export function addresses(schemes: readonly string[], several = false) {
 }
 
 function addressProblem(address: string, schemes: readonly string[]): string | undefined {
-  if (hasEnv(address)) {
+  if (hasEnv(address as unknown)) {
     return undefined;
   }
   const scheme = schemes.find((known) => address.toLowerCase().startsWith(`${known}://`));
@@ -63,7 +64,7 @@ export function typed(name: string, check?: (value: string) => Verdict) {
     if (value === undefined || value === null || hasEnv(value)) {
       return true;
     }
-    const given = String(value);
+    const given = asText(value);
     if (type === 'str') {
       return check && given.trim() !== '' ? check(given.trim()) : true;
     }
@@ -82,6 +83,13 @@ function openType(node: EditorNode, name: string): string | undefined {
 /** A MAC address or a REST id made of one. */
 export const mac = (value: string): Verdict => (parseMac(value) ? true : text('problem.mac'));
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Any REST id: the service says what its ids look like. */
+export const device = (value: string): Verdict =>
+  value === '.' || value === '..' || CONTROL.test(value) ? text('problem.device') : true;
+
 /** A hex string of whole bytes. */
 export const hexBytes = (value: string): Verdict =>
   /^([0-9a-f]{2})*$/i.test(value) ? true : text('problem.hexBytes');
@@ -89,8 +97,7 @@ export const hexBytes = (value: string): Verdict =>
 /** A list whose entries each pass. */
 export function each(check: (value: string) => Verdict) {
   return (value: unknown, _options: unknown): Verdict => {
-    const entries = Array.isArray(value) ? value.map(String) : [];
-    for (const entry of entries) {
+    for (const entry of readList(value ?? [])) {
       const verdict = hasEnv(entry) ? true : check(entry);
       if (verdict !== true) {
         return `${entry}: ${verdict}`;

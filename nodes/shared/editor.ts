@@ -1,13 +1,10 @@
-// What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows, selects that keep what they do not know.
+// What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows.
 import type { EditorNode } from './editor-red.ts';
 
 const SHARED = '@mt-gateway/node-red-mt-gateway/mt-service:editor.';
 
 /** A text that several panels use, from the catalogue of mt-service. */
 export const text = (key: string, values?: Record<string, unknown>): string => RED._(SHARED + key, values);
-
-/** Whether a text names an environment variable: the runtime fills it in, so the editor never judges it. */
-export const hasEnv = (value: unknown): boolean => typeof value === 'string' && /\$\{[^}]*\}/.test(value);
 
 /** Builds an element whose text is never read as HTML: names of devices come from strangers. */
 export function element(tag: string, className: string, content = ''): JQuery {
@@ -35,45 +32,6 @@ export function hint(name: string, content: string, prefix?: string): JQuery {
   const line = row(name, prefix).children('.mt-gateway-hint');
   const shown = line.length > 0 ? line : element('div', 'mt-gateway-hint').appendTo(row(name, prefix));
   return shown.text(content).toggle(content !== '');
-}
-
-/**
- * Fills in what a saved node lacks, as an imported one may, and lets selects show a saved value that is none of
- * their options, such as `${NAME}`: so nothing changes unless the user changes it.
- */
-export function showSaved(node: EditorNode, prefix = 'node-input'): void {
-  for (const [name, { value }] of Object.entries(node._def.defaults)) {
-    const saved = node[name] ?? value;
-    const input = field(name, prefix);
-    if (input.is('select') && name !== 'service' && name !== 'tls') {
-      showChoice(input, String(saved));
-    } else if (node[name] === undefined || node[name] === null) {
-      input.is(':checkbox') ? input.prop('checked', saved === true) : input.val(String(saved));
-    }
-  }
-  if ('service' in node._def.defaults) {
-    chooseOnlyService(node);
-  }
-}
-
-/** A node that has no service yet takes the only one there is. */
-function chooseOnlyService(node: EditorNode): void {
-  const services = field('service')
-    .find('option')
-    .map((_, option) => String($(option).val()))
-    .get();
-  const [only, ...others] = services.filter((id) => id !== '_ADD_' && id !== '');
-  if (!node.service && only !== undefined && others.length === 0) {
-    field('service').val(only).trigger('change');
-  }
-}
-
-function showChoice(select: JQuery, saved: string): void {
-  const known = select.find('option').filter((_, option) => $(option).val() === saved);
-  if (known.length === 0) {
-    element('option', '', saved).attr('value', saved).appendTo(select);
-  }
-  select.val(saved);
 }
 
 /** A heading that folds the rows behind it away; open from the start when `open`. */
@@ -111,6 +69,7 @@ export function explainProblems(node: EditorNode, prefix = 'node-input'): void {
   }
 }
 
-function currentValue(input: JQuery): unknown {
+/** What the editor would read of an input. */
+export function currentValue(input: JQuery): unknown {
   return input.is(':checkbox') ? input.prop('checked') : input.val();
 }

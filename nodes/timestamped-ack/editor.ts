@@ -1,6 +1,7 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
-import { explainProblems, field, foldable, row, showSaved, text, whenever } from '../shared/editor.ts';
+import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
 import { typedFields } from '../shared/editor-typed.ts';
 import { mac, typed, wholeNumber } from '../shared/editor-validate.ts';
 import type { TimestampedAckConfig } from './config.ts';
@@ -49,11 +50,11 @@ RED.nodes.registerType('mt-timestamped-ack', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {
-      gateway: { fallback: 'gateway', pick: 'gateway' },
-      device: { fallback: 'device', pick: 'device' },
-      identifier: { fallback: 'identifier', pick: 'identifier' },
-      form: { fallback: 'form', types: [formType()] },
-      time: { fallback: 'time' },
+      gateway: { pick: 'gateway' },
+      device: { pick: 'device' },
+      identifier: { pick: 'identifier' },
+      form: { types: [formType()] },
+      time: {},
     });
     foldable(
       'mt-gateway-more',
@@ -61,6 +62,10 @@ RED.nodes.registerType('mt-timestamped-ack', {
     );
     whenever(['wait'], () => row('timeout').toggle(field('wait').prop('checked') === true));
     explainProblems(this);
+    rememberShown(this);
+  },
+  oneditsave(this: EditorNode) {
+    saveTouched(this);
   },
 });
 

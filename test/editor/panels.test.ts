@@ -67,10 +67,134 @@ describe('the panels in the editor', function () {
       assert.notEqual(await editor.property(type, 'valid'), false, type);
     }
     assert.equal(await editor.property('mt-gw-read', 'timeout'), '${MT_TIMEOUT}');
-    assert.equal(await editor.property('mt-gw-read', 'deviceType'), 'msg');
-    assert.equal(await editor.property('mt-gw-read', 'device'), 'device');
-    assert.equal(await editor.property('mt-gw-read', 'decode'), true);
-    assert.deepEqual(await editor.property('mt-report-in', 'kinds'), []);
+    for (const name of ['device', 'deviceType', 'decode']) {
+      assert.equal(await editor.property('mt-gw-read', name), undefined);
+    }
+  });
+
+  const deployWith = async (more: Record<string, object>) => {
+    const nodes = bareNodes().map((node) => ({ ...node, ...more[node.type] }));
+    await red.deploy([{ ...serviceNode(service), ...more['mt-service'] }, ...nodes]);
+    await editor.reload();
+  };
+
+  it('shows a list that comes from a variable as a tag, and keeps it when another entry is added', async () => {
+    await deployWith({ 'mt-report-in': { gateways: '${GATEWAYS}', devices: ['${ONE},${TWO}'] } });
+    await editor.edit('mt-report-in');
+    const tags = (list: string) => editor.page.locator(`#mt-gateway-${list} .mt-gateway-chip`);
+    assert.deepEqual(await tags('gateways').allInnerTexts(), ['${GATEWAYS}']);
+    assert.deepEqual(await tags('devices').allInnerTexts(), ['${ONE},${TWO}']);
+    await editor.page.fill('#mt-gateway-gateways input', 'c0141f68fc3d, c0141f68fc3e');
+    await editor.page.keyboard.press('Enter');
+    await save();
+    const { gateways, devices } = await saved('mt-report-in');
+    assert.deepEqual(gateways, ['${GATEWAYS}', 'c0141f68fc3d', 'c0141f68fc3e']);
+    assert.deepEqual(devices, ['${ONE},${TWO}']);
+  });
+
+  it('keeps a label with a comma whole when it is picked', async () => {
+    service.devices[1]!.labels.push('hall, north');
+    await editor.edit('mt-report-in');
+    await editor.page.click('#mt-gateway-labels input');
+    await choices().filter({ hasText: 'hall, north' }).first().click();
+    await save();
+    assert.deepEqual((await saved('mt-report-in')).labels, ['hall, north']);
+  });
+
+  it('shows a box that a variable decides as neither, and saves the choice once it is clicked', async () => {
+    await deployWith({ 'mt-gw-read': { decode: '${DECODE}' } });
+    await editor.edit('mt-gw-read');
+    const box = editor.page.locator('#node-input-decode');
+    assert.equal(await box.evaluate((input) => (input as { indeterminate?: boolean }).indeterminate), true);
+    await editor.page.locator('.mt-gateway-hint', { hasText: '${DECODE}' }).waitFor();
+    await box.click();
+    await editor.page.locator('.mt-gateway-hint', { hasText: '${DECODE}' }).waitFor({ state: 'hidden' });
+    await save();
+    assert.equal(typeof (await saved('mt-gw-read')).decode, 'boolean');
+  });
+
+  it('shows lists and objects as JSON, and saves the JSON that was changed', async () => {
+    const own = { id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' };
+    await deployWith({
+      'mt-service': { identifiers: [own] },
+      'mt-device-list': { query: { tenant: 'a' }, queryType: 'json' },
+    });
+    await editor.edit('mt-device-list');
+    assert.equal(await editor.typed('query').inputValue(), '{"tenant":"a"}');
+    await editor.typed('query').fill('{"tenant":"ab"}');
+    await editor.press('ok');
+    await editor.editConfig('mt-service', 'service');
+    const shown = editor.page.locator('#node-config-input-identifiers');
+    assert.deepEqual(JSON.parse(await shown.inputValue()), [own]);
+    await editor.press('ok', true);
+    await editor.deploy();
+    assert.equal((await saved('mt-device-list')).query, '{"tenant":"ab"}');
+    assert.deepEqual((await saved('service')).identifiers, [own]);
+    await editor.edit('mt-gw-read');
+    await editor.pick('identifier', 'co2');
+    await editor.press('ok');
+  });
+
+  it('takes any REST id where the device is one of the REST side', async () => {
+    const device = { device: 'dev-17', deviceType: 'str' };
+    await deployWith({
+      'mt-rename': device,
+      'mt-label': { ...device, action: 'remove' },
+      'mt-gw-read': device,
+    });
+    for (const [type, isValid] of [
+      ['mt-rename', true],
+      ['mt-label', true],
+      ['mt-gw-read', false],
+    ] as const) {
+      await editor.edit(type);
+      const problem = editor.page.locator('#mt-gateway-problem-device');
+      assert.equal(await problem.isVisible(), !isValid, type);
+      await editor.press('ok');
+    }
+  });
+
+  it('shows what the runtime makes of what is missing', async () => {
+    await deployWith({ 'mt-rename': { name: 'Pump 3' }, 'mt-device-list': { name: 'All' } });
+    await editor.edit('mt-rename');
+    assert.equal(await editor.page.inputValue('#node-input-title'), 'Pump 3');
+    assert.equal(await editor.typed('name').inputValue(), 'payload');
+    await editor.typed('name').fill('payload.name');
+    await editor.press('ok');
+    await editor.edit('mt-device-list');
+    assert.equal(await editor.page.inputValue('#node-input-queryType'), 'json');
+    assert.equal(await editor.page.inputValue('#node-input-query'), '{}');
+    await editor.press('ok');
+    await editor.deploy();
+    const { name, nameType, title } = await saved('mt-rename');
+    assert.deepEqual([name, nameType, title], ['payload.name', 'msg', 'Pump 3']);
+  });
+
+  it('offers what the instance of a subflow knows, and says so when there is none', async () => {
+    const inside = { ...serviceNode(service), id: 'inner', z: 'template' };
+    const template = { id: 'template', type: 'subflow', name: 'A subflow', in: [], out: [] };
+    const rename = {
+      id: 'within',
+      z: 'template',
+      type: 'mt-rename',
+      service: 'inner',
+      x: 100,
+      y: 50,
+      wires: [[]],
+    };
+    const instance = { id: 'instance', type: 'subflow:template', x: 300, y: 50, wires: [] };
+    const nodes = [serviceNode(service), template, inside, rename, ...bareNodes()];
+    const open = async (flow: object[]) => {
+      await red.deploy(flow as never);
+      await editor.reload();
+      await editor.page.evaluate("RED.workspaces.show('template')");
+      await editor.edit('within');
+      await editor.page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    };
+    await open(nodes);
+    await editor.page.locator('.mt-gateway-list-note', { hasText: 'subflow' }).waitFor();
+    await open([...nodes, instance]);
+    await choices().first().waitFor();
   });
 
   it('keeps the kinds and filters that were ticked, picked and typed for mt-report-in', async () => {
@@ -141,7 +265,7 @@ describe('the panels in the editor', function () {
     const config = await saved('mt-gw-write');
     assert.deepEqual([config.identifier, config.identifierType], ['alarm', 'str']);
     assert.deepEqual([config.value, config.valueType], ['true', 'bool']);
-    assert.deepEqual([config.device, config.deviceType], ['device', 'msg']);
+    assert.equal(config.device, undefined);
     await editor.edit('mt-gw-write');
     await editor.pick('identifier', 'tx-power');
     await page.locator('.form-row', { hasText: 'dBm' }).first().waitFor();
@@ -167,9 +291,9 @@ describe('the panels in the editor', function () {
     await choices().first().waitFor();
     await page.keyboard.press('Escape');
     await page.click('#node-input-name');
-    await save();
-    const config = await saved('mt-gw-read');
-    assert.deepEqual([config.device, config.deviceType], ['device', 'msg']);
+    assert.equal(await page.inputValue('#node-input-deviceType'), 'msg');
+    await editor.press('ok');
+    assert.equal(await editor.property('mt-gw-read', 'device'), undefined);
   });
 
   it('offers heard devices with the keyboard and keeps what is typed', async () => {

@@ -1,0 +1,132 @@
+// What is saved and what a panel shows of it: a value that nobody touched is saved as it was, whatever it is.
+import { asText, hasEnv, readFlag } from './defaults.ts';
+import { currentValue, field, hint, text } from './editor.ts';
+import type { EditorNode } from './editor-red.ts';
+
+/** What an input showed when its panel was opened. */
+const SHOWN = 'mt-gateway-shown';
+/** Config nodes: the editor itself shows them. */
+const POINTERS = new Set(['service', 'tls']);
+
+/**
+ * Shows every property that has an input of its own: the default of one that is missing, JSON for what is no text,
+ * and in a select also a saved word that is none of its options, such as `${NAME}`.
+ * @param shown the properties to show, where the panel shows them otherwise than they are saved
+ */
+export function showSaved(
+  node: EditorNode,
+  prefix = 'node-input',
+  shown: Record<string, unknown> = node,
+): void {
+  for (const [name, { value }] of Object.entries(node._def.defaults)) {
+    const input = field(name, prefix);
+    if (POINTERS.has(name)) {
+      showPointer(input, node[name]);
+    } else if (!isTyped(node, name)) {
+      showValue(input, name, shown[name] ?? value, prefix);
+    }
+  }
+  if ('service' in node._def.defaults) {
+    // The choice that is made here counts as the user's.
+    remember(field('service'));
+    chooseOnlyService(node);
+  }
+}
+
+const isTyped = (node: EditorNode, name: string): boolean => `${name}Type` in node._def.defaults;
+
+function showValue(input: JQuery, name: string, saved: unknown, prefix: string): void {
+  if (input.is(':checkbox')) {
+    showFlag(input, name, saved, prefix);
+  } else if (input.is('select')) {
+    showChoice(input, asText(saved));
+  } else {
+    input.val(asText(saved));
+  }
+}
+
+/** A box that is neither ticked nor empty: the variable under it decides, until the user does. */
+function showFlag(input: JQuery, name: string, saved: unknown, prefix: string): void {
+  const isOpen = hasEnv(saved);
+  input.prop({ checked: readFlag(saved, false), indeterminate: isOpen });
+  if (isOpen) {
+    hint(name, text('saved.flag', { value: saved }), prefix);
+    // Not the change, which the editor triggers for every input when the panel is complete.
+    input.on('click', () => hint(name, '', prefix));
+  }
+}
+
+/** A service that comes from a variable is no option of the editor's. */
+function showPointer(select: JQuery, saved: unknown): void {
+  if (hasEnv(saved)) {
+    showChoice(select, saved);
+  }
+}
+
+function showChoice(select: JQuery, saved: string): void {
+  const known = select.find('option').filter((_, option) => $(option).val() === saved);
+  if (known.length === 0) {
+    $(document.createElement('option')).text(saved).attr('value', saved).appendTo(select);
+  }
+  select.val(saved);
+}
+
+/** A node that has no service yet takes the only one there is. */
+function chooseOnlyService(node: EditorNode): void {
+  const services = field('service')
+    .find('option')
+    .map((_, option) => String($(option).val()))
+    .get();
+  const [only, ...others] = services.filter((id) => id !== '_ADD_' && id !== '');
+  if (!node.service && only !== undefined && others.length === 0) {
+    field('service').val(only).trigger('change');
+  }
+}
+
+/** Remembers what the panel shows now, when it is complete: what differs from it later was touched. */
+export function rememberShown(node: EditorNode, prefix = 'node-input'): void {
+  for (const name of inputsOf(node)) {
+    const input = field(name, prefix);
+    input.data(SHOWN) === undefined && remember(input);
+  }
+}
+
+/** A credential that nobody entered counts as changed, too, when the editor finds its input. */
+const inputsOf = ({ _def: { defaults, credentials = {} } }: EditorNode): string[] =>
+  Object.keys({ ...defaults, ...credentials });
+
+const remember = (input: JQuery): void => void input.data(SHOWN, stateOf(input));
+
+const stateOf = (input: JQuery): string =>
+  JSON.stringify([currentValue(input), input.prop('indeterminate') === true]);
+
+/** Whether the user has changed a property; the two halves of a typed field are one. */
+export function isTouched(node: EditorNode, name: string, prefix = 'node-input'): boolean {
+  const pair = isTyped(node, name) ? [name, `${name}Type`] : [name, name.replace(/Type$/, '')];
+  return pair.some((part) => {
+    const input = field(part, prefix);
+    const before: unknown = input.data(SHOWN);
+    return before !== undefined && before !== stateOf(input);
+  });
+}
+
+/** Call it in oneditsave: the editor then reads no input that was not touched, because it does not find it. */
+export function saveTouched(node: EditorNode, prefix = 'node-input'): void {
+  const untouched = inputsOf(node).filter((name) => !isTouched(node, name, prefix));
+  for (const name of untouched) {
+    field(name, prefix).removeAttr('id');
+  }
+}
+
+/** The properties that have an input, as they would be saved now. */
+export function currentSettings(node: EditorNode, prefix = 'node-input'): Record<string, unknown> {
+  const names = Object.keys(node._def.defaults).filter((name) =>
+    document.getElementById(`${prefix}-${name}`),
+  );
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      isTouched(node, name, prefix) ? currentValue(field(name, prefix)) : node[name],
+    ]),
+  );
+}
