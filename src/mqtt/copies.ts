@@ -13,6 +13,7 @@ interface Last {
   payload: Buffer;
   copies: number;
   expected: number;
+  isCertain: boolean;
 }
 
 /**
@@ -29,17 +30,21 @@ export class Copies {
   /** A digest of the payload by topic. */
   readonly #retained = new Map<string, string>();
 
-  /** @param expected how many subscriptions match the topic. @returns true: the report was received already */
-  isCopy(topic: string, payload: Buffer, expected: number, retained: boolean): boolean {
+  /**
+   * @param expected how many subscriptions match the topic
+   * @param isCertain false: at most so many, since subscriptions are changing; nothing is learnt then
+   * @returns true: the report was received already
+   */
+  isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
     if (retained) return expected > 1 && this.#isRetainedCopy(topic, payload);
     const last = this.#last;
     if (last && last.copies < last.expected && isSame(last, topic, payload)) {
       last.copies++;
-      if (last.copies === last.expected) this.#learn('each');
+      if (isCertain && last.copies === last.expected) this.#learn('each');
       return this.#behaviour !== 'once';
     }
-    if (last?.copies === 1) this.#learn('once');
-    this.#last = expected > 1 ? { topic, payload, copies: 1, expected } : undefined;
+    if (isCertain && last?.isCertain && last.copies === 1) this.#learn('once');
+    this.#last = expected > 1 ? { topic, payload, copies: 1, expected, isCertain } : undefined;
     return false;
   }
 

@@ -51,6 +51,8 @@ export class Gateways {
   /** Until it is done, whatever comes twice is taken for a copy. */
   #isTakingBack = false;
   #lastBroker = '';
+  /** The broker has what is wanted. */
+  #isSynced = false;
   #subscribed = new Set<string>();
   #previewed = new Set<string>();
   #lost = 0;
@@ -77,6 +79,7 @@ export class Gateways {
         this.#plan();
         events.released();
       },
+      drained: () => this.#settle(),
       lost: (count) => this.#overloaded(count),
     };
     this.#intake = new Intake(topics, targets, settings.maxWaitingBytes);
@@ -85,6 +88,8 @@ export class Gateways {
         this.#intake.take(topic, payload, qos, retained, done),
       subscribed: () => {
         this.#isTakingBack = false;
+        this.#isSynced = true;
+        this.#settle();
         this.#setSubscribing(false);
       },
       session: (isPresent) => this.#sessionBegins(isPresent),
@@ -254,6 +259,7 @@ export class Gateways {
     if ([...subscribed].some((filter) => !this.#subscribed.has(filter))) this.#setSubscribing(true);
     this.#subscribed = subscribed;
     this.#previewed = new Set(previewed);
+    this.#isSynced = false;
     const { subscriptions } = this.#connection;
     const isStale = (filter: string) => !this.#subscribed.has(filter) && !this.#previewed.has(filter);
     subscriptions.change(this.#previewed, 0);
@@ -268,12 +274,17 @@ export class Gateways {
     if (delivery === 'repeat' && !this.#isTakingBack) this.#reports.deliver(topic, payload, retained);
   }
 
+  #settle(): void {
+    if (this.#isSynced && this.#intake.isEmpty) this.#reports.settled();
+  }
+
   #sessionBegins(isPresent: boolean): void {
     const { broker } = this.#connection;
     const key = `${broker} ${this.#settings.clientId}`;
     if (!isPresent) UNKNOWN_SUBSCRIPTIONS.set(key, false);
     else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) UNKNOWN_SUBSCRIPTIONS.set(key, true);
     this.#mayHaveLeftovers = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
+    this.#isSynced = false;
     this.#reports.connected(broker === this.#lastBroker);
     this.#lastBroker = broker;
   }

@@ -17,6 +17,8 @@ export interface IntakeTargets {
   response(at: ParsedTopic, payload: Buffer, retained: boolean, topic: string): void;
   /** A hold has ended; what waited follows. */
   released(): void;
+  /** Nothing waits any more. */
+  drained(): void;
   /** How many reports the present overload has cost so far; 0: it is over. */
   lost(count: number): void;
 }
@@ -70,6 +72,11 @@ export class Intake {
       this.#targets.report(topic, payload, retained);
       done();
     }
+  }
+
+  /** Nothing waits. */
+  get isEmpty(): boolean {
+    return this.#queue.length === this.#head;
   }
 
   get held(): boolean {
@@ -134,6 +141,7 @@ export class Intake {
   }
 
   #drain(): void {
+    if (this.isEmpty) return;
     while (this.#head < this.#queue.length && !this.#held && !this.#turns.isFull) {
       const report = this.#queue[this.#head++] as Waiting;
       const { topic, payload, retained, done } = report;
@@ -143,6 +151,7 @@ export class Intake {
       done?.();
     }
     this.#compact();
+    if (this.isEmpty) this.#targets.drained();
   }
 
   #compact(): void {

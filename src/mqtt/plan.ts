@@ -102,6 +102,10 @@ export class WantIndex {
     for (const want of wants) add(this.#groups, want);
   }
 
+  get size(): number {
+    return [...this.#groups.values()].reduce((sum, group) => sum + group.size, 0);
+  }
+
   /** @param at every part of the topic; an absent identifier is an empty text */
   count(at: Required<Want>): number {
     let count = 0;

@@ -82,6 +82,11 @@ export class Reports {
   readonly #previews = new Map<object, Want[]>();
   readonly #copies = new Copies();
   readonly #isShared: boolean;
+  /** What the broker was asked for last, and before that, as long as it may still send for it. */
+  #asked: Want[] = [];
+  #askedBefore: Want[] = [];
+  /** The broker has granted what it was asked for, and all that it sent before was delivered. */
+  #isSettled = false;
   /** Undefined while no two subscriptions can match the same topic. */
   #overlaps: WantIndex | undefined;
 
@@ -124,16 +129,26 @@ export class Reports {
     const others = [...this.#previews.values()].flat().filter((want) => !wanted.covers(want));
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.
     const previews = this.#isShared ? [] : planWants(others, true);
-    const all = [...wants, ...previews];
-    this.#overlaps = planWants(all, false).length < all.length ? new WantIndex(all) : undefined;
+    this.#askedBefore.push(...this.#asked);
+    this.#asked = [...wants, ...previews];
+    this.#isSettled = false;
+    this.#findOverlaps();
     this.#copies.reset(true);
-    this.#known.clear();
     return { wanted: wants.map(this.#filterOf), previewed: previews.map(this.#filterOf) };
   }
 
   /** The connection is a new one. */
   connected(isSameBroker: boolean): void {
+    this.#isSettled = false;
     this.#copies.reset(isSameBroker);
+  }
+
+  /** What is delivered from now on came by the present subscriptions. */
+  settled(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#askedBefore = [];
+    this.#findOverlaps();
   }
 
   /**
@@ -144,12 +159,20 @@ export class Reports {
     const known = this.#known.get(topic) ?? this.#learn(topic);
     if (known === undefined || known.subscribers.length === 0) return 'unwanted';
     const { at, subscribers, copies } = known;
-    if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained)) return 'copy';
+    if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained, this.#isSettled))
+      return 'copy';
     if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) return 'repeat';
     const body = bodyOf(payload);
     if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained, payload);
     else this.#share(subscribers, at, body, retained, payload);
     return 'delivered';
+  }
+
+  #findOverlaps(): void {
+    const index = new WantIndex([...this.#asked, ...this.#askedBefore]);
+    const merged = planWants([...this.#asked, ...this.#askedBefore], false);
+    this.#overlaps = merged.length < index.size ? index : undefined;
+    this.#known.clear();
   }
 
   readonly #filterOf = ({ identifier, ...rest }: Want): string =>

@@ -62,6 +62,35 @@ describe('a node for one kind and a node for one gateway', () => {
   });
 });
 
+describe('filters that change while reports come', () => {
+  const bench = useScriptedBroker();
+
+  it('give a report that came for the filters before once, and those after them once', async () => {
+    const { broker } = bench;
+    broker.options.delivery = 'per-subscription';
+    const session = bench.open();
+    const [kind, gateway] = [new Collector(), new Collector()];
+    session.subscribe({ ...ALL, gateways: [G] }, gateway);
+    let leave = session.subscribe({ ...ALL, kinds: ['rssi'] }, kind);
+    await reached(session, 'connected');
+    let sent = 0;
+    const publish = () => broker.publish(reportTopic('heartbeat'), heartbeat(sent++));
+    for (const kinds of [['heartbeat'], ['rssi'], ['heartbeat']]) {
+      session.hold();
+      leave();
+      publish();
+      leave = session.subscribe({ ...ALL, kinds }, kind);
+      session.release();
+      await gateway.until(({ reports }) => reports.at(-1)?.n === sent - 1);
+      for (let n = 1; n < 10; n++) publish();
+      await gateway.until(({ reports }) => reports.at(-1)?.n === sent - 1);
+    }
+    publish();
+    await gateway.until(({ reports }) => reports.at(-1)?.n === sent - 1);
+    assert.deepEqual(numbersOf(gateway), upTo(sent));
+  });
+});
+
 describe('the preview of an open panel', () => {
   const bench = useScriptedBroker();
   const clientId = `mt-preview-${process.pid}`;
@@ -148,6 +177,13 @@ describe('copies of a report', () => {
       false,
       true,
     ]);
+  });
+
+  it('are looked for all the same while subscriptions change, but nothing is learnt from that', () => {
+    const copies = new Copies();
+    const uncertain = [1, 2, 3, 3].map((n) => copies.isCopy('t', payload(n), 2, false, false));
+    assert.deepEqual(uncertain, [false, false, false, true]);
+    assert.deepEqual(copiesOf([4, 4], copies), [false, true]);
   });
 
   it('are no more than there are subscriptions', () => {

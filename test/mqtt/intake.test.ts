@@ -23,6 +23,7 @@ describe('the intake', () => {
       },
       response: () => void seen.push('response'),
       released() {},
+      drained() {},
       lost: (count) => void lost.push(count),
     });
   });
@@ -50,6 +51,7 @@ describe('the intake', () => {
       },
       response() {},
       released() {},
+      drained() {},
       lost() {},
     });
     let given = 0;
