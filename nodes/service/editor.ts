@@ -18,7 +18,7 @@ RED.nodes.registerType('mt-service', {
     name: { value: '' },
     authUrl: { value: '', validate: half('baseUrl') },
     baseUrl: { value: '', validate: half('authUrl') },
-    brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true) },
+    brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true, 'mqtt') },
     tls: { value: '', type: 'tls-config', required: false },
     clientId: { value: '' },
     protocolVersion: { value: 4 },

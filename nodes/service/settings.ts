@@ -132,12 +132,13 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Seconds: MQTT has 16 bits for it. */
 const MAX_KEEPALIVE = 65_535;
 
-/** The addresses of the list, to be tried in turn. */
+/** The addresses of the list, to be tried in turn; one without a scheme is `mqtt://`. */
 export function readBrokers(text: string): string[] {
   return text
     .split(/[,\n]/)
     .map((url) => url.trim())
-    .filter((url) => url !== '');
+    .filter((url) => url !== '')
+    .map((url) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `mqtt://${url}`));
 }
 
 /** A gateway's client id is its MAC: under such an id we and a gateway would throw each other out for ever. */

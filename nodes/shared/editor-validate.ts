@@ -33,13 +33,19 @@ export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER, blank = fa
   };
 }
 
-/** One address, or several separated by commas or line ends, with one of the schemes; empty is fine. */
-export function addresses(schemes: readonly string[], several = false) {
+/**
+ * One address, or several separated by commas or line ends, with one of the schemes; empty is fine.
+ * @param implied the scheme of an address that has none
+ */
+export function addresses(schemes: readonly string[], several = false, implied?: string) {
   return (value: unknown, _options: unknown): Verdict => {
     const given = String(value ?? '').trim();
     const parts = (several ? given.split(/[\s,]+/) : [given]).filter((part) => part !== '');
     return (
-      parts.map((part) => addressProblem(part, schemes)).find((problem) => problem !== undefined) ?? true
+      parts
+        .map((part) => (implied === undefined || part.includes('://') ? part : `${implied}://${part}`))
+        .map((part) => addressProblem(part, schemes))
+        .find((problem) => problem !== undefined) ?? true
     );
   };
 }

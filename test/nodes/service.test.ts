@@ -102,11 +102,7 @@ describeNodes('mt-service', (start) => {
     assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'clientId']);
   });
 
-  for (const brokerUrl of [
-    'broker.example:1883',
-    'http://broker.example',
-    'mqtt://me:my-secret@broker.example',
-  ]) {
+  for (const brokerUrl of ['http://broker.example', 'mqtt://me:my-secret@broker.example']) {
     it(`refuses the broker address ${brokerUrl}, without repeating a password`, async () => {
       const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
       const { error } = await flow.next('errors');
@@ -159,6 +155,13 @@ describeNodes('mt-service', (start) => {
     const { error } = await flow.next('errors');
     assert.deepEqual([error?.code, error?.cause], ['NOT_CONNECTED', { broker: 'mqtt://127.0.0.1:1/' }]);
     assert.ok(!JSON.stringify([error, flow.statuses('n').all]).includes('s3cret'));
+  });
+
+  it('takes a broker address without a scheme for mqtt://', async () => {
+    const brokerUrl = box.urls.mqtt.replace('mqtt://', '');
+    const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
+    flow.send('n', { gateway: box.demo.gateway });
+    assert.equal(typeof (await flow.next('out')).payload, 'string');
   });
 
   it('leaves the broker when it is closed', async () => {
