@@ -82,6 +82,12 @@ const overlap = (one: Box, other: Box): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
 describe('the sample flows', () => {
+  it('each have a test of what they do when something goes wrong', () => {
+    const files = readdirSync(import.meta.dirname).filter((file) => /^harm-.*[.]test[.]ts$/.test(file));
+    const text = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join();
+    for (const { label } of [...samples, ...dashboards]) assert.ok(text.includes(label), label);
+  });
+
   it('use every node of the package', () => {
     const used = new Set(samples.flatMap(({ flow }) => flow.map(({ type }) => type)));
     assert.deepEqual(
@@ -134,6 +140,7 @@ describe('the sample flows', () => {
             assert.ok(!overlap(one, other), `${one.id}, ${other.id}`);
         }
         for (const group of groups) {
+          assert.ok(group.left >= 0, group.id);
           assert.ok(!groups.some((other) => other !== group && overlap(group, other)), group.id);
           for (const box of boxes) {
             const isInside =
