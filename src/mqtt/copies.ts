@@ -8,25 +8,32 @@ const MAX_RETAINED = 10_000;
 
 const MAX_TOPIC = 1_000;
 
-interface Last {
+/** Reports whose copies may still come: other messages can come in between. */
+const MAX_AWAITED = 20;
+
+interface Message {
   topic: string;
   payload: Buffer;
+}
+
+interface Awaited extends Message {
   copies: number;
   expected: number;
   isCertain: boolean;
 }
 
 /**
- * MQTT lets a broker send a message once for each matching subscription or once for all. Copies come one right after
- * the other, with the same topic and payload, so the first few reports show what this broker does. A report that a
- * sender really repeats, down to its time, can be taken for a copy only at a broker that sends copies.
+ * MQTT lets a broker send a message once for each matching subscription or once for all. Copies come close together,
+ * with the same topic and payload, so the first few reports show what this broker does. A report that a sender really
+ * repeats, down to its time, can be taken for a copy only at a broker that sends copies.
  */
 export class Copies {
-  #last: Last | undefined;
+  /** By topic, the oldest first. */
+  readonly #awaited = new Map<string, Awaited>();
   #behaviour: 'unknown' | 'once' | 'each' = 'unknown';
   #against = 0;
   /** The message before, where a leftover subscription may bring each one twice. */
-  #previous: Pick<Last, 'topic' | 'payload'> | undefined;
+  #previous: Message | undefined;
   /** A digest of the payload by topic. */
   readonly #retained = new Map<string, string>();
 
@@ -36,31 +43,47 @@ export class Copies {
    * @returns true: the report was received already
    */
   isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
-    if (retained) return expected > 1 && this.#isRetainedCopy(topic, payload);
-    const last = this.#last;
-    if (last && last.copies < last.expected && isSame(last, topic, payload)) {
-      last.copies++;
-      if (isCertain && last.copies === last.expected) this.#learn('each');
+    if (expected < 2) return false;
+    if (retained) return this.#isRetainedCopy(topic, payload);
+    const first = this.#awaited.get(topic);
+    if (first && first.payload.equals(payload)) {
+      first.copies++;
+      if (first.copies >= first.expected) {
+        this.#awaited.delete(topic);
+        if (isCertain) this.#learn('each');
+      }
       return this.#behaviour !== 'once';
     }
-    if (isCertain && last?.isCertain && last.copies === 1) this.#learn('once');
-    this.#last = expected > 1 ? { topic, payload, copies: 1, expected, isCertain } : undefined;
+    if (first) this.#giveUp(first);
+    else if (this.#awaited.size >= MAX_AWAITED) this.#giveUp(this.#awaited.values().next().value as Awaited);
+    this.#awaited.set(topic, { topic, payload, copies: 1, expected, isCertain });
     return false;
+  }
+
+  /** No copy of it comes any more. */
+  #giveUp({ topic, copies, isCertain }: Awaited): void {
+    this.#awaited.delete(topic);
+    if (isCertain && copies === 1) this.#learn('once');
   }
 
   /** Whether this message is the same as the one before. */
   isRepeat(topic: string, payload: Buffer): boolean {
     const previous = this.#previous;
     this.#previous = { topic, payload };
-    return previous !== undefined && isSame(previous, topic, payload);
+    return previous !== undefined && previous.topic === topic && previous.payload.equals(payload);
   }
 
-  /** Another broker, or other subscriptions: retained reports come again. */
-  reset(isSameBroker: boolean): void {
-    this.#last = undefined;
+  /** The connection is a new one. @param isSameBroker false: nothing is known of this one */
+  connected(isSameBroker: boolean): void {
+    this.#awaited.clear();
     this.#previous = undefined;
     this.#retained.clear();
     if (!isSameBroker) this.#behaviour = 'unknown';
+  }
+
+  /** With other subscriptions retained reports come again. */
+  changed(): void {
+    this.#retained.clear();
   }
 
   /** They come for one subscription after the other, so copies do not stand side by side. */
@@ -78,8 +101,4 @@ export class Copies {
       this.#against = 0;
     }
   }
-}
-
-function isSame(last: Pick<Last, 'topic' | 'payload'>, topic: string, payload: Buffer): boolean {
-  return last.topic === topic && last.payload.equals(payload);
 }

@@ -106,6 +106,11 @@ export class WantIndex {
     return [...this.#groups.values()].reduce((sum, group) => sum + group.size, 0);
   }
 
+  has(want: Want): boolean {
+    const mask = maskOf(want);
+    return this.#groups.get(mask)?.has(keyOf(want, mask)) === true;
+  }
+
   /** @param at every part of the topic; an absent identifier is an empty text */
   count(at: Required<Want>): number {
     let count = 0;

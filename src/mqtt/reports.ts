@@ -27,6 +27,9 @@ export interface Message {
   heardAt: number;
 }
 
+/** Deploys while the broker is away change what is asked for again and again. */
+const MAX_ASKED_BEFORE = 10_000;
+
 export interface ReportListener {
   /**
    * The report is the listener's own.
@@ -129,18 +132,14 @@ export class Reports {
     const others = [...this.#previews.values()].flat().filter((want) => !wanted.covers(want));
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.
     const previews = this.#isShared ? [] : planWants(others, true);
-    this.#askedBefore.push(...this.#asked);
-    this.#asked = [...wants, ...previews];
-    this.#isSettled = false;
-    this.#findOverlaps();
-    this.#copies.reset(true);
+    this.#ask([...wants, ...previews]);
     return { wanted: wants.map(this.#filterOf), previewed: previews.map(this.#filterOf) };
   }
 
   /** The connection is a new one. */
   connected(isSameBroker: boolean): void {
     this.#isSettled = false;
-    this.#copies.reset(isSameBroker);
+    this.#copies.connected(isSameBroker);
   }
 
   /** What is delivered from now on came by the present subscriptions. */
@@ -166,6 +165,17 @@ export class Reports {
     if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained, payload);
     else this.#share(subscribers, at, body, retained, payload);
     return 'delivered';
+  }
+
+  #ask(wants: Want[]): void {
+    const present = new WantIndex(this.#asked);
+    const isSame = wants.length === this.#asked.length && wants.every((want) => present.has(want));
+    if (isSame) return;
+    this.#askedBefore = [...this.#askedBefore, ...this.#asked].slice(-MAX_ASKED_BEFORE);
+    this.#asked = wants;
+    this.#isSettled = false;
+    this.#findOverlaps();
+    this.#copies.changed();
   }
 
   #findOverlaps(): void {

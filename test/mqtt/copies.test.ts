@@ -186,6 +186,15 @@ describe('copies of a report', () => {
     assert.deepEqual(copiesOf([4, 4], copies), [false, true]);
   });
 
+  it('are recognised behind some other messages, too', () => {
+    const copies = new Copies();
+    const isCopy = (n: number) => copies.isCopy(`t${n}`, payload(n), 2, false);
+    for (let n = 0; n < 20; n++) assert.equal(isCopy(n), false);
+    for (let n = 0; n < 20; n++) assert.equal(isCopy(n), true);
+    for (let n = 0; n < 21; n++) isCopy(n);
+    assert.equal(isCopy(0), false, 'remembered beyond the bound');
+  });
+
   it('are no more than there are subscriptions', () => {
     const copies = new Copies();
     const three = Array.from({ length: 4 }, () => copies.isCopy('t', payload(1), 3, false));
@@ -195,7 +204,7 @@ describe('copies of a report', () => {
   it('are not remembered of another broker', () => {
     const copies = new Copies();
     copiesOf([1, 2, 3], copies);
-    copies.reset(false);
+    copies.connected(false);
     assert.deepEqual(copiesOf([4, 4], copies), [false, true]);
   });
 
