@@ -37,5 +37,6 @@ export function readBrokerAddress(text: string): BrokerAddress {
 
 /** A broker address for people: without user name, password and query. */
 export function showBroker(url: string): string {
-  return url.replace(/\/\/.*@/, '//').replace(/[?#].*$/, '');
+  // Line breaks too: what is taken for an address may have some.
+  return url.replace(/\/\/.*@/s, '//').replace(/[?#].*/s, '');
 }

@@ -1,9 +1,8 @@
 // Runs properties, counts their cases and writes them into the table of faults.
 import assert from 'node:assert/strict';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { isLong, record } from '../faults/table.ts';
+import { usedMemory } from '../memory.ts';
 
 /** What may be left of a group of properties: the machinery of the tests itself, and code that was compiled. */
 const MOST_GROWTH = 40;
@@ -41,10 +40,4 @@ export function countCases(fault: string, most = MOST_GROWTH): Cases {
   };
 }
 
-/** What is left on the heap after everything that nobody holds was thrown away. */
-function usedMegabytes(): number {
-  setFlagsFromString('--expose_gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  return process.memoryUsage().heapUsed / 2 ** 20;
-}
+const usedMegabytes = (): number => usedMemory() / 2 ** 20;

@@ -32,10 +32,12 @@ describe('the address of a broker', () => {
     for (const text of ['', 'host', 'http://host', 'mqtt://', 'mqtt:///x']) {
       assert.throws(() => readBrokerAddress(text), TypeError, text);
     }
+    assert.throws(() => readBrokerAddress('http://host'), /not the address of a broker/);
   });
 
   it('is shown without login and query', () => {
     assert.equal(showBroker('mqtt://me:secret@host:1883/?token=secret#secret'), 'mqtt://host:1883/');
+    assert.equal(showBroker('mqtt://me:sec\nret@host:1883/?token=sec\nret'), 'mqtt://host:1883/');
   });
 
   it('does not change the client id or the login by its query', async () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Dispatch, type Route } from '../../src/mqtt/dispatch.ts';
 import { type ReportTopic, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { usedMemory } from '../memory.ts';
 
 const G = ['c0141f68fc3d', 'c0141f68fc3e'] as const;
 const D = ['d00000000001', 'd00000000002', 'd00000000003'] as const;
@@ -145,11 +144,26 @@ describe('dispatch of reports', () => {
       assert.deepEqual(dispatch.match(readReportTopic('t', G[0], D[0], 'heartbeat')), []);
     });
   }
-});
 
-/** Bytes in use, after what nobody needs was cleared away. */
-function usedMemory(): number {
-  setFlagsFromString('--expose_gc');
-  (runInNewContext('gc') as () => void)();
-  return process.memoryUsage().heapUsed;
-}
+  it('matches lists of devices and identifiers that are too long to be multiplied, in little memory', () => {
+    const names = (name: string, count: number) =>
+      new Set(Array.from({ length: count }, (_, i) => `${name}${i}`));
+    const [devices, identifiers] = [names('d', 1_000), names('i', 1_000)];
+    const dispatch = new Dispatch<string>();
+    const before = usedMemory();
+    const removes = [
+      dispatch.add({ segments: NONE, gateways: NONE, devices, identifiers, target: 'devices' }),
+      dispatch.add({ segments: NONE, gateways: devices, devices: NONE, identifiers, target: 'gateways' }),
+    ];
+    assert.ok(usedMemory() - before < 5_000_000);
+    const matches = (gateway: string, device: string, rest: string) =>
+      dispatch.match(readReportTopic('t', gateway, device, rest));
+    assert.deepEqual(matches('g', 'd7', 'measurement/i999'), ['devices']);
+    assert.deepEqual(matches('d0', 'd', 'measurement/i0'), ['gateways']);
+    for (const rest of ['measurement/i1000', 'heartbeat']) {
+      assert.deepEqual([...matches('g', 'd7', rest), ...matches('d0', 'd', rest)], []);
+    }
+    for (const remove of removes) remove();
+    assert.deepEqual(matches('d0', 'd7', 'measurement/i0'), []);
+  });
+});

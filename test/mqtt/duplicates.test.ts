@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Duplicates } from '../../src/mqtt/duplicates.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
+import { usedMemory } from '../memory.ts';
 
 const base: Report = {
   gateway: 'c0141f68fc3d',
@@ -77,6 +78,15 @@ describe('recognition of duplicate reports', () => {
       for (const report of many(Math.max(0, round - 1) * 100, round * 100 + 100))
         assert.equal(duplicates.seen(report), true);
     }
+  });
+
+  it('tells long reports apart, and recognises them, in little memory', () => {
+    const duplicates = new Duplicates(1_000_000_000);
+    const long = (seq: number): Report => ({ ...base, seq, value: `${seq}${'x'.repeat(100_000)}` });
+    const before = usedMemory();
+    for (let seq = 0; seq < 500; seq++) assert.equal(duplicates.seen(long(seq)), false);
+    for (let seq = 0; seq < 500; seq++) assert.equal(duplicates.seen(long(seq)), true);
+    assert.ok(usedMemory() - before < 10_000_000);
   });
 
   it('remembers a hundred thousand reports of one window, and less than twice as many', () => {

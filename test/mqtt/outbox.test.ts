@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Outbox, type Waiting } from '../../src/mqtt/outbox.ts';
+import { usedMemory } from '../memory.ts';
 
 interface Item extends Waiting {
   name: string;
@@ -78,4 +79,56 @@ describe('the waiting line of a gateway', () => {
     outbox.push(items[0] as Item);
     assert.deepEqual(drain(outbox), ['0']);
   });
+
+  it('loses nothing when the oldest are taken out before their turn, or when it was empty for a while', () => {
+    const outbox = new Outbox<Item>(1);
+    const items = ['a', 'b', 'c', 'd'].map((name) => request(name));
+    for (const item of items) outbox.push(item);
+    outbox.remove(items[0] as Item);
+    assert.deepEqual(drain(outbox), ['b', 'c', 'd']);
+    for (let i = 0; i < 3; i++) assert.equal(outbox.next(0, 0), undefined);
+    outbox.push(request('e'));
+    assert.deepEqual(drain(outbox), ['e']);
+  });
+
+  it('lists what waits by lane, and within it by priority', () => {
+    const outbox = new Outbox<Item>(1);
+    for (const item of [ack('a'), request('b', 4), request('c', 0), request('d', 4)]) outbox.push(item);
+    assert.deepEqual(
+      [...outbox].map(({ name }) => name),
+      ['c', 'b', 'd', 'a'],
+    );
+  });
+
+  it('sends the next acknowledgement first whenever none is on its way, with two places and more', () => {
+    const outbox = new Outbox<Item>(2);
+    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) outbox.push(item);
+    assert.deepEqual([outbox.next(0, 0)?.name, outbox.next(0, 0)?.name], ['a1', 'a2']);
+  });
+
+  it('is emptied in no time when a hundred thousand wait', () => {
+    const outbox = new Outbox<Item>(1);
+    for (let i = 0; i < 100_000; i++) outbox.push(request(`${i}`));
+    const names = drain(outbox);
+    assert.deepEqual([names.length, names[0], names.at(-1)], [100_000, '0', '99999']);
+  });
+
+  const LEAVING: [title: string, leave: (outbox: Outbox<Item>, item: Item) => void][] = [
+    ['was sent', (outbox) => outbox.next(0, 0)],
+    ['was taken out', (outbox, item) => outbox.remove(item)],
+  ];
+  for (const [title, leave] of LEAVING) {
+    it(`takes no memory for what ${title}, although one always waits`, () => {
+      const outbox = new Outbox<Item>(1);
+      outbox.push(request('first'));
+      const before = usedMemory();
+      for (let i = 0; i < 500_000; i++) {
+        const item = request('next');
+        outbox.push(item);
+        leave(outbox, item);
+      }
+      assert.ok(usedMemory() - before < 1_500_000);
+      assert.equal([...outbox].length, 1);
+    });
+  }
 });

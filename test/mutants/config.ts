@@ -27,6 +27,7 @@ export function roomOf(file: string): Room {
 const ALONE: readonly string[] = [
   'src/devices.ts',
   'src/errors.ts',
+  'src/mqtt/address.ts',
   'src/mqtt/backoff.ts',
   'src/mqtt/dispatch.ts',
   'src/mqtt/duplicates.ts',
@@ -34,6 +35,7 @@ const ALONE: readonly string[] = [
   'src/mqtt/in-flight.ts',
   'src/mqtt/outbox.ts',
   'src/mqtt/plan.ts',
+  'src/mqtt/report-filter.ts',
   'src/mqtt/turns.ts',
   'src/protocol/known-topics.ts',
   'src/rest/addresses.ts',
