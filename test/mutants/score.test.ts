@@ -54,6 +54,8 @@ describe('the score of the mutation tests', () => {
       { ...row, line: 'if (n > 0 && n < 9) {' },
     ];
     assert.deepEqual(scoreOf(FILE, SOURCE, mutants, rows).stale, rows);
+    const slow = { ...row, replacement: 'true' };
+    assert.deepEqual(scoreOf(FILE, SOURCE, mutants, [slow]).stale, []);
   });
 
   it('is not spoiled by a file without anything to change', () => {

@@ -54,15 +54,18 @@ export function scoreOf(
   list: readonly Equivalent[],
 ): Score {
   const rows = list.filter((row) => row.file === file);
-  const alive = mutants.filter(({ status }) => isAlive(status));
-  const all = alive.map((mutant) => survivorOf(file, source, mutant));
+  const read = (isWanted: (status: string) => boolean) =>
+    mutants.filter(({ status }) => isWanted(status)).map((mutant) => survivorOf(file, source, mutant));
+  const all = read(isAlive);
+  // What only costs time can run out of it on a slow machine, and is right in the list all the same.
+  const fitting = [...all, ...read((status) => status === 'Timeout')];
   const survivors = all.filter((survivor) => !rows.some((row) => fits(row, survivor)));
   return {
     file,
     killed: mutants.filter(({ status }) => KILLED.includes(status)).length,
     listed: all.length - survivors.length,
     survivors,
-    stale: rows.filter((row) => !all.some((survivor) => fits(row, survivor))),
+    stale: rows.filter((row) => !fitting.some((survivor) => fits(row, survivor))),
   };
 }
 
