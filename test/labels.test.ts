@@ -75,6 +75,17 @@ describe('reports of gateways with a label', () => {
     assert.equal(other.reports.length, 6);
   });
 
+  it('are acknowledged to the broker while they wait', async () => {
+    const { broker } = bench;
+    session.subscribe(LABELLED, new Collector());
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    for (let n = 0; n < 5; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    await broker.until(() => broker.packets('puback').length === 5);
+    await other.until(({ reports }) => reports.length === 5);
+  });
+
   it('that waited pass the filter of the node as it is now, and are decoded as it wants it', async () => {
     const leave = session.subscribe({ ...LABELLED, decode: false }, new Collector(), 'node');
     const other = new Collector();

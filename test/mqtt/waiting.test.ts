@@ -13,6 +13,7 @@ import {
   answerAll,
   D,
   G,
+  G2,
   heartbeat,
   reportTopic,
   requests,
@@ -178,6 +179,19 @@ describe('many waiting requests', () => {
     line.answer(line.ids[9_999]);
     assert.equal(await outcomes[9_999], 'answered');
     line.requests.close();
+  });
+
+  it('are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together', async function () {
+    this.timeout(60_000);
+    const line = new Line(8, 2);
+    line.isGranted = false;
+    const acks = Array.from({ length: 100_001 }, () => codeOf(line.send(G, { lane: 'ack' })));
+    assert.equal(await acks.at(-1), 'QUEUE_FULL');
+    const asked = [G, G2, G].map((gateway) => codeOf(line.send(gateway)));
+    assert.equal(await asked.at(-1), 'QUEUE_FULL');
+    line.requests.close();
+    const codes = await Promise.all([...acks.slice(0, -1), ...asked.slice(0, -1)]);
+    assert.deepEqual([...new Set(codes)], ['CLOSED']);
   });
 
   it('may go to any number of gateways: of 10 000 one that has nothing to do is forgotten', async () => {

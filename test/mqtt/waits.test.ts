@@ -1,0 +1,319 @@
+// How long the MQTT half waits, as docs/lifecycle.md says it: the timers are moved by hand, everything else is real.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { LabelGate, type LabelState } from '../../src/labels.ts';
+import type { Logger } from '../../src/log.ts';
+import { Session } from '../../src/session.ts';
+import type { MqttSettings } from '../../src/settings.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { answerAll, G, G2, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+
+const NOBODY = 'mqtt://127.0.0.1:1';
+const { signal } = new AbortController();
+
+describe('waits of the MQTT half', () => {
+  const bench = useScriptedBroker();
+  const sessions: Session[] = [];
+  let warnings: string[];
+
+  beforeEach(() => {
+    warnings = [];
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+    mock.method(Math, 'random', () => 0);
+  });
+  afterEach(async () => {
+    mock.timers.reset();
+    mock.restoreAll();
+    await Promise.all(sessions.splice(0).map((session) => session.close()));
+  });
+
+  const tick = (seconds: number) => mock.timers.tick(seconds * 1000);
+
+  function open(changes: Partial<MqttSettings> = {}): Session {
+    const log: Logger = { info() {}, trace() {}, warn: (text) => void warnings.push(text) };
+    const session = new Session({ mqtt: mqttSettings(bench.broker.url, changes) }, log);
+    sessions.push(session);
+    return session;
+  }
+
+  async function connect(changes: Partial<MqttSettings> = {}): Promise<Session> {
+    const session = open(changes);
+    session.attach();
+    await reached(session, 'connected');
+    return session;
+  }
+
+  /** Resolves when so many warnings of this kind were told. */
+  async function told(pattern: RegExp, count: number): Promise<string[]> {
+    for (;;) {
+      const found = warnings.filter((text) => pattern.test(text));
+      if (found.length >= count) return found;
+      await turn();
+    }
+  }
+
+  /** The seconds before each of the next attempts; each is made when its time has come, and not before. */
+  async function waitsOf(session: Session, count: number): Promise<number[]> {
+    const waits: number[] = [];
+    while (waits.length < count) {
+      const [text = ''] = (await told(/next attempt in/, waits.length + 1)).slice(-1);
+      const wait = Number(/in ([\d.]+) s/.exec(text)?.[1]);
+      waits.push(wait);
+      const { name } = session.state.mqtt;
+      tick(wait - 0.001);
+      assert.equal(session.state.mqtt.name, name);
+      tick(0.001);
+    }
+    return waits;
+  }
+
+  it('give up an attempt that is not answered after 10 seconds', async () => {
+    bench.broker.options.withhold = ['connack'];
+    const session = open();
+    session.attach();
+    await bench.broker.next('connect');
+    tick(9.999);
+    await turn();
+    assert.equal(session.state.mqtt.name, 'connecting');
+    const lost = reached(session, 'waiting');
+    tick(0.001);
+    await lost;
+  });
+
+  it('double from 1 second to 60 seconds while nobody listens', async () => {
+    const session = open({ brokers: [NOBODY] });
+    session.attach();
+    assert.deepEqual(await waitsOf(session, 8), [1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('are up to half as long again, by chance, and never longer than 60 seconds', async () => {
+    mock.method(Math, 'random', () => 1 - Number.EPSILON);
+    const session = open({ brokers: [NOBODY] });
+    session.attach();
+    assert.deepEqual(await waitsOf(session, 8), [1.5, 3, 6, 12, 24, 48, 60, 60]);
+  });
+
+  it('are 50 milliseconds between the addresses of a list, and longer after each round', async () => {
+    const others = ['mqtt://127.0.0.1:2', 'mqtt://127.0.0.1:3'];
+    const session = open({ brokers: [NOBODY, ...others] });
+    const tried: string[] = [];
+    session.onState(({ mqtt }) => {
+      if (mqtt.name === 'connecting') tried.push(mqtt.broker);
+    });
+    session.attach();
+    for (const [attempt, wait] of [0.05, 0.05, 1, 0.05, 0.05, 2].entries()) {
+      await told(/next attempt in/, attempt + 1);
+      tick(wait - 0.001);
+      assert.equal(tried.length, attempt + 1);
+      tick(0.001);
+      assert.equal(tried.length, attempt + 2);
+    }
+    assert.deepEqual(tried, [NOBODY, ...others, NOBODY, ...others, NOBODY]);
+  });
+
+  it('begin anew after a connection that lasted longer than 5 seconds, and not before', async () => {
+    const session = await connect();
+    for (const [lasted, wait] of [
+      [0, 1],
+      [5, 2],
+      [5.001, 1],
+    ] as const) {
+      tick(lasted);
+      const lost = reached(session, 'waiting');
+      bench.broker.drop();
+      await lost;
+      tick(wait - 0.001);
+      assert.equal(session.state.mqtt.name, 'waiting');
+      const back = reached(session, 'connected');
+      tick(0.001);
+      await back;
+    }
+  });
+
+  it('are not needed to notice that a connection is broken', async () => {
+    const session = await connect();
+    bench.broker.drop();
+    await reached(session, 'waiting');
+  });
+
+  it('are one and a half times the keep-alive until a silent broker is left', async () => {
+    bench.broker.options.withhold = ['pingresp'];
+    const session = await connect({ keepalive: 60 });
+    const asked = bench.broker.next('pingreq');
+    tick(60);
+    await asked;
+    tick(29.999);
+    await turn();
+    assert.equal(session.state.mqtt.name, 'connected');
+    const lost = reached(session, 'waiting');
+    tick(0.001);
+    await lost;
+  });
+
+  it('double from 10 seconds to 5 minutes while the login is refused, which then heals by itself', async () => {
+    bench.broker.options.connackCode = 5;
+    const session = open();
+    session.attach();
+    assert.deepEqual(await waitsOf(session, 7), [10, 20, 40, 80, 160, 300, 300]);
+    await told(/next attempt in/, 8);
+    bench.broker.options.connackCode = 0;
+    const well = reached(session, 'connected');
+    tick(300);
+    await well;
+  });
+
+  it('double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter.includes(G2);
+    // The time is moved in one step, so no ping of these minutes would be answered.
+    const session = open({ keepalive: 0 });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G, G2] }, collector);
+    for (const [tries, wait] of [10, 20, 40, 80, 160, 300, 300].entries()) {
+      await told(/refused the subscription/, tries + 1);
+      const before = broker.packets('subscribe').length;
+      broker.publish(reportTopic('heartbeat'), heartbeat(tries));
+      await collector.until(({ reports }) => reports.length === tries + 1);
+      tick(wait - 0.001);
+      await turn();
+      assert.equal(broker.packets('subscribe').length, before);
+      tick(0.001);
+    }
+    await told(/refused the subscription/, 8);
+    broker.options.refuses = () => false;
+    const well = reached(session, 'connected');
+    tick(300);
+    await well;
+  });
+
+  it('are 1 second between the last user of the connection and its end', async () => {
+    const { broker } = bench;
+    const session = open();
+    const leave = session.attach();
+    await reached(session, 'connected');
+    leave();
+    tick(0.999);
+    session.attach()();
+    tick(0.999);
+    await turn();
+    assert.deepEqual([broker.connections.length, session.state.mqtt.name], [1, 'connected']);
+    const goodbye = broker.next('disconnect');
+    tick(0.001);
+    await goodbye;
+    await reached(session, 'idle');
+  });
+
+  it('are 1.5 seconds for the goodbye to a broker that has stopped reading', async () => {
+    const session = await connect();
+    bench.broker.setReading(false);
+    let isClosed = false;
+    const closed = session.close().then(() => {
+      isClosed = true;
+    });
+    tick(1.499);
+    await turn();
+    assert.equal(isClosed, false);
+    tick(0.001);
+    await closed;
+  });
+
+  it('are 10 seconds for reports while flows are being replaced and nobody says that they run', async () => {
+    const session = await connect();
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await reached(session, 'connected');
+    session.hold();
+    for (let n = 0; n < 3; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
+    answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
+    await session.request('apiversion', { gateway: G }, { signal });
+    tick(9.999);
+    assert.equal(collector.reports.length, 0);
+    tick(0.001);
+    await collector.until(({ reports }) => reports.length === 3);
+  });
+
+  it('are 10 seconds without a further loss until an overload is over, which the log tells', async () => {
+    const session = await connect();
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await reached(session, 'connected');
+    session.hold();
+    const body = { time: '', seq: 1, padding: 'x'.repeat(1_000_000) };
+    const overloaded = reached(session, 'overloaded');
+    for (let n = 0; n < 80; n++) bench.broker.publish(reportTopic('heartbeat'), { ...body, n }, { qos: 0 });
+    await overloaded;
+    answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
+    await session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 });
+    session.release();
+    await collector.until(({ reports }) => reports.at(-1)?.n === 79);
+    tick(9.999);
+    assert.equal(session.state.mqtt.name, 'overloaded');
+    tick(10.001);
+    assert.equal(session.state.mqtt.name, 'connected');
+    const lost = 80 - collector.reports.length;
+    assert.equal(collector.reports[0]?.n, lost);
+    assert.deepEqual(warnings, [
+      'reports arrive faster than the flows take them: the oldest of QoS 0 are lost',
+      `the flows keep up again; ${lost} reports of QoS 0 were lost`,
+    ]);
+  });
+});
+
+describe('waits for the list of devices with labels', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  /** A label filter whose list comes or fails as told. */
+  function openGate(refresh: number) {
+    const service = { isThere: true, asked: 0 };
+    const states: LabelState['name'][] = [];
+    const gatewaysWithLabels = async () => {
+      service.asked++;
+      if (!service.isThere) throw new Error('away');
+      return new Set([G]);
+    };
+    const gate = new LabelGate(
+      new Collector(),
+      () => {},
+      ['office'],
+      refresh * 1000,
+      { gatewaysWithLabels },
+      ({ name }) => void states.push(name),
+    );
+    gate.open();
+    return { gate, service, states };
+  }
+
+  /** @returns how often the service was asked by then */
+  async function askedAfter(seconds: number, service: { asked: number }): Promise<number> {
+    mock.timers.tick(seconds * 1000);
+    await turn();
+    return service.asked;
+  }
+
+  it('are as long as labelRefresh says', async () => {
+    const { gate, service, states } = openGate(300);
+    await turn();
+    assert.equal(await askedAfter(299.999, service), 1);
+    assert.equal(await askedAfter(0.001, service), 2);
+    assert.deepEqual(states, ['waiting', 'ready', 'ready']);
+    gate.close();
+  });
+
+  it('are 30 seconds at most when the service cannot be asked, and the last known list holds', async () => {
+    const { gate, service, states } = openGate(300);
+    await turn();
+    service.isThere = false;
+    assert.equal(await askedAfter(300, service), 2);
+    assert.equal(await askedAfter(29.999, service), 2);
+    assert.equal(await askedAfter(0.001, service), 3);
+    assert.deepEqual(states, ['waiting', 'ready', 'stale', 'stale']);
+    gate.close();
+    const often = openGate(10);
+    often.service.isThere = false;
+    await turn();
+    assert.equal(await askedAfter(10, often.service), 2);
+    often.gate.close();
+  });
+});
