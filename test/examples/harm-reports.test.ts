@@ -136,11 +136,11 @@ describe('a sample flow of reports and requests', function () {
 
     it('tells no device as offline while the broker is away, and gives it the whole time after its return', async () => {
       const { mac: device, home } = trouble.sensor;
-      await deploy('2');
+      await deploy('4');
       await heartbeat(4);
       await notice();
       const comeBack = await trouble.loseBroker('sample-offline-reports');
-      await pass('seconds', 4);
+      await pass('seconds', 6);
       await comeBack();
       await pass('seconds', 1);
       assert.equal(red().waiting('notices'), 0);
@@ -172,13 +172,13 @@ describe('a sample flow of reports and requests', function () {
 
   it('DFU watch: tells no device as gone while the broker is away', async () => {
     const taps = { 'sample-dfu-watch': 'dfu', 'sample-dfu-tick': 'dfu-seconds' };
-    await deployFresh('DFU watch', { env: { GONE_AFTER_SECONDS: '2' }, taps });
+    await deployFresh('DFU watch', { env: { GONE_AFTER_SECONDS: '4' }, taps });
     await trouble.ready('sample-dfu-reports');
     await trouble.report('dfu', { parent: null, rssi: 'x' });
     const state = async () => ((await red().next('dfu')).payload as { state: string }).state;
     assert.equal(await state(), 'waits for an update');
     const comeBack = await trouble.loseBroker('sample-dfu-reports');
-    await pass('dfu-seconds', 4);
+    await pass('dfu-seconds', 6);
     await comeBack();
     await pass('dfu-seconds', 1);
     assert.equal(red().waiting('dfu'), 0);
