@@ -121,7 +121,7 @@ function isQueryPart(name: string, item: unknown): boolean {
 
 function isPlain(value: unknown): boolean {
   if (typeof value === 'string') return isWellFormed(value);
-  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+  return typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /** Whether a text can be percent-encoded: it has no half of a surrogate pair. */

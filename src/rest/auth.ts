@@ -165,8 +165,8 @@ export function lifeOf(token: string, now: number): number {
 
 function claimsOf(token: string): { exp?: unknown; iat?: unknown } {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    return typeof claims === 'object' && claims !== null ? claims : {};
+    const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+    return (JSON.parse(claims) as object | null) ?? {};
   } catch {
     return {};
   }

@@ -28,7 +28,6 @@ export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
     firmwareTest(input.firmware),
     searchTest(input.search),
   ].filter((test) => test !== undefined);
-  if (tests.length === 0) return () => true;
   return (device) => tests.every((test) => test(device));
 }
 
@@ -103,7 +102,7 @@ function searchTest(value: unknown): DeviceFilter | undefined {
 }
 
 function textOf(field: string, value: unknown): string {
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (Number.isFinite(value)) return String(value);
   if (typeof value !== 'string' || value.length > 500) throw invalidInput(field, value, 'notText');
   return value.trim();
 }

@@ -72,7 +72,7 @@ export function readBody(value: unknown): string | undefined {
 }
 
 function readText(field: string, value: unknown): string {
-  if (value === undefined || value === null || value === '') throw invalidInput(field, value, 'missing');
+  if (value === undefined || value === null) throw invalidInput(field, value, 'missing');
   if (typeof value !== 'string') throw invalidInput(field, value, 'notText');
   if (value.trim() === '') throw invalidInput(field, value, 'missing');
   if (value.length > LONGEST_NAME)

@@ -33,7 +33,7 @@ export function showBody(body: string, secrets: readonly string[]): string {
 
 function spellings(secret: string): string[] {
   if (secret === '') return [];
-  const bytes = Buffer.from(secret, 'utf8');
+  const bytes = Buffer.from(secret);
   const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   const inUrl = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));
   const all = [

@@ -42,7 +42,7 @@ export class Semaphore {
         resolve();
       };
       if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop, { once: true });
+      signal.addEventListener('abort', stop);
       queue.add(start);
     });
   }

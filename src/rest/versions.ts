@@ -15,10 +15,7 @@ export function rangeOf(text: string): VersionTest | undefined {
   try {
     const known = text.replace(LONG_VERSION, (version) => semverOf(version) ?? version);
     const range = new SemverRange(known, { includePrerelease: true, loose: true });
-    return (version) => {
-      const complete = semverOf(version);
-      return complete !== undefined && range.test(complete);
-    };
+    return (version) => range.test(semverOf(version) ?? '');
   } catch {
     return undefined;
   }

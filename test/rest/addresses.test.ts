@@ -106,6 +106,43 @@ describe('paths of free requests', () => {
     assert.throws(() => readPath('x'.repeat(4001)), { message: /longer than 4000 characters/ });
   });
 
+  it('lead away with more bytes than due for a character, and with the encoding of one vendor', () => {
+    const overlong = [
+      'c0',
+      'C1',
+      'e0%80',
+      'e0%9F',
+      'f0%80',
+      'f0%8f',
+      'f8%80',
+      'f8%87',
+      'fc%80',
+      'fc%83',
+      '25c0',
+    ];
+    for (const bytes of [...overlong, 'u002e', '25U00ff'])
+      assert.equal(leadsAway(`x%${bytes}y`), true, bytes);
+    const due = [
+      'c2%80',
+      'c3%a9',
+      'cf%bf',
+      'e0%a0%80',
+      'e0%bf',
+      'f0%90',
+      'f8%88',
+      'fc%84',
+      'fc',
+      'u00',
+      'u00zz',
+    ];
+    for (const bytes of due) assert.equal(leadsAway(`x%${bytes}y`), false, bytes);
+  });
+
+  it('lead away with blanks, parameters, or a query around the dots', () => {
+    const texts = ['.. ', ' .', 'a/ ../b', '..;', '..;x', '..;x\u0085y', '.?', '..#xy', '..?x;y', '%20..'];
+    for (const text of texts) assert.equal(leadsAway(text), true, text);
+  });
+
   it('lead away with control characters, a host or dots at any layer of encoding', () => {
     for (const text of [
       '\u001f',

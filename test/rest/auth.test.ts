@@ -18,6 +18,7 @@ describe('life of a token', () => {
     ],
     ['is 30 minutes without exp', encode({ iat: 5 }), 1_800_000],
     ['is 30 minutes with an exp that is no number', encode({ exp: '2030' }), 1_800_000],
+    ['is 30 minutes with an exp that is no number, but an iat', encode({ iat: 50, exp: '150' }), 1_800_000],
     ['is 30 minutes when it ended before it began', encode({ iat: 150, exp: 50 }), 1_800_000],
     ['is 30 minutes when it lasts no time', encode({ iat: 50, exp: 50 }), 1_800_000],
     ['is 30 minutes when it cannot be counted', encode({ iat: -1e308, exp: 1e308 }), 1_800_000],
@@ -201,6 +202,51 @@ describe('token', () => {
     clock.time += 19_999;
     await refusedCall();
     assert.equal(logins, 4, 'the pause doubles');
+  });
+
+  it('that nobody has got yet is neither accepted, refused, dropped nor hidden', () => {
+    keeper.accept('none');
+    keeper.refuse('none');
+    assert.equal(keeper.drop('none'), true);
+    assert.deepEqual([keeper.current, keeper.seen], [undefined, []]);
+  });
+
+  it('is kept during the pause, and who dropped it is told', async () => {
+    await refusedCall();
+    const token = await keeper.token();
+    assert.equal(keeper.drop(token), false);
+    assert.equal(keeper.current, token);
+    clock.time += 10_000;
+    assert.equal(keeper.drop(token), true);
+    assert.equal(keeper.current, undefined);
+  });
+
+  /** A token that was accepted and dropped, with a newer one behind it. */
+  async function renewed(): Promise<{ old: string; token: string }> {
+    const old = await keeper.token();
+    keeper.accept(old);
+    keeper.drop(old);
+    return { old, token: await keeper.token() };
+  }
+
+  it('is not accepted because an older one was, late', async () => {
+    const { old, token } = await renewed();
+    keeper.accept(old);
+    keeper.refuse(token);
+    keeper.drop(token);
+    const third = await keeper.token();
+    keeper.refuse(third);
+    assert.equal(keeper.drop(third), false, 'the second fresh one in a row');
+  });
+
+  it('is not refused because an older one was, late', async () => {
+    const { old, token } = await renewed();
+    keeper.refuse(old);
+    keeper.accept(token);
+    keeper.drop(token);
+    const third = await keeper.token();
+    keeper.refuse(third);
+    assert.equal(keeper.drop(third), true, 'the first fresh one in a row');
   });
 
   it('that was refused late is no reason to pause when a newer one is there', async () => {

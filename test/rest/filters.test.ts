@@ -65,6 +65,7 @@ describe('device filter', () => {
     ['connected', 'yes'],
     ['connected', 1],
     ['connected', 'constructor'],
+    ['connected', ['true']],
     ['model', {}],
     ['firmware', '>>1'],
     ['firmware', '<=banana'],
@@ -141,6 +142,6 @@ describe('device filter', () => {
         throw new Error('not to be read');
       },
     });
-    assert.throws(() => createDeviceFilter({ labels }), { code: 'INVALID_INPUT' });
+    assert.throws(() => createDeviceFilter({ labels }), { message: /^labels must be a label or a list/ });
   });
 });

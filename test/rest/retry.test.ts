@@ -86,6 +86,11 @@ describe('retries', () => {
       asking('Sat, 21 Nov 2026 03:00:07 GMT', { date: '7' }),
       7000,
     ],
+    [
+      'a date, by our clock when the other came twice',
+      asking('Sat, 21 Nov 2026 03:00:07 GMT', { date: ['Sat, 21 Nov 2026 02:00:00 GMT'] }),
+      7000,
+    ],
     ['a date and an array of dates', asking('Sat, 21 Nov 2026 03:00:07 GMT', { date: ['a'] }), 7000],
   ] as const) {
     it(`honour Retry-After with ${title}`, () => {

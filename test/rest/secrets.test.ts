@@ -69,6 +69,16 @@ describe('secrets', () => {
     assert.ok(!late.includes('secret'), late);
   });
 
+  it('are not shown by half when hardly anything else is in a long body', () => {
+    const secret = Array.from({ length: 750 }, (_, index) => `${index}`.padStart(4, 'k')).join('');
+    assert.equal(secret.length, 3_000);
+    assert.equal(showBody(secret.repeat(6), [secret]), '');
+  });
+
+  it('are hidden in a URL without the half of a surrogate pair that no URL has', () => {
+    assert.equal(hideSecrets(encodeURIComponent('é b'), ['é\ud800 b']), '***');
+  });
+
   it('take nothing from the end of a body that was searched whole', () => {
     const body = `${' '.repeat(10)}secret-that-is`;
     assert.equal(showBody(body, ['secret-that-is-cut']), body);

@@ -1,5 +1,6 @@
 // How many calls are under way at a time, and who goes next.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { Semaphore } from '../../src/rest/semaphore.ts';
 
 const NEVER = new AbortController().signal;
@@ -33,6 +34,17 @@ describe('places for calls', () => {
     assert.equal(semaphore.tryAcquire(), true);
   });
 
+  it('leaves nothing behind at the signal of a call that has had its turn', async () => {
+    const semaphore = new Semaphore(1);
+    semaphore.tryAcquire();
+    const { signal } = new AbortController();
+    const waiting = semaphore.wait(signal, false);
+    assert.equal(getEventListeners(signal, 'abort').length, 1);
+    semaphore.release();
+    await waiting;
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+  });
+
   it('serves calls that had a place before ahead of new ones, each in the order in which they came', async () => {
     const semaphore = new Semaphore(1);
     semaphore.tryAcquire();
@@ -62,7 +74,7 @@ describe('places for calls', () => {
       const stopped = semaphore.wait(stop.signal, isAgain);
       const next = semaphore.wait(NEVER, isAgain);
       stop.abort();
-      await assert.rejects(stopped, { code: 'CLOSED' });
+      await assert.rejects(stopped, { code: 'CLOSED', message: /stopped/ });
       await assert.rejects(semaphore.wait(stop.signal, isAgain), { code: 'CLOSED' });
       semaphore.release();
       await next;

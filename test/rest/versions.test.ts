@@ -15,6 +15,7 @@ describe('firmware versions', () => {
     '3.3.0.0.9',
     '3.3.0.1-beta.2',
     '3.3.0.1-beta.10',
+    '3.3.0.1-zeta',
     '3.3.0.1',
     '3.3.0.1.0.5',
     '3.3.0.1.5',
@@ -69,6 +70,8 @@ describe('firmware versions', () => {
     ['1.0.0.1 - 1.0.0.3', ['1.0.0.1', '1.0.0.2', '1.0.0.3'], ['1', '1.0.0.4']],
     ['<1.0.0.2 || >2.0.0.1', ['1', '2.0.0.2'], ['1.0.0.2', '2.0.0.1']],
     ['>=1.0.0-a.1.2.3.4', ['1.0.0-a.1.2.3.4', '1.0.0-b'], ['1.0.0-a.1.2.3.3']],
+    ['<3.4.0beta2', ['3.4.0beta1', '3.3'], ['3.4.0', '3.4.0beta2']],
+    ['<10.20.30.40', ['10.20.30.39', '10.20.30'], ['10.20.30.40', '10.20.30.41']],
     ['*', ['3', '3.3.0.1', '0.0.0-a'], ['banana']],
   ];
   for (const [range, inside, outside] of ROWS) {
@@ -77,6 +80,24 @@ describe('firmware versions', () => {
       for (const version of inside) assert.equal(test?.(version), true, version);
       for (const version of outside) assert.equal(test?.(version), false, version);
     });
+  }
+
+  for (const [version, expected] of [
+    ['3', '3.0.0'],
+    ['v=03.4', '3.4.0'],
+    ['3.4.0beta1', '3.4.0-beta1'],
+    ['3.4-rc.1+build', '3.4.0-rc.1'],
+    ['3.4.0-1', '3.4.0-1'],
+    ['3.4.0.0', '3.4.0'],
+    ['3.4.0.7', '3.4.1-0.9.1'],
+    ['3.4.0.0.7-a', '3.4.1-0.2.9.0.a'],
+    ['3.4_1', undefined],
+    ['3.4 1', undefined],
+    ['x3.4', undefined],
+    ['3.4+a b', undefined],
+    ['', undefined],
+  ]) {
+    it(`are three numbers to semver: ${version}`, () => assert.equal(semverOf(version as string), expected));
   }
 
   it('are no reason to fail when their numbers are too large to be compared', () => {
