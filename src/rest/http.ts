@@ -69,7 +69,11 @@ export class HttpAgent {
     this.#agent ??= this.#open();
     const agent = await this.#agent;
     if (signal?.aborted || this.#closed) throw new ServiceError('CLOSED', 'stopped');
-    return collect(agent, request, signal, this.#timeout);
+    const answer = collect(agent, request, signal, this.#timeout);
+    // A socket that is destroyed looks like a fault of the network to whoever waits for it.
+    return answer.catch((error: unknown) => {
+      throw this.#closed ? new ServiceError('CLOSED', 'stopped') : error;
+    });
   }
 
   /** Ends every socket at once, also those that are still connecting. */
@@ -195,8 +199,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
 }
 
-function networkError(code: string, origin: string, timeout: number, wasSent: boolean): ServiceError {
-  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new ServiceError('CLOSED', 'stopped');
+function networkError(code: string, origin: string, timeout: number, wasSent: boolean): NetworkError {
   const { host } = new URL(origin);
   return new NetworkError(reasonOf(code), { code }, { host, code, timeout }, wasSent);
 }

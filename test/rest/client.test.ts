@@ -668,6 +668,20 @@ describe('REST client', () => {
       assert.deepEqual(client.state, { name: 'closed' });
     });
 
+    for (const method of ['POST', 'GET']) {
+      it(`ends a ${method} without further attempts with CLOSED when it is closed, and not as a fault`, async () => {
+        const other = createClient(server.url, { retries: 0 });
+        const asked = new Promise<void>((resolve) => {
+          server.answer = () => resolve();
+        });
+        const end = failure(other.send({ ...LIST, method }));
+        await asked;
+        await other.close();
+        assert.equal((await end).code, 'CLOSED');
+        assert.deepEqual(other.state, { name: 'closed' });
+      });
+    }
+
     it('ends one call with CLOSED by its signal and lets the others be', async () => {
       const stop = new AbortController();
       const kept: (() => void)[] = [];

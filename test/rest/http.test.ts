@@ -1,0 +1,201 @@
+// One HTTP exchange with real servers: what is collected, what is cut, and what a fault is called.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import type { ServiceError } from '../../src/errors.ts';
+import { HttpAgent, type HttpRequest, NetworkError } from '../../src/rest/http.ts';
+import { startServer, type TestServer } from './server.ts';
+
+const MB = 1024 * 1024;
+
+describe('HTTP exchange', () => {
+  let server: TestServer;
+  let agent: HttpAgent;
+
+  beforeEach(async () => {
+    server = await startServer((_, response) => response.end('fine'));
+    agent = new HttpAgent(5_000);
+  });
+  afterEach(async () => {
+    await agent.close();
+    await server.stop();
+  });
+
+  const request = (changes: Partial<HttpRequest> = {}): HttpRequest => ({
+    origin: server.url,
+    path: '/a?b=%20',
+    method: 'POST',
+    headers: { 'x-one': '1' },
+    ...changes,
+  });
+
+  async function failure(promise: Promise<unknown>): Promise<ServiceError> {
+    return promise.then(
+      () => assert.fail('did not fail'),
+      (error) => error,
+    );
+  }
+
+  /** The cause's code, the reason, and whether the request may have arrived. */
+  async function fault(promise: Promise<unknown>): Promise<unknown[]> {
+    const error = await failure(promise);
+    assert.ok(error instanceof NetworkError, String(error));
+    assert.doesNotMatch(error.message, /__/);
+    assert.deepEqual(Object.keys(error.cause), ['code']);
+    return [error.cause.code, error.text.key.replace('NETWORK.', ''), error.wasSent];
+  }
+
+  it('sends what it is given, and collects status, headers and body', async () => {
+    server.answer = (_, response) => response.writeHead(299, { 'X-Two': ['2', '3'] }).end('ü 🏢');
+    const answer = await agent.send(request({ body: '{"c":"é"}' }));
+    assert.deepEqual([answer.statusCode, answer.body, answer.isCut], [299, 'ü 🏢', false]);
+    assert.deepEqual(answer.headers['x-two'], ['2', '3']);
+    const [{ method, url, headers, body }] = server.calls as [(typeof server.calls)[0]];
+    assert.deepEqual([method, url, headers['x-one'], body], ['POST', '/a?b=%20', '1', '{"c":"é"}']);
+  });
+
+  it('leaves the mark of the byte order out, in one piece and in several', async () => {
+    server.answer = (_, response) => response.end('\ufeff{}');
+    assert.equal((await agent.send(request())).body, '{}');
+    server.answer = (_, response) => {
+      response.write(Buffer.from([0xef]));
+      setImmediate(() => response.end(Buffer.from([0xbb, 0xbf, 0x31])));
+    };
+    assert.equal((await agent.send(request())).body, '1');
+    server.answer = (_, response) => response.end('1\ufeff');
+    assert.equal((await agent.send(request())).body, '1\ufeff');
+  });
+
+  const sized = (status: number, size: number) => (_: unknown, response: ServerResponse) => {
+    response.writeHead(status).end(Buffer.alloc(size, 0x20));
+  };
+  for (const [status, limit] of [
+    [200, 16 * MB],
+    [299, 16 * MB],
+    [300, 64 * 1024],
+    [404, 64 * 1024],
+  ] as const) {
+    it(`keeps ${limit} bytes of an answer with status ${status}, and cuts a longer one`, async () => {
+      server.answer = sized(status, limit);
+      const whole = await agent.send(request());
+      assert.deepEqual([whole.body.length, whole.isCut], [limit, false]);
+      server.answer = sized(status, limit + 1);
+      const cut = await agent.send(request());
+      assert.deepEqual([cut.body.length, cut.isCut, cut.statusCode], [64 * 1024, true, status]);
+    });
+  }
+
+  it('uses at most four connections, and uses them again', async () => {
+    const sockets = new Set<Socket>();
+    server.server.on('connection', (socket: Socket) => sockets.add(socket));
+    for (let time = 0; time < 3; time++) {
+      await Promise.all(Array.from({ length: 20 }, () => agent.send(request())));
+    }
+    assert.equal(sockets.size, 4);
+  });
+
+  it('says that the service did not answer in time, also where the body does not end', async () => {
+    const quick = new HttpAgent(150);
+    server.answer = () => undefined;
+    assert.deepEqual(await fault(quick.send(request())), ['ETIMEDOUT', 'timeout', true]);
+    server.answer = (_, response) => void response.writeHead(200).write('{');
+    const error = await failure(quick.send(request()));
+    assert.deepEqual(error.text.values, {
+      host: new URL(server.url).host,
+      code: 'ETIMEDOUT',
+      timeout: 150,
+    });
+    await quick.close();
+  });
+
+  it('says that the service broke off, before an answer and within one', async () => {
+    server.answer = (_, response) => response.socket?.resetAndDestroy();
+    assert.deepEqual(await fault(agent.send(request())), ['ECONNRESET', 'reset', true]);
+    server.answer = (_, response) => response.socket?.end();
+    assert.deepEqual(await fault(agent.send(request())), ['ECONNRESET', 'reset', true]);
+    server.answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('123', () => response.socket?.end());
+    };
+    assert.deepEqual(await fault(agent.send(request())), ['ECONNRESET', 'reset', true]);
+  });
+
+  it('says that nobody listens there, and that nothing was sent', async () => {
+    const { port } = server.server.address() as { port: number };
+    await server.stop();
+    const origin = `http://127.0.0.1:${port}`;
+    assert.deepEqual(await fault(agent.send(request({ origin }))), ['ECONNREFUSED', 'refused', false]);
+  });
+
+  it('says that a name is not known, and that nothing was sent', async () => {
+    const [code, reason, wasSent] = await fault(agent.send(request({ origin: 'http://nobody.invalid' })));
+    assert.ok(code === 'ENOTFOUND' || code === 'EAI_AGAIN', String(code));
+    assert.deepEqual([reason, wasSent], ['notFound', false]);
+  });
+
+  it('says that a port does not speak HTTP, or too much of it', async () => {
+    const bytes = ['220 mail ready\r\n', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`];
+    const odd = createServer((socket) => {
+      socket.on('error', () => undefined).end(`${bytes.shift()}`);
+    }).listen(0, '127.0.0.1');
+    await once(odd, 'listening');
+    const origin = `http://127.0.0.1:${(odd.address() as { port: number }).port}`;
+    assert.deepEqual(await fault(agent.send(request({ origin }))), ['ERR_HTTP_PARSER', 'notHttp', true]);
+    const [code, reason] = await fault(agent.send(request({ origin })));
+    assert.deepEqual([code, reason], ['UND_ERR_HEADERS_OVERFLOW', 'notHttp']);
+    odd.close();
+  });
+
+  it('says that there is no secure connection, and that nothing was sent', async () => {
+    const origin = server.url.replace('http:', 'https:');
+    const [, reason, wasSent] = await fault(agent.send(request({ origin })));
+    assert.deepEqual([reason, wasSent], ['tls', false]);
+  });
+
+  it('says so when a request cannot be sent at all', async () => {
+    const [code, reason, wasSent] = await fault(agent.send(request({ path: 'no slash' })));
+    assert.deepEqual([code, reason, wasSent], ['UND_ERR_INVALID_ARG', 'unreachable', false]);
+  });
+
+  it('ends with CLOSED by its signal, before and after it was sent, and the service sees it', async () => {
+    assert.equal((await failure(agent.send(request(), AbortSignal.abort()))).code, 'CLOSED');
+    assert.equal(server.calls.length, 0);
+    const stop = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      server.answer = (_, response) => {
+        response.once('close', () => resolve());
+        stop.abort();
+      };
+    });
+    const error = await failure(agent.send(request(), stop.signal));
+    assert.deepEqual([error.code, error.text.key], ['CLOSED', 'CLOSED.stopped']);
+    await closed;
+  });
+
+  it('ends every exchange with CLOSED when it is closed, frees the sockets, and begins none', async () => {
+    const sockets: Socket[] = [];
+    server.server.on('connection', (socket: Socket) => sockets.push(socket));
+    const arrived = new Promise<void>((resolve) => {
+      server.answer = () => server.calls.length === 2 && resolve();
+    });
+    const ends = ['GET', 'POST'].map((method) => failure(agent.send(request({ method }))));
+    await arrived;
+    const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
+    await agent.close();
+    for (const { code } of await Promise.all(ends)) assert.equal(code, 'CLOSED');
+    await closed;
+    const late = await failure(agent.send(request()));
+    assert.deepEqual([late.code, late.text.key], ['CLOSED', 'CLOSED.stopped']);
+  });
+
+  it('can be closed when nothing was sent, and while it is still connecting', async () => {
+    await new HttpAgent(1_000).close();
+    // An address for documentation: nobody answers there.
+    const other = new HttpAgent(60_000);
+    const end = failure(other.send(request({ origin: 'http://192.0.2.1:9' })));
+    await new Promise(setImmediate);
+    await other.close();
+    // Where there is no way to it at all, that may be told first.
+    assert.ok(['CLOSED', 'NETWORK'].includes((await end).code));
+  });
+});
