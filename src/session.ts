@@ -124,7 +124,7 @@ export class Session {
     return this.#gateways?.attach() ?? (() => {});
   }
 
-  /** Reports wait until `release`, at most 10 s: call it while flows are being replaced. */
+  /** Reports wait until `release`, at most 20 s: call it while flows are being replaced. */
   hold(): void {
     this.#gateways?.hold();
   }

@@ -37,10 +37,6 @@ export default function registerReportIn(RED: NodeAPI): void {
         showBoth();
       });
       return (removed) => {
-        // The node comes back with this deploy: what arrives until then waits for it.
-        if (!removed) {
-          session.hold();
-        }
         forget();
         unsubscribe(!removed);
       };

@@ -1,8 +1,8 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
+import { onceStarted, onStarted, onStopping } from '../shared/deploys.ts';
 import type { ServiceNode } from '../shared/runtime.ts';
-import { onceStarted, onStarted } from '../shared/started.ts';
 import { toFlowError } from '../shared/text.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS } from './config.ts';
@@ -35,12 +35,14 @@ export default function registerService(RED: NodeAPI): void {
   registerAdmin(RED);
 }
 
-/** Reports wait until the flows run, after a start and after every deploy. */
+/** Reports wait while nodes are replaced, be it a receiver or what stands behind it, and after a start. */
 function connect(RED: NodeAPI, node: ServiceNode, session: Session): void {
   session.hold();
+  const ignoreStops = onStopping(RED, () => session.hold());
   const ignoreStarts = onStarted(RED, () => session.release());
   const ignoreStates = session.onState(createWatcher(RED, node));
   node.on('close', (done: () => void) => {
+    ignoreStops();
     ignoreStarts();
     ignoreStates();
     session.close().then(done, done);

@@ -3,10 +3,10 @@ import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
 import { invalidInput, ServiceError, type Session, type SessionState } from '../../src/index.ts';
 import type { NodeConfig } from './defaults.ts';
+import { onceStarted } from './deploys.ts';
 import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type Act, Inputs } from './inputs.ts';
-import { onceStarted } from './started.ts';
 import { StatusLine, type View, viewOfError, viewOfSession } from './status.ts';
 import { toFlowError } from './text.ts';
 

@@ -8,15 +8,18 @@ const MAX_RETAINED = 10_000;
 
 const MAX_TOPIC = 1_000;
 
-/** Reports whose copies may still come: other messages can come in between. */
-const MAX_AWAITED = 20;
+/** Reports whose copies may still come: a broker queues what has a higher QoS, and sends others in between. */
+const MAX_AWAITED = 1_000;
 
 interface Message {
   topic: string;
   payload: Buffer;
 }
 
-interface Awaited extends Message {
+interface Awaited {
+  topic: string;
+  /** A payload itself would keep the whole chunk alive that it came in. */
+  digest: string;
   copies: number;
   expected: number;
   isCertain: boolean;
@@ -46,7 +49,8 @@ export class Copies {
     if (expected < 2) return false;
     if (retained) return this.#isRetainedCopy(topic, payload);
     const first = this.#awaited.get(topic);
-    if (first && first.payload.equals(payload)) {
+    const digest = digestOf(payload);
+    if (first?.digest === digest) {
       first.copies++;
       if (first.copies >= first.expected) {
         this.#awaited.delete(topic);
@@ -56,7 +60,7 @@ export class Copies {
     }
     if (first) this.#giveUp(first);
     else if (this.#awaited.size >= MAX_AWAITED) this.#giveUp(this.#awaited.values().next().value as Awaited);
-    this.#awaited.set(topic, { topic, payload, copies: 1, expected, isCertain });
+    this.#awaited.set(topic, { topic, digest, copies: 1, expected, isCertain });
     return false;
   }
 
@@ -88,7 +92,7 @@ export class Copies {
 
   /** They come for one subscription after the other, so copies do not stand side by side. */
   #isRetainedCopy(topic: string, payload: Buffer): boolean {
-    const digest = createHash('sha1').update(payload).digest('base64');
+    const digest = digestOf(payload);
     if (this.#retained.get(topic) === digest) return true;
     if (this.#retained.size < MAX_RETAINED && topic.length <= MAX_TOPIC) this.#retained.set(topic, digest);
     return false;
@@ -101,4 +105,8 @@ export class Copies {
       this.#against = 0;
     }
   }
+}
+
+function digestOf(payload: Buffer): string {
+  return createHash('sha1').update(payload).digest('base64');
 }

@@ -68,7 +68,7 @@ export class Gateways {
     this.#log = log;
     const topics = createTopics(settings.topicPrefix);
     this.#leftovers = new Leftovers(topics, this.#share);
-    this.#reports = new Reports(topics, catalogue, seen, log, settings.sharedGroup !== '');
+    this.#reports = new Reports(topics, catalogue, seen, log, { isShared: settings.sharedGroup !== '' });
     const targets: IntakeTargets = {
       report: (topic, payload, retained) => this.#report(topic, payload, retained),
       response: (parsed, payload, retained, topic) => {
@@ -192,7 +192,7 @@ export class Gateways {
     return { delivered: Promise.race([delivery, answered]), answered };
   }
 
-  /** Reports wait until `release`, at most 10 s: while flows are being replaced nobody would receive them. */
+  /** Reports wait until `release`, at most 20 s: while flows are being replaced nobody would receive them. */
   hold(): void {
     this.#intake.hold();
   }
@@ -262,8 +262,10 @@ export class Gateways {
     this.#isSynced = false;
     const { subscriptions } = this.#connection;
     const isStale = (filter: string) => !this.#subscribed.has(filter) && !this.#previewed.has(filter);
-    subscriptions.change(this.#previewed, 0);
-    subscriptions.change(this.#subscribed, this.#settings.reportQos, before.filter(isStale));
+    const { reportQos, persistent } = this.#settings;
+    // With the QoS of the others a broker sends copies in one order; but a session that is away must not collect them.
+    subscriptions.change(this.#previewed, persistent ? 0 : reportQos);
+    subscriptions.change(this.#subscribed, reportQos, before.filter(isStale));
   }
 
   #report(topic: string, payload: Buffer, retained: boolean): void {

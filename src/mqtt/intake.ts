@@ -2,8 +2,8 @@
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { Turns } from './turns.ts';
 
-/** Whoever holds must let go: a hold that is forgotten ends by itself. */
-const LONGEST_HOLD = 10_000;
+/** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
+const MAX_HOLD_MS = 20_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** What a waiting report takes beside its payload and its topic. */
 const OVERHEAD_BYTES = 250;
@@ -86,7 +86,7 @@ export class Intake {
   hold(): void {
     this.#held = true;
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => this.release(), LONGEST_HOLD);
+    this.#deadline = setTimeout(() => this.release(), MAX_HOLD_MS);
     this.#deadline.unref();
   }
 

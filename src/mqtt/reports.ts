@@ -27,6 +27,8 @@ export interface Message {
   heardAt: number;
 }
 
+/** A broker sends retained reports when a filter is subscribed, one after the other; so long after the last it is done. */
+const RETAINED_WITHIN_MS = 10_000;
 /** Deploys while the broker is away change what is asked for again and again. */
 const MAX_ASKED_BEFORE = 10_000;
 
@@ -44,6 +46,8 @@ export interface ReportListener {
 interface Subscriber {
   listener: ReportListener;
   decode: boolean;
+  /** It only shows reports to people. */
+  isPassive: boolean;
 }
 
 /** A topic taken apart, and who gets its reports. */
@@ -85,17 +89,29 @@ export class Reports {
   readonly #previews = new Map<object, Want[]>();
   readonly #copies = new Copies();
   readonly #isShared: boolean;
+  readonly #now: () => number;
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #asked: Want[] = [];
   #askedBefore: Want[] = [];
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
   #isSettled = false;
+  /** Retained reports may come for the filters of flows until then, in milliseconds of `performance.now()`. */
+  #retainedUntil = Number.POSITIVE_INFINITY;
+  /** When the last preview ended. */
+  #previewedAt = Number.NEGATIVE_INFINITY;
   /** Undefined while no two subscriptions can match the same topic. */
   #overlaps: WantIndex | undefined;
 
-  /** @param isShared whether reports are subscribed as a member of a shared group */
-  constructor(topics: Topics, catalogue: Catalogue, seen: Seen, log: Logger, isShared = false) {
+  /** @param options `isShared`: whether reports are subscribed as a member of a shared group */
+  constructor(
+    topics: Topics,
+    catalogue: Catalogue,
+    seen: Seen,
+    log: Logger,
+    { isShared = false, now = () => performance.now() }: { isShared?: boolean; now?: () => number } = {},
+  ) {
     this.#isShared = isShared;
+    this.#now = now;
     this.#topics = topics;
     this.#catalogue = catalogue;
     this.#seen = seen;
@@ -104,7 +120,7 @@ export class Reports {
 
   /** @param passive true: take part in what others subscribe to, without wanting anything from the broker */
   add(filter: ReadFilter, decode: boolean, listener: ReportListener, passive = false): Membership {
-    const target = { listener, decode };
+    const target = { listener, decode, isPassive: passive };
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#known.clear();
     if (!passive) this.#wants.set(target, filter.wants);
@@ -122,7 +138,10 @@ export class Reports {
   addPreview({ wants }: ReadFilter): () => void {
     const key = {};
     this.#previews.set(key, wants);
-    return () => void this.#previews.delete(key);
+    return () => {
+      this.#previews.delete(key);
+      this.#previewedAt = this.#now();
+    };
   }
 
   /** The topic filters that serve all subscribers. From now on reports are expected by these. */
@@ -132,13 +151,14 @@ export class Reports {
     const others = [...this.#previews.values()].flat().filter((want) => !wanted.covers(want));
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.
     const previews = this.#isShared ? [] : planWants(others, true);
-    this.#ask([...wants, ...previews]);
+    this.#ask(wants, previews);
     return { wanted: wants.map(this.#filterOf), previewed: previews.map(this.#filterOf) };
   }
 
   /** The connection is a new one. */
   connected(isSameBroker: boolean): void {
     this.#isSettled = false;
+    this.#retainedUntil = Number.POSITIVE_INFINITY;
     this.#copies.connected(isSameBroker);
   }
 
@@ -146,6 +166,7 @@ export class Reports {
   settled(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    this.#retainedUntil = Math.min(this.#retainedUntil, this.#now() + RETAINED_WITHIN_MS);
     this.#askedBefore = [];
     this.#findOverlaps();
   }
@@ -161,18 +182,36 @@ export class Reports {
     if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained, this.#isSettled))
       return 'copy';
     if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) return 'repeat';
-    const body = bodyOf(payload);
-    if (subscribers.length === 1) this.#give(subscribers[0] as Subscriber, at, body, retained, payload);
-    else this.#share(subscribers, at, body, retained, payload);
+    this.#deliverTo(retained ? this.#receiversOfRetained(subscribers) : subscribers, at, payload, retained);
     return 'delivered';
   }
 
-  #ask(wants: Want[]): void {
-    const present = new WantIndex(this.#asked);
-    const isSame = wants.length === this.#asked.length && wants.every((want) => present.has(want));
-    if (isSame) return;
+  /** What only a preview brings again is none of the flows' business: they had it when they subscribed. */
+  #receiversOfRetained(subscribers: readonly Subscriber[]): readonly Subscriber[] {
+    const now = this.#now();
+    const isPreviewed = this.#previews.size > 0 || now - this.#previewedAt <= RETAINED_WITHIN_MS;
+    if (!isPreviewed || now <= this.#retainedUntil) {
+      this.#retainedUntil = Math.max(this.#retainedUntil, now + RETAINED_WITHIN_MS);
+      return subscribers;
+    }
+    return subscribers.filter(({ isPassive }) => isPassive);
+  }
+
+  #deliverTo(subscribers: readonly Subscriber[], at: ReportTopic, payload: Buffer, retained: boolean): void {
+    const [first] = subscribers;
+    if (!first) return;
+    const body = bodyOf(payload);
+    if (subscribers.length === 1) this.#give(first, at, body, retained, payload);
+    else this.#share(subscribers, at, body, retained, payload);
+  }
+
+  #ask(wants: readonly Want[], previews: readonly Want[]): void {
+    const before = new WantIndex(this.#asked);
+    const all = [...wants, ...previews];
+    if (wants.some((want) => !before.has(want))) this.#retainedUntil = Number.POSITIVE_INFINITY;
+    if (all.length === this.#asked.length && all.every((want) => before.has(want))) return;
     this.#askedBefore = [...this.#askedBefore, ...this.#asked].slice(-MAX_ASKED_BEFORE);
-    this.#asked = wants;
+    this.#asked = all;
     this.#isSettled = false;
     this.#findOverlaps();
     this.#copies.changed();

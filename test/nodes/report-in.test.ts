@@ -1,5 +1,6 @@
 // mt-report-in in a flow: the messages that reports become, and what happens to those that cannot be read.
 import assert from 'node:assert/strict';
+import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -144,4 +145,52 @@ describeNodes('report-in', (start) => {
     assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'gateways']);
     assert.equal((await flow.status('n', 'red')).text, 'invalid: Gateways');
   });
+
+  for (const type of ['nodes', 'flows', 'full'] as const) {
+    it(`loses no report while a deploy (${type}) replaces a slow node behind it`, async () => {
+      let isClosing = (): void => {};
+      const closing = new Promise<void>((resolve) => {
+        isClosing = resolve;
+      });
+      let close = (): void => {};
+      const slow = (RED: NodeAPI) => {
+        function Slow(this: Node, saved: NodeDef): void {
+          RED.nodes.createNode(this, saved);
+          this.on('input', (msg, send, done) => {
+            send(msg);
+            done();
+          });
+          this.on('close', (done: () => void) => {
+            if ((saved as NodeDef & { version: number }).version > 1) {
+              done();
+              return;
+            }
+            close = done;
+            isClosing();
+          });
+        }
+        RED.nodes.registerType('slow', Slow as never);
+      };
+      const around = (version: number) =>
+        flowAround(
+          serviceNode(box, { persistent: true, clientId: `slow-${type}` }),
+          { id: 'n', type: 'mt-report-in', wires: [['slow']] },
+          { id: 'slow', type: 'slow', version },
+        );
+      const flow = await start(around(1), { credentials: secretsOf(box), nodes: [slow] });
+      await subscribed(box);
+      const deployed = flow.deploy(around(2), type, secretsOf(box));
+      await closing;
+      for (let seq = 0; seq < 20; seq++) {
+        await box.publish(gateway, device, 'heartbeat', { time: TIME, seq, status: 0 });
+      }
+      close();
+      await deployed;
+      const numbers = new Set<unknown>();
+      while (numbers.size < 20) {
+        const { report } = (await flow.next('out')) as unknown as { report: { seq: number } };
+        numbers.add(report.seq);
+      }
+    });
+  }
 });

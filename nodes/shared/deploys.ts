@@ -1,0 +1,60 @@
+// When flows stop and run: in between, Catch nodes and receivers may not exist.
+import type { NodeAPI } from 'node-red';
+
+/** `flows:stopping` comes before the first node closes, `flows:started` when the last one runs. */
+type DeployEvent = 'flows:stopping' | 'flows:started';
+
+interface Listener {
+  calls: Set<() => void>;
+  callAll: () => void;
+}
+
+const listeners: Record<DeployEvent, WeakMap<object, Listener>> = {
+  'flows:stopping': new WeakMap(),
+  'flows:started': new WeakMap(),
+};
+
+/** Calls back before every deploy replaces something. @returns stops it */
+export function onStopping(RED: NodeAPI, call: () => void): () => void {
+  return listen(RED, 'flows:stopping', call);
+}
+
+/** Calls back after every start and deploy. @returns stops it */
+export function onStarted(RED: NodeAPI, call: () => void): () => void {
+  return listen(RED, 'flows:started', call);
+}
+
+/** Calls back once, after the deploy that is going on. @returns takes the call back */
+export function onceStarted(RED: NodeAPI, call: () => void): () => void {
+  const stop = onStarted(RED, () => {
+    stop();
+    call();
+  });
+  return stop;
+}
+
+/** One listener serves all nodes, because Node-RED's emitter warns of a leak after ten; it goes with the last of them. */
+function listen({ events }: NodeAPI, event: DeployEvent, call: () => void): () => void {
+  const { calls, callAll } = listeners[event].get(events) ?? createListener(events, event);
+  if (calls.size === 0) {
+    events.on(event, callAll);
+  }
+  calls.add(call);
+  return () => {
+    if (calls.delete(call) && calls.size === 0) {
+      events.removeListener(event, callAll);
+    }
+  };
+}
+
+function createListener(events: NodeAPI['events'], event: DeployEvent): Listener {
+  const calls = new Set<() => void>();
+  const callAll = () => {
+    for (const call of [...calls]) {
+      call();
+    }
+  };
+  const listener = { calls, callAll };
+  listeners[event].set(events, listener);
+  return listener;
+}
