@@ -278,7 +278,7 @@ describe('waits for the list of devices with labels', () => {
       () => {},
       ['office'],
       refresh * 1000,
-      { gatewaysWithLabels },
+      { listAge: 0, gatewaysWithLabels },
       ({ name }) => void states.push(name),
     );
     gate.open();
