@@ -206,6 +206,16 @@ describe('REST client', () => {
       await other.close();
     });
 
+    it('tries at once after a refused login when the settings are changed', async () => {
+      const { login } = server;
+      server.login = (_, response) => json(response, {}, 401);
+      await failure(client.send(LIST));
+      server.login = login;
+      const other = createClient(server.url, { password: 'changed' });
+      assert.equal((await other.send(LIST)).statusCode, 200);
+      await other.close();
+    });
+
     it('retries a login that was answered with 503 or reset', async () => {
       const { login } = server;
       let count = 0;
@@ -231,6 +241,54 @@ describe('REST client', () => {
         assert.equal(server.calls.length, 8);
       });
     }
+
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      it(`repeats ${method} after network faults, httpRetries times`, async () => {
+        server.answer = (_, response) => response.socket?.resetAndDestroy();
+        for (const retries of [0, 2]) {
+          const other = createClient(server.url, { retries });
+          server.calls.length = 0;
+          assert.equal((await failure(other.send({ ...LIST, method }))).code, 'NETWORK');
+          assert.equal(server.calls.length, 1 + retries);
+          await other.close();
+        }
+      });
+    }
+
+    for (const status of [429, 502, 503, 504]) {
+      it(`repeats the login after ${status}, httpRetries times, and says HTTP_ERROR in the end`, async () => {
+        server.login = (_, response) => json(response, {}, status);
+        const { code, cause } = await failure(client.send(LIST));
+        assert.deepEqual([code, cause.statusCode], ['HTTP_ERROR', status]);
+        assert.equal(server.logins.length, 4);
+        assert.deepEqual(client.state, { name: 'failing', reason: String(status) });
+      });
+    }
+
+    for (const method of ['POST', 'PATCH']) {
+      it(`repeats ${method} after 429 or 503 with Retry-After only, so never after a lost answer`, async () => {
+        for (const status of [429, 503]) {
+          const statuses = [status, 200];
+          server.calls.length = 0;
+          server.answer = (_, response) => json(response, {}, statuses.shift(), { 'retry-after': '1' });
+          await client.send({ ...POST, method });
+          assert.equal(server.calls.length, 2);
+        }
+        server.answer = (_, response) => response.socket?.resetAndDestroy();
+        assert.equal((await failure(client.send({ ...POST, method }))).code, 'NETWORK');
+        assert.equal(server.calls.length, 3);
+      });
+    }
+
+    it('ends a call at once when Retry-After is longer than 2 minutes, and waits for one of 2 minutes', async () => {
+      const clock = createClock();
+      const other = createClient(server.url, {}, clock);
+      const asked = ['120', '121'];
+      server.answer = (_, response) => json(response, {}, 503, { 'retry-after': asked.shift() ?? '' });
+      assert.equal((await failure(other.send(LIST))).cause.statusCode, 503);
+      assert.deepEqual([clock.waits, server.calls.length], [[120_000], 2]);
+      await other.close();
+    });
 
     it('waits longer each time', async () => {
       const clock = createClock();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import english from '../../src/locales/en-US.json' with { type: 'json' };
 import { testRest } from '../../src/rest/connection-test.ts';
-import { json, settingsFor, startServer, type TestServer } from './server.ts';
+import { createClient, createClock, json, settingsFor, startServer, type TestServer } from './server.ts';
 
 const run = promisify(execFile);
 const NEVER = new AbortController().signal;
@@ -96,6 +96,17 @@ describe('REST over TLS', function () {
     const { code, text } = await testRest(settingsFor(server.url), NEVER);
     assert.deepEqual([code, text.key], ['NETWORK', 'error.NETWORK.certificate']);
     assert.equal(logins.length, 0);
+  });
+
+  it('does not try a certificate again that was not accepted', async () => {
+    const clock = createClock();
+    const client = createClient(server.url, { retries: 3 }, clock);
+    await assert.rejects(client.send({ method: 'GET', path: '/' }), {
+      code: 'NETWORK',
+      message: /certificate/,
+    });
+    assert.deepEqual(clock.waits, []);
+    await client.close();
   });
 
   it('refuses a certificate for another name', async () => {
