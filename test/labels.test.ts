@@ -167,4 +167,37 @@ describe('reports of gateways with a label', () => {
     for (let n = 0; n < 20; n++) large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
     assert.equal(large.takeHeld().length, 16);
   });
+
+  for (const outcome of ['comes', 'fails']) {
+    it(`of a node that is gone are neither passed on nor told of when the list ${outcome} later`, async () => {
+      const states: string[] = [];
+      let replays = 0;
+      let settle: (() => void) | undefined;
+      let asked: AbortSignal | undefined;
+      const gate = new LabelGate(
+        new Collector(),
+        () => void replays++,
+        ['office'],
+        300_000,
+        {
+          listAge: 0,
+          gatewaysWithLabels: (_labels, _maxAge, signal) =>
+            new Promise((resolve, reject) => {
+              asked = signal;
+              settle = () => (outcome === 'comes' ? resolve(new Set([G])) : reject(new Error('no list')));
+            }),
+        },
+        ({ name }) => void states.push(name),
+      );
+      const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+      gate.open();
+      gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+      gate.close();
+      assert.equal(asked?.aborted, true);
+      settle?.();
+      await new Promise(setImmediate);
+      assert.deepEqual([states, replays], [['waiting'], 0]);
+      assert.deepEqual(gate.takeHeld(), []);
+    });
+  }
 });

@@ -66,7 +66,8 @@ function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
   for (const [i, a] of masks.entries()) {
     for (const b of masks.slice(i + 1)) {
       const common = a & b;
-      const isCovered = common === a || common === b;
+      // `a` is the smaller number, so `b` cannot be the wider one.
+      const isCovered = common === a;
       const isNarrow = (common & GATEWAY_OR_DEVICE) !== 0;
       if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b)) return true;
     }
@@ -83,7 +84,7 @@ function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
   if (hit.length === 0) return false;
   const shared = new Map(hit.map((want) => [keyOf(want, common), project(want, common)]));
   if (common !== a) remove(groupA, common, shared);
-  if (common !== b) remove(groupB, common, shared);
+  remove(groupB, common, shared);
   for (const want of shared.values()) add(groups, want);
   return true;
 }

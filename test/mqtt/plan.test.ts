@@ -93,4 +93,32 @@ describe('planning of subscriptions', () => {
       { numRuns: 2000 },
     );
   });
+
+  it('gives the same filters whatever order nodes are deployed in', () => {
+    const asTexts = (plan: Want[]) =>
+      plan
+        .map(({ gateway, device, segment, identifier }) => `${[gateway, device, segment, identifier]}`)
+        .sort();
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 12 }), fc.boolean(), (wants, mayOverlap) => {
+        const plans = [wants, wants.toReversed()].map((each) => asTexts(planWants(each, mayOverlap)));
+        assert.deepEqual(plans[0], plans[1]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('knows whether a filter asks for everything that a node wants', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 4 }), want, (wants, wanted) => {
+        const isCovered = wants.some((each) =>
+          (['gateway', 'device', 'segment', 'identifier'] as const).every(
+            (part) => each[part] === undefined || each[part] === wanted[part],
+          ),
+        );
+        assert.equal(new WantIndex(wants).covers(wanted), isCovered);
+      }),
+      { numRuns: 2000 },
+    );
+  });
 });
