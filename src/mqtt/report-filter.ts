@@ -78,7 +78,7 @@ function readIdentifiers(identifiers: readonly string[], catalogue: Catalogue): 
     if (identifier === '' || FORBIDDEN_IN_TOPICS.test(identifier)) {
       throw invalidInput('identifiers', identifier, 'notIdentifier');
     }
-    const row = catalogue.find(identifier.toLowerCase());
+    const row = catalogue.find(identifier);
     for (const spelling of [identifier, identifier.toLowerCase(), row?.id, row?.name]) {
       if (spelling) chosen.add(spelling);
     }

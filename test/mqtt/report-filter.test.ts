@@ -1,6 +1,8 @@
 // The topic filters of one node: the narrowest ones that are few enough, found without multiplying the lists of a user.
 import assert from 'node:assert/strict';
+import { ServiceError } from '../../src/errors.ts';
 import { Dispatch } from '../../src/mqtt/dispatch.ts';
+import type { Want } from '../../src/mqtt/plan.ts';
 import { readReportFilter } from '../../src/mqtt/report-filter.ts';
 import { createCatalogue } from '../../src/protocol/identifiers.ts';
 import { readReportTopic } from '../../src/protocol/reports/index.ts';
@@ -17,7 +19,112 @@ function wantsOf(filter: Partial<typeof ALL>) {
   return readReportFilter({ ...ALL, ...filter }, catalogue)?.wants ?? [];
 }
 
+describe('the filter of a node', () => {
+  const DECODED = ['property', 'measurement', 'measurement-error', 'event', 'timestamped'].map(
+    (kind) => `${kind}-decoded`,
+  );
+  const kinds: [kinds: string[], form: typeof ALL.form, segments: string[], wants: Want[]][] = [
+    [[], 'both', [], [{}]],
+    [[], 'decoded', [...DECODED, 'other/decoded'], [{}]],
+    [['heartbeat'], 'both', ['heartbeat'], [{ segment: 'heartbeat', identifier: '' }]],
+    [['measurement'], 'raw', ['measurement'], [{ segment: 'measurement' }]],
+    [
+      ['measurement', 'rssi'],
+      'both',
+      ['rssi', 'measurement', 'measurement-decoded'],
+      [{ segment: 'rssi', identifier: '' }, { segment: 'measurement' }, { segment: 'measurement-decoded' }],
+    ],
+    [['measurement', 'rssi'], 'decoded', ['measurement-decoded'], [{ segment: 'measurement-decoded' }]],
+    [['other'], 'both', ['other/raw', 'other/decoded'], [{}]],
+    [['other'], 'raw', ['other/raw'], [{}]],
+    [['other', 'heartbeat'], 'decoded', ['other/decoded'], [{}]],
+  ];
+  for (const [names, form, segments, wants] of kinds) {
+    it(`for ${names.join(' and ') || 'any kind'} in the form ${form} is for ${segments.join(', ') || 'all'}`, () => {
+      const read = readReportFilter({ ...ALL, kinds: names, form }, catalogue);
+      assert.deepEqual([...(read?.route.segments ?? [])], segments);
+      assert.deepEqual(read?.wants.map(given), wants);
+    });
+  }
+
+  it('for heartbeats in decoded form lets nothing through, because there are none', () => {
+    assert.equal(readReportFilter({ ...ALL, kinds: ['heartbeat'], form: 'decoded' }, catalogue), undefined);
+  });
+
+  const named: [filter: Partial<typeof ALL>, identifiers: string[], wants: Want[]][] = [
+    [
+      { identifiers: ['8800'] },
+      ['8800', 'temperature'],
+      [{ identifier: '8800' }, { identifier: 'temperature' }],
+    ],
+    [
+      { identifiers: ['Temperature'], kinds: ['measurement', 'heartbeat'] },
+      ['Temperature', 'temperature', '8800'],
+      [
+        { segment: 'measurement', identifier: '8800' },
+        { segment: 'measurement-decoded', identifier: 'Temperature' },
+        { segment: 'measurement-decoded', identifier: 'temperature' },
+      ],
+    ],
+    [
+      { identifiers: ['EE8001', 'Own'], kinds: ['event'], form: 'raw' },
+      ['EE8001', 'ee8001', 'Own', 'own'],
+      [
+        { segment: 'event', identifier: 'EE8001' },
+        { segment: 'event', identifier: 'ee8001' },
+      ],
+    ],
+  ];
+  for (const [filter, texts, wants] of named) {
+    it(`finds identifiers in every spelling: ${JSON.stringify(filter)}`, () => {
+      const read = readReportFilter({ ...ALL, ...filter }, catalogue);
+      assert.deepEqual(read?.route.identifiers, new Set(texts));
+      assert.deepEqual(read?.wants.map(given), wants);
+    });
+  }
+
+  const refused: [field: keyof typeof ALL, values: string[], reason: string][] = [
+    ['gateways', ['x', '', '+'], 'notMac'],
+    ['devices', ['x', '', '#'], 'notMac'],
+    ['kinds', ['weather', 'constructor', ''], 'unknownKind'],
+    ['identifiers', ['', '+', '#', 'a/#', 'a\0'], 'notIdentifier'],
+  ];
+  for (const [field, values, reason] of refused) {
+    it(`is refused for bad ${field}`, () => {
+      for (const value of values) {
+        assert.throws(
+          () => readReportFilter({ ...ALL, [field]: [value] }, catalogue),
+          (error) => {
+            assert.ok(error instanceof ServiceError, String(error));
+            assert.deepEqual([error.text.key, error.cause.field], [`INVALID_INPUT.${reason}`, field]);
+            return true;
+          },
+        );
+      }
+    });
+  }
+});
+
+/** Without the parts that are undefined. */
+function given(want: Want): Want {
+  return Object.fromEntries(Object.entries(want).filter(([, value]) => value !== undefined));
+}
+
 describe('the topic filters of a node', () => {
+  it('are 2 000 at most', () => {
+    assert.equal(wantsOf({ gateways: gateways(40), devices: devices(50) }).length, 2_000);
+    assert.equal(wantsOf({ gateways: gateways(41), devices: devices(50) }).length, 50);
+  });
+
+  it('name properties even when there are too many gateways and devices to name', () => {
+    const many = { gateways: gateways(3_000), devices: devices(3_000), kinds: ['property'], form: 'decoded' };
+    const wants = wantsOf({ ...many, identifiers: identifiers(2_000) } as Partial<typeof ALL>);
+    assert.equal(wants.length, 2_000);
+    assert.deepEqual(wants[0], { segment: 'property-decoded', identifier: 'property-0' });
+    const fewer = wantsOf({ ...many, identifiers: identifiers(2_001) } as Partial<typeof ALL>);
+    assert.deepEqual(fewer, [{ segment: 'property-decoded' }]);
+  });
+
   it('name each device under each gateway while they are few', () => {
     assert.equal(wantsOf({ gateways: gateways(10), devices: devices(10) }).length, 100);
   });
