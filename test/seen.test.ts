@@ -143,4 +143,92 @@ describe('what reports have shown', () => {
     const total = seen.identifiers().reduce((sum, { count }) => sum + count, 0);
     assert.equal(total, 200_000);
   });
+
+  describe('in the lists of pickers', () => {
+    const at = Date.parse('2026-01-02T03:04:05.678Z');
+    let seen: Seen;
+
+    beforeEach(() => {
+      seen = new Seen(createCatalogue());
+      const reports: [gateway: string, device: string, rest: string][] = [
+        [G, deviceAt(1), 'measurement/8800'],
+        [G2, deviceAt(2), 'measurement-decoded/Own-Name'],
+        [G, deviceAt(1), 'measurement/8802'],
+        [G2, deviceAt(2), 'heartbeat'],
+        [G2, deviceAt(2), 'measurement/8800'],
+        [G, deviceAt(3), 'heartbeat'],
+      ];
+      for (const [i, [gateway, device, rest]] of reports.entries())
+        seen.note(readReportTopic('t', gateway, device, rest), at + i);
+    });
+
+    const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
+
+    it('stands first what reported last, with when and how often', () => {
+      assert.deepEqual(seen.devices(), [
+        { id: deviceAt(3), name: deviceAt(3), lastSeen: '2026-01-02T03:04:05.683Z', count: 1 },
+        { id: deviceAt(2), name: deviceAt(2), lastSeen: '2026-01-02T03:04:05.682Z', count: 3 },
+        { id: deviceAt(1), name: deviceAt(1), lastSeen: '2026-01-02T03:04:05.680Z', count: 2 },
+      ]);
+      assert.deepEqual(
+        seen.gateways().map(({ id, count }) => [id, count]),
+        [
+          [G, 3],
+          [G2, 3],
+        ],
+      );
+    });
+
+    it('stand identifiers by id, with their names, counted over all devices', () => {
+      assert.deepEqual(
+        seen.identifiers().map(({ id, name, lastSeen, count }) => [id, name, lastSeen.slice(-4), count]),
+        [
+          ['8800', 'temperature', '682Z', 2],
+          ['8802', 'humidity', '680Z', 1],
+          ['Own-Name', 'Own-Name', '679Z', 1],
+        ],
+      );
+      assert.deepEqual(ids(seen.identifiers({ device: deviceAt(1) })), ['8802', '8800']);
+      assert.deepEqual(ids(seen.identifiers({ gateway: G2 })), ['8800', 'Own-Name']);
+      assert.deepEqual(ids(seen.identifiers({ gateway: G, device: deviceAt(2) })), []);
+    });
+
+    it('is found what has a text in its id or name, in any case, up to a limit', () => {
+      assert.deepEqual(ids(seen.identifiers({ text: 'TEMP' })), ['8800']);
+      assert.deepEqual(ids(seen.identifiers({ text: '880' })), ['8800', '8802']);
+      assert.deepEqual(ids(seen.identifiers({ text: 'own-n' })), ['Own-Name']);
+      assert.deepEqual(ids(seen.identifiers({ text: 'nothing' })), []);
+      assert.deepEqual(ids(seen.identifiers({ text: '', limit: 2 })), ['8800', '8802']);
+      assert.deepEqual(ids(seen.gateways({ text: G2.toUpperCase() })), [G2]);
+      assert.deepEqual(seen.devices({ limit: 0 }), []);
+    });
+
+    it('are the devices that a gateway hears, with what it heard', () => {
+      seen.note(readReportTopic('t', G, deviceAt(2), 'heartbeat'), at + 10);
+      const heard = (gateway: string) =>
+        seen.devices({ gateway }).map(({ id, lastSeen, count }) => [id, lastSeen.slice(-4), count]);
+      assert.deepEqual(heard(G), [
+        [deviceAt(2), '688Z', 1],
+        [deviceAt(3), '683Z', 1],
+        [deviceAt(1), '680Z', 2],
+      ]);
+      assert.deepEqual(heard(G2), [[deviceAt(2), '682Z', 3]]);
+      assert.deepEqual(heard('c0141f68fc3f'), []);
+      assert.deepEqual(ids(seen.devices({ device: deviceAt(1) })), [deviceAt(1)]);
+    });
+  });
+
+  it('holds no more than 200 identifiers of one device', () => {
+    const seen = new Seen(createCatalogue());
+    for (let i = 0; i < 250; i++)
+      seen.note(readReportTopic('t', G, deviceAt(1), `event-decoded/own-${i}`), i);
+    seen.note(readReportTopic('t', G, deviceAt(1), 'event-decoded/own-0'), 250);
+    const found = seen.identifiers();
+    assert.equal(found.length, 200);
+    assert.deepEqual([found[0]?.id, found[0]?.count], ['own-0', 2]);
+  });
+
+  it('names no gateway of a device that nobody has heard', () => {
+    assert.equal(new Seen(createCatalogue()).gatewayOf(deviceAt(1)), undefined);
+  });
 });
