@@ -1,0 +1,380 @@
+// The table of statuses in docs/lifecycle.md: each row is reached in every node that it names, with colour and shape.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { NodeStatus } from 'node-red';
+import type { ServiceNode } from '../../nodes/shared/runtime.ts';
+import { ServiceError } from '../../src/index.ts';
+import { Session } from '../../src/session.ts';
+import { answerAll, D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
+import { json, startServer, type TestServer } from '../rest/server.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { flowAround } from './box-flow.ts';
+import { describeNodes, type Flow } from './flow.ts';
+
+const MAC = { gateway: G, device: D };
+
+/** The nodes by their names in the page; each with a message that it can work on. */
+const NODES: Record<string, { node: object; msg?: object }> = {
+  'report in': { node: { type: 'mt-report-in' } },
+  read: { node: { type: 'mt-gw-read' }, msg: { ...MAC, identifier: '8001' } },
+  write: {
+    node: { type: 'mt-gw-write', identifier: 'tx-power', identifierType: 'str', form: 'raw' },
+    msg: { ...MAC, payload: -4 },
+  },
+  acknowledge: {
+    node: { type: 'mt-timestamped-ack' },
+    msg: { ...MAC, identifier: '8800', form: 'raw', time: TIME },
+  },
+  'list devices': { node: { type: 'mt-device-list' }, msg: {} },
+  rename: { node: { type: 'mt-rename' }, msg: { device: G, payload: 'new name' } },
+  label: { node: { type: 'mt-label' }, msg: { payload: 'office' } },
+  'service request': { node: { type: 'mt-service-request' }, msg: { path: '/api/v1/jobs' } },
+};
+const ALL = Object.keys(NODES);
+const WITH_INPUT = ALL.filter((name) => NODES[name]?.msg);
+const GATEWAY_NODES = ['read', 'write', 'acknowledge'];
+const REST_NODES = ['list devices', 'rename', 'label', 'service request'];
+
+/** The nodes that a row of the page names. */
+const NAMED: Record<string, readonly string[]> = {
+  all: ALL,
+  'all with an input': WITH_INPUT,
+  'report in with labels': ['report in'],
+};
+
+interface Row {
+  text: string;
+  fill: string;
+  shape: string;
+  nodes: readonly string[];
+}
+
+function rowsOf(page: string): Row[] {
+  const rows = page.matchAll(/^\| `([^`]+)` \| (\w+) (\w+) \| ([^|]+) \|/gm);
+  return [...rows].map(([, text = '', fill = '', shape = '', nodes = '']) => ({
+    ...{ text, fill, shape },
+    nodes: nodes.split(/[,;]/).flatMap((name) => NAMED[name.trim()] ?? [name.trim()]),
+  }));
+}
+
+const ROWS = rowsOf(readFileSync('docs/lifecycle.md', 'utf8'));
+
+/** A broker and a REST service that do what a row needs, and a flow with every node. */
+interface Ground {
+  broker: ScriptedBroker;
+  portal: TestServer;
+  /** @param service properties of the config node, `password` among them; `all`: of every other node; others by name */
+  run(service?: object, changes?: { all?: object } & Record<string, object>): Promise<Flow>;
+  send(flow: Flow, names: readonly string[], more?: object): void;
+}
+
+const sessionOf = (flow: Flow): Session => flow.node<ServiceNode>('svc').session as Session;
+const items = [{ id: `bmac-${G}`, labels: ['office'] }];
+const listed = (response: ServerResponse, status = 200) => json(response, { items }, status);
+/** Never answers. */
+const hang = () => {};
+const ASKER = { asker: { type: 'mt-service-request', path: '/asker', pathType: 'str' } };
+
+/** Answers the one who asks in place of the others, whose statuses then show the state of the service. */
+const whoeverElse =
+  (answer: (response: ServerResponse) => void): TestServer['answer'] =>
+  ({ url }, response) =>
+    url === '/asker' ? listed(response) : answer(response);
+
+async function allShow(flow: Flow, names: readonly string[], text: string): Promise<void> {
+  await Promise.all(names.map((name) => flow.statuses(name).next((status) => status.text === text)));
+}
+
+/** What leads to each status of the page. */
+const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
+  connected: ({ run }) => run(),
+
+  async ready({ broker, run, send }) {
+    answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
+    const flow = await run();
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    for (const name of REST_NODES) await flow.statuses(name).next();
+    send(flow, WITH_INPUT);
+    return flow;
+  },
+
+  async '… in flight'({ run, send }) {
+    const flow = await run();
+    send(flow, WITH_INPUT);
+    return flow;
+  },
+
+  async '… devices'({ portal, run, send }) {
+    portal.answer = ({ url }, response) => {
+      if (!url.includes('NextToken')) json(response, { items, nextToken: 'more' });
+    };
+    const flow = await run();
+    send(flow, ['list devices']);
+    return flow;
+  },
+
+  async connecting({ portal, run, send }) {
+    portal.login = hang;
+    const flow = await run();
+    send(flow, ['asker']);
+    return flow;
+  },
+
+  async 'waiting: …'({ broker, portal, run, send }) {
+    await broker.kill();
+    portal.login = (_, response) => json(response, {}, 503);
+    const flow = await run({ httpRetries: 1 });
+    send(flow, ['asker']);
+    return flow;
+  },
+
+  async 'waiting for labels'({ portal, run }) {
+    portal.answer = hang;
+    return run({}, { 'report in': { labels: ['office'] } });
+  },
+
+  async 'labels out of date'({ portal, run }) {
+    let count = 0;
+    portal.answer = (_, response) => listed(response, count++ === 0 ? 200 : 503);
+    return run({}, { 'report in': { labels: ['office'], labelRefresh: 1 } });
+  },
+
+  async 'no labels, … reports lost'({ broker, portal, run }) {
+    portal.answer = hang;
+    const flow = await run({}, { 'report in': { labels: ['office'] } });
+    await flow.statuses('report in').next(({ text }) => text === 'waiting for labels');
+    for (let n = 0; n <= 1_000; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    return flow;
+  },
+
+  async 'overloaded, … lost'({ broker, run }) {
+    const flow = await run();
+    await allShow(flow, ['report in'], 'connected');
+    sessionOf(flow).hold();
+    const padding = 'x'.repeat(8_000_000);
+    for (let n = 0; n < 10; n++) {
+      broker.publish(reportTopic('heartbeat'), { ...heartbeat(n), padding }, { qos: 0 });
+    }
+    return flow;
+  },
+
+  async stopped({ run }) {
+    const flow = await run();
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    void flow.node('svc').close(true);
+    return flow;
+  },
+
+  async 'refused: …'({ broker, run }) {
+    broker.options.connackCode = 5;
+    return run();
+  },
+
+  async 'not subscribed: …'({ broker, run }) {
+    broker.options.refuses = (filter) => filter.includes('/device/');
+    return run();
+  },
+
+  async 'login refused'({ portal, run, send }) {
+    portal.login = (_, response) => json(response, {}, 401);
+    const flow = await run();
+    send(flow, ['asker']);
+    return flow;
+  },
+
+  async 'service fails: …'({ portal, run, send }) {
+    portal.answer = (_, response) => json(response, {}, 503);
+    const flow = await run({ httpRetries: 0 });
+    send(flow, ['asker']);
+    return flow;
+  },
+
+  async 'invalid: …'({ run, send }) {
+    const flow = await run({}, { 'report in': { gateways: ['no MAC'] } });
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    send(flow, WITH_INPUT, {
+      gateway: 'no MAC',
+      labels: 7,
+      device: '..',
+      payload: {},
+      path: 'http://elsewhere/',
+    });
+    return flow;
+  },
+
+  async 'not connected'({ broker, run, send }) {
+    const flow = await run({ requestTimeout: 50 });
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    broker.options.withhold = ['suback'];
+    send(flow, GATEWAY_NODES);
+    return flow;
+  },
+
+  async timeout({ run, send }) {
+    const flow = await run({ requestTimeout: 50 });
+    send(flow, GATEWAY_NODES);
+    return flow;
+  },
+
+  async 'failed: status …'({ broker, run, send }) {
+    answerAll(broker, ({ id }) => ({ id, status: 7 }));
+    const flow = await run();
+    send(flow, GATEWAY_NODES);
+    return flow;
+  },
+
+  async 'HTTP …'({ portal, run, send }) {
+    portal.answer = (_, response) => json(response, {}, 404);
+    const flow = await run();
+    send(flow, REST_NODES);
+    return flow;
+  },
+
+  async 'network: …'({ portal, run, send }) {
+    portal.answer = whoeverElse((response) => response.destroy());
+    const flow = await run({ httpRetries: 0 });
+    send(flow, REST_NODES);
+    for (const _ of REST_NODES) await flow.next('errors');
+    send(flow, ['asker']);
+    return flow;
+  },
+
+  async 'bad response'({ broker, portal, run, send }) {
+    answerAll(broker, ({ id }) => ({ id, status: 'none' }));
+    const tooLarge = Buffer.alloc(17 * 1024 * 1024, ' ');
+    portal.answer = (_, response) => void response.writeHead(200).end(tooLarge);
+    const flow = await run();
+    send(flow, WITH_INPUT);
+    return flow;
+  },
+
+  async 'queue full'({ broker, portal, run, send }) {
+    // Acknowledgements have 100 000 places, which another test fills.
+    const full = new ServiceError('QUEUE_FULL', 'waiting', { limit: 1 }, { limit: 1 });
+    mock.method(Session.prototype, 'acknowledge', () => Promise.reject(full));
+    const flow = await run({ maxQueue: 1 });
+    const session = sessionOf(flow);
+    const { signal } = new AbortController();
+    await session.call({ method: 'GET', path: '/' }, signal);
+    portal.answer = hang;
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    broker.options.withhold = ['suback'];
+    session.request('apiversion', MAC, { signal }).catch(() => {});
+    for (let call = 0; call < 10_004; call++)
+      session.call({ method: 'GET', path: '/' }, signal).catch(() => {});
+    send(flow, WITH_INPUT);
+    return flow;
+  },
+
+  async error({ run, send }) {
+    const methods = [
+      'subscribe',
+      'request',
+      'acknowledge',
+      'listPages',
+      'rename',
+      'createLabel',
+      'call',
+    ] as const;
+    for (const method of methods) {
+      mock.method(Session.prototype, method, () => {
+        throw new TypeError('a fault of ours');
+      });
+    }
+    const flow = await run();
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    send(flow, WITH_INPUT);
+    return flow;
+  },
+
+  'no service': ({ run }) => run({}, { all: { service: '' } }),
+  'no REST address': ({ run }) => run({ authUrl: '', baseUrl: '' }, { 'report in': { labels: ['office'] } }),
+  'no broker address': ({ run }) => run({ brokerUrl: '' }),
+};
+
+describeNodes('the statuses', (start) => {
+  let broker: ScriptedBroker;
+  let portal: TestServer;
+  let ground: Ground;
+
+  before(async () => {
+    broker = await startScriptedBroker();
+  });
+  after(() => broker.stop());
+
+  beforeEach(async () => {
+    portal = await startServer((_, response) => listed(response));
+    ground = { broker, portal, run, send };
+  });
+  afterEach(async () => {
+    mock.restoreAll();
+    await portal.stop();
+    await broker.kill();
+    await broker.reset();
+    await broker.start();
+  });
+
+  const run: Ground['run'] = (service = {}, changes = {}) => {
+    const urls = { authUrl: portal.url, baseUrl: portal.url, brokerUrl: broker.url };
+    const config = { id: 'svc', type: 'mt-service', name: '', ...urls, ...service };
+    const nodes = [...ALL.map((id) => ({ id, ...NODES[id]?.node })), { id: 'asker', ...ASKER.asker }];
+    const changed = nodes.map((node) => ({ ...node, ...changes.all, ...changes[node.id] }));
+    const credentials = { svc: { username: 'anna', password: 'secret' } };
+    return start(flowAround(config, ...changed), { credentials });
+  };
+
+  const send: Ground['send'] = (flow, names, more = {}) => {
+    for (const name of names) flow.send(name, { ...NODES[name]?.msg, ...more });
+  };
+
+  it('are all in the page', () => {
+    assert.deepEqual(ROWS.map(({ text }) => text).sort(), Object.keys(WAYS).sort());
+  });
+
+  for (const { text, fill, shape, nodes } of ROWS) {
+    it(`show "${text}" as a ${fill} ${shape} at ${nodes.join(', ')}`, async function () {
+      this.timeout(8_000);
+      const flow = (await WAYS[text]?.(ground)) as Flow;
+      const parts = text.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+      const isMeant = (status: NodeStatus) => new RegExp(`^${parts.join('.+')}$`).test(status.text ?? '');
+      for (const name of nodes) {
+        const status = await flow.statuses(name).next(isMeant);
+        assert.deepEqual([name, status.fill, status.shape], [name, fill, shape]);
+      }
+    });
+  }
+
+  it('keep the error of the last message until the next one', async () => {
+    const flow = await run();
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    send(flow, WITH_INPUT, {
+      gateway: 'no MAC',
+      labels: 7,
+      device: '..',
+      payload: {},
+      path: 'http://elsewhere/',
+    });
+    for (const name of WITH_INPUT) await flow.statuses(name).next(({ fill }) => fill === 'red');
+    await turn();
+    const last = (name: string) => flow.statuses(name).all.at(-1);
+    assert.deepEqual(
+      WITH_INPUT.map((name) => last(name)?.fill),
+      WITH_INPUT.map(() => 'red'),
+    );
+    answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
+    send(flow, WITH_INPUT);
+    await allShow(flow, WITH_INPUT, 'ready');
+  });
+
+  it('forget the error of the last message to a gateway when the connection has been away', async () => {
+    const flow = await run({ requestTimeout: 50 });
+    send(flow, GATEWAY_NODES);
+    await allShow(flow, GATEWAY_NODES, 'timeout');
+    broker.drop();
+    for (const name of GATEWAY_NODES) await flow.statuses(name).next(({ fill }) => fill === 'yellow');
+    await allShow(flow, GATEWAY_NODES, 'connected');
+  });
+});
