@@ -29,6 +29,8 @@ const MAX_FETCH_MS = 40 * 60_000;
 const MAX_FETCHES = 2;
 const PAGE_SIZE = 100;
 const MAX_SHOWN = 1_000;
+/** Pickers that wait for a list at a time. */
+const MAX_ASKING = 1_000;
 /** Characters of all that a search finds. */
 const MAX_SHOWN_LENGTH = 4_000_000;
 
@@ -53,6 +55,8 @@ export class DeviceDirectory {
   #next: Promise<DeviceIndex> | undefined;
   #failure: { error: unknown; at: number } | undefined;
   #warning = '';
+  /** Pickers that have no answer yet. */
+  #asking = 0;
 
   constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
     this.#client = client;
@@ -63,7 +67,7 @@ export class DeviceDirectory {
   /**
    * Devices whose name, MAC (any spelling), id or a label contains `q` in any case, in order of their names, from a list
    * no older than 60 s; in an outage from the last known one. At most 1 000, and no more than 4 million characters.
-   * @throws what the fetch threw, when there never was a list
+   * @throws what the fetch threw, when there never was a list; QUEUE_FULL when 1 000 others wait for one
    */
   async search(q: string, limit: number, signal?: AbortSignal): Promise<DirectoryEntry[]> {
     const { texts, entries } = await this.#listForPicker(signal);
@@ -125,6 +129,10 @@ export class DeviceDirectory {
   }
 
   async #listForPicker(signal: AbortSignal | undefined): Promise<DeviceIndex> {
+    if (this.#asking >= MAX_ASKING) {
+      throw new ServiceError('QUEUE_FULL', 'waiting', { limit: MAX_ASKING }, { limit: MAX_ASKING });
+    }
+    this.#asking++;
     try {
       const list = await this.#listOfAge(PICKER_AGE_MS, signal);
       if (this.listAge > AHEAD_AGE_MS) this.#fetch().catch(() => undefined);
@@ -133,6 +141,8 @@ export class DeviceDirectory {
       const isStopped = error instanceof ServiceError && error.code === 'CLOSED';
       if (this.#list && !isStopped) return this.#list;
       throw error;
+    } finally {
+      this.#asking--;
     }
   }
 

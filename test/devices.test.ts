@@ -282,6 +282,17 @@ describe('device directory', () => {
     assert.equal((await names('', 1_000)).length, Math.floor(4_000_000 / (8_000 + 17 + 12 + 10 + 4)));
   });
 
+  it('lets 1 000 pickers wait for a list, and refuses more', async () => {
+    const asked = holdNext();
+    const waiting = Array.from({ length: 1_000 }, () => names('room'));
+    const release = await asked;
+    await assert.rejects(names('room'), { code: 'QUEUE_FULL', cause: { limit: 1_000 } });
+    await assert.rejects(directory.searchLabels('', 1), { code: 'QUEUE_FULL' });
+    release(devices);
+    assert.deepEqual(new Set((await Promise.all(waiting)).map(({ length }) => length)), new Set([6]));
+    assert.equal((await names('room')).length, 6);
+  });
+
   it('lists a device once that the service gave on two pages', async () => {
     devices = Array.from({ length: 150 }, (_, index) => createDevice(index));
     devices[120] = { ...createDevice(3), friendlyName: 'Room moved' };
