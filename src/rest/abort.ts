@@ -6,7 +6,7 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSi
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const stop = () => reject(new ServiceError('CLOSED', 'stopped'));
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
     if (signal.aborted) stop();
   });

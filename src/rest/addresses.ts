@@ -15,7 +15,7 @@ export interface BaseAddress {
  */
 export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): BaseAddress {
   const shown = text.replace(/\/\/.*@/, '//…@');
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:\/\//i.test(text.trim()) || url.search || url.hash) {
     throw invalidInput(field, shown, 'notHttpUrl');
   }
@@ -40,7 +40,7 @@ export function readPath(value: unknown): string {
   if (typeof value !== 'string') throw invalidInput('path', value, 'notText');
   if (value.length > LONGEST_PATH) throw invalidInput('path', value, 'tooLong', { limit: LONGEST_PATH });
   const path = value.startsWith('/') ? value : `/${value}`;
-  const [place = ''] = path.split('?', 1);
+  const place = path.split('?', 1)[0] as string;
   const isMalformed = SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
   if (isMalformed || CONTROL.test(decodeOnce(path)) || leadsAway(place)) {
     throw invalidInput('path', value, 'badPath');
@@ -70,7 +70,7 @@ export function leadsAway(text: string): boolean {
 }
 
 function isDotSegment(segment: string): boolean {
-  const name = segment.replace(/[;?#].*$/s, '').trim();
+  const name = segment.replace(/[;?#].*/s, '').trim();
   return name === '.' || name === '..';
 }
 
@@ -83,7 +83,7 @@ function decodeOnce(text: string): string {
 
 function encodePath(value: string, path: string): string {
   try {
-    return encodeURI(path).replace(/%25([0-9a-f]{2})/gi, '%$1');
+    return encodeURI(path).replaceAll('%25', '%');
   } catch {
     throw invalidInput('path', value, 'badPath');
   }

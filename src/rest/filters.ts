@@ -55,14 +55,12 @@ function listOf(labels: unknown): unknown[] {
   }
 }
 
-const WORDS: Record<string, boolean> = { true: true, false: false };
-
 function connectedTest(value: unknown): DeviceFilter | undefined {
   if (isAbsent(value)) return undefined;
   const isText = typeof value === 'string' || typeof value === 'boolean';
-  const word = isText ? String(value).trim().toLowerCase() : '';
-  if (!Object.hasOwn(WORDS, word)) throw invalidInput('connected', value, 'notBoolean');
-  const wanted = WORDS[word];
+  const word = isText ? String(value).trim().toLowerCase() : undefined;
+  if (word !== 'true' && word !== 'false') throw invalidInput('connected', value, 'notBoolean');
+  const wanted = word === 'true';
   return (device) => (device.connectivity?.connected === true) === wanted;
 }
 

@@ -1,7 +1,7 @@
 // Rename, labels and the free request: what arrives, and what is refused before anything is sent.
 import assert from 'node:assert/strict';
-import { ServiceError } from '../../src/errors.ts';
-import { createLabel, removeLabel, rename, request } from '../../src/rest/calls.ts';
+import { type ErrorCode, ServiceError } from '../../src/errors.ts';
+import { createLabel, isReading, mayHaveActed, removeLabel, rename, request } from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { createClient, json, startServer, type TestServer } from './server.ts';
 
@@ -269,6 +269,9 @@ describe('REST calls of flows', () => {
     for (const [sent, payload] of [
       ['{"a":1}', { a: 1 }],
       ['null', null],
+      [' null\n', null],
+      ['nullo', 'nullo'],
+      [' ', ' '],
       ['false', false],
       ['', ''],
       ['plain', 'plain'],
@@ -294,5 +297,34 @@ describe('REST calls of flows', () => {
       code: 'HTTP_ERROR',
       message: `DELETE /api/v1/devices/${ID}/labels/a%20b was answered with status 404: {"message":"no such device"}`,
     });
+  });
+});
+
+describe('a call that failed', () => {
+  const errorOf = (code: ErrorCode, statusCode?: number) => new ServiceError(code, 'x', { statusCode });
+  const ROWS: [string, unknown, boolean][] = [
+    ['by a network fault', errorOf('NETWORK'), true],
+    ['by a stop', errorOf('CLOSED'), true],
+    ['by an answer that cannot be read', errorOf('BAD_RESPONSE'), true],
+    ['with 500', errorOf('HTTP_ERROR', 500), true],
+    ['with 504', errorOf('HTTP_ERROR', 504), true],
+    ['with 499', errorOf('HTTP_ERROR', 499), false],
+    ['with 404', errorOf('HTTP_ERROR', 404), false],
+    ['without a status', errorOf('HTTP_ERROR'), false],
+    ['at the login, with 500', errorOf('LOGIN_FAILED', 500), false],
+    ['for its input', errorOf('INVALID_INPUT'), false],
+    ['because too many wait', errorOf('QUEUE_FULL'), false],
+    ['for want of settings', errorOf('NOT_CONFIGURED'), false],
+    ['in a way that nobody foresaw', new TypeError('x'), true],
+  ];
+  for (const [title, error, expected] of ROWS) {
+    it(`${title} ${expected ? 'may have' : 'has not'} changed something`, () => {
+      assert.equal(mayHaveActed(error), expected);
+    });
+  }
+
+  it('only read when it was a GET', () => {
+    assert.deepEqual(['GET', ' get\n', 'Get'].map(isReading), [true, true, true]);
+    assert.deepEqual(['POST', 'GETS', '', undefined, 5, ['GET']].map(isReading), Array(6).fill(false));
   });
 });

@@ -70,6 +70,34 @@ describe('index of devices', () => {
     assert.equal(builder.leftOut, 2);
   });
 
+  it('is in order of names, knows devices by MAC address, and the gateways of each label', () => {
+    const builder = new DeviceIndexBuilder();
+    for (const [id, friendlyName, labels] of [
+      ['1', 'b', ['x', 'y']],
+      ['2', 'A', ['x']],
+      ['3', 'c', []],
+      ['4', 'a', ['x']],
+      ['none', 'B', ['z', 'x']],
+      ['6', 'Ab', ['constructor']],
+    ] as [string, string, string[]][]) {
+      builder.add({ id, friendlyName, labels, ...(id !== 'none' && { mac: `mac ${id}` }) });
+    }
+    const { entries, texts, byMac, macsByLabel } = builder.build();
+    assert.deepEqual(
+      entries.map(({ name }) => name),
+      ['A', 'a', 'Ab', 'b', 'B', 'c'],
+    );
+    assert.deepEqual(texts.slice(0, 2), ['a\nmac 2\n2\nx', 'a\nmac 4\n4\nx']);
+    assert.deepEqual([...byMac.keys()].sort(), ['mac 1', 'mac 2', 'mac 3', 'mac 4', 'mac 6']);
+    assert.equal(byMac.get('mac 4'), entries[1]);
+    assert.deepEqual(Object.fromEntries([...macsByLabel].map(([label, macs]) => [label, [...macs].sort()])), {
+      x: ['mac 1', 'mac 2', 'mac 4'],
+      y: ['mac 1'],
+      z: [],
+      constructor: ['mac 6'],
+    });
+  });
+
   it('tells devices without an id apart, and takes nothing to have its type', () => {
     const builder = new DeviceIndexBuilder();
     const odd = { id: {}, mac: 5, friendlyName: [], labels: { 0: 'a' }, connectivity: 'on', modelNumber: 7 };
