@@ -1,9 +1,11 @@
 // RestClient against a real HTTP server: login, retries, errors, limits, closing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { ServiceError } from '../../src/errors.ts';
-import type { RestClient } from '../../src/rest/client.ts';
+import { SILENT } from '../../src/log.ts';
+import { RestClient } from '../../src/rest/client.ts';
 import type { RestState } from '../../src/rest/types.ts';
 import {
   createClient,
@@ -11,6 +13,7 @@ import {
   createToken,
   json,
   PASSWORD,
+  settingsFor,
   startServer,
   type TestServer,
 } from './server.ts';
@@ -555,6 +558,9 @@ describe('REST client', () => {
     for (const [title, changes, expected] of [
       ['no REST address', { baseUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
       ['no user name', { username: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      ['no password', { password: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      ['no address of the login', { authUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      ['a header without a name', { authHeader: '' }, ['INVALID_INPUT', { field: 'authHeader', value: '' }]],
       [
         'an address without scheme',
         { baseUrl: 'host:80/x' },
@@ -760,6 +766,121 @@ describe('REST client', () => {
       server.answer = failing(503, 503, 503, 503);
       assert.equal((await failure(other.send(LIST, { signal: stop.signal }))).code, 'CLOSED');
       await other.close();
+    });
+
+    it('calls a row of the table: JSON where the row shows it, nothing where the body is ignored', async () => {
+      server.answer = (_, response) => response.end('{"items":[]}');
+      assert.deepEqual(await client.call('listDevices', { MaxResults: 1 }), { items: [] });
+      assert.equal(await client.call('createLabel', { label: 'a' }), undefined);
+      server.answer = (_, response) => response.end('not JSON');
+      assert.equal(await client.call('createLabel', { label: 'a' }), undefined);
+      const error = await failure(client.call('listDevices', {}));
+      assert.deepEqual([error.code, error.cause], ['BAD_RESPONSE', { body: 'not JSON' }]);
+      assert.equal(error.message, 'the answer to GET /api/v1/devices is not JSON');
+      assert.deepEqual(client.state, { name: 'connected' });
+    });
+
+    it('says in the log why and when it tries again, without a secret', async () => {
+      const lines: string[] = [];
+      const log = { ...SILENT, trace: (text: string) => lines.push(text) };
+      const other = new RestClient(settingsFor(server.url), { log, clock: createClock() });
+      const answers = [
+        failing(503),
+        (_: unknown, response: ServerResponse) => response.socket?.resetAndDestroy(),
+      ];
+      server.answer = (request, response) =>
+        (answers.shift() ?? (() => json(response, {})))(request, response);
+      await other.send(LIST);
+      await other.close();
+      assert.match(lines[0] ?? '', /^GET failed \(503\), again in [5-7]\d\d ms$/);
+      assert.match(lines[1] ?? '', /^GET failed \(ECONNRESET\), again in 1[0-4]\d\d ms$/);
+      assert.equal(lines.length, 2);
+    });
+
+    it('is failing after 429, 500 and network faults, and in order after other answers', async () => {
+      const other = createClient(server.url, { retries: 0 });
+      assert.deepEqual(other.state, { name: 'idle' });
+      const answerWith = (status: number, headers = {}) => {
+        server.answer = (_, response) => json(response, {}, status, headers);
+      };
+      for (const [status, state] of [
+        [429, { name: 'failing', reason: '429' }],
+        [404, { name: 'connected' }],
+        [500, { name: 'failing', reason: '500' }],
+        [302, { name: 'connected' }],
+        [599, { name: 'failing', reason: '599' }],
+        [430, { name: 'connected' }],
+      ] as const) {
+        answerWith(status);
+        await failure(other.send(LIST));
+        assert.deepEqual(other.state, state);
+      }
+      server.answer = (_, response) => response.socket?.resetAndDestroy();
+      await failure(other.send(LIST));
+      assert.deepEqual(other.state, { name: 'failing', reason: 'ECONNRESET' });
+      server.answer = (_, response) => response.end('x'.repeat(16 * 1024 * 1024 + 1));
+      const { message } = await failure(other.send(LIST));
+      assert.equal(message, 'the answer to GET /api/v1/devices is larger than 16 MB');
+      assert.deepEqual(other.state, { name: 'connected' });
+      await failure(other.send(LIST, { signal: AbortSignal.abort() }));
+      assert.deepEqual(other.state, { name: 'connected' });
+      await other.close();
+    });
+
+    it('tells a reason that changes while it waits', async () => {
+      const reasons: string[] = [];
+      client.onState((state) => reasons.push('reason' in state ? state.reason : state.name));
+      server.answer = failing(503, 503, 502);
+      await client.send(LIST);
+      assert.deepEqual(reasons, ['connecting', '503', '502', 'connected']);
+    });
+
+    for (const [status, message] of [
+      [302, 'GET /a was answered with a redirect (status 302), which is not followed'],
+      [399, 'GET /a was answered with a redirect (status 399), which is not followed'],
+      [299, undefined],
+      [300, 'GET /a was answered with a redirect (status 300), which is not followed'],
+      [400, 'GET /a was answered with status 400: x'],
+      [404, 'GET /a was answered with status 404: x'],
+    ] as const) {
+      it(`says what became of ${status}`, async () => {
+        server.answer = (_, response) => response.writeHead(status).end('x');
+        const call = client.send({ method: 'GET', path: '/a' });
+        if (message === undefined) assert.equal((await call).statusCode, status);
+        else assert.equal((await failure(call)).message, message);
+      });
+    }
+
+    it('says nothing of a body that is blank', async () => {
+      server.answer = (_, response) => response.writeHead(400).end(' \n');
+      assert.equal(
+        (await failure(client.send(POST))).message,
+        'POST /api/v1/labels was answered with status 400',
+      );
+    });
+
+    it('hides what is secret in a path, too', async () => {
+      server.answer = (_, response) => response.writeHead(400).end();
+      const error = await failure(client.send({ method: 'GET', path: `/${encodeURIComponent(PASSWORD)}` }));
+      assert.equal(error.cause.path, '/***');
+      assert.equal(error.message, 'GET /*** was answered with status 400');
+    });
+
+    it('asks for JSON, and says that it sends JSON only where it does', async () => {
+      await client.send(LIST);
+      await client.send(POST);
+      const [get, post] = server.calls.map(({ headers }) => [headers.accept, headers['content-type']]);
+      assert.deepEqual(
+        [get, post],
+        [
+          ['application/json', undefined],
+          ['application/json', 'application/json'],
+        ],
+      );
+      assert.deepEqual(
+        [server.logins[0]?.headers['content-type'], server.logins[0]?.headers.authorization],
+        ['application/json', undefined],
+      );
     });
 
     it('tells its state as it changes', async () => {
