@@ -1,5 +1,5 @@
 // What an mt-service config node saves: the addresses of both halves of the service and how to talk to them.
-import { hasEnv, readConfig } from '../shared/defaults.ts';
+import { asText, hasEnv, readConfig } from '../shared/defaults.ts';
 
 export interface ServiceConfig {
   version: number;
@@ -108,5 +108,5 @@ export function upgrade(old: unknown): ServiceConfig {
 /** What is given and is no number of seconds is refused when it is deployed, and not replaced without a word. */
 function readKeepalive(given: unknown, { keepalive }: ServiceConfig): number {
   const isGiven = given !== undefined && given !== null && given !== '';
-  return isGiven && !hasEnv(given) ? Number(given) : keepalive;
+  return isGiven && !hasEnv(given) ? Number(asText(given)) : keepalive;
 }

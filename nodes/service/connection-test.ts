@@ -1,6 +1,7 @@
 // Tests settings that are typed but not saved; a stored secret goes only where it already goes.
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
+import { asText, pickKnown } from '../shared/defaults.ts';
 import { toFlowError, translate } from '../shared/text.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
 import { fillService } from './filled.ts';
@@ -30,12 +31,11 @@ const LONGEST_MS = 9_500;
  * @returns both verdicts within 10 s; never rejects but for a body that is no object
  */
 export async function testConnection(RED: NodeAPI, body: unknown): Promise<Verdicts> {
-  const typed = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const service = findForEditor(RED, String(typed.id ?? ''));
-  const node = service ?? ({ id: String(typed.id ?? '') } as Node);
+  const { id, credentials: entered } = pickKnown(body, { id: '', credentials: {} });
+  const service = findForEditor(RED, asText(id ?? ''));
+  const node = service ?? ({ id: asText(id ?? '') } as Node);
   const deployed = service && deployedSettings(service);
-  const { id, credentials: entered = {}, ...properties } = typed;
-  const { config, credentials, check } = fillService(RED, node, properties, entered as object);
+  const { config, credentials, check } = fillService(RED, node, body, entered);
   const create = (half: Partial<ServiceConfig>) => (secrets: ServiceCredentials) => {
     const only = { ...config, ...half, identifiers: '[]' };
     check(only);

@@ -1,8 +1,9 @@
 // The settings of an mt-service with its environment variables filled in, and a word about those that are not set.
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
+import { asText, pickKnown } from '../shared/defaults.ts';
 import { fillEnv } from '../shared/env.ts';
-import { type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
+import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 
 type Property = keyof ServiceConfig | keyof ServiceCredentials;
 
@@ -34,13 +35,13 @@ export interface FilledService {
 }
 
 /** Fills a saved or typed service; a variable that is set and empty is an empty text. */
-export function fillService(RED: NodeAPI, node: Node, saved: object, entered: object): FilledService {
-  const filled = fillEnv(RED, node, saved, () => ({}));
-  const secrets = fillEnv(RED, node, entered, () => ({}));
+export function fillService(RED: NodeAPI, node: Node, saved: unknown, entered: unknown): FilledService {
+  const filled = fillEnv(RED, node, pickKnown(saved, DEFAULTS), () => ({}));
+  const secrets = fillEnv(RED, node, pickKnown(entered, CREDENTIALS), () => ({}));
   const config = upgrade(filled.values);
   return {
     config,
-    credentials: secrets.values as ServiceCredentials,
+    credentials: asTexts(secrets.values),
     check(used = config) {
       for (const [property, text] of filled.unset) {
         if (property in config && property !== 'name' && matters(property as Property, used)) {
@@ -56,6 +57,10 @@ export function fillService(RED: NodeAPI, node: Node, saved: object, entered: ob
     },
   };
 }
+
+/** A variable may hold a number. */
+const asTexts = (values: Record<string, unknown>): ServiceCredentials =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, asText(value ?? '')]));
 
 function matters(property: Property, config: ServiceConfig): boolean {
   const has = (name: (typeof ADDRESSES)[number]) => /[^\s,]/.test(config[name]);

@@ -1,11 +1,14 @@
 // The newest reports that the settings of an open mt-report-in panel would let through.
 import type { Node, NodeAPI } from 'node-red';
-import { ServiceError, type Session } from '../../src/index.ts';
-import { upgrade } from '../report-in/config.ts';
+import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
+import { DEFAULTS, upgrade } from '../report-in/config.ts';
 import { filterOf } from '../report-in/filter.ts';
-import { hasEnv } from '../shared/defaults.ts';
+import { hasEnv, pickKnown } from '../shared/defaults.ts';
 import { checkFilled, fillEnv } from '../shared/env.ts';
 import type { ServiceNode } from '../shared/runtime.ts';
+
+/** Entries of one list. */
+const MAX_ENTRIES = 10_000;
 
 type Typed = Record<string, unknown>;
 
@@ -21,8 +24,10 @@ export function preview(
   typed: Typed,
   limit: number,
 ): object[] {
-  const filled = fillEnv(RED, environmentOf(service, typed), typed, () => typed);
+  const known = pickKnown(typed, DEFAULTS);
+  const filled = fillEnv(RED, environmentOf(service, typed), known, () => known);
   const config = upgrade(filled.values);
+  refuseLongLists(config);
   checkFilled(config, filled);
   const lines = withoutValues(typed, () => session.preview(filterOf(config)));
   return lines
@@ -33,6 +38,15 @@ export function preview(
       gatewayName: session.devices?.nameOf(report.gateway),
       deviceName: session.devices?.nameOf(report.device),
     }));
+}
+
+/** Somebody who may only read cannot make the service remember filters of any size. */
+function refuseLongLists(config: object): void {
+  for (const [property, value] of Object.entries(config)) {
+    if (Array.isArray(value) && value.length > MAX_ENTRIES) {
+      throw invalidInput(property, value.length, 'tooMany', { limit: MAX_ENTRIES });
+    }
+  }
 }
 
 /** A node that has the environment which the panel's node will have: itself, an instance of it, or a neighbour. */

@@ -76,6 +76,7 @@ function createMqtt(
   const { ackOperation, ackDecodedOperation } = config;
   brokers.forEach(checkBroker);
   checkTopicParts(config);
+  checkLengths(config, credentials);
   return {
     brokers,
     username: credentials.mqttUsername || undefined,
@@ -107,6 +108,27 @@ function hideLogin(url: string): string {
 /** Neither the login nor the query, which may be a token of the WebSocket's handshake. */
 function shownAddress(url: string): string {
   return hideLogin(url).replace(/[?#].*$/, '');
+}
+
+/** Bytes of a text in an MQTT packet; a longer one in the first packet would end the whole process. */
+const MAX_TEXT = 65_535;
+/** Bytes of a prefix or a group, which share a topic filter with each other and more. */
+const MAX_PART = 30_000;
+
+function checkLengths(config: ServiceConfig, credentials: ServiceCredentials): void {
+  const texts = [
+    ['clientId', config.clientId, MAX_TEXT],
+    ['mqttUsername', credentials.mqttUsername, MAX_TEXT],
+    ['mqttPassword', credentials.mqttPassword, MAX_TEXT],
+    ['topicPrefix', config.topicPrefix, MAX_PART],
+    ['sharedGroup', config.sharedGroup, MAX_PART],
+  ] as const;
+  for (const [name, text = '', limit] of texts) {
+    if (Buffer.byteLength(text) > limit) {
+      // Two of them are secrets, and none can be read at this length.
+      throw invalidInput(name, '…', 'tooLong', { limit });
+    }
+  }
 }
 
 /** What would make every subscription or every connection fail, without a broker saying why. */

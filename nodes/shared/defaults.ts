@@ -67,7 +67,7 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
     return value;
   }
   if (allowed) {
-    return allowed.find((choice) => String(choice) === String(value)) ?? fallback;
+    return allowed.find((choice) => String(choice) === asText(value)) ?? fallback;
   }
   if (Array.isArray(fallback)) {
     return readList(value);
@@ -116,13 +116,25 @@ export function asText(value: unknown): string {
   if (typeof value === 'string') {
     return value;
   }
-  return (typeof value === 'object' ? JSON.stringify(value) : String(value)) ?? '';
+  try {
+    return (typeof value === 'object' ? JSON.stringify(value) : String(value)) ?? '';
+  } catch {
+    // Nested deeper than anything that was meant.
+    return '';
+  }
 }
 
-/** Environment variables in a text, as Node-RED writes them. */
-export const ENV_NAMES = /\$\{([^}]+)\}/g;
+/** Environment variables in a text, as Node-RED writes them; without braces in a name, so that no text takes long. */
+export const ENV_NAMES = /\$\{([^{}]+)\}/g;
 
 /** Whether a text still names an environment variable that only the runtime can fill in. */
 export function hasEnv(value: unknown): value is string {
   return typeof value === 'string' && value.search(ENV_NAMES) >= 0;
+}
+
+/** The properties of an object that another one has, too; none of what is no object. */
+export function pickKnown(saved: unknown, known: object): Record<string, unknown> {
+  const source = (typeof saved === 'object' && saved !== null ? saved : {}) as Record<string, unknown>;
+  const names = Object.keys(known).filter((name) => Object.hasOwn(source, name));
+  return Object.fromEntries(names.map((name) => [name, source[name]]));
 }

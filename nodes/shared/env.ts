@@ -6,6 +6,9 @@ import { ENV_NAMES, hasEnv, LIST_SEPARATOR } from './defaults.ts';
 /** Text of these types belongs to somebody else: a path, a JSONata expression, a template of Node-RED's own. */
 const FOREIGN_TYPES = new Set<unknown>(['msg', 'flow', 'global', 'env', 'jsonata']);
 
+/** What is nested deeper stays as it is. */
+const MAX_DEPTH = 100;
+
 type Properties = Record<string, unknown>;
 
 /** A saved node with its variables filled in, and what of it named a variable that brought nothing. */
@@ -76,17 +79,17 @@ class Filler {
     this.#node = node;
   }
 
-  fill(value: unknown): unknown {
+  fill(value: unknown, depth = 0): unknown {
     if (hasEnv(value)) {
       return this.#fillText(value);
     }
+    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) {
+      return value;
+    }
     if (Array.isArray(value)) {
-      return value.map((entry) => this.fill(entry));
+      return value.map((entry) => this.fill(entry, depth + 1));
     }
-    if (typeof value === 'object' && value !== null) {
-      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.fill(part)]));
-    }
-    return value;
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.fill(part, depth + 1)]));
   }
 
   /** Only what came from a variable is split: a label that was picked may have a comma in it. */

@@ -22,7 +22,10 @@ interface Helper {
   getNode(id: string): Node;
   request(): {
     get(path: string): PromiseLike<HttpAnswer>;
-    post(path: string): { send(body: object): PromiseLike<HttpAnswer> };
+    post(path: string): {
+      send(body: object): PromiseLike<HttpAnswer>;
+      type(type: string): { send(body: string): PromiseLike<HttpAnswer> };
+    };
   };
   startServer(done: () => void): void;
   stopServer(done: () => void): void;
@@ -140,6 +143,11 @@ export class Flow {
     return this.#helper.request().post(path).send(body);
   }
 
+  /** Posts a body as it is, which need not be JSON. */
+  postText(path: string, body: string): PromiseLike<HttpAnswer> {
+    return this.#helper.request().post(path).type('application/json').send(body);
+  }
+
   listen(flow: object[]): void {
     for (const { id, type } of flow as { id: string; type: string }[]) {
       const node = type === 'helper' ? this.node(id) : null;
@@ -157,9 +165,12 @@ export type StartFlow = (
 ) => Promise<Flow>;
 
 /** Describes behaviour once per version of Node-RED. */
-export function describeNodes(title: string, define: (start: StartFlow, version: string) => void): void {
+export function describeNodes(
+  title: string,
+  define: (this: Mocha.Suite, start: StartFlow, version: string) => void,
+): void {
   for (const [name, path] of Object.entries(versions())) {
-    describe(`${title} (${name})`, () => {
+    describe(`${title} (${name})`, function () {
       const helper = load('node-red-node-test-helper') as Helper;
 
       before((done) => {
@@ -187,7 +198,7 @@ export function describeNodes(title: string, define: (start: StartFlow, version:
         started.listen(flow);
         return started;
       };
-      define(start, name);
+      define.call(this, start, name);
     });
   }
 }

@@ -1,0 +1,220 @@
+// Every admin endpoint under bodies and questions that are made to break it: an answer in time, and all goes on.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../simulator/service.ts';
+import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
+import { describeNodes, type Flow } from './flow.ts';
+
+/** Milliseconds for one answer, on a machine that does other things, too. */
+const MAX_ANSWER_MS = 2_000;
+/** A test of real addresses may take as long as the contract says. */
+const MAX_TEST_MS = 10_000;
+
+const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const macs = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => (0xc00000000000 + index).toString(16));
+
+/** Values that no panel sends, as JSON. */
+const ODD_VALUES: Record<string, string> = {
+  null: 'null',
+  'a truth value': 'true',
+  'the largest number': '1e308',
+  'a number beyond all': '1e999',
+  'a negative number': '-1',
+  'a part of a number': '0.5',
+  'the word NaN': '"NaN"',
+  'a text of 1 MB': JSON.stringify('x'.repeat(1_000_000)),
+  'a text of separators': JSON.stringify(','.repeat(1_000_000)),
+  'a text of variables': JSON.stringify('${X}'.repeat(200_000)),
+  'a text of beginnings of variables': JSON.stringify('${'.repeat(500_000)),
+  'an empty list': '[]',
+  'a list of everything': '[null,true,1,"x",[],{}]',
+  'a long list': JSON.stringify(macs(200_000)),
+  'a deep list': deep(100_000),
+  'an object': '{"length":1e9}',
+  'an object with odd keys':
+    '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1}',
+  'what is no MAC': '"..;/#+"',
+};
+
+const PREVIEW = [
+  ...['kinds', 'form', 'gateways', 'devices', 'identifiers', 'labels', 'labelRefresh', 'decode', 'output'],
+  ...[
+    'duplicates',
+    'duplicateWindow',
+    'limit',
+    'node',
+    'z',
+    'version',
+    'service',
+    'name',
+    '__proto__',
+    'type',
+  ],
+];
+const TEST = [
+  ...[
+    'id',
+    'authUrl',
+    'baseUrl',
+    'brokerUrl',
+    'tls',
+    'clientId',
+    'protocolVersion',
+    'keepalive',
+    'persistent',
+  ],
+  ...[
+    'sharedGroup',
+    'topicPrefix',
+    'reportQos',
+    'requestTimeout',
+    'maxInFlight',
+    'httpTimeout',
+    'httpRetries',
+  ],
+  ...[
+    'authHeader',
+    'pageTokenParam',
+    'ackOperation',
+    'ackTemplate',
+    'identifiers',
+    'credentials',
+    '__proto__',
+  ],
+];
+const CREDENTIALS = ['username', 'password', 'mqttUsername', 'mqttPassword', '__proto__'];
+
+const BODIES: Record<string, string> = {
+  ...ODD_VALUES,
+  nothing: '',
+  'no JSON': '{"a":',
+  'more than is taken': JSON.stringify({ name: 'x'.repeat(6_000_000) }),
+  'both lists long': JSON.stringify({ gateways: macs(1_500), devices: macs(1_500) }),
+  'all lists long': JSON.stringify({
+    gateways: macs(60_000),
+    devices: macs(60_000),
+    identifiers: macs(60_000),
+    labels: macs(60_000),
+  }),
+  'the lists that make ten thousand filters': JSON.stringify({
+    gateways: macs(100),
+    devices: macs(100),
+    identifiers: macs(100),
+  }),
+};
+
+/** Questions of the address, as they are. */
+const QUERIES = [
+  '',
+  'q=%00',
+  'q[]=a&q[]=b',
+  'q[__proto__][polluted]=1',
+  '__proto__[polluted]=1',
+  'constructor[prototype][polluted]=1',
+  `q=${'a'.repeat(8_000)}`,
+  `q=${'%F0%9F%98%80'.repeat(500)}`,
+  'q=%',
+  'limit=-1',
+  'limit=1e308',
+  'limit=NaN',
+  'limit=0.5',
+  'limit[]=5',
+  'limit=999999999999999999999',
+  'what=__proto__',
+  'what[]=devices',
+  'what=devices&gateway[]=a&device[toString]=1',
+  'what=identifiers&gateway=%2B%23&device=/../',
+  'what=gateways&gateway=constructor',
+];
+const IDS = ['svc', '__proto__', 'constructor', 'toString', 'n', '%00', '..%2f..', 'x'.repeat(5_000)];
+
+describeNodes('the admin endpoints under attack', function (start) {
+  this.timeout(120_000);
+  let box: Service;
+
+  before(async () => {
+    box = await startService({ rate: 0, listed: 30 });
+  });
+
+  after(() => box.close());
+
+  const run = (): Promise<Flow> =>
+    start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }), { credentials: secretsOf(box) });
+
+  const ask = async (flow: Flow, path: string, title: string, body?: string, bound = MAX_ANSWER_MS) => {
+    const begun = performance.now();
+    const { status } = await (body === undefined ? flow.get(path) : flow.postText(path, body));
+    const took = performance.now() - begun;
+    const told = `${title}: status ${status} after ${Math.round(took)} ms`;
+    assert.ok(status >= 200 && status < 500, told);
+    assert.ok(took < bound, told);
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined, told);
+  };
+
+  const goesOn = async (flow: Flow) => {
+    const { status, body } = await flow.get('/mt-service/svc/devices?limit=2');
+    assert.deepEqual([status, (body as unknown[]).length], [200, 2]);
+  };
+
+  it('answer every question of the pickers', async () => {
+    const flow = await run();
+    for (const id of IDS) {
+      for (const what of ['devices', 'labels', 'seen']) {
+        for (const query of QUERIES) {
+          const path = `/mt-service/${id}/${what}?${query}`;
+          await ask(flow, path, path.slice(0, 200));
+        }
+      }
+    }
+    await goesOn(flow);
+  });
+
+  for (const [path, bound] of [
+    ['/mt-service/svc/preview', MAX_ANSWER_MS],
+    ['/mt-service/test', MAX_TEST_MS],
+  ] as const) {
+    it(`answer every body to ${path}`, async () => {
+      const flow = await run();
+      for (const [title, body] of Object.entries(BODIES)) {
+        await ask(flow, path, title, body, bound);
+      }
+      await goesOn(flow);
+    });
+  }
+
+  it('answer a preview with every odd value in every property', async () => {
+    const flow = await run();
+    for (const property of PREVIEW) {
+      for (const [title, value] of Object.entries(ODD_VALUES)) {
+        await ask(flow, '/mt-service/svc/preview', `${property}: ${title}`, `{"${property}":${value}}`);
+      }
+    }
+    await goesOn(flow);
+  });
+
+  it('answer a test of the connection with every odd value in every property', async () => {
+    const flow = await run();
+    // Without addresses nothing is tried: what counts here is what is made of the values.
+    for (const property of TEST) {
+      for (const [title, value] of Object.entries(ODD_VALUES)) {
+        await ask(
+          flow,
+          '/mt-service/test',
+          `${property}: ${title}`,
+          `{"id":"svc","${property}":${value}}`,
+          MAX_TEST_MS,
+        );
+      }
+    }
+    const { authUrl, baseUrl } = serviceNode(box) as Record<string, string>;
+    const addresses = JSON.stringify({ authUrl, baseUrl, brokerUrl: 'mqtt://127.0.0.1:1' }).slice(0, -1);
+    for (const property of CREDENTIALS) {
+      for (const [title, value] of Object.entries(ODD_VALUES)) {
+        const body = `${addresses},"credentials":{"${property}":${value}}}`;
+        await ask(flow, '/mt-service/test', `credentials.${property}: ${title}`, body, MAX_TEST_MS);
+      }
+    }
+    await goesOn(flow);
+  });
+});
