@@ -13,7 +13,7 @@ export function parseJson(text: string): unknown {
     const isShort = text.length <= 2 * DEEPEST_RECEIVED;
     return isShort || !isNested(value) || isWithin(value, DEEPEST_RECEIVED) ? value : undefined;
   } catch {
-    return undefined;
+    // Not JSON: undefined.
   }
 }
 
