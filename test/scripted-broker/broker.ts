@@ -9,6 +9,7 @@ import { type BrokerOptions, FAITHFUL, type Qos, type Reply } from './options.ts
 import { ClientSession, type Message } from './session.ts';
 import { matches, splitShared } from './topics.ts';
 
+/** A packet with the client that it came from or went to. */
 export interface Received<C extends PacketCmd = PacketCmd> {
   clientId: string;
   packet: Extract<Packet, { cmd: C }>;
@@ -27,6 +28,8 @@ export class ScriptedBroker {
   readonly connections: ClientConnection[] = [];
   /** Every packet that was received, with the client it came from. */
   readonly received: Received[] = [];
+  /** Every packet that was sent. */
+  readonly sent: Received[] = [];
   /** Messages that a full queue lost. */
   readonly lost: Message[] = [];
   /** Replies that wait for `release`, the oldest first. */
@@ -94,9 +97,14 @@ export class ScriptedBroker {
     });
   }
 
-  /** Resolves when the condition holds; it is asked now and after each thing that happens at the broker. */
+  /** Resolves when the condition holds; it is asked now, after each thing that happens here, and after `notify`. */
   async until(condition: (broker: this) => unknown): Promise<void> {
     while (!condition(this)) await once(this.#events, 'change');
+  }
+
+  /** Something has happened elsewhere that a condition of `until` may depend on. */
+  notify(): void {
+    this.#changed();
   }
 
   /**
@@ -143,7 +151,8 @@ export class ScriptedBroker {
     this.sessions.clear();
     this.#retained.clear();
     this.#turns.clear();
-    for (const list of [this.connections, this.received, this.lost, this.withheld]) list.length = 0;
+    for (const list of [this.connections, this.received, this.sent, this.lost, this.withheld])
+      list.length = 0;
     Object.assign(this.options, FAITHFUL, options);
   }
 
@@ -152,6 +161,7 @@ export class ScriptedBroker {
     this.#server = createServer((socket) => {
       const connection = new ClientConnection(socket, {
         packet: (from, packet) => this.#take(from, packet),
+        sent: ({ clientId }, packet) => this.sent.push({ clientId, packet }),
         closed: (closed) => this.#closed(closed),
         isWithheld: (reply) => this.options.withhold.includes(reply),
         withheld: (reply) => this.withheld.push(reply),
@@ -244,9 +254,7 @@ export class ScriptedBroker {
   }
 
   #targets(session: ClientSession, topic: string): Target[] {
-    const all = [...session.subscriptions]
-      .filter(([filter]) => !filter.startsWith('$share/') && matches(filter, topic))
-      .map(([, qos]) => ({ session, qos }));
+    const all = session.matching(topic).map((qos) => ({ session, qos }));
     if (this.options.delivery === 'per-subscription' || all.length < 2) return all;
     return [{ session, qos: Math.max(...all.map(({ qos }) => qos)) as Qos }];
   }

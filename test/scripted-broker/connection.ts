@@ -6,6 +6,7 @@ import type { ClientSession } from './session.ts';
 
 export interface ConnectionEvents {
   packet(connection: ClientConnection, packet: Packet): void;
+  sent(connection: ClientConnection, packet: Packet): void;
   closed(connection: ClientConnection): void;
   isWithheld(reply: Reply): boolean;
   withheld(reply: WithheldReply): void;
@@ -60,6 +61,7 @@ export class ClientConnection {
   /** All packets of one turn of the event loop leave in one write. */
   send(packet: Packet): void {
     if (!this.isOpen) return;
+    this.#events.sent(this, packet);
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();

@@ -131,7 +131,7 @@ function grant(
   if (subscriptions.size >= options.maxSubscriptions && !subscriptions.has(topic))
     return refusal(REASON.quotaExceeded);
   const granted = Math.min(qos, options.maxQos, options.maxGrantedQos) as Qos;
-  subscriptions.set(topic, granted);
+  session.subscribe(topic, granted);
   return granted;
 }
 
@@ -150,7 +150,7 @@ function unsubscribe(
   { messageId, unsubscriptions }: IUnsubscribePacket,
 ): void {
   connection.reply('unsuback', () => {
-    const granted = unsubscriptions.map((filter) => (session.subscriptions.delete(filter) ? 0 : 0x11));
+    const granted = unsubscriptions.map((filter) => (session.unsubscribe(filter) ? 0 : 0x11));
     connection.send({ cmd: 'unsuback', messageId, granted });
     hub.changed();
   });

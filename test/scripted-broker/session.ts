@@ -1,6 +1,7 @@
 // What a broker remembers of one client: subscriptions, what waits for it, and what it has not acknowledged.
 import type { Packet } from 'mqtt-packet';
 import type { BrokerOptions, Qos } from './options.ts';
+import { FilterTree } from './topics.ts';
 
 export interface Message {
   topic: string;
@@ -20,12 +21,12 @@ const MAX_ID = 65_535;
 
 export class ClientSession {
   readonly clientId: string;
-  /** Granted QoS by filter. */
-  readonly subscriptions = new Map<string, Qos>();
   /** Publishes of QoS 2 that the client has begun. */
   readonly begun = new Set<number>();
   /** Ends with the connection. */
   isClean = true;
+  readonly #subscriptions = new Map<string, Qos>();
+  readonly #filters = new FilterTree();
   readonly #options: BrokerOptions;
   readonly #lost: (message: Message) => void;
   readonly #inFlight = new Map<number, Sent>();
@@ -43,6 +44,27 @@ export class ClientSession {
 
   get isConnected(): boolean {
     return this.#send !== undefined;
+  }
+
+  /** Granted QoS by filter. */
+  get subscriptions(): ReadonlyMap<string, Qos> {
+    return this.#subscriptions;
+  }
+
+  subscribe(filter: string, qos: Qos): void {
+    this.#subscriptions.set(filter, qos);
+    this.#filters.add(filter);
+  }
+
+  /** @returns false when there was no such subscription */
+  unsubscribe(filter: string): boolean {
+    this.#filters.delete(filter);
+    return this.#subscriptions.delete(filter);
+  }
+
+  /** The QoS of each subscription that matches; shared ones are none of these. */
+  matching(topic: string): Qos[] {
+    return this.#filters.find(topic).map((filter) => this.#subscriptions.get(filter) as Qos);
   }
 
   /** Sent, and not acknowledged by the client. */
@@ -105,9 +127,14 @@ export class ClientSession {
     }
     const lost = onFullQueue === 'drop oldest' ? this.#queue.splice(0, 1) : this.#queue.splice(0);
     if (onFullQueue === 'drop oldest') this.#queue.push(message);
-    else this.subscriptions.clear();
+    else this.#unsubscribeAll();
     for (const one of lost) this.#lost(one);
     return onFullQueue === 'drop oldest';
+  }
+
+  #unsubscribeAll(): void {
+    this.#subscriptions.clear();
+    this.#filters.clear();
   }
 
   #sendQueued(): void {

@@ -18,3 +18,54 @@ export function matches(filter: string, topic: string): boolean {
   }
   return levels.length === parts.length;
 }
+
+interface Level {
+  next: Map<string, Level>;
+  /** The filter that ends here. */
+  filter: string | undefined;
+}
+
+const newLevel = (): Level => ({ next: new Map(), filter: undefined });
+
+/** Topic filters, found by topic in a time that depends on the levels and not on how many there are. */
+export class FilterTree {
+  #root = newLevel();
+
+  add(filter: string): void {
+    let level = this.#root;
+    for (const name of filter.split('/')) {
+      const next = level.next.get(name) ?? newLevel();
+      level.next.set(name, next);
+      level = next;
+    }
+    level.filter = filter;
+  }
+
+  /** Leaves empty levels behind; `clear` removes them. */
+  delete(filter: string): void {
+    let level: Level | undefined = this.#root;
+    for (const name of filter.split('/')) level = level?.next.get(name);
+    if (level) level.filter = undefined;
+  }
+
+  clear(): void {
+    this.#root = newLevel();
+  }
+
+  /** The filters that match, by the rules of `matches`. */
+  find(topic: string): string[] {
+    const parts = topic.split('/');
+    let levels = [this.#root];
+    const found: Level[] = [];
+    for (const [i, part] of parts.entries()) {
+      const isHidden = i === 0 && part.startsWith('$');
+      if (!isHidden) found.push(...after(levels, '#'));
+      levels = [...after(levels, part), ...(isHidden ? [] : after(levels, '+'))];
+    }
+    found.push(...after(levels, '#'), ...levels);
+    return found.map(({ filter }) => filter).filter((filter) => filter !== undefined);
+  }
+}
+
+const after = (levels: Level[], name: string): Level[] =>
+  levels.map((level) => level.next.get(name)).filter((level) => level !== undefined);
