@@ -1,4 +1,4 @@
-// Runs one file of fault or fuzz tests for `run.ts`, and gives it the rows of the table.
+// Runs one file of fault, fuzz or model tests for `run.ts`, and gives it the rows of the table.
 import Mocha from 'mocha';
 import { isLong, recorded } from './table.ts';
 

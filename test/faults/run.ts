@@ -1,4 +1,4 @@
-// Runs the fault and fuzz tests and prints their table; `--long` repeats them as often as the promises say.
+// Runs the fault, fuzz and model tests and prints their table; `--long` repeats them as often as the promises say.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { describeRun, writeResults } from '../docs/results.ts';
 import { formatTable, type Row } from './table.ts';
 
 /** These judge memory and time: nothing else may run beside them. */
-const ALONE = /(deploys|leaks|overload)\.test\.ts$/;
+const ALONE = /(deploys|leaks|overload|growth)\.test\.ts$/;
 
 interface Outcome {
   file: string;
@@ -41,7 +41,7 @@ async function run(): Promise<void> {
 }
 
 function allTests(): string[] {
-  const files = ['test/faults', 'test/fuzz'].flatMap((folder) =>
+  const files = ['test/faults', 'test/fuzz', 'test/model'].flatMap((folder) =>
     readdirSync(folder).map((file) => `${folder}/${file}`),
   );
   return files.filter((file) => file.endsWith('.test.ts')).sort();
