@@ -39,7 +39,6 @@ class Fifo<T extends Waiting> {
       this.#tidy();
       return item;
     }
-    this.#tidy();
     return undefined;
   }
 
