@@ -88,7 +88,9 @@ async function main(): Promise<void> {
   const list = JSON.parse(readFileSync(EQUIVALENTS, 'utf8')) as Equivalent[];
   const options = { digest: digestOfAll(), jobs: Number(values.jobs), isFresh: values.fresh };
   const scores: Score[] = [];
-  for (const file of wantedSources()) scores.push(await judge(file, list, options));
+  const sources = wantedSources();
+  if (sources.length === 0) console.log('No source was changed.');
+  for (const file of sources) scores.push(await judge(file, list, options));
   showSurvivors(scores);
   console.log();
   let isGood = true;
