@@ -1,0 +1,197 @@
+// What docs/lifecycle.md says of services and deploys, in a real Node-RED: connections, starts, refusals and closing.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { connectAsync } from 'mqtt';
+import type { NodeAPI } from 'node-red';
+import type { ServiceNode } from '../../nodes/shared/runtime.ts';
+import { D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
+import { json, startServer, type TestServer } from '../rest/server.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { reached } from '../session.ts';
+import { flowAround } from './box-flow.ts';
+import { describeNodes } from './flow.ts';
+
+const IN = { id: 'in', type: 'mt-report-in' };
+const READ = { id: 'read', type: 'mt-gw-read', identifier: '8001', identifierType: 'str' };
+const WRITE = {
+  id: 'write',
+  type: 'mt-gw-write',
+  identifier: 'tx-power',
+  identifierType: 'str',
+  form: 'raw',
+};
+const ACK = { id: 'ack', type: 'mt-timestamped-ack' };
+const REST_NODES = [
+  { id: 'list', type: 'mt-device-list' },
+  { id: 'rename', type: 'mt-rename' },
+  { id: 'label', type: 'mt-label' },
+  { id: 'free', type: 'mt-service-request', path: '/x', pathType: 'str' },
+];
+const MESSAGES: Record<string, object> = {
+  read: { gateway: G, device: D },
+  write: { gateway: G, device: D, payload: -4 },
+  ack: { gateway: G, device: D, identifier: '8800', form: 'raw', time: TIME },
+  list: {},
+  rename: { device: G, payload: 'name' },
+  label: { payload: 'office' },
+  free: {},
+};
+
+describeNodes('a service', (start) => {
+  let broker: ScriptedBroker;
+  let portal: TestServer;
+
+  beforeEach(async () => {
+    [broker, portal] = await Promise.all([
+      startScriptedBroker(),
+      startServer((_, response) => json(response, { items: [] })),
+    ]);
+  });
+  afterEach(async () => {
+    await broker.stop();
+    await portal.stop();
+  });
+
+  const service = (more: object = {}) => {
+    const urls = { authUrl: portal.url, baseUrl: portal.url, brokerUrl: broker.url };
+    return { id: 'svc', type: 'mt-service', name: '', ...urls, ...more };
+  };
+  const credentials = { svc: { username: 'anna', password: 'secret' } };
+
+  for (const node of [IN, READ, WRITE, ACK]) {
+    it(`connects to the broker when ${node.type} is deployed, and asks nothing over REST`, async () => {
+      const flow = await start(flowAround(service(), node), { credentials });
+      await flow.statuses(node.id).next(({ text }) => text === 'connected');
+      assert.deepEqual([broker.connections.length, portal.logins.length], [1, 0]);
+    });
+  }
+
+  it('does not connect to the broker for nodes that only need REST, and logs in with the first call', async () => {
+    const flow = await start(flowAround(service(), ...REST_NODES), { credentials });
+    assert.deepEqual([broker.connections.length, portal.logins.length], [0, 0]);
+    for (let call = 0; call < 2; call++) {
+      flow.send('list', {});
+      await flow.next('out');
+    }
+    assert.deepEqual([broker.connections.length, portal.logins.length], [0, 1]);
+  });
+
+  it('has one connection for all of its nodes, and another one after a deploy that restarts it', async () => {
+    const nodes = [IN, { ...IN, id: 'in2' }, READ, WRITE, ACK];
+    const flow = await start(flowAround(service(), ...nodes), { credentials });
+    for (const { id } of nodes) await flow.statuses(id).next(({ text }) => text === 'connected');
+    assert.equal(broker.connections.length, 1);
+    await flow.deploy(flowAround(service(), ...nodes), 'full', credentials);
+    await broker.until(() => broker.connections.length === 2);
+    await broker.until(() => broker.openConnections.length === 1);
+  });
+
+  it('forgets with its end what reports have shown', async () => {
+    const flow = await start(flowAround(service(), IN), { credentials });
+    await flow.statuses('in').next(({ text }) => text === 'connected');
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await flow.next('out');
+    const seen = () => flow.node<ServiceNode>('svc').session?.seen.devices().length;
+    assert.equal(seen(), 1);
+    await flow.deploy(flowAround(service(), IN), 'full', credentials);
+    assert.equal(seen(), 0);
+  });
+
+  it('lets reports wait after a start until all flows have started', async () => {
+    let startAll = (): void => {};
+    const delayStart = ({ events }: NodeAPI) => {
+      const { emit } = events;
+      events.emit = (name, ...args) => {
+        if (name !== 'flows:started') return emit.call(events, name, ...args);
+        startAll = () => void emit.call(events, name, ...args);
+        events.emit = emit;
+        return true;
+      };
+    };
+    const kept = { clientId: 'mt-kept', persistent: true };
+    const earlier = await connectAsync(broker.url, { clientId: kept.clientId, clean: false });
+    await earlier.subscribeAsync('mt/gateway/+/device/+/#', { qos: 1 });
+    await earlier.endAsync();
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    const flow = await start(flowAround(service(kept), IN, { ...READ, wires: [[]] }), {
+      credentials,
+      nodes: [delayStart],
+    });
+    await broker.until(() => broker.sessions.get(kept.clientId)?.unacknowledged.length === 1);
+    // Whatever comes next from here was sent when the report had arrived.
+    const subscribing = broker.next('subscribe', (_, clientId) => clientId === kept.clientId);
+    flow.send('read', MESSAGES.read ?? {});
+    await subscribing;
+    assert.deepEqual([flow.inbox('out').all, broker.packets('puback', kept.clientId)], [[], []]);
+    startAll();
+    assert.equal((await flow.next('out')).kind, 'heartbeat');
+  });
+
+  it('tells Catch nodes once that the broker refuses the login, however often it is asked, and again after a connection', async () => {
+    broker.options.connackCode = 5;
+    // A broker that refuses is asked again after ten seconds and more: here these are a hundred times shorter.
+    const real = globalThis.setTimeout;
+    const hurried = (callback: () => void, ms = 0) => real(callback, ms >= 10_000 ? ms / 100 : ms);
+    Object.assign(globalThis, { setTimeout: Object.assign(hurried, real) });
+    try {
+      const flow = await start(flowAround(service(), IN), { credentials });
+      await broker.until(() => broker.packets('connect').length >= 3);
+      broker.options.connackCode = 0;
+      await flow.statuses('in').next(({ text }) => text === 'connected');
+      const told = () => flow.inbox('errors').all.map(({ error }) => error?.code);
+      assert.deepEqual(told(), ['NOT_CONNECTED']);
+      broker.options.connackCode = 5;
+      broker.drop();
+      await flow.statuses('in').next(({ fill }) => fill === 'red');
+      await flow.next('errors');
+      await flow.next('errors');
+      assert.deepEqual(told(), ['NOT_CONNECTED', 'NOT_CONNECTED']);
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
+  it('tells Catch nodes once that the broker refuses subscriptions, however many', async () => {
+    broker.options.refuses = (filter) => filter.includes('/device/');
+    const more = ['heartbeat', 'rssi', 'dfu'].map((kind) => ({ ...IN, id: kind, kinds: [kind] }));
+    const flow = await start(flowAround(service(), ...more), { credentials });
+    for (const { id } of more) await flow.statuses(id).next(({ fill }) => fill === 'red');
+    await flow.next('errors');
+    assert.equal(flow.inbox('errors').all.length, 1);
+  });
+
+  it('closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent', async () => {
+    const nodes = [READ, WRITE, ACK, ...REST_NODES];
+    const flow = await start(flowAround(service({ maxInFlight: 1 }), ...nodes), { credentials });
+    for (const { id } of [READ, WRITE, ACK]) {
+      await flow.statuses(id).next(({ text }) => text === 'connected');
+    }
+    portal.answer = () => {};
+    for (let count = 0; count < 6; count++) {
+      for (const { id } of nodes) flow.send(id, MESSAGES[id] ?? {});
+    }
+    await broker.next('publish');
+    broker.setReading(false);
+    const begun = performance.now();
+    await Promise.all(
+      [...nodes.map(({ id }) => flow.node(id)), flow.node('svc')].map((node) => node.close(true)),
+    );
+    // Other tests may keep the processor busy.
+    assert.ok(performance.now() - begun < 4_000);
+    const codes = flow.inbox('errors').all.map(({ error }) => error?.code);
+    assert.deepEqual([codes.length, [...new Set(codes)]], [6 * nodes.length, ['CLOSED']]);
+  });
+
+  it('makes a client id of its node, the host and the user directory, the same after a restart', async () => {
+    let userDir = '';
+    const learn = ({ settings }: NodeAPI) => {
+      userDir = (settings as { userDir?: string }).userDir ?? '';
+    };
+    const flow = await start(flowAround(service(), IN), { credentials, nodes: [learn] });
+    const digest = createHash('sha256').update(['svc', hostname(), userDir].join('\0')).digest('hex');
+    const session = flow.node<ServiceNode>('svc').session!;
+    await reached(session, 'connected');
+    assert.equal(broker.packets('connect')[0]?.clientId, `mt-${digest.slice(0, 18)}`);
+  });
+});
