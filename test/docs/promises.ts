@@ -1,0 +1,766 @@
+// Which test holds what docs/lifecycle.md says, sentence by sentence; `promises.test.ts` compares both.
+
+/**
+ * The tests, by file (`mqtt/plan` is `test/mqtt/plan.test.ts`). A title is written as mocha shows it; `…` stands for
+ * anything in a part that the test fills in.
+ */
+export type Holders = Readonly<Record<string, string | readonly string[]>>;
+
+/** Why a sentence promises nothing that a test could hold. */
+export type Reason =
+  | 'explains'
+  | 'advice to the user'
+  | 'about the broker'
+  | 'about MQTT'
+  | 'about gateways and devices'
+  | 'about Node-RED';
+
+/** By heading, then by sentence or row of a table, in the order of the page. */
+export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders | Reason>>>> = {
+  Lifecycle: {
+    'What is alive when, what each status means, what is lost under which setting, and what is not.':
+      'explains',
+    'This page is a promise: where the package behaves otherwise, that is a bug.': {
+      'docs/promises': 'names a test for everything that it says',
+    },
+    "Settings are named as in the panel, with the property's name behind.": {
+      'docs/promises': 'names settings as the panels and the flows do',
+    },
+  },
+  'What is alive when': {
+    'the service (config node) | with the deploy | with the deploy that removes or restarts it': {
+      'nodes/lifecycle':
+        'has one connection for all of its nodes, and another one after a deploy that restarts it',
+      'nodes/service': 'leaves the broker when it is closed',
+    },
+    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *acknowledge* | 1 second after the last of them has gone, or with the service':
+      {
+        'nodes/lifecycle': [
+          'connects to the broker when … is deployed, and asks nothing over REST',
+          'does not connect to the broker for nodes that only need REST, and logs in with the first call',
+        ],
+        'mqtt/waits': 'are 1 second between the last user of the connection and its end',
+        'nodes/service': 'leaves the broker when it is closed',
+      },
+    'subscription to reports | when a *report in* node wants them | when no node wants them any more': {
+      'mqtt/plan': 'subscribes only to heartbeats when only heartbeats are wanted',
+      'mqtt/connection': 'drops subscriptions of an earlier deploy that nobody wants any more',
+    },
+    'subscription to the answers of a gateway | with the first request to this gateway | with the service, and with the connection; beyond 10 000 gateways those that have nothing to do are given back':
+      {
+        'mqtt/losses': 'to the answers of a gateway begin with the first request to it',
+        'mqtt/closing': 'does not leave the subscriptions to answers in a session that the broker keeps',
+        'mqtt/waiting': 'may go to any number of gateways: of 10 000 one that has nothing to do is forgotten',
+      },
+    'REST token | with the first REST call, not with the deploy | 60 seconds before its end, or a fifth of its life if that is less; the next call logs in again':
+      {
+        'nodes/lifecycle':
+          'does not connect to the broker for nodes that only need REST, and logs in with the first call',
+        'rest/auth': 'of … s is renewed … s before its end',
+      },
+    'list of devices, for pickers and labels | with the first question; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its answer was lost | with the service':
+      {
+        devices: [
+          'asks nobody before the first question',
+          'fetches the list once for all who wait, and keeps it for a minute',
+        ],
+        'rest/changes': [
+          'is fetched anew after: …',
+          'is fetched anew when the answer to it was lost: …',
+          'is kept after a free GET, and after what was never sent',
+        ],
+      },
+    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the service; it is not stored':
+      {
+        session: 'knows what reports have shown, for pickers',
+        'nodes/lifecycle': 'forgets with its end what reports have shown',
+      },
+    'There is one connection to the broker per service, however many nodes use it.': {
+      'nodes/lifecycle':
+        'has one connection for all of its nodes, and another one after a deploy that restarts it',
+    },
+    'A topic filter that another one covers is not subscribed.': {
+      'mqtt/plan': 'drops a filter that a wider one covers',
+    },
+    'Two that cross are replaced by a wider one where that is still limited to a gateway or a device.': {
+      'mqtt/plan': 'replaces two filters of one gateway that cross by all of this gateway',
+    },
+    'Else, as with a node for all heartbeats and a node for one gateway, both are subscribed: a wider one would bring the reports of the whole network.':
+      {
+        'mqtt/plan':
+          'does not ask for the whole network because one node wants a kind and another one a gateway',
+      },
+    'Many brokers then send a report once for each of the two; the copies, which come one right after the other with the same content, are removed, so each node gets it once.':
+      {
+        'mqtt/copies': [
+          'get each report once from a broker that delivers …, and nothing else is subscribed',
+          'are recognised from the first on where the broker sends one for each subscription',
+        ],
+      },
+    'In a shared group the wider filter is used, because there each of two overlapping filters can have another receiver.':
+      {
+        'mqtt/copies':
+          'ask for the whole network in a shared group, where every other way would double reports',
+      },
+    'An open *report in* panel shows what would pass.': {
+      'nodes/admin': 'preview the reports that unsaved settings would let through',
+    },
+    "What flows do not receive anyway is subscribed for it beside the flows' filters until the panel has 20 reports; then it rests for 5 seconds.":
+      {
+        'mqtt/copies': [
+          'leaves the subscriptions of flows as they are, and asks for more beside them',
+          'takes a sample of a busy network and gives the subscription back',
+        ],
+        preview:
+          'asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile',
+      },
+    "The flows' subscriptions stay as they are, and retained reports that come for the panel alone are not given to flows again.":
+      {
+        'mqtt/copies': [
+          'brings no retained report to flows that they have had',
+          'leaves the subscriptions of flows as they are, and asks for more beside them',
+        ],
+      },
+    'When nothing is to do, no timer of this package runs but the keep-alive of the connection, and the refresh of labels where a *report in* node uses them.':
+      {
+        'mqtt/idle': 'has no timer but the keep-alive, and two until the time of the last request is over',
+      },
+    "After the last request at most two fire once more, when that request's time would have been over.": {
+      'mqtt/idle': 'has no timer but the keep-alive, and two until the time of the last request is over',
+    },
+  },
+  'The broker connection': {
+    '**Open.** An attempt may take 10 seconds.': {
+      'mqtt/waits': 'give up an attempt that is not answered after 10 seconds',
+    },
+    'With several addresses they are tried in turn, with 50 milliseconds between them; the wait comes after each round.':
+      {
+        'mqtt/waits': 'are 50 milliseconds between the addresses of a list, and longer after each round',
+      },
+    '**Lose.** A broken connection is noticed at once.': {
+      'mqtt/waits': 'are not needed to notice that a connection is broken',
+    },
+    'A broker that is silent is noticed at the latest after one and a half times *Keep alive* (`keepalive`, 60 seconds).':
+      {
+        'mqtt/waits': 'are one and a half times the keep-alive until a silent broker is left',
+        'nodes/service-properties': 'keepalive is what the broker hears: …',
+      },
+    '**Back off.** The wait before the next attempt doubles from 1 second to 60 seconds.': {
+      'mqtt/waits': 'double from 1 second to 60 seconds while nobody listens',
+    },
+    'Up to half as much is added at random, so that many clients do not come back at the same moment.': {
+      'mqtt/waits': 'are up to half as long again, by chance, and never longer than 60 seconds',
+    },
+    'A connection that lasted longer than 5 seconds resets the wait.': {
+      'mqtt/waits': 'begin anew after a connection that lasted longer than 5 seconds, and not before',
+    },
+    '**Refused login.** The broker is tried again after 10 seconds, then 20, and so on to 5 minutes.': {
+      'mqtt/waits':
+        'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
+    },
+    'It recovers without a deploy.': {
+      'mqtt/waits':
+        'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
+      'faults/refusals': 'refuses the login is asked again when it has changed its mind',
+    },
+    'The refusal goes once to the Catch nodes of the flows that use the service.': {
+      'nodes/lifecycle':
+        'tells Catch nodes once that the broker refuses the login, however often it is asked, and again after a connection',
+    },
+    '**Resubscribe.** After every connect all filters are subscribed again, up to 200 in one packet.': {
+      'mqtt/losses': 'are made again after every connect, 200 in one packet',
+    },
+    'When the filters change, the new ones are subscribed before the old ones are given back, so that no report falls between.':
+      {
+        'mqtt/losses': 'are made before others are given back when the filters change',
+      },
+    '**Refused subscription.** The other subscriptions work on.': {
+      'mqtt/waits':
+        'double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on',
+    },
+    'All that are refused are tried again together after 10 seconds, doubling to 5 minutes with each time.': {
+      'mqtt/subscriptions':
+        'that are refused are tried again together, and the wait grows once for each time',
+      'mqtt/waits':
+        'double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on',
+    },
+    'The refusal goes once to the Catch nodes.': {
+      'nodes/lifecycle': 'tells Catch nodes once that the broker refuses subscriptions, however many',
+    },
+    'When no node wants a refused one any more, it is forgotten at once.': {
+      'mqtt/subscriptions': 'is well again at once when the node that wanted the refused one is gone',
+    },
+    '**Lower QoS.** A broker that grants a lower QoS than was asked for is told of once, as a warning in the log.':
+      {
+        'mqtt/subscriptions': 'tells once that the broker grants less than was asked for',
+      },
+    '**Taken over.** When another client connects with the same client id, the broker ends this connection, and this package comes back with the waits above.':
+      {
+        'mqtt/connection': 'comes back when another client takes its id over',
+        'faults/refusals': 'hands the client id to another client gets it back without a fight',
+      },
+    'Give each Node-RED a client id of its own; the generated one is.': {
+      'nodes/service-properties':
+        'clientId is made up where there is none: stable, and another one for another node',
+    },
+    'An id that looks like a MAC address is refused, because gateways use theirs.': {
+      'nodes/service': 'refuses a client id that is like the MAC of a gateway',
+    },
+    "The generated client id is made from the node's id, the host name and Node-RED's user directory.": {
+      'nodes/lifecycle':
+        'makes a client id of its node, the host and the user directory, the same after a restart',
+    },
+    'It is the same after a restart.': {
+      'nodes/service-properties':
+        'clientId is made up where there is none: stable, and another one for another node',
+    },
+    'In a container whose host name changes with each start it is not: set *Client id* (`clientId`) or a fixed host name there, above all together with *Keep reports while Node-RED is down*.':
+      'advice to the user',
+  },
+  'Deploy and close': {
+    'While a deploy replaces nodes, whichever they are, reports wait.': {
+      session: 'holds reports back while flows are replaced and loses none of them',
+      'nodes/report-in': 'loses nothing while it is deployed anew',
+    },
+    'They go on when the flows have started, at the latest after 20 seconds; Node-RED gives a node 15 seconds to close.':
+      {
+        'nodes/report-in': 'loses nothing while it is deployed anew',
+        'mqtt/waits':
+          'are 20 seconds for reports while flows are being replaced and nobody says that they run',
+      },
+    'So a deploy that leaves the service node alone loses no report.': {
+      'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
+      'faults/deploys': 'of type … keeps every report and leaves nothing behind',
+    },
+    'A deploy that restarts the service node (a full deploy, or a change of the service) makes a new connection.':
+      {
+        'nodes/lifecycle':
+          'has one connection for all of its nodes, and another one after a deploy that restarts it',
+      },
+    'What gateways publish in between is lost, unless *Keep reports while Node-RED is down* is on.': {
+      'mqtt/losses': 'while Node-RED is stopped are …, …',
+      'nodes/service-properties': 'persistent keeps reports while the flow is away, with protocolVersion …',
+    },
+    'Every node closes within 2 seconds.': {
+      'nodes/lifecycle':
+        'closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent',
+    },
+    'What is waiting or in flight then ends with `CLOSED`.': {
+      'nodes/lifecycle':
+        'closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent',
+    },
+    'A request that was already sent may still be carried out by the device.': 'about gateways and devices',
+    'The broker is told goodbye at once, whatever is still unacknowledged, so that in a shared group the others get what comes from then on.':
+      {
+        'mqtt/closing': [
+          'takes nothing of what a shared group still has for others, from the moment it closes',
+          'says goodbye, so that the broker publishes no will and keeps no session',
+        ],
+      },
+    'The socket is gone after 1.5 seconds at the latest.': {
+      'mqtt/waits': 'are 1.5 seconds for the goodbye to a broker that has stopped reading',
+      'mqtt/closing': 'leaves no socket at a broker that has stopped reading',
+    },
+    'Reports of QoS 1 that were held are not acknowledged.': {
+      'mqtt/intake': 'releases what holds up the connection when it is dropped, without an acknowledgement',
+      'mqtt/losses':
+        'and were not yet handed to a flow when Node-RED stops come again with a persistent session',
+    },
+    'After a start, too, reports wait until all flows have started, at the latest for 20 seconds.': {
+      'nodes/lifecycle': 'lets reports wait after a start until all flows have started',
+      'mqtt/waits': 'are 20 seconds for reports while flows are being replaced and nobody says that they run',
+    },
+  },
+  'Reports: what is lost and what is not': {
+    'A report counts as delivered when it was handed to the flow.': {
+      'mqtt/intake': 'acknowledges a report of QoS 1 only when it was delivered',
+    },
+    'Only then is it acknowledged to the broker.': {
+      'mqtt/intake': 'acknowledges a report of QoS 1 only when it was delivered',
+    },
+    'the connection breaks for a while | reports of this time are lost | kept by the broker | lost': {
+      'mqtt/losses': 'while the connection is broken are …, …',
+      'faults/broker': 'every report arrives and every request ends: …',
+    },
+    'Node-RED is stopped, or killed | lost | kept by the broker; what was not yet handed to a flow comes again | lost':
+      {
+        'mqtt/losses': [
+          'while Node-RED is stopped are …, …',
+          'and were not yet handed to a flow when Node-RED stops …',
+        ],
+        'faults/node-red': 'delivers every report to a flow at least once',
+      },
+    'the broker is restarted | lost | kept, if the broker stores them on disk | lost': {
+      'mqtt/losses': 'while a broker that stores sessions is restarted are …, …',
+      'faults/broker': 'every report arrives and every request ends: …',
+    },
+    'a deploy that leaves the service alone | kept | kept | kept, up to 64 MB': {
+      'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
+      'mqtt/intake': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+    },
+    'the flows are too slow | kept: the broker has to wait | kept: the broker has to wait | beyond 64 MB waiting, the oldest are lost; counted and shown':
+      {
+        'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
+        'mqtt/intake': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+        'faults/overload': 'cost some reports, which are counted, and no request',
+      },
+    'the payload cannot be read | goes to Catch nodes as `BAD_REPORT` | same | same': {
+      'nodes/report-in': 'hands a report that cannot be read to the Catch nodes',
+    },
+    'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy that leaves the service alone; older ones are lost, counted and shown | same | same':
+      {
+        labels: [
+          'are held up to 1 000, and up to 16 MB',
+          'wait for the first list, also over a deploy that leaves the service alone',
+        ],
+        'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
+      },
+    '`persistent` is *Keep reports while Node-RED is down*.': {
+      'docs/promises': 'names settings as the panels and the flows do',
+    },
+    'QoS is *Reports* (`reportQos`) under *Advanced*.': {
+      'docs/promises': 'names settings as the panels and the flows do',
+    },
+    'It takes effect only for what a gateway publishes with at least this QoS; gateways publish with QoS 1.':
+      'about MQTT',
+    'The broker has limits of its own.': 'about the broker',
+    'Mosquitto keeps 1000 messages per client unless `max_queued_messages` says otherwise, and keeps them over its own restart only with `persistence true`.':
+      'about the broker',
+    'With MQTT 5, *Keep for* (`sessionExpiry`) says how long the broker keeps them; with 3.1.1 the broker decides.':
+      {
+        'nodes/service-properties': 'sessionExpiry is what the broker hears: …',
+      },
+    'QoS 1 means at least once: after a break a report can come twice.': 'about MQTT',
+    '*Repeats* (`duplicates`) set to *drop* lets it through once.': {
+      'nodes/report-in': 'drops what it has heard a moment ago',
+      'faults/broker': 'every report arrives and every request ends: …',
+    },
+    'It knows a report again by device, kind, property, parent, value and sequence number (else time), within 10 seconds (`duplicateWindow`), up to 100 000 different reports in one such time.':
+      {
+        'mqtt/duplicates': [
+          'lets a report with another … through',
+          'compares by time where there is no seq',
+          'lets the same report through again after the window',
+          'remembers a hundred thousand reports of one window, and less than twice as many',
+        ],
+      },
+    'From the flow on, Node-RED is responsible.': 'about Node-RED',
+    'A message that waits inside a flow is gone when Node-RED is killed.': 'about Node-RED',
+    'For data that must not be lost, let the device wait: *report in* (*timestamped sample*) → store → *acknowledge*.':
+      {
+        'faults/kills': 'are never lost, wherever a SIGKILL falls',
+      },
+    'What was not acknowledged, the device sends again.': 'about gateways and devices',
+    'The broker may have kept ("retained") a report.': 'about the broker',
+    'It comes with every new subscription, so also after every reconnect, and has `retained: true`.': {
+      'mqtt/losses': 'retained come again with every connection, and say so',
+    },
+    'With `persistent`, a broker goes on collecting for subscriptions of flows that were changed while Node-RED was down.':
+      'about the broker',
+    'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, but not of another shared group.':
+      {
+        'mqtt/leftovers': [
+          'gives back subscriptions to answers that nobody here has asked for',
+          'gives back … to reports that nobody wants any more',
+          'gives each report once, although the broker sends it for the old subscription too',
+          'names the filters of the shared group, too',
+        ],
+      },
+    'With `persistent`, answers to requests are subscribed with QoS 0, so that the broker does not fill its queue with them while Node-RED is away.':
+      {
+        'mqtt/leftovers':
+          'lets the answers of others not fill the queue that the broker keeps for a killed process',
+      },
+    'They are given back when the service closes.': {
+      'mqtt/closing': 'does not leave the subscriptions to answers in a session that the broker keeps',
+    },
+    'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, but not after a restart of Node-RED.':
+      {
+        'mqtt/receiving':
+          'keeps a report of QoS 2 that the broker handed over before the connection was lost',
+      },
+    '**Why the overload policy is so.** A report of QoS 1 is one that the sender wants to arrive, so the broker holds it.':
+      {
+        'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
+      },
+    'A report of QoS 0 may be lost, and the newest is worth more to a rule than the oldest.': {
+      'mqtt/intake': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+    },
+    'A burst is not an overload: up to 64 MB of waiting reports, some 180 000 of the usual size, none is lost.':
+      {
+        'mqtt/intake': 'loses none of 180 000 reports of QoS 0 that come at once',
+        'mqtt/receiving': 'loses none of 50 000 reports of QoS 0 that come as fast as the socket takes them',
+      },
+    'In both cases flows get at most 500 reports at a time before others have their turn (50 after a start, then more), and fewer where that takes longer than 20 milliseconds, so requests still go through and memory stays bounded.':
+      {
+        'mqtt/turns': [
+          'begins small and grows by a quarter while flows are quick, up to 500 reports',
+          'is halved while flows take longer than 20 ms, down to 10 reports',
+        ],
+        'faults/overload': 'cost some reports, which are counted, and no request',
+      },
+    'The first loss and the end of the overload are told as warnings in the log, and the count in the status.':
+      {
+        'mqtt/waits': 'are 10 seconds without a further loss until an overload is over, which the log tells',
+        'nodes/statuses': 'show "overloaded, … lost" as a … … at …',
+      },
+    'This holds for flows that keep the processor busy.': 'advice to the user',
+    'A flow that waits for something else, such as a database, takes every message at once and keeps it in memory.':
+      'advice to the user',
+    'Limit it in the flow.': 'advice to the user',
+  },
+  'Requests: how each one ends': {
+    'A request is sent once.': {
+      'mqtt/losses':
+        'that a lost connection interrupts is sent once, and its answer may come over the next one…',
+    },
+    'It is never sent again by this package, because writing twice may not be the same as writing once.': {
+      'mqtt/losses':
+        'that a lost connection interrupts is sent once, and its answer may come over the next one…',
+    },
+    'answer with status 0 | the answer': {
+      'nodes/requests': 'gives the decoded value, the whole response and where it came from',
+    },
+    'answer with another status | `REQUEST_FAILED`': {
+      'nodes/errors':
+        'REQUEST_FAILED with its cause and the message when the status of the response is not 0',
+    },
+    'answer that is not JSON or has no status | `BAD_RESPONSE`': {
+      'nodes/errors': [
+        'BAD_RESPONSE with its cause and the message when a gateway answers with something else than JSON',
+        'BAD_RESPONSE with its cause and the message when a response has no status',
+      ],
+    },
+    'no answer within the timeout, counted from sending | `TIMEOUT`': {
+      session: 'ends a request without an answer with TIMEOUT, and one that failed with REQUEST_FAILED',
+      'mqtt/losses': 'may wait for its turn longer than its timeout says, which counts from sending',
+    },
+    'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to answers in this time | `NOT_CONNECTED`':
+      {
+        session: 'ends a request with NOT_CONNECTED when the broker stays away for the whole timeout',
+        'mqtt/waiting':
+          'says that the subscription to the answers was not confirmed, and not that the broker is away',
+      },
+    'the broker refuses the subscription to answers, or the request | `NOT_CONNECTED`': {
+      'mqtt/connection': 'tells that the broker refuses a subscription, and ends requests that need it',
+      'mqtt/losses': 'that the broker refuses ends with NOT_CONNECTED',
+    },
+    'the connection breaks after it was sent | waits on; the answer may come over the next connection, else `TIMEOUT`':
+      {
+        'mqtt/losses': [
+          'that a lost connection interrupts is sent once, and its answer may come over the next one…',
+          'that a lost connection interrupts ends with TIMEOUT when no answer comes',
+        ],
+      },
+    'too many are waiting (`maxQueue`, 1000 in all) | `QUEUE_FULL`': {
+      'nodes/service-properties': 'maxQueue limits the requests that wait',
+      'mqtt/waiting':
+        'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',
+      'docs/promises': 'gives the defaults of settings that it names',
+    },
+    'the node is deployed again or stopped | `CLOSED`': {
+      session: 'ends everything that is waiting with CLOSED when its node closes, and nothing else',
+      'nodes/errors': 'CLOSED without details, and the message, when the node is stopped meanwhile',
+    },
+    'Per gateway `maxInFlight` = 8 requests are under way at a time.': {
+      'mqtt/losses': 'is one of 8 to its gateway, whatever others have under way',
+      'docs/promises': 'gives the defaults of settings that it names',
+    },
+    'The others wait by priority, then by age.': {
+      session: 'sends no more than maxInFlight at once, then by priority and age',
+    },
+    'Waiting in this line does not count towards the timeout.': {
+      'mqtt/losses': 'may wait for its turn longer than its timeout says, which counts from sending',
+    },
+    'Acknowledgements wait in a line of their own, up to 100 000, and leave in order.': {
+      'mqtt/waiting':
+        'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',
+      session: 'acknowledges a sample once and in the order of the samples',
+    },
+    'They take at most half of the places, so a long backfill does not block requests, and always have one, so requests do not block it.':
+      {
+        'mqtt/outbox': [
+          'keeps acknowledgements in order and leaves half of the places to requests',
+          'lets an acknowledgement through while requests would take every place',
+        ],
+      },
+    'The same sample acknowledged again within a minute is sent once, unless the first time failed.': {
+      'mqtt/waiting': 'is known again for a minute, and of at most 100 000 samples',
+      session: 'acknowledges again what failed the first time',
+    },
+    'A node that waits for the response gets the one to the first acknowledgement, also when the first node did not wait.':
+      {
+        'mqtt/waiting':
+          'is sent once, and the second one waits for the answer that the first one did not wait for',
+      },
+    'An answer without `id`, or with an `id` of null, or that is not JSON, belongs to a request only when it is the only one under way on that topic.':
+      {
+        'mqtt/waiting': 'is ours with the id …, when only one request is under way',
+        session: 'takes an answer without id, or one that is not JSON, for the only request on that topic',
+      },
+    "One with any other `id` is somebody else's.": {
+      'mqtt/waiting':
+        'is not ours with an id that is not, a number included, although only one request is under way',
+    },
+    'An answer that comes after the end of its request is ignored.': {
+      'mqtt/losses': 'is not ended by an answer to an earlier one that has ended',
+    },
+    "Tip: a broker that leaves Nagle's algorithm on adds about 40 milliseconds to each request with QoS 1.":
+      'advice to the user',
+    'Mosquitto does by default; `set_tcp_nodelay true` in its configuration switches it off.':
+      'about the broker',
+  },
+  'REST calls: how each one ends': {
+    'GET, PUT, DELETE and the login are repeated after 429, 502, 503, 504 and network faults, `httpRetries` = 3 times, with waits from half a second that double.':
+      {
+        'rest/client': [
+          'repeats … after 429, 502, 503 and 504, at most as often as the settings say',
+          'repeats … after network faults, httpRetries times',
+          'repeats the login after …, httpRetries times, and says HTTP_ERROR in the end',
+          'waits longer each time',
+        ],
+        'docs/promises': 'gives the defaults of settings that it names',
+      },
+    '`Retry-After` is honoured; one longer than 2 minutes ends the call at once.': {
+      'rest/client': [
+        'waits as long as Retry-After asks, …',
+        'ends a call at once when Retry-After is longer than 2 minutes, and waits for one of 2 minutes',
+      ],
+    },
+    'POST and PATCH are repeated only after 429 or 503 *with* `Retry-After`, so never after a lost answer.': {
+      'rest/client': 'repeats … after 429 or 503 with Retry-After only, so never after a lost answer',
+    },
+    'When the answer to a DELETE was lost (a network fault after it was sent, 502, 504, or 503 without `Retry-After`) and the repeated one is answered with 404 or 410, it is done: the call succeeds, a free request with status 204.':
+      {
+        'rest/client': [
+          'takes a DELETE for done when its first answer was lost (…) and the next is …',
+          'takes a DELETE for done when its first answer did not come in time and the next is 404',
+        ],
+      },
+    'A certificate that is not accepted is not tried again.': {
+      'rest/connection-test': 'does not try a certificate again that was not accepted',
+    },
+    'At most 4 calls run at a time, the login among them.': {
+      'rest/client': 'makes at most 4 calls at a time',
+    },
+    'A call that waits for `Retry-After`, for another retry or for the login is none of the four, and goes ahead of new ones afterwards.':
+      {
+        'rest/client': [
+          'lets other calls through while four wait for Retry-After',
+          'repeats a call ahead of new ones after its wait',
+        ],
+      },
+    'Up to 10 000 calls wait, whatever for; more end with `QUEUE_FULL`.': {
+      'rest/client': [
+        'lets 10 000 calls wait behind the four, also those that wait for a retry, and refuses more',
+        'lets 10 000 calls wait for a login, and refuses more',
+      ],
+    },
+    'A 401 is answered by one new login and one new attempt.': {
+      'rest/client': 'logs in once more on 401 and repeats the call, also a POST',
+    },
+    'What is still 401 then is `HTTP_ERROR`.': {
+      'rest/client': 'reports a 401 that stays as HTTP_ERROR',
+    },
+    'After two fresh tokens in a row that were answered with 401, nobody logs in for 10 seconds, doubling to 5 minutes; calls go on with the token that is there.':
+      {
+        'rest/auth': [
+          'is not got again for 10, 20 … 300 s when two fresh ones were refused in a row',
+          'is used beyond its end while nobody may log in, but not when it was accepted',
+        ],
+      },
+    'So a service that answers everything, or one path, with 401 is not flooded with logins.': {
+      'rest/client': [
+        'does not log in again and again at a service that answers every call with 401',
+        'goes on with a token that one path refuses and others accept, without a login for each call',
+      ],
+    },
+    'After a refused login all calls fail at once with `LOGIN_FAILED`, without asking the service, for 10 seconds, doubling to 5 minutes.':
+      {
+        'rest/auth':
+          'waits after refused logins 10, 20, 40 … 300 and 300 s, and from 10 s again after one that succeeded',
+        'rest/client': 'does not ask again for a while after a refusal, and recovers by itself later',
+      },
+    'So a wrong password does not lock the account, and a corrected one at the service recovers by itself.': {
+      'rest/client': 'does not ask again for a while after a refusal, and recovers by itself later',
+    },
+    'A change of the settings tries at once.': {
+      'rest/client': 'tries at once after a refused login when the settings are changed',
+    },
+    'Redirects are never followed: the token goes nowhere else.': {
+      'rest/client': 'does not follow a redirect, so that the token goes nowhere else',
+    },
+    'An answer larger than 16 MB is `BAD_RESPONSE`.': {
+      'rest/client': 'refuses an answer of 100 MB as BAD_RESPONSE without reading it to its end',
+    },
+    'A device list that never ends is `BAD_RESPONSE`: its page token repeats, ten pages in a row bring only devices that came before, or a thousand have none.':
+      {
+        'rest/pages': 'reports a token that repeats … as BAD_RESPONSE',
+        'rest/progress': [
+          'is known by ten pages in a row that bring the same devices with new tokens',
+          'is known by a thousand empty pages in a row',
+        ],
+      },
+    'Single devices may come twice, since a list may change while it is read.': {
+      'rest/progress': 'may bring devices again that were moved from page to page, and ids that are numbers',
+    },
+    '**Labels.** A *report in* node with labels asks for the device list every 300 seconds (`labelRefresh`).':
+      {
+        'label-refresh': 'comes every 300 seconds, and not earlier',
+        'docs/promises': 'gives the defaults of settings that it names',
+      },
+    'Nodes share one list, also when they were deployed at different times.': {
+      'label-refresh': 'is one for all nodes, also such as were deployed at different times',
+    },
+    'Until the first list is there, the newest 1 000 reports are held.': {
+      labels: 'are held up to 1 000, and up to 16 MB',
+    },
+    'They were acknowledged to the broker, so they are gone when Node-RED is killed in this time.': {
+      labels: 'are acknowledged to the broker while they wait',
+    },
+    'When the service cannot be asked later, the last known list holds, and it is asked again after 30 seconds at the latest.':
+      {
+        'label-refresh': [
+          'comes 30 seconds after one that failed, and the last known labels hold until then',
+          'comes after a failure as soon as it always does, where that is sooner than 30 seconds',
+        ],
+      },
+  },
+  'What each status means': {
+    'A new colour shows at once, up to four times in half a second; a new text at most twice a second.': {
+      'nodes/status': [
+        'shows a new colour at once',
+        'shows a new text twice a second at most, and the last one wins',
+        'does not flood the editor when messages follow one another',
+      ],
+    },
+    '`connected` | green dot | report in, read, write, acknowledge | connected to the broker, and everything is subscribed':
+      {
+        'nodes/statuses': 'show "connected" as a … … at …',
+      },
+    '`ready` | green dot | all with an input | the last call was fine, or nothing was to do yet': {
+      'nodes/statuses': 'show "ready" as a … … at …',
+    },
+    '`… in flight` | blue dot | all with an input | so many messages are being worked on or wait for their turn':
+      {
+        'nodes/statuses': 'show "… in flight" as a … … at …',
+      },
+    '`… devices` | blue dot | list devices | so many devices were listed so far': {
+      'nodes/statuses': 'show "… devices" as a … … at …',
+    },
+    '`connecting` | yellow ring | all | connecting to the broker or subscribing there, or logging in to the service':
+      {
+        'nodes/statuses': 'show "connecting" as a … … at …',
+      },
+    '`waiting: …` | yellow ring | all | lost or overloaded, with the reason; the next attempt follows by itself':
+      {
+        'nodes/statuses': 'show "waiting: …" as a … … at …',
+      },
+    '`waiting for labels` | yellow ring | report in | no device list yet; reports are held': {
+      'nodes/statuses': 'show "waiting for labels" as a … … at …',
+    },
+    '`labels out of date` | yellow ring | report in | the last known labels hold; the service could not be asked again':
+      {
+        'nodes/statuses': 'show "labels out of date" as a … … at …',
+      },
+    '`no labels, … reports lost` | yellow ring | report in | as *waiting for labels*, and more came than could be held':
+      {
+        'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
+      },
+    '`overloaded, … lost` | yellow ring | report in, read, write, acknowledge | reports of QoS 0 were lost because flows are too slow':
+      {
+        'nodes/statuses': 'show "overloaded, … lost" as a … … at …',
+      },
+    '`stopped` | yellow ring | all | the service is being stopped': {
+      'nodes/statuses': 'show "stopped" as a … … at …',
+    },
+    '`refused: …` | red ring | report in, read, write, acknowledge | the broker refuses the login': {
+      'nodes/statuses': 'show "refused: …" as a … … at …',
+    },
+    '`not subscribed: …` | red ring | report in, read, write, acknowledge | the broker refuses a subscription':
+      {
+        'nodes/statuses': 'show "not subscribed: …" as a … … at …',
+      },
+    '`login refused` | red ring | list devices, rename, label, service request | the service refuses user name or password':
+      {
+        'nodes/statuses': 'show "login refused" as a … … at …',
+      },
+    '`service fails: …` | red ring | list devices, rename, label, service request | the last call failed after all retries, with the HTTP status or the fault':
+      {
+        'nodes/statuses': 'show "service fails: …" as a … … at …',
+      },
+    '`invalid: …` | red ring | all | this field of the node or the message is missing or malformed': {
+      'nodes/statuses': 'show "invalid: …" as a … … at …',
+    },
+    '`not connected` | red ring | read, write, acknowledge | the last request ended with `NOT_CONNECTED`': {
+      'nodes/statuses': 'show "not connected" as a … … at …',
+    },
+    '`timeout` | red ring | read, write, acknowledge | the last request got no answer in time': {
+      'nodes/statuses': 'show "timeout" as a … … at …',
+    },
+    '`failed: status …` | red ring | read, write, acknowledge | the gateway answered with this status': {
+      'nodes/statuses': 'show "failed: status …" as a … … at …',
+    },
+    '`HTTP …` | red ring | list devices, rename, label, service request | the last call was answered with this HTTP status':
+      {
+        'nodes/statuses': 'show "HTTP …" as a … … at …',
+      },
+    '`network: …` | red ring | list devices, rename, label, service request | the last call did not reach the service':
+      {
+        'nodes/statuses': 'show "network: …" as a … … at …',
+      },
+    '`bad response` | red ring | all with an input | the last answer was not what the interface says': {
+      'nodes/statuses': 'show "bad response" as a … … at …',
+    },
+    '`queue full` | red ring | all with an input | too many requests are waiting': {
+      'nodes/statuses': 'show "queue full" as a … … at …',
+    },
+    "`error` | red ring | all | something that this package did not foresee; the error's text says more": {
+      'nodes/statuses': 'show "error" as a … … at …',
+    },
+    '`no service` | grey ring | all | no service is selected, or it is disabled': {
+      'nodes/statuses': 'show "no service" as a … … at …',
+    },
+    "`no REST address` | grey ring | list devices, rename, label, service request; report in with labels | the service's REST half is empty":
+      {
+        'nodes/statuses': 'show "no REST address" as a … … at …',
+      },
+    "`no broker address` | grey ring | report in, read, write, acknowledge | the service's MQTT half is empty":
+      {
+        'nodes/statuses': 'show "no broker address" as a … … at …',
+      },
+    'Not in any status: a report that cannot be read (`BAD_REPORT`) and what a closing node ends (`CLOSED`).':
+      {
+        'nodes/errors': [
+          'BAD_REPORT with topic and payload when a report …',
+          'CLOSED without details, and the message, when the node is stopped meanwhile',
+        ],
+      },
+    'Both go to Catch nodes.': {
+      'nodes/errors': [
+        'BAD_REPORT with topic and payload when a report …',
+        'CLOSED without details, and the message, when the node is stopped meanwhile',
+      ],
+    },
+    'The error of the last message stays until the next message.': {
+      'nodes/statuses': 'keep the error of the last message until the next one',
+    },
+    'At *read*, *write* and *acknowledge* it also goes when the connection has been away.': {
+      'nodes/statuses': 'forget the error of the last message to a gateway when the connection has been away',
+    },
+  },
+  'How this is checked': {
+    '`npm run test:faults` makes the faults of this page happen, to real brokers, HTTP servers and Node-RED processes: brokers and Node-RED are stopped, killed and frozen under traffic, logins and certificates refused, the REST service fails in a dozen ways, flows are deployed again and again and are given more than they can take.':
+      'explains',
+    'Every report and every request is counted.': 'explains',
+    '`npm test` includes it, each fault a few times.': 'explains',
+    '`npm run test:faults -- --long` repeats them up to a thousand times and sends ten million reports.':
+      'explains',
+    'What it found: [faults.md](faults.md).': 'explains',
+    'What nobody thought of in this list is looked for by a model: hundreds of random sequences of these events in `npm test`, 10 000 in the long form, each checked against this page.':
+      'explains',
+    'Every sentence of this page and every row of its tables stands in `test/docs/promises.ts` with the tests that hold it, or with the reason why it promises nothing; a test compares both.':
+      'explains',
+    'The broker is Mosquitto, and also RabbitMQ with its MQTT plugin where it is installed.': 'explains',
+  },
+};
