@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { LabelGate, type LabelState } from '../../src/labels.ts';
 import type { Logger } from '../../src/log.ts';
 import { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -257,63 +256,5 @@ describe('waits of the MQTT half', () => {
       'reports arrive faster than the flows take them: the oldest of QoS 0 are lost',
       `the flows keep up again; ${lost} reports of QoS 0 were lost`,
     ]);
-  });
-});
-
-describe('waits for the list of devices with labels', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
-
-  /** A label filter whose list comes or fails as told. */
-  function openGate(refresh: number) {
-    const service = { isThere: true, asked: 0 };
-    const states: LabelState['name'][] = [];
-    const gatewaysWithLabels = async () => {
-      service.asked++;
-      if (!service.isThere) throw new Error('away');
-      return new Set([G]);
-    };
-    const gate = new LabelGate(
-      new Collector(),
-      () => {},
-      ['office'],
-      refresh * 1000,
-      { listAge: 0, gatewaysWithLabels },
-      ({ name }) => void states.push(name),
-    );
-    gate.open();
-    return { gate, service, states };
-  }
-
-  /** @returns how often the service was asked by then */
-  async function askedAfter(seconds: number, service: { asked: number }): Promise<number> {
-    mock.timers.tick(seconds * 1000);
-    await turn();
-    return service.asked;
-  }
-
-  it('are as long as labelRefresh says', async () => {
-    const { gate, service, states } = openGate(300);
-    await turn();
-    assert.equal(await askedAfter(299.999, service), 1);
-    assert.equal(await askedAfter(0.001, service), 2);
-    assert.deepEqual(states, ['waiting', 'ready', 'ready']);
-    gate.close();
-  });
-
-  it('are 30 seconds at most when the service cannot be asked, and the last known list holds', async () => {
-    const { gate, service, states } = openGate(300);
-    await turn();
-    service.isThere = false;
-    assert.equal(await askedAfter(300, service), 2);
-    assert.equal(await askedAfter(29.999, service), 2);
-    assert.equal(await askedAfter(0.001, service), 3);
-    assert.deepEqual(states, ['waiting', 'ready', 'stale', 'stale']);
-    gate.close();
-    const often = openGate(10);
-    often.service.isThere = false;
-    await turn();
-    assert.equal(await askedAfter(10, often.service), 2);
-    often.gate.close();
   });
 });
