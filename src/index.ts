@@ -13,6 +13,7 @@ export {
 export type { LabelState } from './labels.ts';
 export type { Logger } from './log.ts';
 export type { Report } from './protocol/reports/index.ts';
+export { fitsTopic } from './protocol/topics.ts';
 export { type RestTest, testRest } from './rest/connection-test.ts';
 export type { Device } from './rest/types.ts';
 export { type Answer, type ReportFilter, Session, type SessionState, type Subscriber } from './session.ts';

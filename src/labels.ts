@@ -6,6 +6,8 @@ import type { Report } from './protocol/reports/index.ts';
 /** Reports that wait for the first list; beyond it the oldest are lost, with one warning. */
 const MOST_HELD = 1_000;
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
+/** So many lost reports are told of together. */
+const TOLD_EVERY = 100;
 /** The first list of a node may be this old: what somebody has just labelled counts after the deploy. */
 const FIRST_AGE_MS = 5_000;
 /** How soon a failed refresh is tried again, at the latest. */
@@ -40,6 +42,7 @@ export class LabelGate implements ReportListener {
   readonly #stop = new AbortController();
   #allowed: ReadonlySet<string> | undefined;
   readonly #replay: (messages: readonly Message[]) => void;
+  readonly #isPaused: () => boolean;
   #held: Message[] = [];
   #heldBytes = 0;
   #lost = 0;
@@ -48,6 +51,7 @@ export class LabelGate implements ReportListener {
   /**
    * @param replay gives messages to this gate once more, as reports
    * @param refresh milliseconds between two lists
+   * @param isPaused while flows are replaced nobody would receive what is replayed: `flush` follows
    */
   constructor(
     inner: ReportListener,
@@ -56,9 +60,11 @@ export class LabelGate implements ReportListener {
     refresh: number,
     source: LabelSource,
     tell: (state: LabelState) => void,
+    isPaused: () => boolean = () => false,
   ) {
     this.#inner = inner;
     this.#replay = replay;
+    this.#isPaused = isPaused;
     this.#labels = labels;
     this.#refresh = refresh;
     this.#source = source;
@@ -84,6 +90,11 @@ export class LabelGate implements ReportListener {
     return held;
   }
 
+  /** Lets through what has waited, when there is a list and somebody to receive it. */
+  flush(): void {
+    if (this.#allowed && !this.#isPaused()) this.#replay(this.takeHeld());
+  }
+
   report(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
     if (this.#allowed?.has(report.gateway)) this.#inner.report(report, topic, payload, heardAt);
     else if (!this.#allowed) this.#hold(report, topic, payload, heardAt);
@@ -103,7 +114,8 @@ export class LabelGate implements ReportListener {
   #lose(): void {
     this.#heldBytes -= this.#held.shift()?.payload.length ?? 0;
     this.#lost++;
-    if (this.#lost === 1) this.#tell({ name: 'waiting', lost: 1 });
+    const isNews = this.#lost === 1 || this.#lost % TOLD_EVERY === 0;
+    if (isNews) this.#tell({ name: 'waiting', lost: this.#lost });
   }
 
   async #update(): Promise<void> {
@@ -116,7 +128,7 @@ export class LabelGate implements ReportListener {
       if (listAge < this.#refresh) wait = this.#refresh - listAge;
       this.#allowed = allowed;
       this.#tell({ name: 'ready', lost: this.#lost });
-      this.#replay(this.takeHeld());
+      this.flush();
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const name = this.#allowed ? 'stale' : 'waiting';

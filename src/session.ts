@@ -80,8 +80,11 @@ export class Session {
   readonly #rest: RestClient | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
   readonly #previews: Previews<ReportFilter>;
-  /** Reports that waited for labels when their subscriber went, until it is back or the flows run, by its name. */
+  /** Reports that waited for labels when their subscriber went, until the flows run, by its name. */
   readonly #handedOver = new Map<string, Message[]>();
+  /** Subscribers that came back, by name. */
+  readonly #heirs = new Map<string, (messages: readonly Message[]) => void>();
+  readonly #gates = new Set<LabelGate>();
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
@@ -89,7 +92,7 @@ export class Session {
     this.seen = new Seen(this.catalogue);
     const tell = () => this.#tell();
     if (settings.mqtt) {
-      const events = { state: tell, released: () => this.#handedOver.clear() };
+      const events = { state: tell, released: () => this.#released() };
       this.#gateways = new Gateways(settings.mqtt, this.catalogue, this.seen, log, events);
     }
     if (settings.rest) {
@@ -246,19 +249,29 @@ export class Session {
     // A filter that nothing passes is no reason to subscribe; its node still shows the connection.
     const detach = read ? undefined : gateways.attach();
     if (read) membership = gateways.subscribe(read, filter.decode, gate ?? receiver, isPassive);
-    if (owner !== undefined) this.#takeOver(owner, replay);
+    if (gate) this.#gates.add(gate);
+    if (owner !== undefined) this.#heirs.set(owner, replay);
     return (comesBack = false) => {
-      if (comesBack && owner !== undefined && gate) this.#handedOver.set(owner, gate.takeHeld());
+      if (owner !== undefined) this.#leave(owner, comesBack, gate);
+      if (gate) this.#gates.delete(gate);
       gate?.close();
       membership?.remove();
       detach?.();
     };
   }
 
-  #takeOver(owner: string, replay: (messages: readonly Message[]) => void): void {
-    const held = this.#handedOver.get(owner);
-    this.#handedOver.delete(owner);
-    if (held) replay(held);
+  #leave(owner: string, comesBack: boolean, gate: LabelGate | undefined): void {
+    this.#heirs.delete(owner);
+    const waiting = [...(this.#handedOver.get(owner) ?? []), ...(gate?.takeHeld() ?? [])];
+    if (comesBack && waiting.length > 0) this.#handedOver.set(owner, waiting);
+    else this.#handedOver.delete(owner);
+  }
+
+  /** The flows run: before that, what was replayed would reach nodes whose receivers do not exist yet. */
+  #released(): void {
+    for (const [owner, messages] of this.#handedOver) this.#heirs.get(owner)?.(messages);
+    this.#handedOver.clear();
+    for (const gate of this.#gates) gate.flush();
   }
 
   #wantPreview(filter: ReportFilter): () => void {
@@ -274,9 +287,9 @@ export class Session {
   ): LabelGate {
     this.#needRest();
     const source = this.devices as DeviceDirectory;
-    return new LabelGate(receiver, replay, labels, labelRefresh * 1000, source, (state) =>
-      subscriber.labels?.(state),
-    );
+    const tell = (state: LabelState) => subscriber.labels?.(state);
+    const isPaused = () => this.#gateways?.held === true;
+    return new LabelGate(receiver, replay, labels, labelRefresh * 1000, source, tell, isPaused);
   }
 
   #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {

@@ -44,13 +44,13 @@ export default function registerReportIn(RED: NodeAPI): void {
   });
 }
 
-/** What the label filter cannot do is told once, until it can again. */
+/** What the label filter cannot do is told once, until it can again; then the number of lost reports is known. */
 function createTeller(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
-  let hasWarned = false;
+  let told = 0;
   let hasFailed = false;
   return ({ name, lost, error }: LabelState): void => {
-    if (lost > 0 && !hasWarned) {
-      hasWarned = true;
+    if (lost > told && (told === 0 || name === 'ready')) {
+      told = lost;
       node.warn(translate(RED, 'status.labels.lost', { lost }));
     }
     if (error && !hasFailed) {

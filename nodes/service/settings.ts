@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Node, NodeAPI } from 'node-red';
 import {
+  fitsTopic,
   invalidInput,
   type MqttSettings,
   type RestSettings,
@@ -133,10 +134,10 @@ function checkLengths(config: ServiceConfig, credentials: ServiceCredentials): v
 
 /** What would make every subscription or every connection fail, without a broker saying why. */
 function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig): void {
-  if (WILDCARD_OR_CONTROL.test(topicPrefix)) {
+  if (!fitsTopic(topicPrefix)) {
     throw invalidInput('topicPrefix', topicPrefix, 'notWildcard');
   }
-  if (WILDCARD_OR_CONTROL.test(sharedGroup) || sharedGroup.includes('/')) {
+  if (!fitsTopic(sharedGroup) || sharedGroup.includes('/')) {
     throw invalidInput('sharedGroup', sharedGroup, 'notGroup');
   }
   if (!Number.isInteger(keepalive)) {
@@ -147,8 +148,6 @@ function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig)
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const WILDCARD_OR_CONTROL = /[+#\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Seconds: MQTT has 16 bits for it. */

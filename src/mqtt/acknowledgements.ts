@@ -6,14 +6,28 @@ const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 100_000;
 
 export interface Sending<Answer> {
+  /** It has left the line. */
+  sent: Promise<unknown>;
   /** The broker has the acknowledgement. */
   delivered: Promise<unknown>;
   /** The response with status 0 has come. */
   answered: Promise<Answer>;
 }
 
+/** One who joins another's acknowledgement waits no longer than it would for its own. */
+export interface WaitLimits {
+  /** Ends the waiting with CLOSED. */
+  signal?: AbortSignal;
+  /** Milliseconds. */
+  timeout?: number;
+  /** What the end of the time is told with. */
+  late?: () => ServiceError;
+}
+
 interface Sent<Answer> extends Sending<Answer> {
   at: number;
+  /** The broker has it, or it failed. */
+  isDelivered: boolean;
 }
 
 export class Acknowledgements<Answer> {
@@ -32,13 +46,19 @@ export class Acknowledgements<Answer> {
    * Runs `send` for a sample that was not acknowledged within the last minute; otherwise the outcome of the first
    * time holds for this one too. When the first time fails, the next in line sends again.
    * @param wait true: resolves with the answer; false: when the broker has it, with nothing
+   * @param limits of waiting for somebody else's
    */
-  async once(sample: string, wait: boolean, send: () => Sending<Answer>): Promise<Answer | undefined> {
+  async once(
+    sample: string,
+    wait: boolean,
+    send: () => Sending<Answer>,
+    limits: WaitLimits = {},
+  ): Promise<Answer | undefined> {
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
       if (!earlier) break;
-      const [outcome] = await Promise.allSettled([wait ? earlier.answered : earlier.delivered]);
+      const outcome = await settled(wait ? earlier.answered : earlier.delivered, earlier.sent, limits);
       if (outcome.status === 'fulfilled') return wait ? (outcome.value as Answer) : undefined;
       this.#forget(sample, earlier);
     }
@@ -49,9 +69,12 @@ export class Acknowledgements<Answer> {
   }
 
   #remember(sample: string, sending: Sending<Answer>): Sending<Answer> {
-    const sent = { ...sending, at: this.#now() };
+    const sent = { ...sending, at: this.#now(), isDelivered: false };
     this.#sent.set(sample, sent);
-    sent.delivered.catch(() => this.#forget(sample, sent));
+    const settle = () => {
+      sent.isDelivered = true;
+    };
+    sent.delivered.then(settle, () => this.#forget(sample, sent));
     sent.answered.catch((error: unknown) => {
       // Without an answer it may have arrived all the same, which is all that one who does not wait asks for.
       const isOpen = error instanceof ServiceError && error.code === 'TIMEOUT';
@@ -64,12 +87,45 @@ export class Acknowledgements<Answer> {
     if (this.#sent.get(sample) === sent) this.#sent.delete(sample);
   }
 
-  /** Insertion order is age, so only the front is looked at. */
+  /** Insertion order is age, so only the front is looked at. What still waits to be sent does not grow old. */
   #forgetOld(): void {
-    const limit = this.#now() - REMEMBERED_MS;
-    for (const [sample, { at }] of this.#sent) {
-      if (at > limit && this.#sent.size < MAX_REMEMBERED) return;
+    const now = this.#now();
+    for (const [sample, sent] of this.#sent) {
+      const isYoung = sent.at > now - REMEMBERED_MS;
+      if (isYoung && this.#sent.size < MAX_REMEMBERED) return;
       this.#sent.delete(sample);
+      if (isYoung || sent.isDelivered) continue;
+      sent.at = now;
+      this.#sent.set(sample, sent);
     }
   }
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How it ended. @throws what the limits say; the time counts from `sent` */
+function settled<T>(
+  outcome: Promise<T>,
+  sent: Promise<unknown>,
+  { signal, timeout, late }: WaitLimits,
+): Promise<PromiseSettledResult<T>> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const end = (settle: () => void) => {
+      isOver = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      settle();
+    };
+    const stop = () => end(() => reject(new ServiceError('CLOSED', 'stopped')));
+    const expire = () => end(() => reject(late?.()));
+    void sent.then(() => {
+      if (isOver || !late || timeout === undefined) return;
+      timer = setTimeout(expire, Math.min(timeout, MAX_TIMER_MS));
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+    void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
+    if (signal?.aborted) stop();
+  });
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
+import { confirmed } from './confirmation.ts';
 import { gatherWrites } from './gathered-writes.ts';
 import { type MqttState, refusesCredentials } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -15,6 +16,8 @@ const STABLE_AFTER = 5_000;
 /** Milliseconds: after a failure the next broker of the list has its turn almost at once. */
 const NEXT_BROKER = 50;
 const CLOSE_DEADLINE_MS = 1_500;
+/** Half of the keep alive, for its seconds in milliseconds. */
+const ALIVE_SHARE_MS = 500;
 /** A DISCONNECT packet without reason or properties, the same in MQTT 3.1.1 and 5. */
 const DISCONNECT = Buffer.from([0xe0, 0x00]);
 /** Topic filters of one UNSUBSCRIBE packet. */
@@ -37,6 +40,8 @@ export interface ConnectionEvents {
     retained: boolean,
     done: (error?: Error) => void,
   ): void;
+  /** A message was not taken yet, so that nothing behind it is read. */
+  isBlocked(): boolean;
 }
 
 /**
@@ -56,6 +61,9 @@ export class Connection {
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
+  /** In milliseconds of `performance.now()`. */
+  #pingedAt = 0;
+  #aliveTimer: NodeJS.Timeout | undefined;
   /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
   #incoming: IStore | undefined;
 
@@ -63,7 +71,7 @@ export class Connection {
     this.#settings = settings;
     this.#log = log;
     this.#events = events;
-    this.subscriptions = new Subscriptions(settings.clientId, settings.persistent, log, {
+    this.subscriptions = new Subscriptions(settings.persistent, log, {
       refused: (filter, reason) => this.#limited(filter, reason),
       healed: () => this.#enter({ name: 'connected', broker: this.broker }),
       synced: () => events.subscribed(),
@@ -97,6 +105,12 @@ export class Connection {
     client.publish(topic, payload, options, done);
   }
 
+  /** Call when nothing is held any more that the connection waits for. */
+  unblocked(): void {
+    clearTimeout(this.#aliveTimer);
+    this.#aliveTimer = undefined;
+  }
+
   /**
    * Leaves the broker; resolves when the socket is gone, at the latest after the deadline.
    * @param passing topic filters that a persistent session must not keep
@@ -104,6 +118,7 @@ export class Connection {
   async close(passing: readonly string[] = []): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#retry);
+    this.unblocked();
     const client = this.#client;
     this.#client = undefined;
     this.#connectedAt = 0;
@@ -186,8 +201,10 @@ export class Connection {
         done(new Error('the connection is being closed'));
         return;
       }
+      this.#heard(client);
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done);
+        if (this.#events.isBlocked()) this.#stayAlive(client);
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
         this.#log.warn(`${topic}: ${String(error)}`);
@@ -198,22 +215,55 @@ export class Connection {
 
   #connected(client: MqttClient, sessionPresent: boolean): void {
     this.#connectedAt = Date.now();
+    this.#pingedAt = performance.now();
     this.#events.session(sessionPresent);
     this.#refusedBackoff.reset();
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);
     gatherWrites(client.stream);
     this.#log.info(`connected to ${this.broker}`);
-    this.subscriptions.online({
-      subscribe: (filters) => client.subscribeAsync(filters),
-      unsubscribe: async (filters) => void (await client.unsubscribeAsync(filters)),
-    });
+    const transport = {
+      subscribe: (filters: Record<string, { qos: 0 | 1 | 2 }>) =>
+        confirmed(client, client.subscribeAsync(filters)),
+      unsubscribe: async (filters: string[]) =>
+        void (await confirmed(client, client.unsubscribeAsync(filters))),
+    };
+    this.subscriptions.online(transport, `${this.broker} ${this.#settings.clientId}`, !sessionPresent);
     this.#enter({ name: 'connected', broker: this.broker });
+  }
+
+  /**
+   * What the broker sends is a sign of life. The answer to a ping may wait behind it for long when flows are slow, and
+   * must not be missed then; the broker for its part needs pings all the same.
+   */
+  #heard(client: MqttClient): void {
+    const now = performance.now();
+    const { keepalive } = this.#settings;
+    if (keepalive > 0 && now - this.#pingedAt > keepalive * ALIVE_SHARE_MS) this.#ping(client, now);
+  }
+
+  #ping(client: MqttClient, now: number): void {
+    this.#pingedAt = now;
+    client.sendPing();
+    client.reschedulePing(true);
+  }
+
+  /** Nothing more is read while a report is held, neither the answer to a ping. */
+  #stayAlive(client: MqttClient): void {
+    const { keepalive } = this.#settings;
+    if (this.#aliveTimer || keepalive === 0) return;
+    this.#aliveTimer = setTimeout(() => {
+      this.#aliveTimer = undefined;
+      if (client !== this.#client || !this.#events.isBlocked()) return;
+      this.#ping(client, performance.now());
+      this.#stayAlive(client);
+    }, keepalive * ALIVE_SHARE_MS).unref();
   }
 
   #lost(client: MqttClient | undefined, cause: unknown): void {
     if (client !== this.#client) return;
     this.#client = undefined;
+    this.unblocked();
     this.subscriptions.offline();
     // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
     client?.end(true);

@@ -52,10 +52,9 @@ export class Copies {
     const digest = digestOf(payload);
     if (first?.digest === digest) {
       first.copies++;
-      if (first.copies >= first.expected) {
-        this.#awaited.delete(topic);
-        if (isCertain) this.#learn('each');
-      }
+      // One copy shows it; fewer than expected come where the broker has refused a subscription.
+      if (isCertain && first.copies === 2) this.#learn('each');
+      if (first.copies >= first.expected) this.#awaited.delete(topic);
       return this.#behaviour !== 'once';
     }
     if (first) this.#giveUp(first);

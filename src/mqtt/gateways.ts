@@ -9,10 +9,9 @@ import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { Intake, type IntakeTargets } from './intake.ts';
 import { Leftovers } from './leftovers.ts';
-import type { Lane } from './outbox.ts';
 import type { ReadFilter } from './report-filter.ts';
 import { type Membership, type ReportListener, Reports } from './reports.ts';
-import { Requests } from './requests.ts';
+import { Requests, type SendOptions, timedOut } from './requests.ts';
 import type { MqttState } from './state.ts';
 
 /** A redeploy takes the last user away and brings it back a moment later: the connection waits that long. */
@@ -79,7 +78,10 @@ export class Gateways {
         this.#plan();
         events.released();
       },
-      drained: () => this.#settle(),
+      drained: () => {
+        this.#connection.unblocked();
+        this.#settle();
+      },
       lost: (count) => this.#overloaded(count),
     };
     this.#intake = new Intake(topics, targets, settings.maxWaitingBytes);
@@ -92,6 +94,7 @@ export class Gateways {
         this.#settle();
         this.#setSubscribing(false);
       },
+      isBlocked: () => this.#intake.isBlocked,
       session: (isPresent) => this.#sessionBegins(isPresent),
       state: ({ name }) => {
         if (name !== 'connected') this.#subscribing = true;
@@ -172,9 +175,10 @@ export class Gateways {
     const request = buildAck(sample, { raw: ackOperation, decoded: ackDecodedOperation }, ackPayload);
     const { gateway, device, suffix } = request;
     const key = `${gateway}/${device}/${suffix}/${String(sample.time)}`;
-    const answer = await this.#acknowledgements.once(key, options.wait, () =>
-      this.#sendAck(request, options, (body) => read(request, body)),
-    );
+    const { signal, timeout = this.#settings.requestTimeout } = options;
+    const limits = { signal, timeout, late: () => timedOut({ request, timeout }) };
+    const send = () => this.#sendAck(request, options, (body) => read(request, body));
+    const answer = await this.#acknowledgements.once(key, options.wait, send, limits);
     return answer as T | undefined;
   }
 
@@ -183,13 +187,15 @@ export class Gateways {
     options: RequestOptions & { wait: boolean },
     read: (body: unknown) => unknown,
   ): Sending<unknown> {
-    let delivered = (): void => {};
-    const delivery = new Promise<void>((resolve) => {
-      delivered = resolve;
-    });
-    const lane = { lane: 'ack', awaitAnswer: options.wait, delivered } as const;
+    const [sent, delivered] = [createEvent(), createEvent()];
+    const lane = {
+      lane: 'ack',
+      awaitAnswer: options.wait,
+      sent: sent.happen,
+      delivered: delivered.happen,
+    } as const;
     const answered = this.#send(request, options, lane).then(read);
-    return { delivered: Promise.race([delivery, answered]), answered };
+    return { sent: sent.happened, delivered: Promise.race([delivered.happened, answered]), answered };
   }
 
   /** Reports wait until `release`, at most 20 s: while flows are being replaced nobody would receive them. */
@@ -201,12 +207,16 @@ export class Gateways {
     this.#intake.release();
   }
 
+  get held(): boolean {
+    return this.#intake.held;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#linger);
     this.#intake.drop();
     this.#requests.close();
-    await this.#connection.close(this.#requests.filters());
+    await this.#connection.close(this.#passing);
   }
 
   #open(): void {
@@ -217,7 +227,7 @@ export class Gateways {
   #send(
     request: BuiltRequest,
     { signal, timeout = this.#settings.requestTimeout }: RequestOptions,
-    lane: { lane: Lane; awaitAnswer: boolean; delivered?: () => void },
+    lane: Pick<SendOptions, 'lane' | 'awaitAnswer' | 'sent' | 'delivered'>,
   ): Promise<unknown> {
     this.#open();
     const answer = this.#requests.send(request, { signal, timeout, ...lane });
@@ -235,7 +245,7 @@ export class Gateways {
   }
 
   async #leave(): Promise<void> {
-    await this.#connection.leave(this.#requests.filters());
+    await this.#connection.leave(this.#passing);
     if (this.#users > 0 || !this.#requests.idle) this.#open();
   }
 
@@ -262,9 +272,9 @@ export class Gateways {
     this.#isSynced = false;
     const { subscriptions } = this.#connection;
     const isStale = (filter: string) => !this.#subscribed.has(filter) && !this.#previewed.has(filter);
-    const { reportQos, persistent } = this.#settings;
-    // With the QoS of the others a broker sends copies in one order; but a session that is away must not collect them.
-    subscriptions.change(this.#previewed, persistent ? 0 : reportQos);
+    const { reportQos } = this.#settings;
+    // With a lower QoS a broker would send the flows' reports with that, or the copies in another order.
+    subscriptions.change(this.#previewed, reportQos);
     subscriptions.change(this.#subscribed, reportQos, before.filter(isStale));
   }
 
@@ -294,6 +304,11 @@ export class Gateways {
   #setSubscribing(subscribing: boolean): void {
     this.#subscribing = subscribing;
     this.#events.state();
+  }
+
+  /** What the broker must not keep for a persistent session. */
+  get #passing(): string[] {
+    return [...this.#requests.filters(), ...this.#previewed];
   }
 
   get #share(): string {
@@ -338,4 +353,12 @@ export class Gateways {
       releaseFilter: (filter: string) => connection.subscriptions.change([], answerQos, [filter]),
     };
   }
+}
+
+function createEvent(): { happen: () => void; happened: Promise<void> } {
+  let happen = (): void => {};
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  return { happen, happened };
 }

@@ -79,6 +79,11 @@ export class Intake {
     return this.#queue.length === this.#head;
   }
 
+  /** A report of QoS 1 waits: until it is delivered the connection reads nothing more. */
+  get isBlocked(): boolean {
+    return !this.isEmpty && this.#queue.at(-1)?.done !== undefined;
+  }
+
   get held(): boolean {
     return this.#held;
   }

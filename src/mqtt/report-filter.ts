@@ -3,6 +3,7 @@ import { invalidInput } from '../errors.ts';
 import type { Catalogue } from '../protocol/identifiers.ts';
 import { parseMac } from '../protocol/mac.ts';
 import { type Form, KINDS, SEGMENTS } from '../protocol/reports/index.ts';
+import { fitsTopic } from '../protocol/topics.ts';
 import { OTHER_DECODED, OTHER_RAW, type Route } from './dispatch.ts';
 import type { Want } from './plan.ts';
 
@@ -18,7 +19,8 @@ export interface ReportFilter {
 
 /** Beyond this many topic filters for one subscriber, coarser ones are used and the rest is filtered here. */
 const MAX_FILTERS = 2_000;
-const FORBIDDEN_IN_TOPICS = /[+#\0]/;
+/** Characters; no device has a longer one, and a filter must fit into a topic. */
+const MAX_IDENTIFIER = 1_000;
 
 export interface ReadFilter {
   route: Omit<Route<never>, 'target'>;
@@ -75,7 +77,7 @@ function passes(list: readonly string[], item: string): boolean {
 function readIdentifiers(identifiers: readonly string[], catalogue: Catalogue): Set<string> {
   const chosen = new Set<string>();
   for (const identifier of identifiers) {
-    if (identifier === '' || FORBIDDEN_IN_TOPICS.test(identifier)) {
+    if (identifier === '' || identifier.length > MAX_IDENTIFIER || !fitsTopic(identifier)) {
       throw invalidInput('identifiers', identifier, 'notIdentifier');
     }
     const row = catalogue.find(identifier);

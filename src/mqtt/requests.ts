@@ -40,6 +40,8 @@ export interface SendOptions {
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
   lane: Lane;
+  /** Called when it leaves the line. */
+  sent?: () => void;
   /** Called when the broker has the request. */
   delivered?: () => void;
   /** False: from then on it is not counted as in flight any more, since nobody waits for its answer yet. */
@@ -53,6 +55,7 @@ interface Pending extends InFlightItem {
   priority: number;
   timeout: number;
   owner: Owner;
+  sent: (() => void) | undefined;
   delivered: (() => void) | undefined;
   awaitAnswer: boolean;
   isGone: boolean;
@@ -74,6 +77,7 @@ interface Owner {
 }
 
 class Gateway {
+  readonly id: string;
   readonly filter: string;
   readonly outbox: Outbox<Pending>;
   /** What was sent and may still be answered. */
@@ -86,7 +90,8 @@ class Gateway {
   /** A request that has left can make room for the next one before its publishing returns. */
   isSending = false;
 
-  constructor(filter: string, places: number) {
+  constructor(id: string, filter: string, places: number) {
+    this.id = id;
     this.filter = filter;
     this.outbox = new Outbox(places);
   }
@@ -126,7 +131,7 @@ export class Requests {
         reject(closed());
         return;
       }
-      const { lane, timeout, signal, delivered, awaitAnswer } = options;
+      const { lane, timeout, signal, sent, delivered, awaitAnswer } = options;
       this.#enqueue({
         request,
         gateway: this.#gatewayOf(request.gateway),
@@ -134,6 +139,7 @@ export class Requests {
         priority: request.priority,
         timeout,
         owner: this.#ownerOf(signal),
+        sent,
         delivered,
         awaitAnswer,
         id: '',
@@ -172,10 +178,8 @@ export class Requests {
     }
     // A retained answer is an old one: without an id it belongs to nobody.
     if (retained) return true;
-    const [only, ...others] = gateway.sent.filter(
-      ({ request }) => request.device === device && request.suffix === rest,
-    );
-    if (only && others.length === 0) this.#answered(only, body ?? payload);
+    const only = onlyOne(gateway.sent, ({ request }) => request.device === device && request.suffix === rest);
+    if (only) this.#answered(only, body ?? payload);
     return true;
   }
 
@@ -217,12 +221,19 @@ export class Requests {
     let gateway = this.#gateways.get(id);
     if (!gateway) {
       if (this.#gateways.size >= MAX_GATEWAYS) this.#forgetIdleGateway();
-      gateway = new Gateway(this.#topics.responseFilter(id), this.#limits.maxInFlight);
+      gateway = new Gateway(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
       this.#gateways.set(id, gateway);
       // Asked for at once, so that the broker knows it as soon as it is there.
       this.#transport.ensureFilter(gateway.filter, () => {});
     }
     return gateway;
+  }
+
+  /** A subscription that the broker refuses is not asked for again when no request needs it. */
+  #forgetIfIdle(gateway: Gateway): void {
+    if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) return;
+    this.#gateways.delete(gateway.id);
+    this.#transport.releaseFilter(gateway.filter);
   }
 
   /** Those that are busy go to the end, so that each is looked at in its turn. */
@@ -245,8 +256,10 @@ export class Requests {
     gateway.isAsked = true;
     this.#transport.ensureFilter(gateway.filter, (refused) => {
       gateway.isAsked = false;
-      if (refused) this.#dropAll(gateway);
-      else {
+      if (refused) {
+        this.#dropAll(gateway);
+        this.#forgetIfIdle(gateway);
+      } else {
         this.#watchUnsent(gateway);
         this.#sendNext(gateway);
       }
@@ -276,6 +289,7 @@ export class Requests {
     countFlight(pending, 1);
     this.#inFlight.add(pending);
     pending.sentAt = gateway.sent.push(pending) - 1;
+    pending.sent?.();
     this.#sentDeadlines.add(pending.deadline);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
     // The id comes last: without ours no answer could be told apart, whatever a template says.
@@ -433,6 +447,17 @@ function countFlight({ gateway, lane }: Pending, change: 1 | -1): void {
   else gateway.requestsInFlight += change;
 }
 
+/** The one item that fits; undefined when there are more. */
+function onlyOne<T>(items: readonly T[], fits: (item: T) => boolean): T | undefined {
+  let found: T | undefined;
+  for (const item of items) {
+    if (!fits(item)) continue;
+    if (found) return undefined;
+    found = item;
+  }
+  return found;
+}
+
 /** In constant time: the last one takes the place of the one that leaves. */
 function removeSent(pending: Pending): void {
   const { sent } = pending.gateway;
@@ -457,7 +482,8 @@ function queueFull(limit: number): ServiceError {
   return new ServiceError('QUEUE_FULL', 'waiting', { limit }, { limit });
 }
 
-function timedOut({ request, timeout }: Pending): ServiceError {
+/** @param timeout milliseconds */
+export function timedOut({ request, timeout }: { request: BuiltRequest; timeout: number }): ServiceError {
   const { gateway, device, operation, identifier } = request;
   const cause = { gateway, device, operation, identifier, timeout };
   return new ServiceError('TIMEOUT', 'noAnswer', cause, { gateway, device, operation, timeout });

@@ -1,8 +1,11 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
 import type { Logger } from '../log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
+import { NotConfirmed } from './confirmation.ts';
 
 const REFUSED = 0x80;
+/** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
+const NO_ANSWER = 0x100;
 /** Some brokers limit the size of one packet. */
 const BATCH = 200;
 
@@ -21,12 +24,11 @@ export interface SubscriptionEvents {
   synced(): void;
 }
 
-/** What a broker still holds for a persistent session of this process, by client id: it outlives a redeploy. */
+/** What a broker still holds for a persistent session of this process, by broker and client id: it outlives a redeploy. */
 const LEFT_BEHIND = new Map<string, Set<string>>();
 
 /** The wanted filters with their QoS, and the broker's view of them. */
 export class Subscriptions {
-  readonly #clientId: string;
   readonly #persistent: boolean;
   readonly #log: Logger;
   readonly #events: SubscriptionEvents;
@@ -39,19 +41,18 @@ export class Subscriptions {
   #syncing: SubscriptionTransport | undefined;
   #changed = false;
   #retry: NodeJS.Timeout | undefined;
+  #session = '';
   #isLimited = false;
   #hasToldLowerQos = false;
 
   /** @param backoff of refused filters */
   constructor(
-    clientId: string,
     persistent: boolean,
     log: Logger,
     events: SubscriptionEvents,
     backoff = createBackoff(10_000, 300_000),
   ) {
     this.#backoff = backoff;
-    this.#clientId = clientId;
     this.#persistent = persistent;
     this.#log = log;
     this.#events = events;
@@ -90,8 +91,14 @@ export class Subscriptions {
     else this.#waiting.set(filter, [settled]);
   }
 
-  online(transport: SubscriptionTransport): void {
+  /**
+   * @param session names the broker and the client id
+   * @param isNew the broker has kept nothing of an earlier connection
+   */
+  online(transport: SubscriptionTransport, session: string, isNew: boolean): void {
     this.#transport = transport;
+    this.#session = session;
+    if (isNew) LEFT_BEHIND.delete(session);
     this.#active = new Map();
     void this.#sync();
   }
@@ -120,9 +127,9 @@ export class Subscriptions {
   }
 
   #leaveBehind(filters: Iterable<string>): void {
-    const held = LEFT_BEHIND.get(this.#clientId) ?? new Set();
+    const held = LEFT_BEHIND.get(this.#session) ?? new Set();
     for (const filter of filters) held.add(filter);
-    if (held.size > 0) LEFT_BEHIND.set(this.#clientId, held);
+    if (held.size > 0) LEFT_BEHIND.set(this.#session, held);
   }
 
   async #sync(): Promise<void> {
@@ -157,11 +164,11 @@ export class Subscriptions {
       await this.#inBatches(missing, (batch) => this.#subscribe(transport, batch));
       return true;
     }
-    const held = [...this.#active.keys(), ...(LEFT_BEHIND.get(this.#clientId) ?? [])];
+    const held = [...this.#active.keys(), ...(LEFT_BEHIND.get(this.#session) ?? [])];
     const stale = held.filter((filter) => !this.#wanted.has(filter));
     if (stale.length === 0) return false;
     await this.#inBatches(stale, async (batch) => {
-      await transport.unsubscribe(batch);
+      await transport.unsubscribe(batch).catch(unlessUnconfirmed);
       for (const filter of batch) this.#forget(filter);
     });
     return true;
@@ -180,9 +187,7 @@ export class Subscriptions {
       const granted = await transport.subscribe(filters);
       codes = granted.map(({ qos }) => qos);
     } catch (error) {
-      const packet = (error as { packet?: { granted?: number[] } }).packet;
-      if (!packet?.granted) throw error;
-      codes = packet.granted;
+      codes = codesOf(error, batch.length);
     }
     if (transport !== this.#transport) return;
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
@@ -196,7 +201,9 @@ export class Subscriptions {
     const [first] = refused;
     if (first) {
       const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
-      this.#log.warn(`the broker refused the subscription ${first.filter} (${first.code})${others}`);
+      const what = first.code === NO_ANSWER ? 'does not answer' : 'refused';
+      const code = first.code === NO_ANSWER ? '' : ` (${first.code})`;
+      this.#log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}`);
     }
     const lower = outcomes.find(({ qos, code }) => code < qos);
     if (lower && !this.#hasToldLowerQos) {
@@ -214,7 +221,7 @@ export class Subscriptions {
     } else if (this.#wanted.has(filter)) {
       this.#refused.add(filter);
       this.#isLimited = true;
-      this.#events.refused(filter, `subscription refused (${code})`);
+      this.#events.refused(filter, code === NO_ANSWER ? 'no answer' : `subscription refused (${code})`);
       this.#retryLater();
     }
     const waiting = this.#waiting.get(filter);
@@ -238,8 +245,20 @@ export class Subscriptions {
 
   #forget(filter: string): void {
     this.#active.delete(filter);
-    LEFT_BEHIND.get(this.#clientId)?.delete(filter);
+    LEFT_BEHIND.get(this.#session)?.delete(filter);
   }
+}
+
+/** The codes of an answer that refuses something, or of none. @throws what ended the connection */
+function codesOf(error: unknown, count: number): number[] {
+  if (error instanceof NotConfirmed) return Array(count).fill(NO_ANSWER);
+  const { packet } = error as { packet?: { granted?: number[] } };
+  if (!packet?.granted) throw error;
+  return packet.granted;
+}
+
+function unlessUnconfirmed(error: unknown): void {
+  if (!(error instanceof NotConfirmed)) throw error;
 }
 
 interface Outcome {

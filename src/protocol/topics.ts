@@ -1,6 +1,17 @@
 // Builds and parses topics: the only place where a topic is spelled.
 import { SEGMENTS } from './reports/index.ts';
 
+/**
+ * What cannot stand in a part of a topic: wildcards, and characters with which brokers end the connection (MQTT 3.1.1,
+ * section 1.5.3: control characters and non-characters).
+ */
+const FORBIDDEN = /[+#\p{Cc}\p{Noncharacter_Code_Point}\p{Surrogate}]/u;
+
+/** Whether a text can be a part of a topic; it may go over several levels. */
+export function fitsTopic(text: string): boolean {
+  return !FORBIDDEN.test(text);
+}
+
 export interface ReportFilterParts {
   gateway?: string;
   device?: string;

@@ -7,6 +7,7 @@ import type { Session } from '../../src/session.ts';
 import { type Broker, startAedes } from '../brokers.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
+import { startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
 
 const G = 'c0141f68fc3d';
@@ -239,5 +240,22 @@ describe('the broker connection', () => {
       assert.equal(collector.reports[0]?.retained, true);
       await mosquitto.publish(HEARTBEAT, '', { retain: true });
     });
+  });
+
+  it('lives on while a report is held for longer than the keep alive', async () => {
+    const broker = await startScriptedBroker();
+    const holding = session(broker.url, { keepalive: 1 });
+    const collector = new Collector();
+    holding.subscribe(ALL, collector);
+    await reached(holding, 'connected');
+    holding.hold();
+    broker.publish(HEARTBEAT, { time: TIME, seq: 1, status: 0 });
+    // MQTT.js alone gives up after one and a half times the keep alive without an answer.
+    await broker.until(() => broker.packets('pingreq').length === 5);
+    holding.release();
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(broker.connections.length, 1);
+    await holding.close();
+    await broker.stop();
   });
 });

@@ -222,6 +222,12 @@ describe('copies of a report', () => {
     ]);
   });
 
+  it('are learnt although the broker has refused one of the subscriptions', () => {
+    const copies = new Copies();
+    const isCopy = (n: number) => copies.isCopy('t', payload(n), 3, false);
+    assert.deepEqual([1, 2, 3, 3, 4, 4, 5, 5, 6, 6].map(isCopy).slice(-3), [true, false, true]);
+  });
+
   it('are looked for all the same while subscriptions change, but nothing is learnt from that', () => {
     const copies = new Copies();
     const uncertain = [1, 2, 3, 3].map((n) => copies.isCopy('t', payload(n), 2, false, false));

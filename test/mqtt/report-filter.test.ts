@@ -5,6 +5,7 @@ import { Dispatch } from '../../src/mqtt/dispatch.ts';
 import type { Want } from '../../src/mqtt/plan.ts';
 import { readReportFilter } from '../../src/mqtt/report-filter.ts';
 import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { buildAck } from '../../src/protocol/operations/index.ts';
 import { readReportTopic } from '../../src/protocol/reports/index.ts';
 import { ALL } from '../session.ts';
 
@@ -190,4 +191,18 @@ describe('the topic filters of a node', () => {
     // 10¹⁵ combinations would never end; the bound leaves room for a busy machine.
     assert.ok(performance.now() - start < 10_000);
   });
+
+  for (const identifier of ['8800\t8801', 'a\u0085', 'a\ufffe', '\ud800', 'a+', 'x'.repeat(1_001)]) {
+    it(`are refused where brokers would end the connection: ${JSON.stringify(identifier).slice(0, 20)}`, () => {
+      assert.throws(
+        () => wantsOf({ identifiers: [identifier] }),
+        (error: ServiceError) => error.code === 'INVALID_INPUT' && error.cause.field === 'identifiers',
+      );
+      const sample = { gateway: gateways(1)[0], device: devices(1)[0], identifier, time: '' };
+      assert.throws(
+        () => buildAck({ ...sample, time: 't' }, { raw: 'ack', decoded: 'ack-decoded' }, {}),
+        (error: ServiceError) => error.code === 'INVALID_INPUT' && error.cause.field === 'identifier',
+      );
+    });
+  }
 });

@@ -1,6 +1,8 @@
 // What the broker says to subscriptions: refused ones are tried again together, and lower grants are told.
 import assert from 'node:assert/strict';
+import { connectAsync } from 'mqtt';
 import type { Logger } from '../../src/log.ts';
+import { confirmed, NotConfirmed } from '../../src/mqtt/confirmation.ts';
 import { Subscriptions } from '../../src/mqtt/subscriptions.ts';
 import { Session } from '../../src/session.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
@@ -22,15 +24,19 @@ describe('subscriptions', () => {
     });
     const events = { refused() {}, synced() {}, healed: () => isHealed() };
     const backoff = { next: () => waits.push(waits.length) && 1, reset: () => void waits.push(-1) };
-    const subscriptions = new Subscriptions('client', false, log, events, backoff);
+    const subscriptions = new Subscriptions(false, log, events, backoff);
     subscriptions.change(filters, 1);
-    subscriptions.online({
-      subscribe: async (wanted) => {
-        tries.push(Object.keys(wanted));
-        return filters.map((topic) => ({ topic, qos: tries.length < 3 ? 0x80 : 1 }));
+    subscriptions.online(
+      {
+        subscribe: async (wanted) => {
+          tries.push(Object.keys(wanted));
+          return filters.map((topic) => ({ topic, qos: tries.length < 3 ? 0x80 : 1 }));
+        },
+        unsubscribe: async () => {},
       },
-      unsubscribe: async () => {},
-    });
+      'session',
+      true,
+    );
     await healed;
     assert.deepEqual(tries, [filters, filters, filters]);
     assert.deepEqual(waits, [0, 1, -1]);
@@ -64,5 +70,72 @@ describe('a session at a broker that refuses filters', () => {
     await session.close();
     const told = log.warnings.filter((text) => /grants QoS 0 where QoS 1/.test(text));
     assert.equal(told.length, 1, log.warnings.join('\n'));
+  });
+});
+
+describe('a subscription that the broker does not answer', () => {
+  const bench = useScriptedBroker();
+  const client = async (keepalive: number) =>
+    connectAsync(bench.broker.url, { keepalive, reconnectPeriod: 0, reschedulePings: false });
+
+  it('is given up when the broker has answered a later ping', async () => {
+    bench.broker.options.withhold = ['suback'];
+    const one = await client(1);
+    await assert.rejects(confirmed(one, one.subscribeAsync('a'), 10), NotConfirmed);
+    assert.equal(one.listenerCount('packetreceive'), 0);
+    assert.ok(bench.broker.packets('pingreq').length > 0);
+    await one.endAsync(true);
+  });
+
+  it('is waited for as long as pings wait, too: its answer may stand behind a flood', async () => {
+    bench.broker.options.withhold = ['suback', 'pingresp'];
+    const one = await client(1);
+    const granted = confirmed(one, one.subscribeAsync('a'), 10);
+    await bench.broker.next('pingreq');
+    bench.broker.release();
+    assert.deepEqual(
+      (await granted).map(({ topic }) => topic),
+      ['a'],
+    );
+    assert.equal(one.listenerCount('packetreceive'), 0);
+    await one.endAsync(true);
+  });
+
+  it('holds up no other, and is tried again with the refused ones', async () => {
+    const log = createLog();
+    const [tries, refused]: [string[][], string[]] = [[], []];
+    let isHealed = (): void => {};
+    const healed = new Promise<void>((resolve) => {
+      isHealed = resolve;
+    });
+    const events = {
+      refused: (_: string, why: string) => void refused.push(why),
+      synced() {},
+      healed: () => isHealed(),
+    };
+    const subscriptions = new Subscriptions(false, log, events, { next: () => 1, reset() {} });
+    const settledOnes: boolean[] = [];
+    subscriptions.change(['a'], 1);
+    subscriptions.whenSettled('a', (isRefused) => void settledOnes.push(isRefused));
+    subscriptions.online(
+      {
+        subscribe: async (wanted) => {
+          tries.push(Object.keys(wanted));
+          if (tries.length === 1) throw new NotConfirmed();
+          return Object.entries(wanted).map(([topic, { qos }]) => ({ topic, qos }));
+        },
+        unsubscribe: async () => {
+          throw new NotConfirmed();
+        },
+      },
+      'session',
+      true,
+    );
+    subscriptions.change(['b'], 1);
+    await healed;
+    assert.deepEqual(tries, [['a'], ['b'], ['a']]);
+    assert.deepEqual([settledOnes, refused], [[true], ['no answer']]);
+    assert.match(log.warnings[0] ?? '', /does not answer the subscription a/);
+    subscriptions.offline();
   });
 });

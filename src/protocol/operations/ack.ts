@@ -3,6 +3,7 @@
 import { invalidInput } from '../../errors.ts';
 import { isHexId } from '../identifier-text.ts';
 import { copyJson, isJsonObject } from '../json.ts';
+import { fitsTopic } from '../topics.ts';
 import { readForm } from './identifier.ts';
 import { type BuiltRequest, DEFAULT_PRIORITY, isGiven, readMac } from './request.ts';
 
@@ -12,7 +13,6 @@ export interface AckNames {
 }
 
 const LONGEST = 200;
-const NOT_IN_LEVEL = /[/+#\0]/;
 
 /**
  * The acknowledgement of a sample.
@@ -47,7 +47,7 @@ export function buildAck(
 
 function readLevel(field: string, value: unknown): string {
   const fits = typeof value === 'string' && value !== '' && value.length <= LONGEST;
-  if (!fits || NOT_IN_LEVEL.test(value) || value === '.' || value === '..') {
+  if (!fits || value.includes('/') || !fitsTopic(value) || value === '.' || value === '..') {
     throw invalidInput(field, value, 'notLevel');
   }
   return value;
