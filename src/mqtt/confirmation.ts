@@ -1,5 +1,14 @@
 // Notices that a broker does not answer a SUBSCRIBE or UNSUBSCRIBE, however much else it sends.
-import type { MqttClient, Packet } from 'mqtt';
+
+interface Packet {
+  cmd: string;
+}
+
+/** What this needs of a client of MQTT.js. */
+export interface PacketSource {
+  on(event: 'packetsend' | 'packetreceive', listener: (packet: Packet) => void): unknown;
+  off(event: 'packetsend' | 'packetreceive', listener: (packet: Packet) => void): unknown;
+}
 
 /** Milliseconds: the least time that a broker has. */
 const PATIENCE_MS = 30_000;
@@ -16,7 +25,7 @@ export class NotConfirmed extends Error {
  * will not come any more.
  * @param patience milliseconds
  */
-export function confirmed<T>(client: MqttClient, outcome: Promise<T>, patience = PATIENCE_MS): Promise<T> {
+export function confirmed<T>(client: PacketSource, outcome: Promise<T>, patience = PATIENCE_MS): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     let isPinged = false;

@@ -145,6 +145,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waits': 'are one and a half times the keep-alive until a silent broker is left',
         'nodes/service-properties': 'keepalive is what the broker hears: …',
       },
+    'Whatever the broker sends is a sign of life, and while this package itself reads nothing because a report is held, it goes on sending pings: slow flows and deploys do not cost the connection.':
+      {
+        'mqtt/connection': 'lives on while a report is held for longer than the keep alive',
+      },
     '**Back off.** The wait before the next attempt doubles from 1 second to 60 seconds.': {
       'mqtt/waits': 'double from 1 second to 60 seconds while nobody listens',
     },
@@ -189,6 +193,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'When no node wants a refused one any more, it is forgotten at once.': {
       'mqtt/subscriptions': 'is well again at once when the node that wanted the refused one is gone',
+    },
+    '**No answer to a subscription.** When the broker does not answer a subscription within 30 seconds, though it answers a later ping, the subscription counts as refused; the others go on.':
+      {
+        'mqtt/subscriptions': [
+          'is given up when the broker has answered a later ping',
+          'holds up no other, and is tried again with the refused ones',
+        ],
+      },
+    'As long as pings wait too, the answer is waited for: it may stand behind a flood of reports.': {
+      'mqtt/subscriptions': 'is waited for as long as pings wait, too: its answer may stand behind a flood',
     },
     '**Lower QoS.** A broker that grants a lower QoS than was asked for is told of once, as a warning in the log.':
       {
@@ -371,7 +385,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/leftovers':
           'lets the answers of others not fill the queue that the broker keeps for a killed process',
       },
-    'They are given back when the service closes.': {
+    'They are given back when the service closes, and so is what an open panel has asked for.': {
       'mqtt/closing': 'does not leave the subscriptions to answers in a session that the broker keeps',
     },
     'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, but not after a restart of Node-RED.':
