@@ -94,11 +94,12 @@ describe('planning of subscriptions', () => {
     );
   });
 
+  const asTexts = (plan: Want[]) =>
+    plan
+      .map(({ gateway, device, segment, identifier }) => `${[gateway, device, segment, identifier]}`)
+      .sort();
+
   it('gives the same filters whatever order nodes are deployed in', () => {
-    const asTexts = (plan: Want[]) =>
-      plan
-        .map(({ gateway, device, segment, identifier }) => `${[gateway, device, segment, identifier]}`)
-        .sort();
     fc.assert(
       fc.property(fc.array(want, { maxLength: 12 }), fc.boolean(), (wants, mayOverlap) => {
         const plans = [wants, wants.toReversed()].map((each) => asTexts(planWants(each, mayOverlap)));
@@ -116,7 +117,11 @@ describe('planning of subscriptions', () => {
             (part) => each[part] === undefined || each[part] === wanted[part],
           ),
         );
-        assert.equal(new WantIndex(wants).covers(wanted), isCovered);
+        const index = new WantIndex(wants);
+        assert.equal(index.covers(wanted), isCovered);
+        const texts = asTexts(wants);
+        assert.equal(index.size, new Set(texts).size);
+        assert.equal(index.has(wanted), texts.includes(asTexts([wanted])[0] as string));
       }),
       { numRuns: 2000 },
     );
