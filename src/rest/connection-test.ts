@@ -2,6 +2,7 @@
 import { type ErrorCode, type ErrorText, ServiceError } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import type { RestSettings } from '../settings.ts';
+import type { DevicePage } from './answers.ts';
 import { RestClient } from './client.ts';
 import { devicePages } from './pages.ts';
 
@@ -30,8 +31,9 @@ export async function testRest(settings: RestSettings, signal: AbortSignal): Pro
   const timeout = Math.min(settings.timeout, LONGEST_CALL);
   const client = new RestClient({ ...settings, timeout, retries: 0 }, { log: SILENT });
   try {
+    // There always is a first page.
     const { value } = await devicePages(client, { pageSize: 1, signal }).next();
-    const devices = value?.devices.length ?? 0;
+    const devices = (value as DevicePage).devices.length;
     const key = devices > 0 ? 'test.restOk' : 'test.restEmpty';
     return { ok: true, text: { key, values: { devices } }, ms: took(), devices };
   } catch (error) {

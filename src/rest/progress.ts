@@ -84,7 +84,7 @@ class IdFilter {
       this.#filters.push(new Uint8Array(size / 8));
       this.#room = size / BITS_PER_ID;
     }
-    if (this.#room > 0) this.#room--;
+    this.#room--;
     setAll(this.#filters.at(-1) as Uint8Array, hash, step);
     return true;
   }

@@ -291,6 +291,19 @@ describe('REST calls of flows', () => {
     });
   });
 
+  for (const [name, call] of Object.entries({
+    rename: (signal: AbortSignal) => rename(client, ID, 'n', signal),
+    'create a label': (signal: AbortSignal) => createLabel(client, 'l', signal),
+    'remove a label': (signal: AbortSignal) => removeLabel(client, ID, 'l', signal),
+    'free request': (signal: AbortSignal) => request(client, { method: 'GET', path: '/x' }, signal),
+  })) {
+    it(`ends with CLOSED when its node is stopped meanwhile: ${name}`, async () => {
+      const stop = new AbortController();
+      server.answer = () => stop.abort();
+      assert.equal((await refused(call(stop.signal)))[0], 'CLOSED');
+    });
+  }
+
   it('reports that a device is not known as HTTP_ERROR with the path', async () => {
     server.answer = (_, response) => json(response, { message: 'no such device' }, 404);
     await assert.rejects(removeLabel(client, ID, 'a b'), {

@@ -1,6 +1,7 @@
 // The REST half of "Test connection", and TLS with certificates made here.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +57,23 @@ describe('REST connection test', () => {
     assert.deepEqual([busy.code, server.calls.length], ['HTTP_ERROR', 1]);
     const empty = await testRest(settingsFor('localhost'), NEVER);
     assert.deepEqual([empty.code, empty.text.key], ['INVALID_INPUT', 'error.INVALID_INPUT.notHttpUrl']);
+  });
+
+  it('ends within 10 seconds, whatever the settings allow, and leaves no connection', async () => {
+    const sockets: Promise<unknown>[] = [];
+    server.server.on('connection', (socket) => sockets.push(once(socket, 'close')));
+    server.answer = () => undefined;
+    const { ms, code, text } = await testRest(settingsFor(server.url, { timeout: 60_000 }), NEVER);
+    assert.deepEqual([code, text.key], ['NETWORK', 'error.NETWORK.timeout']);
+    assert.ok(ms > 4_000 && ms < 10_000, `${ms} ms`);
+    await Promise.all(sockets);
+  });
+
+  it('keeps to a shorter time of the settings', async () => {
+    server.answer = () => undefined;
+    const { ms, text } = await testRest(settingsFor(server.url, { timeout: 100 }), NEVER);
+    assert.equal(text.values.timeout, 100);
+    assert.ok(ms < 4_000, `${ms} ms`);
   });
 
   it('ends with CLOSED when it is not wanted any more', async () => {

@@ -100,6 +100,15 @@ describe('device list that goes on', () => {
     assert.equal(progress.add({ devices: devicesOf(0, 1), nextToken: undefined }), undefined);
   });
 
+  it('takes little memory while it is short', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    assert.equal(
+      refusedAt(20, (page) => devicesOf(page * 100, 100)),
+      undefined,
+    );
+    assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024);
+  });
+
   it('may have a million devices, ten to a page, in less than 8 MB', () => {
     const before = process.memoryUsage().arrayBuffers;
     assert.equal(
