@@ -164,8 +164,8 @@ export class Subscriptions {
       await this.#inBatches(missing, (batch) => this.#subscribe(transport, batch));
       return true;
     }
-    const held = [...this.#active.keys(), ...(LEFT_BEHIND.get(this.#session) ?? [])];
-    const stale = held.filter((filter) => !this.#wanted.has(filter));
+    const held = new Set([...this.#active.keys(), ...(LEFT_BEHIND.get(this.#session) ?? [])]);
+    const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     if (stale.length === 0) return false;
     await this.#inBatches(stale, async (batch) => {
       await transport.unsubscribe(batch).catch(unlessUnconfirmed);
@@ -182,6 +182,8 @@ export class Subscriptions {
 
   async #subscribe(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
     const filters = Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos }]));
+    // A persistent session keeps what was granted, also when the connection breaks before this is known here.
+    if (this.#persistent) this.#leaveBehind(batch.map(([filter]) => filter));
     let codes: number[];
     try {
       const granted = await transport.subscribe(filters);

@@ -55,6 +55,25 @@ describe('a session that an earlier process left at the broker', () => {
     });
   }
 
+  it('gives back what was granted while the connection broke, when nobody wants it any more', async () => {
+    const session = bench.open({ clientId: `mt-left-${process.pid}-${count++}`, persistent: true });
+    session.attach();
+    await reached(session, 'connected');
+    // The broker grants it, and the session does not know: the reply is lost with the connection.
+    bench.broker.options.intercept = ({ cmd }) => {
+      if (cmd === 'subscribe') process.nextTick(() => bench.broker.drop());
+      return false;
+    };
+    const subscribed = bench.broker.next('subscribe');
+    const leaveReports = session.subscribe(ALL, new Collector());
+    const { clientId } = await subscribed;
+    bench.broker.options.intercept = () => false;
+    leaveReports();
+    assert.equal(bench.broker.subscriptionsOf(clientId).size, 1);
+    await reached(session, 'waiting');
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 0);
+  });
+
   it('gives each report once, although the broker sends it for the old subscription too', async () => {
     bench.broker.options.delivery = 'per-subscription';
     const clientId = await leave(['mt/gateway/+/device/+/#']);
