@@ -141,8 +141,8 @@ export class RequestLedger {
     const all = this.asked.filter((one) => keyOf(one) === keyOf(of));
     // Of a sample that was acknowledged twice nobody but the session knows who waits for which.
     const isOneSent = all.flatMap(({ arrivals }) => arrivals).length === 1;
-    // When the one that was sent fails, the next of its sample is sent.
-    const ended = kind === 'right' ? all : [of];
+    // When the one that was sent fails, the next of its sample is sent, whichever that is.
+    const ended = kind === 'right' || all.length === 1 ? all : [];
     if (OWN.includes(kind) && isOneSent && of.outcome === undefined)
       for (const one of ended) one.answeredOn = connection;
     if (WITHOUT_ID.includes(kind) && isOnly) {
