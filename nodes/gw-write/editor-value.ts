@@ -5,7 +5,7 @@ import { element, field, hint, row, text } from '../shared/editor.ts';
 import type { EditorNode } from '../shared/editor-red.ts';
 import { describeIdentifier, shownIdentifier } from '../shared/editor-request.ts';
 import { currentCatalogue } from '../shared/editor-sources.ts';
-import { typedField } from '../shared/editor-typed.ts';
+import { boolType, typedField } from '../shared/editor-typed.ts';
 import { typed } from '../shared/editor-validate.ts';
 
 const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
@@ -55,11 +55,12 @@ export function shapeValue(identifier: Identifier | undefined): void {
 
 /** The types for a fixed value: the suitable one first, the others still there. */
 function fixedTypes(identifier: Identifier | undefined, saved: string): unknown[] {
+  const fixed = FIXED.map((type) => (type === 'bool' ? boolType(saved) : type));
   if (!identifier) {
-    return FIXED;
+    return fixed;
   }
   const { type } = suitable(identifier);
-  const rest = FIXED.filter((other) => other !== type);
+  const rest = fixed.filter((_, index) => FIXED[index] !== type);
   const words = Object.values(identifier.words ?? {});
   if (words.length > 0) {
     const options = words.includes(saved) || saved === '' ? words : [...words, saved];
@@ -68,7 +69,7 @@ function fixedTypes(identifier: Identifier | undefined, saved: string): unknown[
   }
   return type === 'num' && identifier.unit
     ? [{ value: 'num', label: identifier.unit, icon: 'red/images/typedInput/09.svg' }, ...rest]
-    : [type, ...rest];
+    : [type === 'bool' ? boolType(saved) : type, ...rest];
 }
 
 function offerFixed(identifier: Identifier | undefined, input: JQuery, type: string): void {

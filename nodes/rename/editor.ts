@@ -18,7 +18,7 @@ RED.nodes.registerType('mt-rename', {
     service: { value: '', type: 'mt-service', required: true },
     device: { value: 'device', validate: typed('device', device) },
     deviceType: { value: 'msg' },
-    name: { value: 'payload', validate: typed('name') },
+    name: { value: 'payload', validate: checkName },
     nameType: { value: 'msg' },
   } satisfies Defaults<RenameConfig>,
   paletteLabel(this: EditorNode) {
@@ -52,6 +52,14 @@ RED.nodes.registerType('mt-rename', {
     saveTouched(this);
   },
 });
+
+const checkTyped = typed('name');
+
+/** A caption needs no check. */
+function checkName(this: EditorNode, value: unknown, options: unknown): boolean | string {
+  const isCaption = value === this.name && readCaption(this).name === undefined;
+  return isCaption ? true : checkTyped.call(this, value, options);
+}
 
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {

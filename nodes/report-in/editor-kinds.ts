@@ -16,6 +16,10 @@ export const KINDS_WITH_VALUE: readonly string[] = KINDS_WITH_FORM.filter(
   (kind) => kind !== 'measurement-error' && kind !== 'other',
 );
 
+/** A kind that is not known, or a variable, has no name but itself. */
+export const nameOfKind = (node: EditorNode, kind: string): string =>
+  CHOICES.includes(kind) ? node._(`kind.${kind}`) : kind;
+
 /** Builds the boxes; answers how to read them. A saved kind that is not known stays, as a box of its own. */
 export function kindBoxes(box: JQuery, node: EditorNode, onChange: () => void): () => string[] {
   const saved = readList(node.kinds ?? []);
@@ -27,7 +31,7 @@ export function kindBoxes(box: JQuery, node: EditorNode, onChange: () => void): 
   const all = kindBox(box, 'all', node._('kind.all'), node._('explain.all'));
   const boxes = [...CHOICES, ...unknown].map((kind) => {
     const known = !unknown.includes(kind);
-    return kindBox(box, kind, known ? node._(`kind.${kind}`) : kind, known ? node._(`explain.${kind}`) : '');
+    return kindBox(box, kind, nameOfKind(node, kind), known ? node._(`explain.${kind}`) : '');
   });
   const chosen = () => boxes.filter((one) => one.prop('checked')).map((one) => String(one.val()));
   for (const one of boxes) {

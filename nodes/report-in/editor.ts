@@ -13,7 +13,7 @@ import {
 import { tagList } from '../shared/editor-tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor-validate.ts';
 import type { ReportInConfig } from './config.ts';
-import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes } from './editor-kinds.ts';
+import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
 import { startPreview } from './editor-preview.ts';
 
 const LISTS = {
@@ -95,7 +95,7 @@ function describe(node: EditorNode): string {
   const list = (name: string) => readList(node[name] ?? []);
   const identifiers = list('identifiers');
   const what = (
-    identifiers.length > 0 ? identifiers : list('kinds').map((kind) => node._(`kind.${kind}`))
+    identifiers.length > 0 ? identifiers : list('kinds').map((kind) => nameOfKind(node, kind))
   ).join(', ');
   const [name, where] = (['devices', 'labels', 'gateways'] as const)
     .map((filter) => [filter, list(filter).join(', ')] as const)

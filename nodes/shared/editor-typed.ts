@@ -83,7 +83,7 @@ function shownPair(node: EditorNode, name: string, shown: Record<string, unknown
 }
 
 /** The menu of a truth value has a third choice while a variable decides. */
-function boolType(saved: string): TypeRow {
+export function boolType(saved: string): TypeRow {
   return hasEnv(saved) ? { value: 'bool', label: 'boolean', options: ['true', 'false', saved] } : 'bool';
 }
 

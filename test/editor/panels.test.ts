@@ -156,6 +156,7 @@ describe('the panels in the editor', function () {
 
   it('shows what the runtime makes of what is missing', async () => {
     await deployWith({ 'mt-rename': { name: 'Pump 3' }, 'mt-device-list': { name: 'All' } });
+    assert.notEqual(await editor.property('mt-rename', 'valid'), false);
     await editor.edit('mt-rename');
     assert.equal(await editor.page.inputValue('#node-input-title'), 'Pump 3');
     assert.equal(await editor.typed('name').inputValue(), 'payload');

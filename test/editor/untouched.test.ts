@@ -31,7 +31,7 @@ const TYPES: Record<string, object> = {
 /** What stands in every property at once; a typed field gets it with the type. */
 const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
   'a variable in fixed texts': { value: '${MT_ONE}', type: 'str' },
-  'a variable within other types': { value: 'a-${MT_ONE}', type: 'bool' },
+  'a variable within a text of another type': { value: 'a-${MT_ONE}', type: 'bool' },
   'variables for the types too': { value: '${MT_ONE}', type: '${MT_TYPE}' },
   'lists with variables and commas': { value: ['${MT_ONE}', 'a,b', ' c '], type: 'json' },
   objects: { value: { a: [1, '${MT_ONE}'] }, type: 'json' },
