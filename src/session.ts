@@ -293,7 +293,8 @@ export class Session {
   }
 
   #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {
-    if (isGiven(input.gateway) || !isGiven(input.device)) return input;
+    // An address that is there and empty is refused where it is read.
+    if (input.gateway !== undefined || !isGiven(input.device)) return input;
     const mac = parseMac(input.device);
     if (!mac) throw invalidInput('device', input.device, 'notMac');
     const gateway = this.seen.gatewayOf(mac);

@@ -68,17 +68,14 @@ function withoutValues<T>(typed: Typed, look: () => T): T {
     return look();
   } catch (error) {
     const field = error instanceof ServiceError ? error.cause.field : undefined;
-    const given = [typed[String(field)]].flat().find(hasEnv);
-    if (!(error instanceof ServiceError) || given === undefined) {
+    const given = JSON.stringify(typed[String(field)]) ?? '';
+    // At any depth: that is how variables are filled in.
+    if (!(error instanceof ServiceError) || !hasEnv(given)) {
       throw error;
     }
     const { key, values } = error.text;
     const reason = key.slice(error.code.length + 1);
-    throw new ServiceError(
-      error.code,
-      reason,
-      { field, value: given },
-      { ...values, value: given.slice(0, 80) },
-    );
+    const shown = given.replace(/^"|"$/g, '').slice(0, 80);
+    throw new ServiceError(error.code, reason, { field, value: shown }, { ...values, value: shown });
   }
 }

@@ -3,7 +3,10 @@ import { invalidInput } from '../errors.ts';
 import type { Device } from './types.ts';
 import { rangeOf } from './versions.ts';
 
-/** As in the contract of mt-device-list; combined with AND; undefined, null, empty text and empty array: not given. */
+/**
+ * As in the contract of mt-device-list; combined with AND; undefined: not given. What is there and empty is refused, so
+ * that a flow whose computed list came out empty does not go on with every device; only an empty search finds all.
+ */
 export interface DeviceFilterInput {
   /** A label or several, any of which the device carries. */
   labels?: unknown;
@@ -31,17 +34,12 @@ export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
   return (device) => tests.every((test) => test(device));
 }
 
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
-}
-
 function labelTest(value: unknown): DeviceFilter | undefined {
-  if (isAbsent(value)) return undefined;
+  if (value === undefined) return undefined;
   const labels = listOf(value);
-  if (!labels.every((label) => typeof label === 'string' && label !== '')) {
+  if (labels.length === 0 || !labels.every((label) => typeof label === 'string' && label !== '')) {
     throw invalidInput('labels', value, 'notLabels');
   }
-  if (labels.length === 0) return undefined;
   const wanted = new Set(labels);
   return (device) => Array.isArray(device.labels) && device.labels.some((label) => wanted.has(label));
 }
@@ -56,7 +54,7 @@ function listOf(labels: unknown): unknown[] {
 }
 
 function connectedTest(value: unknown): DeviceFilter | undefined {
-  if (isAbsent(value)) return undefined;
+  if (value === undefined) return undefined;
   const isText = typeof value === 'string' || typeof value === 'boolean';
   const word = isText ? String(value).trim().toLowerCase() : undefined;
   if (word !== 'true' && word !== 'false') throw invalidInput('connected', value, 'notBoolean');
@@ -65,8 +63,8 @@ function connectedTest(value: unknown): DeviceFilter | undefined {
 }
 
 function modelTest(value: unknown): DeviceFilter | undefined {
-  if (isAbsent(value)) return undefined;
-  const wanted = textOf('model', value);
+  if (value === undefined) return undefined;
+  const wanted = filledText('model', value);
   return (device) => device.modelNumber != null && String(device.modelNumber) === wanted;
 }
 
@@ -74,8 +72,8 @@ function modelTest(value: unknown): DeviceFilter | undefined {
 const RANGE_SIGNS = /[<>=^~|*\s]/;
 
 function firmwareTest(value: unknown): DeviceFilter | undefined {
-  if (isAbsent(value)) return undefined;
-  const wanted = textOf('firmware', value);
+  if (value === undefined) return undefined;
+  const wanted = filledText('firmware', value);
   const isInRange = rangeOf(wanted);
   if (!isInRange && RANGE_SIGNS.test(wanted)) throw invalidInput('firmware', value, 'notRange');
   const known = new Map<string, boolean>();
@@ -93,10 +91,17 @@ function firmwareTest(value: unknown): DeviceFilter | undefined {
 }
 
 function searchTest(value: unknown): DeviceFilter | undefined {
-  if (isAbsent(value)) return undefined;
+  if (value === undefined) return undefined;
   const wanted = textOf('search', value).toLowerCase();
+  if (wanted === '') return undefined;
   const has = (text: unknown) => typeof text === 'string' && text.toLowerCase().includes(wanted);
   return ({ id, friendlyName }) => has(id) || has(friendlyName);
+}
+
+function filledText(field: string, value: unknown): string {
+  const text = textOf(field, value);
+  if (text === '') throw invalidInput(field, value, 'missing');
+  return text;
 }
 
 function textOf(field: string, value: unknown): string {

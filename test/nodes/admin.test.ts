@@ -153,11 +153,20 @@ describeNodes('the admin endpoints', (start) => {
       assert.deepEqual([unset.status, (unset.body as { code: string }).code], [400, 'INVALID_INPUT']);
       assert.match(JSON.stringify(unset.body), /MT_UNSET/);
       process.env.MT_PRIVATE = 'my-secret';
-      const odd = await flow.post('/mt-service/svc/preview', { gateways: ['${MT_PRIVATE}'] });
+      for (const settings of [
+        { gateways: ['${MT_PRIVATE}'] },
+        { gateways: [['${MT_PRIVATE}']] },
+        { gateways: 'x${MT_PRIVATE}' },
+        { devices: { a: '${MT_PRIVATE}' } },
+        { kinds: [['${MT_PRIVATE}']] },
+        { identifiers: [['${MT_PRIVATE}+']] },
+      ]) {
+        const odd = await flow.post('/mt-service/svc/preview', settings);
+        assert.equal(odd.status, 400);
+        assert.match(JSON.stringify(odd.body), /MT_PRIVATE/);
+        assert.doesNotMatch(JSON.stringify(odd.body), /my-secret/);
+      }
       delete process.env.MT_PRIVATE;
-      assert.equal(odd.status, 400);
-      assert.match(JSON.stringify(odd.body), /MT_PRIVATE/);
-      assert.doesNotMatch(JSON.stringify(odd.body), /my-secret/);
     });
 
     it('looks at the labels no more often than a node does, whatever it is asked', async () => {

@@ -16,8 +16,8 @@ describe('device filter', () => {
 
   const ROWS: [Record<string, unknown>, boolean][] = [
     [{}, true],
-    [{ labels: '', connected: null, model: undefined, firmware: '', search: '' }, true],
-    [{ labels: [] }, true],
+    [{ labels: undefined, connected: undefined, model: undefined, firmware: undefined, search: '' }, true],
+    [{ search: ' ' }, true],
     [{ labels: 'floor-1' }, true],
     [{ labels: 'north, east' }, true],
     [{ labels: ['floor-2', 'floor-1'] }, true],
@@ -59,6 +59,18 @@ describe('device filter', () => {
 
   const BAD: [string, unknown][] = [
     ['labels', 5],
+    ['labels', ''],
+    ['labels', null],
+    ['labels', []],
+    ['connected', ''],
+    ['connected', null],
+    ['model', ''],
+    ['model', ' '],
+    ['model', null],
+    ['firmware', ''],
+    ['firmware', ' '],
+    ['firmware', null],
+    ['search', null],
     ['labels', [1]],
     ['labels', ['']],
     ['labels', {}],

@@ -84,4 +84,8 @@ describe('secrets', () => {
     assert.equal(showBody(body, ['secret-that-is-cut']), body);
     assert.equal(showBody('x'.repeat(16_000), ['secret']), 'x'.repeat(500));
   });
+
+  it('are hidden also where the settings hold something else than text', () => {
+    assert.equal(hideSecrets('code 12345', [12345 as unknown as string]), 'code ***');
+  });
 });

@@ -3,7 +3,7 @@ import { invalidInput } from '../../errors.ts';
 import { isHexBytes } from '../hex.ts';
 import { parseMac } from '../mac.ts';
 
-/** What a user gave; unchecked. `undefined`, `null` and an empty text are "not given". */
+/** What a user gave; unchecked. `undefined`, `null` and an empty text are "not given"; of an address only `undefined`. */
 export interface RequestInput {
   gateway?: unknown;
   device?: unknown;
@@ -46,11 +46,17 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** @throws ServiceError `INVALID_INPUT` */
+/**
+ * A device that is absent is the gateway itself. One that is there and empty is not: what a flow has looked up in vain
+ * must not become a request to the gateway.
+ * @throws ServiceError `INVALID_INPUT`
+ */
 export function readAddress(input: RequestInput): { gateway: string; device: string } {
-  if (!isGiven(input.gateway)) throw invalidInput('gateway', input.gateway, 'missing');
-  const gateway = readMac('gateway', input.gateway);
-  return { gateway, device: isGiven(input.device) ? readMac('device', input.device) : gateway };
+  const { gateway, device } = input;
+  if (device !== undefined && !isGiven(device)) throw invalidInput('device', device, 'missing');
+  if (!isGiven(gateway)) throw invalidInput('gateway', gateway, 'missing');
+  const mac = readMac('gateway', gateway);
+  return { gateway: mac, device: device === undefined ? mac : readMac('device', device) };
 }
 
 export function readMac(field: string, value: unknown): string {
