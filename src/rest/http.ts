@@ -1,8 +1,9 @@
 // Sends one HTTP request and collects its answer; alone knows undici, which is loaded with the first request.
 import type { Socket } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { ServiceError, type TextValues } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import type { TlsSettings } from '../settings.ts';
+import { codeOf, networkError } from './faults.ts';
 
 export interface HttpRequest {
   origin: string;
@@ -20,21 +21,6 @@ export interface HttpAnswer {
   body: string;
   /** The body was longer than what is kept (16 MB of a 2xx answer, 64 kB of any other) and ends there. */
   isCut: boolean;
-}
-
-/** NETWORK: no whole answer came. */
-export class NetworkError extends ServiceError {
-  readonly #wasSent: boolean;
-
-  constructor(reason: string, cause: Record<string, unknown>, values: TextValues, wasSent: boolean) {
-    super('NETWORK', reason, cause, values);
-    this.#wasSent = wasSent;
-  }
-
-  /** Whether a part of the request may have reached the service; without a connection nothing did. */
-  get wasSent(): boolean {
-    return this.#wasSent;
-  }
 }
 
 /** The largest body of a successful answer, bytes. */
@@ -130,7 +116,7 @@ function collect(
     const fail = (code: string) => networkError(code, request.origin, timeout, controller !== undefined);
     const stop = () => end(new ServiceError('CLOSED', 'stopped'));
     const timer = setTimeout(() => end(fail('ETIMEDOUT')), timeout);
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop);
 
     const answer: HttpAnswer = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];
@@ -150,8 +136,7 @@ function collect(
       },
       onResponseData(_, chunk) {
         size += chunk.length;
-        if (settled) return;
-        const isError = answer.statusCode < 200 || answer.statusCode > 299;
+        const isError = answer.statusCode > 299;
         chunks.push(chunk);
         answer.isCut = size > (isError ? LARGEST_ERROR_BODY : LARGEST_BODY);
         if (answer.isCut) end(finish());
@@ -159,11 +144,7 @@ function collect(
       onResponseEnd: () => settle(finish()),
       onResponseError: (_, error) => settle(fail(codeOf(error))),
     };
-    try {
-      agent.dispatch(request as Dispatcher.DispatchOptions, handler);
-    } catch (error) {
-      settle(fail(codeOf(error)));
-    }
+    agent.dispatch(request as Dispatcher.DispatchOptions, handler);
   });
 }
 
@@ -176,37 +157,4 @@ function textOf(chunks: Buffer[]): string {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   const text = bytes.toString('utf8');
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-}
-
-/** undici's own codes in the words of the operating system, which people can look up. */
-const CODES: Record<string, string> = {
-  UND_ERR_SOCKET: 'ECONNRESET',
-  UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'ECONNRESET',
-};
-const REASONS: Record<string, string> = {
-  ETIMEDOUT: 'timeout',
-  ENOTFOUND: 'notFound',
-  EAI_AGAIN: 'notFound',
-  ECONNREFUSED: 'refused',
-  ECONNRESET: 'reset',
-};
-
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  // undici gives no code to an answer that its parser refuses.
-  if (name === 'HTTPParserError') return 'ERR_HTTP_PARSER';
-  return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
-}
-
-function networkError(code: string, origin: string, timeout: number, wasSent: boolean): NetworkError {
-  const { host } = new URL(origin);
-  return new NetworkError(reasonOf(code), { code }, { host, code, timeout }, wasSent);
-}
-
-function reasonOf(code: string): string {
-  if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) return 'certificate';
-  if (/^(ERR_(SSL|TLS|OSSL)|EPROTO)/.test(code)) return 'tls';
-  if (/^ERR_HTTP_PARSER$|^UND_ERR_HEADERS_OVERFLOW$/.test(code)) return 'notHttp';
-  return REASONS[code] ?? 'unreachable';
 }

@@ -1,6 +1,7 @@
 // When a call is worth another attempt, and how long to wait for it.
 import { ServiceError } from '../errors.ts';
-import { type HttpAnswer, NetworkError } from './http.ts';
+import { NetworkError } from './faults.ts';
+import type { HttpAnswer } from './http.ts';
 
 /**
  * `repeatable`: doing it twice is doing it once (GET, PUT, DELETE, the login).

@@ -47,6 +47,7 @@ const ALONE: readonly string[] = [
   'src/rest/connection-test.ts',
   'src/rest/device-index.ts',
   'src/rest/endpoints.ts',
+  'src/rest/faults.ts',
   'src/rest/filters.ts',
   'src/rest/http.ts',
   'src/rest/inputs.ts',

@@ -1,7 +1,8 @@
 // When a call is worth another attempt, how long to wait for it, and what may have been done without an answer.
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
-import { type HttpAnswer, NetworkError } from '../../src/rest/http.ts';
+import { NetworkError } from '../../src/rest/faults.ts';
+import type { HttpAnswer } from '../../src/rest/http.ts';
 import { isLost, repeatOf, retryDelay } from '../../src/rest/retry.ts';
 
 const NOW = Date.parse('2026-11-21T03:00:00Z');

@@ -1,0 +1,52 @@
+// Faults of the network: what they are called, and whether the service may have been reached.
+import { ServiceError, type TextValues } from '../errors.ts';
+
+/** NETWORK: no whole answer came. */
+export class NetworkError extends ServiceError {
+  readonly #wasSent: boolean;
+
+  constructor(reason: string, cause: Record<string, unknown>, values: TextValues, wasSent: boolean) {
+    super('NETWORK', reason, cause, values);
+    this.#wasSent = wasSent;
+  }
+
+  /** Whether a part of the request may have reached the service; without a connection nothing did. */
+  get wasSent(): boolean {
+    return this.#wasSent;
+  }
+}
+
+/** undici's own codes in the words of the operating system, which people can look up. */
+const CODES: Record<string, string> = {
+  UND_ERR_SOCKET: 'ECONNRESET',
+  UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'ECONNRESET',
+};
+const REASONS: Record<string, string> = {
+  ETIMEDOUT: 'timeout',
+  ENOTFOUND: 'notFound',
+  EAI_AGAIN: 'notFound',
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+};
+
+/** A code that people can look up; `UNKNOWN` where the fault has none. */
+export function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  // undici gives no code to an answer that its parser refuses.
+  if (name === 'HTTPParserError') return 'ERR_HTTP_PARSER';
+  return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
+}
+
+/** @param timeout milliseconds that the service had */
+export function networkError(code: string, origin: string, timeout: number, wasSent: boolean): NetworkError {
+  const { host } = new URL(origin);
+  return new NetworkError(reasonOf(code), { code }, { host, code, timeout }, wasSent);
+}
+
+function reasonOf(code: string): string {
+  if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) return 'certificate';
+  if (/^(ERR_(SSL|TLS|OSSL)|EPROTO)/.test(code)) return 'tls';
+  if (/^ERR_HTTP_PARSER$|^UND_ERR_HEADERS_OVERFLOW$/.test(code)) return 'notHttp';
+  return REASONS[code] ?? 'unreachable';
+}
