@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTrouble, type Trouble } from './harm.ts';
-import { type Adaptation, deploySample, press, until } from './import.ts';
+import { type Adaptation, deploySample, press, setClock, until } from './import.ts';
 
 describe('a sample flow of reports and requests', function () {
   this.timeout(30_000);
@@ -115,6 +115,27 @@ describe('a sample flow of reports and requests', function () {
         [mac, false],
       ]);
     });
+
+    for (const [meanwhile, before, after] of [
+      ['a minute went by', 0, 61_000],
+      ['the clock was set back', 86_400_000, 0],
+    ] as const) {
+      it(`switches off what a deploy kept it from knowing to be on, when ${meanwhile}`, async () => {
+        const { mac, values } = trouble.sensor;
+        await deploy({ hasClock: true });
+        await setClock(trouble.site, before);
+        service().faults.answers.lostAnswers = 1;
+        await measure(30);
+        await until(trouble.site, 'request', () => written().length === 1);
+        await deploySample(trouble.site, LABEL, { hasClock: true });
+        await trouble.ready('sample-alarm-reports');
+        service().faults.answers.lostAnswers = 0;
+        await setClock(trouble.site, after);
+        await measure(10);
+        await trouble.shows('sample-alarm-done', `${mac} off`);
+        assert.equal(values.get('9800'), '00');
+      });
+    }
 
     it('says so when its thresholds make no sense, and writes nothing', async () => {
       await deploy({ env: { COOL_AGAIN: '24' } });

@@ -1,7 +1,7 @@
 // Sample flows as Node-RED's import menu gives them, made ready for a test: its service, its settings, its ears.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type NodeConfig, sink } from '../e2e/node-red.ts';
+import { type NodeConfig, sink, source } from '../e2e/node-red.ts';
 import type { Site } from '../e2e/site.ts';
 
 const MENU = 'library/examples/flows/@mt-gateway/node-red-mt-gateway';
@@ -19,6 +19,8 @@ export interface Adaptation {
   service?: Record<string, unknown>;
   /** Sinks by the id of the node whose output they hear. */
   taps?: Record<string, string>;
+  /** Lets `setClock` set the clock that its function nodes read. */
+  hasClock?: boolean;
 }
 
 function pointTo({ config }: Site, node: NodeConfig): NodeConfig {
@@ -52,10 +54,31 @@ function earsOf(z: string): NodeConfig[] {
   ];
 }
 
+/** Takes the place of the clock in a function node: the real one, and how far it is ahead. */
+const CLOCK = `class Date extends globalThis.Date { static now() { return super.now() + (flow.get('ahead') ?? 0); } }
+`;
+
+const withClock = (node: NodeConfig): NodeConfig =>
+  node.type === 'function'
+    ? { ...node, func: CLOCK + node.func, initialize: node.initialize && CLOCK + node.initialize }
+    : node;
+
+/** Nodes that set the clock of a tab. */
+const clockOf = (z: string): NodeConfig[] => [
+  { ...source('clock', ['clock-set']), z },
+  { ...sink('clock-set'), func: `flow.set('ahead', msg.ahead); ${sink('clock-set').func}`, z },
+];
+
+/** Sets the clock of a sample that was deployed with one; it is the real clock before. */
+export async function setClock({ red }: Site, aheadMs: number): Promise<void> {
+  red.send('clock', { ahead: aheadMs });
+  await red.next('clock-set');
+}
+
 /** Adds ears to a tab, and a sink behind each node that is tapped. */
 export function listenTo(
   flow: NodeConfig[],
-  { env = {}, service, taps = {} }: Adaptation = {},
+  { env = {}, service, taps = {}, hasClock = false }: Adaptation = {},
 ): NodeConfig[] {
   const z = tabOf(flow);
   const heard = flow.map((node) => {
@@ -64,7 +87,8 @@ export function listenTo(
     return tap ? { ...changed, wires: changed.wires?.map((port) => [...port, tap]) ?? [] } : changed;
   });
   const sinks = Object.values(taps).map((name) => ({ ...sink(name), z }));
-  return [...heard, ...sinks, ...earsOf(z)];
+  const timed = hasClock ? [...heard.map(withClock), ...clockOf(z)] : heard;
+  return [...timed, ...sinks, ...earsOf(z)];
 }
 
 /** Deploys one or more tabs that `listenTo` has prepared; resolved when all their nodes are there. */
