@@ -1,17 +1,19 @@
 // mt-device-list: lists the devices of the service as one array, one by one or page by page.
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
+import { invalidInput } from '../../src/index.ts';
+import { LARGEST_NUMBER } from '../shared/defaults.ts';
 import { registerAction } from '../shared/runtime.ts';
-import { upgrade } from './config.ts';
+import { type DeviceListConfig, upgrade } from './config.ts';
 import { OUTPUTS_BY_NAME } from './outputs.ts';
 
 export default function registerDeviceList(RED: NodeAPI): void {
   registerAction(RED, 'mt-device-list', {
     upgrade,
+    check: checkCounts,
     half: 'rest',
     open({ config, session, signal, fields, show }) {
-      const pageSize = Math.max(1, Math.trunc(config.pageSize));
-      const limit = Math.trunc(config.limit);
+      const { pageSize, limit } = config;
       const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query']);
       return async (msg, send) => {
         const output = OUTPUTS_BY_NAME[config.output](RED, msg, send);
@@ -28,4 +30,20 @@ export default function registerDeviceList(RED: NodeAPI): void {
       };
     },
   });
+}
+
+/** A part of a device would become none, and a limit of none means all. */
+function checkCounts(config: DeviceListConfig): void {
+  for (const [property, min] of [
+    ['pageSize', 1],
+    ['limit', 0],
+  ] as const) {
+    const count = config[property];
+    if (!Number.isInteger(count)) {
+      throw invalidInput(property, count, 'notInteger');
+    }
+    if (count < min) {
+      throw invalidInput(property, count, 'outOfRange', { min, max: LARGEST_NUMBER });
+    }
+  }
 }

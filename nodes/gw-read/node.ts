@@ -1,6 +1,7 @@
 // mt-gw-read: reads a property of a device, or asks a gateway for its interface version.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
+import { checkTimeout } from '../shared/env.ts';
 import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { CREDENTIALS, type GwReadConfig, type KeyCredentials, upgrade } from './config.ts';
@@ -12,6 +13,7 @@ const REQUEST = ['identifier', 'priority', 'extenderId', 'accessType', 'publicKe
 export default function registerGwRead(RED: NodeAPI): void {
   registerAction<GwReadConfig, KeyCredentials>(RED, 'mt-gw-read', {
     upgrade,
+    check: checkTimeout,
     credentials: CREDENTIALS,
     half: 'mqtt',
     open({ RED, config, credential, session, signal, fields }) {

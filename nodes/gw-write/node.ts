@@ -1,6 +1,7 @@
 // mt-gw-write: writes a property of a device.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
+import { checkTimeout } from '../shared/env.ts';
 import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { CREDENTIALS, type GwWriteConfig, type KeyCredentials, upgrade } from './config.ts';
@@ -8,6 +9,7 @@ import { CREDENTIALS, type GwWriteConfig, type KeyCredentials, upgrade } from '.
 export default function registerGwWrite(RED: NodeAPI): void {
   registerAction<GwWriteConfig, KeyCredentials>(RED, 'mt-gw-write', {
     upgrade,
+    check: checkTimeout,
     credentials: CREDENTIALS,
     half: 'mqtt',
     open({ RED, config, credential, session, signal, fields }) {

@@ -3,10 +3,12 @@ import { type NodeConfig, readConfig, type TypedField } from '../shared/defaults
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'msg'] as const;
 
+type Method = (typeof METHODS)[number];
+
 export interface ServiceRequestConfig extends NodeConfig, TypedField<'path' | 'query' | 'body'> {
   name: string;
   /** `msg`: taken from `msg.method`. */
-  method: (typeof METHODS)[number];
+  method: Method;
 }
 
 export const DEFAULTS: ServiceRequestConfig = {
@@ -24,5 +26,16 @@ export const DEFAULTS: ServiceRequestConfig = {
 
 /** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): ServiceRequestConfig {
-  return readConfig(old, DEFAULTS, { method: METHODS });
+  const config = readConfig(old, DEFAULTS, { method: METHODS });
+  return {
+    ...config,
+    method: readMethod((old as { method?: unknown } | null | undefined)?.method) ?? config.method,
+  };
+}
+
+/** A method may be in lower case, as that of a message. */
+function readMethod(saved: unknown): Method | undefined {
+  return typeof saved === 'string'
+    ? METHODS.find((method) => method === saved.trim().toUpperCase())
+    : undefined;
 }

@@ -35,7 +35,13 @@ export async function testConnection(RED: NodeAPI, body: unknown): Promise<Verdi
   const service = findForEditor(RED, asText(id ?? ''));
   const node = service ?? ({ id: asText(id ?? '') } as Node);
   const deployed = service && deployedSettings(service);
-  const { config, credentials, check } = fillService(RED, node, body, entered);
+  const { config, credentials, check } = fillService(
+    RED,
+    node,
+    body,
+    entered ?? {},
+    () => body as Record<string, unknown>,
+  );
   const create = (half: Partial<ServiceConfig>) => (secrets: ServiceCredentials) => {
     const only = { ...config, ...half, identifiers: '[]' };
     check(only);

@@ -2,7 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
-import { fillEnv } from '../shared/env.ts';
+import { checkGiven, fillEnv } from '../shared/env.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 
 type Property = keyof ServiceConfig | keyof ServiceCredentials;
@@ -26,17 +26,26 @@ export interface FilledService {
   config: ServiceConfig;
   credentials: ServiceCredentials;
   /**
-   * Refuses a variable that is not set, in a half that has addresses: with a default in its place, such as no topic
-   * prefix, the service would be another one.
+   * Refuses a variable that is not set, and what is none of a property's choices or no number, in a half that has
+   * addresses: with a default in its place, such as no topic prefix, the service would be another one.
    * @param config with the addresses of the halves that matter
    * @throws ServiceError `INVALID_INPUT` with the property's name
    */
   check(this: void, config?: ServiceConfig): void;
 }
 
-/** Fills a saved or typed service; a variable that is set and empty is an empty text. */
-export function fillService(RED: NodeAPI, node: Node, saved: unknown, entered: unknown): FilledService {
-  const filled = fillEnv(RED, node, pickKnown(saved, DEFAULTS), () => ({}));
+/**
+ * Fills a saved or typed service; a variable that is set and empty is an empty text.
+ * @param original the properties before Node-RED filled what it fills
+ */
+export function fillService(
+  RED: NodeAPI,
+  node: Node,
+  saved: unknown,
+  entered: unknown,
+  original: () => Record<string, unknown>,
+): FilledService {
+  const filled = fillEnv(RED, node, pickKnown(saved, DEFAULTS), original);
   const secrets = fillEnv(RED, node, pickKnown(entered, CREDENTIALS), () => ({}));
   const config = upgrade(filled.values);
   return {
@@ -46,6 +55,12 @@ export function fillService(RED: NodeAPI, node: Node, saved: unknown, entered: u
       for (const [property, text] of filled.unset) {
         if (property in config && property !== 'name' && matters(property as Property, used)) {
           throw invalidInput(property, text, 'nothing');
+        }
+      }
+      for (const [property, value] of Object.entries(config)) {
+        // An empty text has a meaning, and is none of the choices, which are numbers here.
+        if (typeof value !== 'string' && property !== 'version' && matters(property as Property, used)) {
+          checkGiven(property, value, filled);
         }
       }
       for (const property of secrets.unset.keys()) {

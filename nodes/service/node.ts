@@ -2,6 +2,7 @@
 import type { NodeAPI, NodeDef } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/deploys.ts';
+import { savedNode } from '../shared/env.ts';
 import type { ServiceNode } from '../shared/runtime.ts';
 import { toFlowError } from '../shared/text.ts';
 import { registerAdmin } from './admin.ts';
@@ -15,7 +16,7 @@ export default function registerService(RED: NodeAPI): void {
     RED.nodes.createNode(this, saved);
     this.users = {};
     keepInstance(this);
-    const filled = fillService(RED, this, saved, this.credentials ?? {});
+    const filled = fillService(RED, this, saved, this.credentials ?? {}, () => savedNode(RED, saved));
     const { config, credentials } = filled;
     keepDeployed(this, { config, credentials });
     try {

@@ -28,8 +28,10 @@ export function preview(
   const filled = fillEnv(RED, environmentOf(service, typed), known, () => known);
   const config = upgrade(filled.values);
   refuseLongLists(config);
-  checkFilled(config, filled);
-  const lines = withoutValues(typed, () => session.preview(filterOf(config)));
+  const lines = withoutValues(typed, () => {
+    checkFilled(config, filled);
+    return session.preview(filterOf(config));
+  });
   return lines
     .slice(Math.max(0, lines.length - limit))
     .reverse()

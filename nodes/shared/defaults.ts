@@ -16,7 +16,7 @@ export interface NodeConfig {
 /** Milliseconds as text; empty: the service's own. */
 export type Timeout = string;
 
-/** The allowed values of some properties; anything else becomes the default. */
+/** The allowed values of some properties; anything else becomes the default, and is refused when it is deployed. */
 export type Choices<T> = { [K in keyof T]?: readonly T[K][] };
 
 /**
@@ -82,17 +82,17 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
 }
 
 /** What a timer can wait for; more would end at once. */
-const LARGEST = 2 ** 31 - 1;
+export const LARGEST_NUMBER = 2 ** 31 - 1;
 
 /** Reads a number from 0 to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
 export function readNumber<T>(value: unknown, fallback: T): number | T {
   const text = typeof value === 'string' ? value.trim() : value;
   const number = typeof text === 'string' && text !== '' ? Number(text) : text;
-  return typeof number === 'number' && number >= 0 ? Math.min(number, LARGEST) : fallback;
+  return typeof number === 'number' && number >= 0 ? Math.min(number, LARGEST_NUMBER) : fallback;
 }
 
 /** Reads a truth value from one or from its text or number; anything else is the fallback. */
-export function readFlag(value: unknown, fallback: boolean): boolean {
+export function readFlag<T>(value: unknown, fallback: T): boolean | T {
   if (typeof value === 'boolean') {
     return value;
   }

@@ -1,7 +1,16 @@
 // Fills `${NAME}` in a node's properties and credentials, also inside longer texts, from the node's own environment.
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
-import { ENV_NAMES, hasEnv, LIST_SEPARATOR } from './defaults.ts';
+import {
+  asText,
+  ENV_NAMES,
+  hasEnv,
+  LARGEST_NUMBER,
+  LIST_SEPARATOR,
+  readFlag,
+  readNumber,
+  type Timeout,
+} from './defaults.ts';
 
 /** Text of these types belongs to somebody else: a path, a JSONata expression, a template of Node-RED's own. */
 const FOREIGN_TYPES = new Set<unknown>(['msg', 'flow', 'global', 'env', 'jsonata']);
@@ -135,14 +144,15 @@ function findEmptied(value: unknown, original: () => unknown): string | undefine
 }
 
 /** What an editor shows and nothing depends on, and what has an error of its own. */
-const UNCHECKED = new Set(['name', 'title', 'service']);
+const UNCHECKED = new Set(['version', 'name', 'title', 'service']);
 
 /**
- * Refuses what named a variable and got nothing: a default or an empty list in its place could mean everything.
+ * Refuses what `checkGiven` refuses, and what named a variable and got nothing: a default or an empty list in its place could mean everything.
  * Typed fields are left out, because they are refused when they are read.
  * @throws ServiceError `INVALID_INPUT` with the property's name
  */
-export function checkFilled(config: object, { unset, emptied }: Filled): void {
+export function checkFilled(config: object, filled: Filled): void {
+  const { unset, emptied } = filled;
   for (const [property, value] of Object.entries(config)) {
     if (`${property}Type` in config || UNCHECKED.has(property)) {
       continue;
@@ -151,5 +161,53 @@ export function checkFilled(config: object, { unset, emptied }: Filled): void {
     if (text !== undefined) {
       throw invalidInput(property, text, 'nothing');
     }
+    checkGiven(property, value, filled);
+  }
+}
+
+/**
+ * Refuses what is none of a property's choices, no number or no truth value, from wherever it came: the default in its
+ * place would do something else. What is absent, or was cleared in the panel, is left out.
+ * @param used what the config has for it
+ * @throws ServiceError `INVALID_INPUT` with the property's name
+ */
+export function checkGiven(property: string, used: unknown, { values, emptied }: Filled): void {
+  const given = values[property];
+  if (given === undefined || given === null || Array.isArray(used) || used === given) {
+    return;
+  }
+  if (asText(given).trim() === '') {
+    const text = emptied(property);
+    if (text !== undefined) {
+      throw invalidInput(property, text, 'nothing');
+    }
+  } else if (typeof used === 'number') {
+    checkNumber(property, used, given);
+  } else if (typeof used === 'boolean' && readFlag(given, undefined) === undefined) {
+    throw invalidInput(property, given, 'notBoolean');
+  } else if (typeof used === 'string' && !isSameWord(used, asText(given).trim())) {
+    throw invalidInput(property, given, 'notChoice');
+  }
+}
+
+/** The methods of HTTP may be in lower case. */
+const isSameWord = (used: string, given: string): boolean =>
+  used.trim() === given || used === given.toUpperCase();
+
+function checkNumber(property: string, used: number, given: unknown): void {
+  const number = readNumber(given, Number(asText(given)));
+  if (Object.is(number, used)) {
+    return;
+  }
+  if (number < 0) {
+    throw invalidInput(property, given, 'outOfRange', { min: 0, max: LARGEST_NUMBER });
+  }
+  throw invalidInput(property, given, Number.isNaN(number) ? 'notNumber' : 'notChoice');
+}
+
+/** A timeout is a text, since an empty one is the service's own. @throws ServiceError `INVALID_INPUT` */
+export function checkTimeout({ timeout }: { timeout: Timeout }): void {
+  if (timeout.trim() !== '' && readNumber(timeout, undefined) === undefined) {
+    throw invalidInput('timeout', timeout, 'notNumber');
   }
 }

@@ -42,6 +42,8 @@ export interface Wiring<Config, Credentials> {
 
 interface Kind<Config, Credentials> {
   upgrade(old: unknown): Config;
+  /** Refuses settings that cannot be meant. @throws ServiceError `INVALID_INPUT` with the property's name */
+  check?(config: Config): void;
   credentials?: { [K in keyof Credentials]-?: { readonly type: 'text' | 'password' } };
 }
 
@@ -140,7 +142,10 @@ function register<Config extends NodeConfig, Credentials extends object>(
     const abort = new AbortController();
     setMaxListeners(0, abort.signal);
     const disposers: (() => void)[] = [];
-    const problem = findProblem(service, () => checkFilled(config, filled));
+    const problem = findProblem(service, () => {
+      checkFilled(config, filled);
+      kind.check?.(config);
+    });
     if (service) {
       service.users[node.id] = node;
     }

@@ -1,16 +1,18 @@
 // mt-timestamped-ack: tells a device that a timestamped sample has been stored.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
+import { checkTimeout } from '../shared/env.ts';
 import { change, readProperty } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
-import { upgrade } from './config.ts';
+import { type TimestampedAckConfig, upgrade } from './config.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
 export default function registerTimestampedAck(RED: NodeAPI): void {
-  registerAction(RED, 'mt-timestamped-ack', {
+  registerAction<TimestampedAckConfig>(RED, 'mt-timestamped-ack', {
     upgrade,
+    check: checkTimeout,
     half: 'mqtt',
     open({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };

@@ -1,0 +1,129 @@
+// A choice, number or truth value that is none, from a variable or written by hand: told, and no default acts for it.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../simulator/service.ts';
+import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
+import { describeNodes, type Flow } from './flow.ts';
+
+const DEVICE = 'c0141f68fc3d';
+/** What every node could act on. */
+const MESSAGE = {
+  device: DEVICE,
+  gateway: DEVICE,
+  identifier: 'led-timeout',
+  payload: 'x',
+  path: 'api/v1/labels',
+};
+
+/** Of each node: a property and texts that are nothing it could be. */
+const WRONG: [type: string, property: string, ...texts: string[]][] = [
+  ['mt-label', 'action', 'delete', 'Remove', ''],
+  ['mt-service-request', 'method', 'TRACE', ''],
+  ['mt-gw-read', 'operation', 'apiVersion', ''],
+  ['mt-gw-read', 'form', 'cooked'],
+  ['mt-gw-read', 'timeout', '30s', '-1'],
+  ['mt-gw-read', 'decode', 'yes', ''],
+  ['mt-gw-write', 'form', 'cooked'],
+  ['mt-gw-write', 'timeout', '30s'],
+  ['mt-timestamped-ack', 'wait', 'no'],
+  ['mt-timestamped-ack', 'timeout', 'soon'],
+  ['mt-device-list', 'output', 'pages'],
+  ['mt-device-list', 'limit', '', 'abc', '-3', '0.5'],
+  ['mt-device-list', 'pageSize', '0', '1.5', 'many'],
+  ['mt-report-in', 'form', 'bothh', ''],
+  ['mt-report-in', 'output', 'reports'],
+  ['mt-report-in', 'duplicates', 'Drop'],
+  ['mt-report-in', 'duplicateWindow', '10s'],
+  ['mt-report-in', 'labelRefresh', '-1'],
+];
+
+const WRONG_AT_SERVICE: [property: string, text: string][] = [
+  ['persistent', 'yes'],
+  ['protocolVersion', '6'],
+  ['reportQos', '3'],
+  ['maxQueue', 'many'],
+  ['requestTimeout', '30s'],
+  ['httpRetries', ''],
+];
+
+describeNodes('a choice that there is not', (start) => {
+  let box: Service;
+
+  before(async () => {
+    box = await startService({ rate: 0, delay: 0, listed: 3 });
+  });
+  after(() => box.close());
+  beforeEach(() => box.forgetCalls());
+  afterEach(() => {
+    delete process.env.MT_WORD;
+  });
+
+  const run = (node: object, service: object = {}): Promise<Flow> =>
+    start(flowAround(serviceNode(box, service), { id: 'n', ...node }), { credentials: secretsOf(box) });
+
+  for (const [type, property, ...texts] of WRONG) {
+    it(`stops ${type} and is told, be it from a variable or written by hand: ${property}`, async () => {
+      texts.forEach((text, index) => {
+        process.env[`MT_WORD${index}`] = text;
+      });
+      const written = texts.filter((text) => text !== '');
+      const values = [...texts.map((_, index) => `\${MT_WORD${index}}`), ...written];
+      const nodes = values.map((value, index) => ({ id: `n${index}`, type, [property]: value }));
+      const flow = await start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box) });
+      for (const { id } of nodes) {
+        assert.equal((await flow.status(id, 'red')).fill, 'red');
+        if (type !== 'mt-report-in') {
+          flow.send(id, MESSAGE);
+        }
+        const { error } = await flow.next('errors');
+        assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', property]);
+      }
+      assert.deepEqual([box.calls.rest, box.calls.operations], [[], []]);
+    });
+  }
+
+  for (const [property, text] of WRONG_AT_SERVICE) {
+    it(`stops a service: ${property} "${text}"`, async () => {
+      process.env.MT_WORD = text;
+      const flow = await run({ type: 'mt-rename' }, { [property]: '${MT_WORD}' });
+      flow.send('n', { device: DEVICE, payload: 'x' });
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', property]);
+    });
+  }
+
+  it('is not what a panel left empty: that is the default', async () => {
+    const flow = await run(
+      { type: 'mt-device-list', limit: '', pageSize: '', output: '' },
+      { httpRetries: '', maxQueue: '', persistent: '' },
+    );
+    flow.send('n', {});
+    assert.equal((await flow.next('out')).count, 3);
+  });
+
+  it('is not a timeout from an empty variable: that is the one of the service', async () => {
+    process.env.MT_WORD = '';
+    const { gateway, device } = box.demo;
+    const flow = await run({ type: 'mt-gw-read', timeout: '${MT_WORD}' });
+    flow.send('n', { gateway, device, identifier: 'tx-power' });
+    assert.equal(typeof (await flow.next('out')).payload, 'number');
+  });
+
+  for (const method of ['${MT_WORD}', 'delete']) {
+    it(`is not a method in lower case: ${method}`, async () => {
+      process.env.MT_WORD = 'delete';
+      const flow = await run({ type: 'mt-service-request', method });
+      flow.send('n', { path: '/api/v1/echo/x' });
+      await flow.next('out');
+      assert.equal(box.calls.rest.at(-1)?.method, 'DELETE');
+    });
+  }
+
+  it('shows nothing of a variable to somebody who asks for a preview', async () => {
+    process.env.MT_WORD = 'top-secret';
+    const flow = await run({ type: 'mt-report-in' });
+    const { status, body } = await flow.post('/mt-service/svc/preview', { form: '${MT_WORD}' });
+    assert.equal(status, 400);
+    assert.doesNotMatch(JSON.stringify(body), /top-secret/);
+  });
+});
