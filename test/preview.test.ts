@@ -94,6 +94,15 @@ describe('a preview', () => {
     assert.deepEqual([[...takers.keys()], wanting], [numbers(1, 9), numbers(1, 9)]);
   });
 
+  it('is not ended by the time of an earlier one with the same filter', () => {
+    for (const name of numbers(0, 9)) topicsOf(name);
+    mock.timers.tick(10_000);
+    topicsOf('0');
+    hear('0', 'report');
+    mock.timers.tick(5_000);
+    assert.deepEqual([[...takers.keys()], topicsOf('0')], [['0'], ['report']]);
+  });
+
   it('ends with its service', () => {
     for (const name of ['a', 'b', 'c']) topicsOf(name);
     hear('a', ...numbers(0, 20));
