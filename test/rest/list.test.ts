@@ -19,7 +19,8 @@ describe('listing', () => {
     unhandled.length = 0;
     process.on('unhandledRejection', note);
     server = await startServer(() => undefined);
-    client = createClient(server.url, { retries: 0 });
+    // Longer than a test may take: nothing here may wait for it.
+    client = createClient(server.url, { retries: 0, timeout: 60_000 });
     held.length = 0;
   });
   afterEach(async () => {
@@ -79,6 +80,18 @@ describe('listing', () => {
       assert.equal(pages.flatMap(({ devices }) => devices).length, limit);
       assert.equal(pages.at(-1)?.complete, false);
       assert.equal(server.calls.length, calls);
+    });
+  }
+
+  for (const [limit, complete] of [
+    [1, false],
+    [2, true],
+    [3, true],
+  ] as const) {
+    it(`says whether a limit of ${limit} has cut a last page of two`, async () => {
+      server.answer = (_, response) => json(response, { items: TWO });
+      const pages = await all({ limit });
+      assert.deepEqual(pages, [{ devices: TWO.slice(0, limit), complete }]);
     });
   }
 

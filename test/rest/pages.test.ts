@@ -99,7 +99,11 @@ describe('device list', () => {
   ]) {
     it(`reports ${body.slice(0, 30) || 'nothing'} as BAD_RESPONSE with the body`, async () => {
       server.answer = (_, response) => response.end(body);
-      await assert.rejects(all(client), { code: 'BAD_RESPONSE', cause: { body: body.slice(0, 500) } });
+      await assert.rejects(all(client), {
+        code: 'BAD_RESPONSE',
+        message: 'the answer to GET /api/v1/devices is not a list of devices',
+        cause: { body: body.slice(0, 500) },
+      });
     });
   }
 
