@@ -37,6 +37,8 @@ export async function finish(world: World): Promise<void> {
     await settle(world);
     await close(world);
   }
+  // What was asked after the close has its end a moment later.
+  await until(world, 'every request has ended', () => left(world));
   check(world);
   const wrong = world.requests.wrong();
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
