@@ -76,7 +76,7 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
   });
   const page = await context.newPage();
   const errors: string[] = [];
-  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
   page.on('console', (message) => {
     const text = message.text();
     if (/oneditprepare|oneditsave|Validation error|TypeError/.test(text)) {
