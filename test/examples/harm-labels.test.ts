@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
-import { type Adaptation, deploySample } from './import.ts';
+import { type Adaptation, deploySample, setClock } from './import.ts';
 
 const SAMPLE = 'Low battery to label';
 const LABEL = 'low-battery';
@@ -52,9 +52,9 @@ describe('the sample flow Low battery to label', function () {
   }
 
   /** Deploys the sample that remembers nothing of an earlier test. */
-  async function deployFresh({ env }: Adaptation = {}): Promise<void> {
+  async function deployFresh({ env, ...more }: Adaptation = {}): Promise<void> {
     await red().deploy([]);
-    const adaptation = { env: { BATTERIES_FILE: `batteries-${++file}.json`, ...env }, taps };
+    const adaptation = { env: { BATTERIES_FILE: `batteries-${++file}.json`, ...env }, taps, ...more };
     await deploySample(trouble.site, SAMPLE, adaptation);
     await trouble.ready(reports);
     service().forgetCalls();
@@ -150,6 +150,23 @@ describe('the sample flow Low battery to label', function () {
     await attached(gateways[1]);
     await removed();
     assert.deepEqual([isLabelled(), isLabelled(gateways[1])], [false, true]);
+  });
+
+  it('looks again for the label of somebody else, and lets a device move, though the clock was set back', async () => {
+    await deployFresh({ hasClock: true });
+    await setClock(trouble.site, 86_400_000);
+    setLabelled(gateways[0]!, true);
+    await level(10);
+    await red().next('listed');
+    await setClock(trouble.site, 0);
+    await level(10, devices[0], gateways[1]);
+    await settle();
+    setLabelled(gateways[0]!, false);
+    await setClock(trouble.site, 61 * 60_000);
+    await level(10, devices[1]);
+    await attached();
+    await level(10, devices[0], gateways[1]);
+    await attached(gateways[1]);
   });
 
   it('tries again what was refused, and removes nothing that was not attached', async () => {

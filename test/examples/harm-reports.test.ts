@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { openTrouble, type Trouble } from './harm.ts';
 import { type Adaptation, deploySample, press, setClock, until } from './import.ts';
 
+const DAY_MS = 86_400_000;
+
 describe('a sample flow of reports and requests', function () {
   this.timeout(30_000);
   let trouble: Trouble;
@@ -118,7 +120,7 @@ describe('a sample flow of reports and requests', function () {
 
     for (const [meanwhile, before, after] of [
       ['a minute went by', 0, 61_000],
-      ['the clock was set back', 86_400_000, 0],
+      ['the clock was set back', DAY_MS, 0],
     ] as const) {
       it(`switches off what a deploy kept it from knowing to be on, when ${meanwhile}`, async () => {
         const { mac, values } = trouble.sensor;
@@ -150,8 +152,8 @@ describe('a sample flow of reports and requests', function () {
     const heartbeat = (status: unknown) => trouble.report('heartbeat', { seq: 1, lastCount: 0, status });
     const notice = async () => (await red().next('notices')).payload;
     const taps = { 'sample-offline-watch': 'notices', 'sample-offline-tick': 'seconds' };
-    const deploy = async (seconds: string) => {
-      await deployFresh(LABEL, { env: { OFFLINE_AFTER_SECONDS: seconds }, taps });
+    const deploy = async (seconds: string, hasClock = false) => {
+      await deployFresh(LABEL, { env: { OFFLINE_AFTER_SECONDS: seconds }, taps, hasClock });
       await trouble.ready('sample-offline-reports');
     };
 
@@ -165,6 +167,17 @@ describe('a sample flow of reports and requests', function () {
       await comeBack();
       await pass('seconds', 1);
       assert.equal(red().waiting('notices'), 0);
+      assert.deepEqual(await notice(), { device, gateway: home.mac, state: 'offline' });
+    });
+
+    it('tells a device as offline though the clock was set back since its last heartbeat', async () => {
+      const { mac: device, home } = trouble.sensor;
+      await deploy('2', true);
+      await setClock(trouble.site, DAY_MS);
+      await pass('seconds', 1);
+      await heartbeat(4);
+      await notice();
+      await setClock(trouble.site, 0);
       assert.deepEqual(await notice(), { device, gateway: home.mac, state: 'offline' });
     });
 
@@ -206,6 +219,19 @@ describe('a sample flow of reports and requests', function () {
     assert.equal(await state(), 'is gone');
   });
 
+  it('DFU watch: tells a device as gone though the clock was set back since it was heard', async () => {
+    const taps = { 'sample-dfu-watch': 'dfu', 'sample-dfu-tick': 'dfu-seconds' };
+    await deployFresh('DFU watch', { env: { GONE_AFTER_SECONDS: '2' }, taps, hasClock: true });
+    await trouble.ready('sample-dfu-reports');
+    await setClock(trouble.site, DAY_MS);
+    await pass('dfu-seconds', 1);
+    await trouble.report('dfu', { parent: null, rssi: -60 });
+    const state = async () => ((await red().next('dfu')).payload as { state: string }).state;
+    assert.equal(await state(), 'waits for an update');
+    await setClock(trouble.site, 0);
+    assert.equal(await state(), 'is gone');
+  });
+
   describe('Which gateway hears it best', () => {
     const LABEL = 'Which gateway hears it best';
     const [one, two] = ['e40000000001', 'e40000000002'];
@@ -224,6 +250,19 @@ describe('a sample flow of reports and requests', function () {
       for (const parent of [null, '__proto__', 'x']) await heard(parent, -20);
       await heard(two, -90);
       assert.deepEqual(await nearest(), [two, one]);
+    });
+
+    it('forgets in time what was heard before the clock was set back', async () => {
+      await deployFresh(LABEL, { taps, hasClock: true });
+      await trouble.ready('sample-nearest-reports');
+      await setClock(trouble.site, DAY_MS);
+      await heard(one, -40);
+      await nearest();
+      await setClock(trouble.site, 0);
+      await heard(two, -90);
+      await setClock(trouble.site, 11 * 60_000);
+      await heard(two, -90);
+      assert.deepEqual(await nearest(), [two, null]);
     });
 
     it('still knows the nearest after a deploy, and a level that is no number changes nothing', async () => {
