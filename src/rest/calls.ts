@@ -16,7 +16,7 @@ export async function rename(
   signal?: AbortSignal,
 ): Promise<{ id: string; friendlyName: string }> {
   const params = { device: readDevice(device), name: readName(name) };
-  await client.call('renameDevice', params, { signal });
+  await client.call('renameDevice', params, { signal, order: orderOf(params.device) });
   return { id: params.device, friendlyName: params.name };
 }
 
@@ -42,9 +42,12 @@ export async function removeLabel(
   signal?: AbortSignal,
 ): Promise<{ id: string; label: string }> {
   const params = { device: readDevice(device), label: readLabel(label) };
-  await client.call('removeLabel', params, { signal });
+  await client.call('removeLabel', params, { signal, order: orderOf(params.device) });
   return { id: params.device, label: params.label };
 }
+
+/** What is repeated must not undo what came later for the same device. */
+const orderOf = (device: string): string => device.toLowerCase();
 
 /** Whether a free request with this method (unchecked) only reads. */
 export function isReading(method: unknown): boolean {

@@ -10,6 +10,7 @@ import { TokenKeeper } from './auth.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
 import { HttpAgent, type HttpAnswer, type HttpRequest, LARGEST_BODY } from './http.ts';
+import { Order } from './order.ts';
 import { isLost, type Repeat, repeatOf, retryDelay } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import { Semaphore } from './semaphore.ts';
@@ -27,6 +28,8 @@ const DONE: HttpAnswer = { statusCode: 204, headers: {}, body: '', isCut: false 
 export interface CallOptions {
   /** Aborted: the call ends with CLOSED. */
   signal?: AbortSignal;
+  /** Calls with the same text are sent one after the other as they came, each with all of its attempts. */
+  order?: string;
 }
 
 /**
@@ -46,7 +49,11 @@ export class RestClient {
   readonly #semaphore = new Semaphore(MAX_AT_A_TIME);
   readonly #listeners = new Set<(state: RestState) => void>();
   readonly #closing = new AbortController();
+  readonly #order = new Order();
   #state: RestState = { name: 'idle' };
+  /** The newest state that is not about a call under way. */
+  #lasting: RestState = this.#state;
+  #isLoggingIn = false;
   /** Calls that have not ended. */
   #calls = 0;
 
@@ -95,9 +102,9 @@ export class RestClient {
    * @returns the answer when it is 2xx; 204 without a body when a DELETE is answered with 404 or 410 after an earlier
    *   answer to it was lost: then it is done
    */
-  async send(request: RestRequest, { signal }: CallOptions = {}): Promise<HttpAnswer> {
+  async send(request: RestRequest, { signal, order }: CallOptions = {}): Promise<HttpAnswer> {
     const base = this.#address('baseUrl');
-    return this.#run(signal, async () => {
+    return this.#run(signal, order, async () => {
       const call: Call = { repeat: repeatOf(request.method), signal, isLost: false, isAgain: false };
       const answer = await this.#authorized(base, request, call);
       if (call.isLost && isGone(answer, request)) return DONE;
@@ -144,7 +151,11 @@ export class RestClient {
   }
 
   /** Admits a call and notes its end. */
-  async #run<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+  async #run<Result>(
+    signal: AbortSignal | undefined,
+    order: string | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     if (signal?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
     if (this.#calls >= MAX_AT_A_TIME + MAX_WAITING) {
       const limit = { limit: MAX_WAITING };
@@ -152,7 +163,9 @@ export class RestClient {
     }
     this.#calls++;
     try {
-      const result = await work();
+      const result = await (order === undefined
+        ? work()
+        : this.#order.run(order, this.#either(signal), work));
       this.#enter({ name: 'connected' });
       return result;
     } catch (error) {
@@ -160,6 +173,7 @@ export class RestClient {
       throw error;
     } finally {
       this.#calls--;
+      this.#settle();
     }
   }
 
@@ -181,8 +195,23 @@ export class RestClient {
     }
   }
 
-  /** One login for all who wait, so only closing ends it early. */
+  /** One login for all who wait, so only closing ends it early; when all of them have left, it tells its end itself. */
   async #login(): Promise<string> {
+    this.#isLoggingIn = true;
+    try {
+      const token = await this.#askToken();
+      if (this.#calls === 0) this.#enter({ name: 'connected' });
+      return token;
+    } catch (error) {
+      if (this.#calls === 0) this.#noteFailure(error);
+      throw error;
+    } finally {
+      this.#isLoggingIn = false;
+      this.#settle();
+    }
+  }
+
+  async #askToken(): Promise<string> {
     this.#enter({ name: 'connecting' });
     const { username, password } = this.#settings;
     const request = createRequest('login', { username, password });
@@ -294,7 +323,13 @@ export class RestClient {
     this.#enter(isFailing ? { name: 'failing', reason: reasonOf(error) } : { name: 'connected' });
   }
 
+  /** A call that was ended while it waited leaves no attempt that would follow. */
+  #settle(): void {
+    if (this.#calls === 0 && !this.#isLoggingIn) this.#enter(this.#lasting);
+  }
+
   #enter(state: RestState): void {
+    if (state.name !== 'connecting' && state.name !== 'waiting') this.#lasting = state;
     const reason = 'reason' in state ? state.reason : undefined;
     const before = 'reason' in this.#state ? this.#state.reason : undefined;
     if (this.#state.name === 'closed' || (this.#state.name === state.name && before === reason)) return;

@@ -570,6 +570,22 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'lets 10 000 calls wait for a login, and refuses more',
       ],
     },
+    'Renames and label removals of one device are sent one after the other, in the order in which they came.':
+      {
+        'rest/order': [
+          'do not overtake one that is repeated, so the last name wins',
+          'do not wait for those of another device',
+        ],
+      },
+    'A later one waits until the earlier one has ended, with all its retries.': {
+      'rest/order': [
+        'do not overtake one that is repeated, so the last name wins',
+        'follow one that has failed for good',
+      ],
+    },
+    'So the last name wins.': {
+      'rest/order': 'do not overtake one that is repeated, so the last name wins',
+    },
     'A 401 is answered by one new login and one new attempt.': {
       'rest/client': 'logs in once more on 401 and repeats the call, also a POST',
     },
@@ -668,6 +684,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     '`waiting: …` | yellow ring | all | lost or overloaded, with the reason; the next attempt follows by itself':
       {
+        'rest/stopped': 'is … again, as it was before',
         'nodes/statuses': 'show "waiting: …" as a … … at …',
       },
     '`waiting for labels` | yellow ring | report in | no device list yet; reports are held': {

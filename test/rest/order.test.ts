@@ -1,0 +1,110 @@
+// Changes of one device are carried out in the order in which flows asked for them, also when one is repeated.
+import assert from 'node:assert/strict';
+import { removeLabel, rename } from '../../src/rest/calls.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import { Order } from '../../src/rest/order.ts';
+import { createClient, json, startServer, type TestServer } from './server.ts';
+
+const MAC = 'c0141f68fc3d';
+const ID = `bmac-${MAC}`;
+const NEVER = new AbortController().signal;
+
+describe('changes of one device', () => {
+  let server: TestServer;
+  let client: RestClient;
+  let heard: string[];
+
+  /** Answers the first change with this status, the others with 200. */
+  async function begin(first: number, headers: Record<string, string> = {}): Promise<void> {
+    heard = [];
+    let count = 0;
+    server = await startServer(({ method, url, body }, response) => {
+      const status = count++ === 0 ? first : 200;
+      const what = method === 'PUT' ? JSON.parse(body).name : url.split('/').at(-1);
+      heard.push(`${what} ${status}`);
+      json(response, {}, status, headers);
+    });
+    client = createClient(server.url);
+  }
+  afterEach(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  it('do not overtake one that is repeated, so the last name wins', async () => {
+    await begin(503);
+    await Promise.all([
+      rename(client, MAC, 'first'),
+      rename(client, ID, 'second'),
+      removeLabel(client, MAC.toUpperCase(), 'label'),
+      rename(client, ID, 'third'),
+    ]);
+    assert.deepEqual(heard, ['first 503', 'first 200', 'second 200', 'label 200', 'third 200']);
+  });
+
+  it('follow one that has failed for good', async () => {
+    await begin(404);
+    const [first, second] = await Promise.allSettled([
+      rename(client, MAC, 'first'),
+      rename(client, MAC, 'second'),
+    ]);
+    assert.deepEqual([first.status, second.status], ['rejected', 'fulfilled']);
+    assert.deepEqual(heard, ['first 404', 'second 200']);
+  });
+
+  it('do not wait for those of another device', async () => {
+    await begin(200);
+    let open = (): void => undefined;
+    const { answer } = server;
+    server.answer = (request, response) => {
+      open = () => answer(request, response);
+      server.answer = answer;
+      asked();
+    };
+    let asked = (): void => undefined;
+    const hasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const slow = rename(client, MAC, 'slow');
+    await hasAsked;
+    await rename(client, 'c0141f68fc3e', 'quick');
+    open();
+    await slow;
+    assert.deepEqual(heard, ['quick 200', 'slow 200']);
+  });
+
+  it('that are stopped while they wait are not sent, and those behind still wait', async () => {
+    await begin(503);
+    const stop = new AbortController();
+    const first = rename(client, MAC, 'first');
+    const second = rename(client, MAC, 'second', stop.signal);
+    const third = rename(client, MAC, 'third');
+    stop.abort();
+    await assert.rejects(second, { code: 'CLOSED' });
+    const fourth = rename(client, MAC, 'fourth');
+    await Promise.all([first, third, fourth]);
+    assert.deepEqual(heard, ['first 503', 'first 200', 'third 200', 'fourth 200']);
+  });
+
+  it('end with CLOSED when the service closes, and count among the 10 000 that may wait', async () => {
+    await begin(200);
+    server.answer = () => undefined;
+    const calls = Array.from({ length: 10_004 }, () => rename(client, MAC, 'x').catch(({ code }) => code));
+    await assert.rejects(rename(client, MAC, 'x'), { code: 'QUEUE_FULL' });
+    await client.close();
+    assert.deepEqual([...new Set(await Promise.all(calls))], ['CLOSED']);
+  });
+
+  it('leave nothing behind when they have ended', async () => {
+    await begin(200);
+    const order = new Order();
+    await Promise.allSettled([
+      order.run('a', NEVER, async () => 1),
+      order.run('a', NEVER, async () => assert.fail()),
+      order.run('b', AbortSignal.abort(), async () => 2),
+      order.run('b', AbortSignal.abort(), async () => 2),
+    ]);
+    await new Promise(setImmediate);
+    assert.equal(order.size, 0);
+  });
+});
