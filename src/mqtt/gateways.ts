@@ -11,7 +11,8 @@ import { Intake, type IntakeTargets } from './intake.ts';
 import { Leftovers } from './leftovers.ts';
 import type { ReadFilter } from './report-filter.ts';
 import { type Membership, type ReportListener, Reports } from './reports.ts';
-import { Requests, type SendOptions, timedOut } from './requests.ts';
+import { timedOut } from './request-errors.ts';
+import { Requests, type SendOptions } from './requests.ts';
 import type { MqttState } from './state.ts';
 
 /** A redeploy takes the last user away and brings it back a moment later: the connection waits that long. */
@@ -176,7 +177,7 @@ export class Gateways {
     const { gateway, device, suffix } = request;
     const key = `${gateway}/${device}/${suffix}/${String(sample.time)}`;
     const { signal, timeout = this.#settings.requestTimeout } = options;
-    const limits = { signal, timeout, late: () => timedOut({ request, timeout }) };
+    const limits = { signal, timeout, late: () => timedOut(request, timeout) };
     const send = () => this.#sendAck(request, options, (body) => read(request, body));
     const answer = await this.#acknowledgements.once(key, options.wait, send, limits);
     return answer as T | undefined;

@@ -1,11 +1,21 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
-import { ServiceError } from '../errors.ts';
+import type { ServiceError } from '../errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { Deadlines, type Look } from './deadlines.ts';
-import { InFlight, type InFlightItem } from './in-flight.ts';
-import { type Lane, Outbox } from './outbox.ts';
+import { GatewayLine, type Owner, type Pending } from './gateway-line.ts';
+import { InFlight } from './in-flight.ts';
+import type { Lane } from './outbox.ts';
+import {
+  closed,
+  notJson,
+  queueFull,
+  refusedAnswers,
+  refusedRequest,
+  timedOut,
+  unsent,
+} from './request-errors.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;
@@ -15,7 +25,6 @@ const MAX_UNAWAITED = 10_000;
 const MAX_GATEWAYS = 10_000;
 /** How many are looked at to find one with nothing to do. */
 const MAX_LOOKS = 100;
-const BODY_SHOWN = 500;
 
 export interface RequestLimits {
   maxInFlight: number;
@@ -48,64 +57,11 @@ export interface SendOptions {
   awaitAnswer: boolean;
 }
 
-interface Pending extends InFlightItem {
-  request: BuiltRequest;
-  gateway: Gateway;
-  lane: Lane;
-  priority: number;
-  timeout: number;
-  owner: Owner;
-  sent: (() => void) | undefined;
-  delivered: (() => void) | undefined;
-  awaitAnswer: boolean;
-  isGone: boolean;
-  /** In flight, it takes one of the gateway's places. */
-  isCounted: boolean;
-  /** Index in `sent` of the gateway. */
-  sentAt: number;
-  /** In milliseconds of `performance.now()`; infinite while it waits for its turn at an open gateway. */
-  deadline: number;
-  resolve(body: unknown): void;
-  reject(error: ServiceError): void;
-}
-
-/** Who asks: its signal ends all of its requests. */
-interface Owner {
-  readonly pending: Set<Pending>;
-  /** Stops listening to the signal. */
-  forget(): void;
-}
-
-class Gateway {
-  readonly id: string;
-  readonly filter: string;
-  readonly outbox: Outbox<Pending>;
-  /** What was sent and may still be answered. */
-  readonly sent: Pending[] = [];
-  requestsInFlight = 0;
-  acksInFlight = 0;
-  waiting = 0;
-  /** The broker was asked for the filter and has not said yet. */
-  isAsked = false;
-  /** A request that has left can make room for the next one before its publishing returns. */
-  isSending = false;
-
-  constructor(id: string, filter: string, places: number) {
-    this.id = id;
-    this.filter = filter;
-    this.outbox = new Outbox(places);
-  }
-
-  get isIdle(): boolean {
-    return this.waiting === 0 && this.sent.length === 0;
-  }
-}
-
 export class Requests {
   readonly #limits: RequestLimits;
   readonly #topics: Topics;
   readonly #transport: RequestTransport;
-  readonly #gateways = new Map<string, Gateway>();
+  readonly #gateways = new Map<string, GatewayLine>();
   readonly #inFlight = new InFlight<Pending>();
   readonly #owners = new Map<AbortSignal, Owner>();
   readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
@@ -178,7 +134,7 @@ export class Requests {
     }
     // A retained answer is an old one: without an id it belongs to nobody.
     if (retained) return true;
-    const only = onlyOne(gateway.sent, ({ request }) => request.device === device && request.suffix === rest);
+    const only = gateway.onlySent(device, rest);
     if (only) this.#answered(only, body ?? payload);
     return true;
   }
@@ -217,11 +173,11 @@ export class Requests {
     this.#ask(gateway);
   }
 
-  #gatewayOf(id: string): Gateway {
+  #gatewayOf(id: string): GatewayLine {
     let gateway = this.#gateways.get(id);
     if (!gateway) {
       if (this.#gateways.size >= MAX_GATEWAYS) this.#forgetIdleGateway();
-      gateway = new Gateway(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
+      gateway = new GatewayLine(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
       this.#gateways.set(id, gateway);
       // Asked for at once, so that the broker knows it as soon as it is there.
       this.#transport.ensureFilter(gateway.filter, () => {});
@@ -230,7 +186,7 @@ export class Requests {
   }
 
   /** A subscription that the broker refuses is not asked for again when no request needs it. */
-  #forgetIfIdle(gateway: Gateway): void {
+  #forgetIfIdle(gateway: GatewayLine): void {
     if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) return;
     this.#gateways.delete(gateway.id);
     this.#transport.releaseFilter(gateway.filter);
@@ -251,7 +207,7 @@ export class Requests {
   }
 
   /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
-  #ask(gateway: Gateway): void {
+  #ask(gateway: GatewayLine): void {
     if (gateway.isAsked || gateway.waiting === 0 || !this.#transport.connected) return;
     gateway.isAsked = true;
     this.#transport.ensureFilter(gateway.filter, (refused) => {
@@ -266,11 +222,11 @@ export class Requests {
     });
   }
 
-  #isOpen(gateway: Gateway): boolean {
+  #isOpen(gateway: GatewayLine): boolean {
     return this.#transport.connected && this.#transport.isFilterActive(gateway.filter);
   }
 
-  #sendNext(gateway: Gateway): void {
+  #sendNext(gateway: GatewayLine): void {
     if (gateway.isSending || !this.#isOpen(gateway)) return;
     gateway.isSending = true;
     for (;;) {
@@ -285,10 +241,8 @@ export class Requests {
   #publish(pending: Pending): void {
     const { request, gateway } = pending;
     pending.deadline = performance.now() + pending.timeout;
-    pending.isCounted = true;
-    countFlight(pending, 1);
     this.#inFlight.add(pending);
-    pending.sentAt = gateway.sent.push(pending) - 1;
+    gateway.add(pending);
     pending.sent?.();
     this.#sentDeadlines.add(pending.deadline);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
@@ -301,7 +255,7 @@ export class Requests {
     const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
-      if (pending.deadline <= now) this.#fail(pending, timedOut(pending));
+      if (pending.deadline <= now) this.#fail(pending, timedOut(pending.request, pending.timeout));
       else next = Math.min(next, pending.deadline);
     }
     return { next, looked: items.length };
@@ -314,7 +268,8 @@ export class Requests {
       looked += gateway.waiting;
       if (gateway.waiting === 0 || this.#isOpen(gateway)) continue;
       for (const pending of [...gateway.outbox]) {
-        if (pending.deadline <= now) this.#drop(pending, this.#unreachable(pending));
+        if (pending.deadline <= now)
+          this.#drop(pending, unsent(this.#transport.broker, this.#transport.connected, pending.timeout));
         else next = Math.min(next, pending.deadline);
       }
     }
@@ -325,7 +280,7 @@ export class Requests {
   #published(pending: Pending, error: Error | undefined): void {
     const code = (error as { code?: unknown } | undefined)?.code;
     if (typeof code === 'number' && code >= 0x80) {
-      this.#fail(pending, this.#refused(undefined));
+      this.#fail(pending, refusedRequest(this.#transport.broker));
       return;
     }
     if (error) return;
@@ -336,18 +291,17 @@ export class Requests {
   /** It makes room for others; its answer is kept for one who may ask for it later. */
   #leaveUnawaited(pending: Pending): void {
     if (this.#unawaited >= MAX_UNAWAITED) {
-      this.#fail(pending, timedOut(pending));
+      this.#fail(pending, timedOut(pending.request, pending.timeout));
       return;
     }
-    pending.isCounted = false;
-    countFlight(pending, -1);
+    pending.gateway.uncount(pending);
     this.#unawaited++;
     this.#sendNext(pending.gateway);
   }
 
   #answered(pending: Pending, body: unknown): void {
     if (!this.#settle(pending)) return;
-    if (body instanceof Uint8Array) pending.reject(notJson(pending, body));
+    if (body instanceof Uint8Array) pending.reject(notJson(pending.request, body));
     else pending.resolve(body);
     this.#sendNext(pending.gateway);
   }
@@ -362,14 +316,13 @@ export class Requests {
   #settle(pending: Pending): boolean {
     if (!this.#inFlight.remove(pending)) return false;
     pending.owner.pending.delete(pending);
-    removeSent(pending);
-    if (pending.isCounted) countFlight(pending, -1);
-    else this.#unawaited--;
+    if (!pending.isCounted) this.#unawaited--;
+    pending.gateway.remove(pending);
     return true;
   }
 
   /** While the broker (or its grant) is away, a waiting request has its timeout and then ends `NOT_CONNECTED`. */
-  #watchUnsent(gateway: Gateway): void {
+  #watchUnsent(gateway: GatewayLine): void {
     if (gateway.waiting === 0) return;
     const isOpen = this.#isOpen(gateway);
     const now = performance.now();
@@ -384,8 +337,9 @@ export class Requests {
     this.#unsentDeadlines.add(pending.deadline);
   }
 
-  #dropAll(gateway: Gateway): void {
-    for (const pending of [...gateway.outbox]) this.#drop(pending, this.#refused(gateway));
+  #dropAll(gateway: GatewayLine): void {
+    for (const pending of [...gateway.outbox])
+      this.#drop(pending, refusedAnswers(this.#transport.broker, gateway.filter));
   }
 
   #drop(pending: Pending, error: ServiceError): void {
@@ -422,49 +376,6 @@ export class Requests {
     for (const pending of ended) this.#drop(pending, closed());
     for (const pending of ended) this.#fail(pending, closed());
   }
-
-  #unreachable({ timeout }: Pending): ServiceError {
-    const { broker, connected } = this.#transport;
-    const reason = connected ? 'notGranted' : 'unreachable';
-    return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
-  }
-
-  #refused(gateway: Gateway | undefined): ServiceError {
-    const { broker } = this.#transport;
-    return gateway
-      ? new ServiceError(
-          'NOT_CONNECTED',
-          'refusedSubscription',
-          { broker },
-          { broker, filter: gateway.filter },
-        )
-      : new ServiceError('NOT_CONNECTED', 'refusedPublish', { broker }, { broker });
-  }
-}
-
-function countFlight({ gateway, lane }: Pending, change: 1 | -1): void {
-  if (lane === 'ack') gateway.acksInFlight += change;
-  else gateway.requestsInFlight += change;
-}
-
-/** The one item that fits; undefined when there are more. */
-function onlyOne<T>(items: readonly T[], fits: (item: T) => boolean): T | undefined {
-  let found: T | undefined;
-  for (const item of items) {
-    if (!fits(item)) continue;
-    if (found) return undefined;
-    found = item;
-  }
-  return found;
-}
-
-/** In constant time: the last one takes the place of the one that leaves. */
-function removeSent(pending: Pending): void {
-  const { sent } = pending.gateway;
-  const last = sent.pop() as Pending;
-  if (last === pending) return;
-  sent[pending.sentAt] = last;
-  last.sentAt = pending.sentAt;
 }
 
 /** The JSON object of an answer; undefined for anything else. */
@@ -472,24 +383,4 @@ function parse(payload: Buffer): Record<string, unknown> | undefined {
   const body = parseJson(payload.toString());
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   return isObject ? (body as Record<string, unknown>) : undefined;
-}
-
-function closed(): ServiceError {
-  return new ServiceError('CLOSED', 'stopped');
-}
-
-function queueFull(limit: number): ServiceError {
-  return new ServiceError('QUEUE_FULL', 'waiting', { limit }, { limit });
-}
-
-/** @param timeout milliseconds */
-export function timedOut({ request, timeout }: { request: BuiltRequest; timeout: number }): ServiceError {
-  const { gateway, device, operation, identifier } = request;
-  const cause = { gateway, device, operation, identifier, timeout };
-  return new ServiceError('TIMEOUT', 'noAnswer', cause, { gateway, device, operation, timeout });
-}
-
-function notJson({ request }: Pending, body: Uint8Array): ServiceError {
-  const text = Buffer.from(body).toString().slice(0, BODY_SHOWN);
-  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway: request.gateway });
 }

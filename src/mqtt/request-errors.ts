@@ -1,0 +1,43 @@
+// How a request ends without an answer, in the codes of the contract.
+import { ServiceError } from '../errors.ts';
+import type { BuiltRequest } from '../protocol/operations/index.ts';
+
+const BODY_SHOWN = 500;
+
+export function closed(): ServiceError {
+  return new ServiceError('CLOSED', 'stopped');
+}
+
+export function queueFull(limit: number): ServiceError {
+  return new ServiceError('QUEUE_FULL', 'waiting', { limit }, { limit });
+}
+
+/** @param timeout milliseconds */
+export function timedOut(
+  { gateway, device, operation, identifier }: BuiltRequest,
+  timeout: number,
+): ServiceError {
+  const cause = { gateway, device, operation, identifier, timeout };
+  return new ServiceError('TIMEOUT', 'noAnswer', cause, { gateway, device, operation, timeout });
+}
+
+export function notJson({ gateway }: BuiltRequest, body: Uint8Array): ServiceError {
+  const text = Buffer.from(body).toString().slice(0, BODY_SHOWN);
+  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway });
+}
+
+/** It could not be sent in its time. @param timeout milliseconds */
+export function unsent(broker: string, isConnected: boolean, timeout: number): ServiceError {
+  const reason = isConnected ? 'notGranted' : 'unreachable';
+  return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
+}
+
+/** The broker refuses the topic filter of the answers. */
+export function refusedAnswers(broker: string, filter: string): ServiceError {
+  return new ServiceError('NOT_CONNECTED', 'refusedSubscription', { broker }, { broker, filter });
+}
+
+/** The broker refuses the request itself. */
+export function refusedRequest(broker: string): ServiceError {
+  return new ServiceError('NOT_CONNECTED', 'refusedPublish', { broker }, { broker });
+}
