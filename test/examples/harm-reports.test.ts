@@ -234,7 +234,7 @@ describe('a sample flow of reports and requests', function () {
 
   describe('Which gateway hears it best', () => {
     const LABEL = 'Which gateway hears it best';
-    const [one, two] = ['e40000000001', 'e40000000002'];
+    const [one, two, three] = ['e40000000001', 'e40000000002', 'e40000000003'];
     const taps = { 'sample-nearest-nearest': 'nearest' };
     const heard = (parent: unknown, rssi: unknown) => trouble.report('rssi', { parent, rssi });
     const nearest = async () => {
@@ -259,10 +259,11 @@ describe('a sample flow of reports and requests', function () {
       await heard(one, -40);
       await nearest();
       await setClock(trouble.site, 0);
-      await heard(two, -90);
+      await heard(two, -20);
+      assert.deepEqual(await nearest(), [two, one]);
       await setClock(trouble.site, 11 * 60_000);
-      await heard(two, -90);
-      assert.deepEqual(await nearest(), [two, null]);
+      await heard(three, -90);
+      assert.deepEqual(await nearest(), [three, null]);
     });
 
     it('still knows the nearest after a deploy, and a level that is no number changes nothing', async () => {
