@@ -169,6 +169,28 @@ describe('the sample flow Low battery to label', function () {
     await attached(gateways[1]);
   });
 
+  it('removes its old label after a change of LABEL, and the new one only when it was attached', async () => {
+    const adaptation = { env: { BATTERIES_FILE: `batteries-${file + 1}.json`, LABEL: 'battery' }, taps };
+    await deployFresh();
+    await level(10);
+    await attached();
+    await deploySample(trouble.site, SAMPLE, adaptation);
+    await trouble.ready(reports);
+    await level(10);
+    await removed();
+    assert.ok(!isLabelled());
+
+    const refuse = service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/devices' });
+    await level(10);
+    await red().next('tried', ({ error }) => error !== undefined);
+    refuse();
+    trouble.listed(gateways[0]!).labels.push('battery');
+    await level(100);
+    await settle();
+    assert.deepEqual(changes(), ['POST 200', 'DELETE 200', 'POST 403']);
+    trouble.listed(gateways[0]!).labels.pop();
+  });
+
   it('tries again what was refused, and removes nothing that was not attached', async () => {
     await deployFresh();
     const refuse = service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/devices' });
