@@ -2,7 +2,7 @@
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
 import { checkTimeout } from '../shared/env.ts';
-import { change, readProperty } from '../shared/message.ts';
+import { change, readKey } from '../shared/message.ts';
 import { registerAction } from '../shared/runtime.ts';
 import { CREDENTIALS, type GwWriteConfig, type KeyCredentials, upgrade } from './config.ts';
 
@@ -34,7 +34,7 @@ export default function registerGwWrite(RED: NodeAPI): void {
         // Most fields are there at once; to await them all the same would cost every request a turn.
         const given = read(msg);
         const values = given instanceof Promise ? await given : given;
-        const input = { ...values, form, key: readProperty(msg, 'key') ?? credential('key') };
+        const input = { ...values, form, key: readKey(msg, () => credential('key')) };
         const answer = await session.request('write', input, options);
         const { response, gateway, device, identifier } = answer;
         const named = identifier === undefined ? undefined : { identifier };

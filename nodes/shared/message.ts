@@ -14,6 +14,15 @@ export function readProperty(msg: NodeMessage, name: string, field = name): unkn
   }
 }
 
+/** The network key of a request; an empty one is refused without showing it: the request would go out without a key. */
+export function readKey(msg: NodeMessage, stored: () => string | undefined): unknown {
+  const key = readProperty(msg, 'key');
+  if (key === '') {
+    throw invalidInput('key', undefined, 'missing');
+  }
+  return key ?? stored();
+}
+
 /** The message with these values; a copy where it cannot be changed, so that what was done is told in any case. */
 export function change<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg, values: object): Msg {
   try {

@@ -60,6 +60,21 @@ describeNodes('the gateway nodes', (start) => {
       assert.equal(sent().payload?.key, 'ffeeddccbbaa99887766554433221100');
     });
 
+    for (const type of ['mt-gw-read', 'mt-gw-write']) {
+      it(`refuses an empty key of the message, and takes the stored one without any: ${type}`, async () => {
+        const flow = await run({ type }, { key: '00112233445566778899aabbccddeeff' });
+        const msg = { ...box.demo, identifier: 'led-timeout', payload: 5 };
+        flow.send('n', { ...msg, key: '' });
+        const { error } = await flow.next('errors');
+        assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'key']);
+        assert.equal(box.calls.operations.length, 0);
+        const answered = once(box.events, 'answered');
+        flow.send('n', { ...msg, key: null });
+        await answered;
+        assert.equal(sent().payload?.key, '00112233445566778899aabbccddeeff');
+      });
+    }
+
     it('tells of a request that the gateway has refused with the whole response', async () => {
       const flow = await run({ type: 'mt-gw-read' });
       flow.send('n', { ...box.demo, identifier: '7e', _msgid: 'q2' });
