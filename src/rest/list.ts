@@ -1,4 +1,5 @@
 // A device list as flows ask for it: filtered, limited, with the next page on its way while one is in use.
+import { invalidInput } from '../errors.ts';
 import { readQuery } from './addresses.ts';
 import type { DevicePage } from './answers.ts';
 import type { RestClient } from './client.ts';
@@ -31,6 +32,7 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
   const { pageSize, limit } = options;
   const passes = createDeviceFilter(options);
   const query = readQuery(options.query);
+  refuseOwn(query, client);
   let room = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   const left = new AbortController();
   const signal = AbortSignal.any([options.signal, left.signal]);
@@ -56,4 +58,10 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
     // A page on its way is not waited for.
     left.abort();
   }
+}
+
+/** What is set for every page would replace what was asked for without a word. */
+function refuseOwn(query: Record<string, unknown>, { settings }: RestClient): void {
+  const own = ['MaxResults', settings.pageTokenParam].find((name) => (query[name] ?? null) !== null);
+  if (own !== undefined) throw invalidInput('query', own, 'ownParameter');
 }

@@ -126,6 +126,18 @@ describe('listing', () => {
     assert.equal(held[0]!.writableFinished, false);
   });
 
+  for (const name of ['MaxResults', 'NextToken']) {
+    it(`refuses ${name} in the query, which would be replaced, unless it is left out`, async () => {
+      server.answer = (_, response) => json(response, { items: TWO });
+      await assert.rejects(all({ query: { [name]: 5 } }), {
+        code: 'INVALID_INPUT',
+        cause: { field: 'query', value: name },
+      });
+      assert.equal(server.calls.length, 0);
+      assert.equal((await all({ query: { [name]: null } })).length, 1);
+    });
+  }
+
   it('ends with CLOSED when its node is stopped while the next page is on its way', async () => {
     const stop = new AbortController();
     const asked = holdSecond();
