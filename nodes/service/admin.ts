@@ -1,8 +1,9 @@
 // What the editor asks of a deployed service: lists for its pickers, a preview, and a test of unsaved settings.
 import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
-import type { Session } from '../../src/index.ts';
-import { readNumber } from '../shared/defaults.ts';
+import { ServiceError, type Session } from '../../src/index.ts';
+import { asText, hasEnv, readNumber } from '../shared/defaults.ts';
+import { savedNode } from '../shared/env.ts';
 import type { ServiceNode } from '../shared/runtime.ts';
 import { toFlowError } from '../shared/text.ts';
 import { testConnection } from './connection-test.ts';
@@ -34,19 +35,32 @@ type Ask = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) 
 /** Answers with JSON: 404 while the service is not deployed, 502 with the reason when it cannot say. */
 function answer(RED: NodeAPI, ask: Ask): RequestHandler {
   return async (req, res) => {
+    const service = findForEditor(RED, String(req.params.id));
     try {
-      const service = findForEditor(RED, String(req.params.id));
       if (!service) {
         res.status(404).json([]);
       } else if (service.session) {
         res.json(await ask(service.session, req, service, RED));
       } else {
-        refuse(RED, res, service.problem);
+        refuse(RED, res, withoutVariable(RED, service, service.problem));
       }
     } catch (error) {
-      refuse(RED, res, error);
+      refuse(RED, res, service ? withoutVariable(RED, service, error) : error);
     }
   };
+}
+
+/** Whoever may read need not know the environment of the server: of what a variable brought only the property shows. */
+function withoutVariable(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'INVALID_INPUT') {
+    return error;
+  }
+  const { field } = error.cause;
+  if (!hasEnv(asText(savedNode(RED, service)[String(field)]))) {
+    return error;
+  }
+  const { key, values } = error.text;
+  return new ServiceError(error.code, key.slice(error.code.length + 1), { field }, { ...values, value: '…' });
 }
 
 function refuse(RED: NodeAPI, res: Response, error: unknown): void {

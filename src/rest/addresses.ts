@@ -14,7 +14,8 @@ export interface BaseAddress {
  *   wherever the address shows), a query or fragment
  */
 export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): BaseAddress {
-  const shown = text.replace(/\/\/.*@/, '//…@');
+  // Neither the login nor the query, which may be a token.
+  const shown = text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, '');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:\/\//i.test(text.trim()) || url.search || url.hash) {
     throw invalidInput(field, shown, 'notHttpUrl');

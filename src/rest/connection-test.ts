@@ -2,6 +2,7 @@
 import { type ErrorCode, type ErrorText, ServiceError } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import type { RestSettings } from '../settings.ts';
+import { readBaseAddress } from './addresses.ts';
 import type { DevicePage } from './answers.ts';
 import { RestClient } from './client.ts';
 import { devicePages } from './pages.ts';
@@ -23,7 +24,7 @@ const LONGEST_CALL = 4500;
 
 /**
  * Logs in and lists one device with a client of its own: no cache, no retries, nothing shared, no log. Never rejects.
- * @param signal aborted: ends with the code CLOSED
+ * @param signal aborted: ends with the code CLOSED, after a time of its own (`AbortSignal.timeout`) with NETWORK
  */
 export async function testRest(settings: RestSettings, signal: AbortSignal): Promise<RestTest> {
   const start = performance.now();
@@ -37,13 +38,26 @@ export async function testRest(settings: RestSettings, signal: AbortSignal): Pro
     const key = devices > 0 ? 'test.restOk' : 'test.restEmpty';
     return { ok: true, text: { key, values: { devices } }, ms: took(), devices };
   } catch (error) {
-    const known =
-      error instanceof ServiceError
-        ? error
-        : new ServiceError('NETWORK', 'unreachable', {}, { code: 'UNKNOWN' });
+    const told = knownError(error);
+    const known = told.code === 'CLOSED' && isOver(signal) ? lateError(settings, took()) : told;
     const text = { key: `error.${known.text.key}`, values: known.text.values };
     return { ok: false, code: known.code, text, ms: took(), devices: 0 };
   } finally {
     await client.close();
   }
+}
+
+const isOver = ({ reason }: AbortSignal): boolean =>
+  reason instanceof Error && reason.name === 'TimeoutError';
+
+/** Each call was in time, but all of them were not. */
+function lateError({ baseUrl }: RestSettings, timeout: number): ServiceError {
+  const { origin } = readBaseAddress('baseUrl', baseUrl);
+  return new ServiceError('NETWORK', 'timeout', { code: 'ETIMEDOUT' }, { host: origin, timeout });
+}
+
+function knownError(error: unknown): ServiceError {
+  return error instanceof ServiceError
+    ? error
+    : new ServiceError('NETWORK', 'unreachable', {}, { code: 'UNKNOWN' });
 }

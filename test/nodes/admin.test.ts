@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type Answer, json, startServer } from '../rest/server.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -46,6 +47,24 @@ describeNodes('the admin endpoints', (start) => {
       },
     ]);
   });
+
+  for (const [title, properties] of [
+    ['the service cannot start', { topicPrefix: '${MT_SECRET}+' }],
+    ['a call cannot begin', { authHeader: '${MT_SECRET}: x' }],
+  ] as const) {
+    it(`show nothing of a variable because of which ${title}, but the property`, async () => {
+      process.env.MT_SECRET = 'top-secret';
+      const flow = await start(
+        flowAround(serviceNode(box, properties), { id: 'n', type: 'mt-device-list' }),
+        { credentials: secretsOf(box) },
+      );
+      const { status, body } = await flow.get('/mt-service/svc/devices');
+      delete process.env.MT_SECRET;
+      assert.equal(status, 400);
+      assert.doesNotMatch(JSON.stringify(body), /top-secret/);
+      assert.match((body as { message: string }).message, /…$/);
+    });
+  }
 
   it('show no more than was asked for', async () => {
     const flow = await run();
@@ -264,6 +283,30 @@ describeNodes('the admin endpoints', (start) => {
       assert.match(verdicts.rest.message, /refused/);
       assert.match(verdicts.mqtt.message, /ECONNREFUSED/);
       assert.doesNotMatch(JSON.stringify(verdicts), /not-the-password/);
+    });
+
+    it('takes credentials that are null as none', async () => {
+      const flow = await run();
+      const body = { ...serviceNode(box), brokerUrl: '', credentials: null };
+      const answer = await flow.post('/mt-service/test', body);
+      assert.equal(answer.status, 200);
+      assert.equal((answer.body as Verdicts).rest.message, 'error.NOT_CONFIGURED.credentials');
+    });
+
+    it('says of a service that is slow with every call that it did not answer in time', async () => {
+      const timers: NodeJS.Timeout[] = [];
+      const late =
+        (answer: Answer): Answer =>
+        (request, response) =>
+          void timers.push(setTimeout(() => answer(request, response), 4_200));
+      const slow = await startServer(late((_, response) => json(response, {}, 401)));
+      slow.login = late(slow.login);
+      const flow = await run();
+      const body = { authUrl: slow.url, baseUrl: slow.url, credentials: { username: 'a', password: 'b' } };
+      const { rest } = (await flow.post('/mt-service/test', body)).body as Verdicts;
+      timers.forEach(clearTimeout);
+      await slow.stop();
+      assert.equal(rest.message, 'error.NETWORK.timeout');
     });
 
     it('skips a half without an address', async () => {
