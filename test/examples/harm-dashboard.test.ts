@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import dashboard from '../../examples/dashboard/Live dashboard.json' with { type: 'json' };
 import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { clockOf, withClock } from './import.ts';
 
 const FLOW = dashboard as unknown as NodeConfig[];
 const PARTS = ['dashboard-network', 'dashboard-request', 'dashboard-happened', 'dashboard-snapshot'];
@@ -25,7 +26,7 @@ describe('the flow of the dashboard', function () {
     );
     const z = tab.id;
     const parts = PARTS.map((id) => ({
-      ...nodeOf(id),
+      ...withClock(nodeOf(id)),
       wires: nodeOf(id).wires!.map((_, port) => [`${id}-${port}`]),
     }));
     const sources = PARTS.map((id) => ({ ...source(`to-${id}`, [id]), z }));
@@ -41,7 +42,15 @@ describe('the flow of the dashboard', function () {
       onceDelay: 0.1,
       wires: [['up']],
     };
-    await red.deploy([{ ...tab, env }, ...parts, ...sources, ...sinks, last, { ...sink('up'), z }]);
+    await red.deploy([
+      { ...tab, env },
+      ...clockOf(z),
+      ...parts,
+      ...sources,
+      ...sinks,
+      last,
+      { ...sink('up'), z },
+    ]);
     await red.next('up');
   }
 
@@ -96,6 +105,26 @@ describe('the flow of the dashboard', function () {
     }
     ask({ operation: 'read', device: 'constructor', identifier: 'alarm' });
     assert.equal((await asked()).gateway, undefined);
+  });
+
+  it('forgets a device after a day of silence, and the longest silent of more than 2000', async () => {
+    await deploy();
+    const name = (index: number) => index.toString(16).padStart(12, '0');
+    const report = { kind: 'dfu', time: new Date().toISOString() };
+    for (let index = 0; index < 2100; index++) {
+      const msg = { device: name(index), gateway: 'c0141f68fc3d', report };
+      red.send('to-dashboard-network', msg);
+    }
+    const shown = async () => {
+      red.send('to-dashboard-snapshot', {});
+      const { devices } = (await red.next('dashboard-snapshot-0')).payload as { devices: { mac: string }[] };
+      return devices.map(({ mac }) => mac);
+    };
+    const macs = await shown();
+    assert.deepEqual([macs.length, macs[0], macs.at(-1)], [2000, name(100), name(2099)]);
+    red.send('clock', { ahead: 86_400_000 });
+    red.send('to-dashboard-network', { device: name(1), gateway: 'c0141f68fc3d', report });
+    assert.deepEqual(await shown(), [name(1)]);
   });
 
   it('shows a picture whatever reports say of parents, levels and times', async () => {

@@ -54,17 +54,18 @@ function earsOf(z: string): NodeConfig[] {
   ];
 }
 
-/** Takes the place of the clock in a function node: the real one, and how far it is ahead. */
+// Takes the place of the clock in a function node: the real one, and how far it is ahead.
 const CLOCK = `class Date extends globalThis.Date { static now() { return super.now() + (flow.get('ahead') ?? 0); } }
 `;
 
-const withClock = (node: NodeConfig): NodeConfig =>
+/** A function node that reads a clock that can be set. */
+export const withClock = (node: NodeConfig): NodeConfig =>
   node.type === 'function'
     ? { ...node, func: CLOCK + node.func, initialize: node.initialize && CLOCK + node.initialize }
     : node;
 
 /** Nodes that set the clock of a tab. */
-const clockOf = (z: string): NodeConfig[] => [
+export const clockOf = (z: string): NodeConfig[] => [
   { ...source('clock', ['clock-set']), z },
   { ...sink('clock-set'), func: `flow.set('ahead', msg.ahead); ${sink('clock-set').func}`, z },
 ];
