@@ -165,8 +165,9 @@ export class RequestLedger {
     for (const gateway of new Set(this.open.map((one) => one.gateway))) {
       const own = this.open.filter((one) => one.gateway === gateway);
       const sent = own.filter(({ arrivals }) => arrivals.length > 0);
-      const waiting = own.filter((one) => one.arrivals.length === 0 && !this.#isFollower(one));
-      const isSure = waiting.every((one) => one.connections === connections);
+      const unseen = own.filter(({ arrivals }) => arrivals.length === 0);
+      const isSure = unseen.every((one) => one.connections === connections);
+      const waiting = unseen.filter((one) => !this.#isFollower(one));
       if (!isSure || sent.length >= maxInFlight) continue;
       const acks = sent.filter(({ lane }) => lane === 'ack').length;
       const next = waiting.find(({ lane }) => lane === 'request' || acks < Math.max(1, maxInFlight / 2));
