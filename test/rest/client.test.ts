@@ -139,21 +139,16 @@ describe('REST client', () => {
       assert.equal(server.logins.length, 3);
     });
 
-    for (const status of [429, 500, 302]) {
-      it(`does not take ${status} for a sign that the service accepts the token`, async () => {
-        const statuses = [401, 401, status, 401, status, 401];
+    for (const status of [200, 299, 302, 399, 400, 403, 404, 428, 429, 430, 499, 500, 503]) {
+      const isAccepted = status < 300 || (status >= 400 && status < 500 && status !== 429);
+      it(`${isAccepted ? 'takes' : 'does not take'} ${status} for a sign that the service accepts the token`, async () => {
+        const statuses = [status, 401, 401, 401, 401];
         server.answer = (_, response) => json(response, {}, statuses.shift(), { 'retry-after': '9999' });
-        for (let time = 0; time < 5; time++) await failure(client.send(POST));
-        assert.equal(server.logins.length, 2);
+        for (let time = 0; time < 3; time++) await client.send(POST).catch(() => undefined);
+        // A token that was accepted may have been revoked, so that the next one is only the first that is refused.
+        assert.equal(server.logins.length, isAccepted ? 3 : 2);
       });
     }
-
-    it('takes a token for accepted when a call is refused for another reason', async () => {
-      const statuses = [404, 401, 401, 403, 401, 401];
-      server.answer = (_, response) => json(response, {}, statuses.shift());
-      for (let time = 0; time < 4; time++) await failure(client.send(LIST));
-      assert.equal(server.logins.length, 3);
-    });
 
     it('logs in anew at once after a login that failed for another reason than the password', async () => {
       const { login } = server;
@@ -166,8 +161,9 @@ describe('REST client', () => {
     for (const statusCode of [400, 401, 403]) {
       it(`reports ${statusCode} at login as LOGIN_FAILED`, async () => {
         server.login = (_, response) => json(response, { error: 'no' }, statusCode);
-        const { code, cause } = await failure(client.send(LIST));
+        const { code, cause, message } = await failure(client.send(LIST));
         assert.deepEqual([code, cause], ['LOGIN_FAILED', { statusCode }]);
+        assert.equal(message, `the service refused user name or password (status ${statusCode})`);
       });
     }
 
@@ -181,8 +177,9 @@ describe('REST client', () => {
     for (const body of NOT_A_LOGIN) {
       it(`reports 200 at login with ${body} as LOGIN_FAILED`, async () => {
         server.login = (_, response) => response.end(body);
-        const { code, cause } = await failure(client.send(LIST));
+        const { code, cause, message } = await failure(client.send(LIST));
         assert.deepEqual([code, cause], ['LOGIN_FAILED', { statusCode: 200 }]);
+        assert.equal(message, 'the service answered the login with status 200, but without a token');
       });
     }
 
@@ -597,6 +594,7 @@ describe('REST client', () => {
         const error = await failure(other.send(LIST));
         assert.deepEqual([error.code, error.cause], expected);
         assert.doesNotMatch(error.message, /__|secret/);
+        assert.match(error.message, / (has no REST|must be|must not have) /);
         await other.close();
       });
     }
@@ -728,7 +726,8 @@ describe('REST client', () => {
         (await Promise.all(calls)).map(({ code }) => code),
         Array(9).fill('CLOSED'),
       );
-      assert.equal((await failure(client.send(LIST))).code, 'CLOSED');
+      const late = await failure(client.send(LIST));
+      assert.deepEqual([late.code, late.text.key], ['CLOSED', 'CLOSED.stopped']);
       assert.deepEqual(client.state, { name: 'closed' });
     });
 
