@@ -2,7 +2,7 @@
 import { explainProblems, field, row, text, whenever } from '../shared/editor.ts';
 import type { Defaults, EditorNode } from '../shared/editor-red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { addresses, json, wholeNumber } from '../shared/editor-validate.ts';
+import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor-validate.ts';
 import type { ServiceConfig } from './config.ts';
 import { prepareTest } from './editor-test.ts';
 
@@ -25,8 +25,8 @@ RED.nodes.registerType('mt-service', {
     keepalive: { value: 60, validate: wholeNumber({ min: 0, max: 65_535 }) },
     persistent: { value: false },
     sessionExpiry: { value: 86_400, validate: wholeNumber({ min: 0, max: 4_294_967_295 }) },
-    sharedGroup: { value: '' },
-    topicPrefix: { value: '' },
+    sharedGroup: { value: '', validate: sharedGroup },
+    topicPrefix: { value: '', validate: topicPart },
     reportQos: { value: 1 },
     requestQos: { value: 1 },
     requestTimeout: { value: 30_000, validate: wholeNumber({ min: 1 }) },

@@ -1,5 +1,6 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
 import { parseMac } from '../../src/protocol/mac.ts';
+import { fitsTopic } from '../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from './defaults.ts';
 import { text } from './editor.ts';
 import type { EditorNode } from './editor-red.ts';
@@ -85,6 +86,16 @@ function openType(node: EditorNode, name: string): string | undefined {
   const open = $(`#node-input-${name}Type[data-node="${node.id}"]`);
   return open.length > 0 ? String(open.val()) : undefined;
 }
+
+/** The beginning of every topic: no wildcards, nothing with which brokers end the connection. */
+export const topicPart = (value: unknown): Verdict =>
+  hasEnv(value) || fitsTopic(String(value ?? '')) ? true : text('problem.wildcard');
+
+/** The name of a shared group: one level of a topic. */
+export const sharedGroup = (value: unknown): Verdict =>
+  hasEnv(value) || (fitsTopic(String(value ?? '')) && !String(value ?? '').includes('/'))
+    ? true
+    : text('problem.group');
 
 /** A MAC address or a REST id made of one. */
 export const mac = (value: string): Verdict => (parseMac(value) ? true : text('problem.mac'));

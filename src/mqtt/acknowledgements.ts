@@ -5,6 +5,8 @@ const REMEMBERED_MS = 60_000;
 /** Beyond it the oldest are forgotten, and would be sent once more. */
 const MAX_REMEMBERED = 100_000;
 
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export interface Sending<Answer> {
   /** It has left the line. */
   sent: Promise<unknown>;
@@ -32,6 +34,9 @@ interface Sent<Answer> extends Sending<Answer> {
 
 export class Acknowledgements<Answer> {
   readonly #sent = new Map<string, Sent<Answer>>();
+  /** Who has joined another's acknowledgement, by the signal that ends it. */
+  readonly #joined = new Map<AbortSignal, Set<() => void>>();
+  readonly #unlisten = new WeakMap<Set<() => void>, () => void>();
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -58,7 +63,8 @@ export class Acknowledgements<Answer> {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
       if (!earlier) break;
-      const outcome = await settled(wait ? earlier.answered : earlier.delivered, earlier.sent, limits);
+      const joined = wait ? earlier.answered : earlier.delivered;
+      const outcome = await this.#settled(joined, earlier.sent, limits);
       if (outcome.status === 'fulfilled') return wait ? (outcome.value as Answer) : undefined;
       this.#forget(sample, earlier);
     }
@@ -66,6 +72,53 @@ export class Acknowledgements<Answer> {
     if (wait) return answered;
     await delivered;
     return undefined;
+  }
+
+  /** How it ended. @throws what the limits say; the time counts from `sent` */
+  #settled<T>(
+    outcome: Promise<T>,
+    sent: Promise<unknown>,
+    { signal, timeout, late }: WaitLimits,
+  ): Promise<PromiseSettledResult<T>> {
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
+      const end = (settle: () => void) => {
+        isOver = true;
+        clearTimeout(timer);
+        stay();
+        settle();
+      };
+      const stay = this.#onAbort(signal, () => end(() => reject(new ServiceError('CLOSED', 'stopped'))));
+      void sent.then(() => {
+        if (isOver || !late || timeout === undefined) return;
+        timer = setTimeout(() => end(() => reject(late())), Math.min(timeout, MAX_TIMER_MS));
+      });
+      void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
+    });
+  }
+
+  /** One listener per signal: a signal looks through all of them for each that is added. @returns stops it */
+  #onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
+    if (!signal) return () => {};
+    const known = this.#joined.get(signal);
+    const joined = known ?? new Set();
+    joined.add(stop);
+    if (!known) {
+      this.#joined.set(signal, joined);
+      const abort = () => {
+        for (const one of [...joined]) one();
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#unlisten.set(joined, () => signal.removeEventListener('abort', abort));
+    }
+    if (signal.aborted) queueMicrotask(stop);
+    return () => {
+      joined.delete(stop);
+      if (joined.size > 0 || this.#joined.get(signal) !== joined) return;
+      this.#joined.delete(signal);
+      this.#unlisten.get(joined)?.();
+    };
   }
 
   #remember(sample: string, sending: Sending<Answer>): Sending<Answer> {
@@ -99,33 +152,4 @@ export class Acknowledgements<Answer> {
       this.#sent.set(sample, sent);
     }
   }
-}
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** How it ended. @throws what the limits say; the time counts from `sent` */
-function settled<T>(
-  outcome: Promise<T>,
-  sent: Promise<unknown>,
-  { signal, timeout, late }: WaitLimits,
-): Promise<PromiseSettledResult<T>> {
-  return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
-    let isOver = false;
-    const end = (settle: () => void) => {
-      isOver = true;
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
-      settle();
-    };
-    const stop = () => end(() => reject(new ServiceError('CLOSED', 'stopped')));
-    const expire = () => end(() => reject(late?.()));
-    void sent.then(() => {
-      if (isOver || !late || timeout === undefined) return;
-      timer = setTimeout(expire, Math.min(timeout, MAX_TIMER_MS));
-    });
-    signal?.addEventListener('abort', stop, { once: true });
-    void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
-    if (signal?.aborted) stop();
-  });
 }

@@ -350,6 +350,18 @@ describe('the panels in the editor', function () {
     await page.locator('#mt-gateway-problem-authUrl', { hasText: 'https://' }).waitFor();
   });
 
+  it('marks a topic prefix and a group with which no broker could be used', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
+    await page.fill('#node-config-input-topicPrefix', 'site/+');
+    await page.locator('#mt-gateway-problem-topicPrefix', { hasText: 'must not contain' }).waitFor();
+    await page.fill('#node-config-input-topicPrefix', 'site/${NAME}');
+    await page.locator('#mt-gateway-problem-topicPrefix').waitFor({ state: 'hidden' });
+    await page.fill('#node-config-input-sharedGroup', 'a/b');
+    await page.locator('#mt-gateway-problem-sharedGroup', { hasText: 'must not contain' }).waitFor();
+  });
+
   it('saves every setting of the service and shows it again', async () => {
     const { page } = editor;
     const input = (name: string) => `#node-config-input-${name}`;

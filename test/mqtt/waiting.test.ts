@@ -1,7 +1,7 @@
 // Requests that wait and expire by the thousand, and what they are told.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import type { ServiceError } from '../../src/errors.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
 import { Deadlines } from '../../src/mqtt/deadlines.ts';
 import { Requests, type RequestTransport, type SendOptions } from '../../src/mqtt/requests.ts';
@@ -133,6 +133,27 @@ describe('many waiting requests', () => {
       line.requests.close();
       const codes = await Promise.all(outcomes);
       assert.equal(codes.filter((code) => code === 'QUEUE_FULL').length, count / 2);
+    }));
+
+  it('that join an acknowledgement under way cost time in proportion to their number', () =>
+    growsLikeTheirNumber(async (count) => {
+      const acknowledgements = new Acknowledgements<number>();
+      let answer = (_: number): void => {};
+      const answered = new Promise<number>((resolve) => {
+        answer = resolve;
+      });
+      const sending = { sent: answered, delivered: answered, answered };
+      const limits = {
+        signal: new AbortController().signal,
+        timeout: 60_000,
+        late: () => new ServiceError('CLOSED', ''),
+      };
+      const all = Array.from({ length: count }, () =>
+        acknowledgements.once('s', true, () => sending, limits),
+      );
+      answer(7);
+      assert.deepEqual([...new Set(await Promise.all(all))], [7]);
+      assert.equal(getEventListeners(limits.signal, 'abort').length, 0);
     }));
 
   it('leave nothing behind when they expire while the broker is away, again and again', async () => {
