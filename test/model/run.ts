@@ -63,7 +63,7 @@ export async function runSequences(
   });
   try {
     const details = await fc.check(property, {
-      numRuns: count,
+      numRuns: path ? 1 : count,
       seed,
       ...(path ? { path } : {}),
       ...(isLong ? {} : { interruptAfterTimeLimit: SHORT_LIMIT_MS }),
