@@ -143,7 +143,13 @@ export class Connection {
       const createStore = () => new mqtt.Store({ clean: false });
       this.#incoming ??= createStore();
       const { isSecure, ...place } = address;
-      const client = mqtt.connect({ ...place, ...this.#options(isSecure), incomingStore: this.#incoming });
+      const client = mqtt.connect({
+        ...place,
+        ...this.#options(isSecure),
+        incomingStore: this.#incoming,
+        // What was read before the end is worked through after it, and the library's own store throws then.
+        outgoingStore: createStore(),
+      });
       this.#client = client;
       this.#listen(client, () => {
         this.#incoming = createStore();

@@ -1,5 +1,6 @@
 // Leaving the broker: the socket is gone in time, and nothing of the session lives on there.
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import { G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
 
@@ -79,6 +80,25 @@ describe('closing a session', () => {
     const staying = members[1]!.collector;
     for (let n = 0; n < 100; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
     await staying.until(({ reports }) => reports.length === 100);
+  });
+
+  it('survives an acknowledgement that was read behind a held report, when the connection has ended', async () => {
+    const { broker } = bench;
+    const session = bench.open({ persistent: true });
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    broker.options.withhold = ['puback'];
+    void session.request('apiversion', { gateway: G }, { signal }).catch(() => undefined);
+    await broker.next('publish');
+    session.hold();
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    broker.release('puback');
+    // Both leave in one piece, and are read, before the broker ends the connection.
+    for (const connection of broker.openConnections) connection.close();
+    await reached(session, 'waiting');
+    await session.close();
+    // What was read is worked through one packet after the other: an exception there would end the process.
+    for (let turns = 0; turns < 10; turns++) await turn();
   });
 
   it('says goodbye, so that the broker publishes no will and keeps no session', async () => {
