@@ -164,8 +164,8 @@ export class RequestLedger {
   idle(maxInFlight: number, connections: number): string | undefined {
     for (const gateway of new Set(this.open.map((one) => one.gateway))) {
       const own = this.open.filter((one) => one.gateway === gateway);
-      const sent = own.filter(({ arrivals }) => arrivals.length > 0);
-      const unseen = own.filter(({ arrivals }) => arrivals.length === 0);
+      const sent = own.filter((one) => this.#isSent(one));
+      const unseen = own.filter((one) => !this.#isSent(one));
       const isSure = unseen.every((one) => one.connections === connections);
       const waiting = unseen.filter((one) => !this.#isFollower(one));
       if (!isSure || sent.length >= maxInFlight) continue;
@@ -196,6 +196,11 @@ export class RequestLedger {
     if (answer === undefined && code !== undefined && !this.#mayEnd(asked, code))
       this.faults.push(`${name} ended with ${code}`);
     this.#changed();
+  }
+
+  /** By itself, or by another of its sample that has ended: who waits for the response takes its place. */
+  #isSent(one: Asked): boolean {
+    return this.asked.some((other) => other.arrivals.length > 0 && keyOf(other) === keyOf(one));
   }
 
   /** An acknowledgement that waits for the outcome of an earlier one of its sample. */
