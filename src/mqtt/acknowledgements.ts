@@ -1,11 +1,10 @@
 // Acknowledges each timestamped sample once a minute at most, unless it failed.
 import { ServiceError } from '../errors.ts';
+import { MAX_TIMER_MS } from './deadlines.ts';
 
 const REMEMBERED_MS = 60_000;
 /** Beyond it the oldest are forgotten, and would be sent once more. */
 const MAX_REMEMBERED = 100_000;
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface Sending<Answer> {
   /** It has left the line. */
@@ -32,11 +31,16 @@ interface Sent<Answer> extends Sending<Answer> {
   isDelivered: boolean;
 }
 
+interface Joined {
+  readonly stops: Set<() => void>;
+  /** Stops listening to the signal. */
+  forget(): void;
+}
+
 export class Acknowledgements<Answer> {
   readonly #sent = new Map<string, Sent<Answer>>();
   /** Who has joined another's acknowledgement, by the signal that ends it. */
-  readonly #joined = new Map<AbortSignal, Set<() => void>>();
-  readonly #unlisten = new WeakMap<Set<() => void>, () => void>();
+  readonly #joined = new Map<AbortSignal, Joined>();
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -101,24 +105,26 @@ export class Acknowledgements<Answer> {
   /** One listener per signal: a signal looks through all of them for each that is added. @returns stops it */
   #onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
     if (!signal) return () => {};
-    const known = this.#joined.get(signal);
-    const joined = known ?? new Set();
-    joined.add(stop);
-    if (!known) {
-      this.#joined.set(signal, joined);
-      const abort = () => {
-        for (const one of [...joined]) one();
-      };
-      signal.addEventListener('abort', abort, { once: true });
-      this.#unlisten.set(joined, () => signal.removeEventListener('abort', abort));
-    }
+    const joined = this.#joined.get(signal) ?? this.#listen(signal);
+    joined.stops.add(stop);
     if (signal.aborted) queueMicrotask(stop);
     return () => {
-      joined.delete(stop);
-      if (joined.size > 0 || this.#joined.get(signal) !== joined) return;
+      joined.stops.delete(stop);
+      if (joined.stops.size > 0 || this.#joined.get(signal) !== joined) return;
       this.#joined.delete(signal);
-      this.#unlisten.get(joined)?.();
+      joined.forget();
     };
+  }
+
+  #listen(signal: AbortSignal): Joined {
+    const stops = new Set<() => void>();
+    const abort = () => {
+      for (const stop of [...stops]) stop();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const joined = { stops, forget: () => signal.removeEventListener('abort', abort) };
+    this.#joined.set(signal, joined);
+    return joined;
   }
 
   #remember(sample: string, sending: Sending<Answer>): Sending<Answer> {

@@ -1,7 +1,7 @@
 // One timer for many deadlines, at the first of them: nearly everything ends long before its own.
 
 /** Milliseconds: beyond it Node.js takes a timer for an immediate one. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** After a look at n deadlines the next look waits n times this, so that looking never takes more than a few percent. */
 const PAUSE_PER_ITEM_MS = 0.001;
 
