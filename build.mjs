@@ -139,7 +139,9 @@ async function writeHelp() {
     });
     await writeLocale(lender, file.replace('.md', ''), 'node.html', (await Promise.all(texts)).join(''));
   }
-  for (const out of others) await writeLocale(out, 'en-US', 'node.html', '<!-- With mt-service. -->\n');
+  for (const out of others) {
+    await writeLocale(out, 'en-US', 'node.html', '<!-- With mt-service. -->\n');
+  }
 }
 
 async function writeLocale(out, lang, name, text) {

@@ -24,7 +24,9 @@ function requireNode() {
 
 /** True when every package that the lock file wants is there in its version; optional ones depend on the machine. */
 function isInstalled() {
-  if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) return false;
+  if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) {
+    return false;
+  }
   const wanted = readJson('package-lock.json').packages;
   const have = readJson('node_modules/.package-lock.json').packages;
   return Object.entries(wanted).every(
@@ -36,14 +38,18 @@ function isInstalled() {
 /** The latest change below a path; folders count too, so that a file that went away is noticed. */
 function newest(path) {
   const stat = statSync(path);
-  if (!stat.isDirectory()) return stat.mtimeMs;
+  if (!stat.isDirectory()) {
+    return stat.mtimeMs;
+  }
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
 function isBuilt() {
   const built = Object.values(manifest['node-red'].nodes).flatMap((js) => [js, js.replace(/\.js$/, '.html')]);
   const files = built.map((file) => join(ROOT, file));
-  if (!files.every((file) => existsSync(file))) return false;
+  if (!files.every((file) => existsSync(file))) {
+    return false;
+  }
   const oldest = Math.min(...files.map((file) => statSync(file).mtimeMs));
   return SOURCES.every((source) => newest(join(ROOT, source)) <= oldest);
 }
@@ -56,21 +62,32 @@ function run(what, command, args) {
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
-  if (error) throw error;
-  if (status !== 0) process.exit(status ?? 1);
+  if (error) {
+    throw error;
+  }
+  if (status !== 0) {
+    process.exit(status ?? 1);
+  }
 }
 
 /** npm by the Node.js that runs npm: the one in node_modules goes away while npm installs. */
 function install() {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
-  if (npm && node) run('Installing', node, [npm, 'ci', '--no-audit', '--no-fund']);
-  else run('Installing', 'npm', ['ci', '--no-audit', '--no-fund']);
+  if (npm && node) {
+    run('Installing', node, [npm, 'ci', '--no-audit', '--no-fund']);
+  } else {
+    run('Installing', 'npm', ['ci', '--no-audit', '--no-fund']);
+  }
 }
 
 try {
   requireNode();
-  if (!isInstalled()) install();
-  if (!isBuilt()) run('Building', process.env.npm_node_execpath ?? process.execPath, ['build.mjs']);
+  if (!isInstalled()) {
+    install();
+  }
+  if (!isBuilt()) {
+    run('Building', process.env.npm_node_execpath ?? process.execPath, ['build.mjs']);
+  }
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;

@@ -23,7 +23,9 @@ async function freePort() {
 function started(child, log, times) {
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (log.text.split('Started flows').length > times) resolve();
+      if (log.text.split('Started flows').length > times) {
+        resolve();
+      }
     };
     child.stdout.on('data', look);
     child.once('exit', (code) => reject(new Error(`Node-RED ended with ${code}`)));
@@ -41,7 +43,9 @@ function samples() {
 }
 
 function check(isTrue, problem) {
-  if (!isTrue) throw new Error(problem);
+  if (!isTrue) {
+    throw new Error(problem);
+  }
 }
 
 async function checkNodes(ask) {

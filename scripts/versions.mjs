@@ -45,7 +45,9 @@ function run(command, args, cwd, path = process.env.PATH) {
     timeout: LIMIT,
     shell: process.platform === 'win32',
   });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}${error ?? ''}`);
+  if (status !== 0) {
+    throw new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}${error ?? ''}`);
+  }
   return stdout;
 }
 
@@ -59,7 +61,9 @@ function pack() {
 
 /** The folder of a Node.js of this major version: that of this process, or one from the registry. */
 function nodeFolder(major) {
-  if (process.versions.node.startsWith(`${major}.`)) return dirname(process.execPath);
+  if (process.versions.node.startsWith(`${major}.`)) {
+    return dirname(process.execPath);
+  }
   const path = project(`node-${major}-`);
   run('npm', ['install', '--no-audit', '--no-fund', `node@${major}`], path);
   return join(path, 'node_modules/node/bin');
@@ -83,7 +87,9 @@ try {
   const bins = new Map();
   for (const [major, line] of pairs) {
     try {
-      if (!bins.has(major)) bins.set(major, nodeFolder(major));
+      if (!bins.has(major)) {
+        bins.set(major, nodeFolder(major));
+      }
       console.log(`✔ Node.js ${tryPair(tarball, bins.get(major), line)}`);
     } catch (error) {
       process.exitCode = 1;

@@ -78,9 +78,13 @@ export class DeviceDirectory {
     let room = MAX_SHOWN_LENGTH;
     for (let i = 0; i < texts.length && found.length < most; i++) {
       const text = texts[i]!;
-      if (!text.includes(wanted) && (mac === undefined || !text.includes(mac))) continue;
+      if (!text.includes(wanted) && (mac === undefined || !text.includes(mac))) {
+        continue;
+      }
       room -= textLength(entries[i]!);
-      if (room < 0) break;
+      if (room < 0) {
+        break;
+      }
       found.push(entries[i]!);
     }
     return found;
@@ -135,11 +139,15 @@ export class DeviceDirectory {
     this.#asking++;
     try {
       const list = await this.#listOfAge(PICKER_AGE_MS, signal);
-      if (this.listAge > AHEAD_AGE_MS) this.#fetch().catch(() => undefined);
+      if (this.listAge > AHEAD_AGE_MS) {
+        this.#fetch().catch(() => undefined);
+      }
       return list;
     } catch (error) {
       const isStopped = error instanceof ServiceError && error.code === 'CLOSED';
-      if (this.#list && !isStopped) return this.#list;
+      if (this.#list && !isStopped) {
+        return this.#list;
+      }
       throw error;
     } finally {
       this.#asking--;
@@ -147,16 +155,26 @@ export class DeviceDirectory {
   }
 
   async #listOfAge(maxAge: number, signal: AbortSignal | undefined): Promise<DeviceIndex> {
-    if (signal?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
-    if (this.#list && this.listAge <= maxAge) return this.#list;
+    if (signal?.aborted || this.#closing.signal.aborted) {
+      throw new ServiceError('CLOSED', 'stopped');
+    }
+    if (this.#list && this.listAge <= maxAge) {
+      return this.#list;
+    }
     return unlessAborted(this.#fetch(), signal);
   }
 
   #fetch(): Promise<DeviceIndex> {
-    if (this.#pending !== undefined) return this.#pending;
+    if (this.#pending !== undefined) {
+      return this.#pending;
+    }
     const failure = this.#failure;
-    if (failure && this.#clock.now() - failure.at < FAILURE_PAUSE_MS) return Promise.reject(failure.error);
-    if (this.#running.size >= MAX_FETCHES) return this.#fetchLater();
+    if (failure && this.#clock.now() - failure.at < FAILURE_PAUSE_MS) {
+      return Promise.reject(failure.error);
+    }
+    if (this.#running.size >= MAX_FETCHES) {
+      return this.#fetchLater();
+    }
     this.#pending = this.#start();
     return this.#pending;
   }
@@ -184,7 +202,9 @@ export class DeviceDirectory {
   }
 
   #keep(list: DeviceIndex, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
-    if (this.#list && number < this.#listNumber) return this.#list;
+    if (this.#list && number < this.#listNumber) {
+      return this.#list;
+    }
     this.#list = list;
     this.#listNumber = number;
     this.#failure = undefined;
@@ -197,8 +217,12 @@ export class DeviceDirectory {
   }
 
   #fail(error: unknown, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
-    if (this.#list && number < this.#listNumber) return this.#list;
-    if (this.#pending === fetch) this.#pending = undefined;
+    if (this.#list && number < this.#listNumber) {
+      return this.#list;
+    }
+    if (this.#pending === fetch) {
+      this.#pending = undefined;
+    }
     this.#failure = { error, at: this.#clock.now() };
     this.#log.trace(
       `the list of devices could not be read: ${error instanceof Error ? error.message : error}`,
@@ -211,8 +235,12 @@ export class DeviceDirectory {
     const end = this.#clock.now() + MAX_FETCH_MS;
     const signal = this.#closing.signal;
     for await (const { devices } of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
-      for (const device of devices) builder.add(device);
-      if (builder.isCut) break;
+      for (const device of devices) {
+        builder.add(device);
+      }
+      if (builder.isCut) {
+        break;
+      }
       if (this.#clock.now() > end) {
         const minutes = MAX_FETCH_MS / 60_000;
         throw new ServiceError('BAD_RESPONSE', 'listTooSlow', { body: '' }, { minutes });
@@ -229,7 +257,9 @@ export class DeviceDirectory {
       : leftOut > 0
         ? 'the list of devices has ids or labels of more than 2000 characters, which are left out'
         : '';
-    if (warning !== '' && warning !== this.#warning) this.#log.warn(warning);
+    if (warning !== '' && warning !== this.#warning) {
+      this.#log.warn(warning);
+    }
     this.#warning = warning;
   }
 }

@@ -92,12 +92,17 @@ export class LabelGate implements ReportListener {
 
   /** Lets through what has waited, when there is a list and somebody to receive it. */
   flush(): void {
-    if (this.#allowed && !this.#isPaused()) this.#replay(this.takeHeld());
+    if (this.#allowed && !this.#isPaused()) {
+      this.#replay(this.takeHeld());
+    }
   }
 
   report(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
-    if (this.#allowed?.has(report.gateway)) this.#inner.report(report, topic, payload, heardAt);
-    else if (!this.#allowed) this.#hold(report, topic, payload, heardAt);
+    if (this.#allowed?.has(report.gateway)) {
+      this.#inner.report(report, topic, payload, heardAt);
+    } else if (!this.#allowed) {
+      this.#hold(report, topic, payload, heardAt);
+    }
   }
 
   error(error: ServiceError, message: { topic: string; payload: unknown }): void {
@@ -108,29 +113,39 @@ export class LabelGate implements ReportListener {
     // A payload of its own: a received one keeps the whole chunk alive that it came in.
     this.#held.push({ topic, payload: Buffer.from(payload), retained: retained === true, heardAt });
     this.#heldBytes += payload.length;
-    while (this.#held.length > MOST_HELD || this.#heldBytes > MAX_HELD_BYTES) this.#lose();
+    while (this.#held.length > MOST_HELD || this.#heldBytes > MAX_HELD_BYTES) {
+      this.#lose();
+    }
   }
 
   #lose(): void {
     this.#heldBytes -= this.#held.shift()?.payload.length ?? 0;
     this.#lost++;
     const isNews = this.#lost === 1 || this.#lost % TOLD_EVERY === 0;
-    if (isNews) this.#tell({ name: 'waiting', lost: this.#lost });
+    if (isNews) {
+      this.#tell({ name: 'waiting', lost: this.#lost });
+    }
   }
 
   async #update(): Promise<void> {
     let wait = this.#refresh;
     try {
       const allowed = await this.#source.gatewaysWithLabels(this.#labels, this.#maxAge(), this.#stop.signal);
-      if (this.#stop.signal.aborted) return;
+      if (this.#stop.signal.aborted) {
+        return;
+      }
       // The next look comes when this list is due, so that nodes that were deployed at different times share one.
       const { listAge } = this.#source;
-      if (listAge < this.#refresh) wait = this.#refresh - listAge;
+      if (listAge < this.#refresh) {
+        wait = this.#refresh - listAge;
+      }
       this.#allowed = allowed;
       this.#tell({ name: 'ready', lost: this.#lost });
       this.flush();
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
+      if (this.#stop.signal.aborted) {
+        return;
+      }
       const name = this.#allowed ? 'stale' : 'waiting';
       this.#tell({ name, lost: this.#lost, error: error as ServiceError });
       wait = Math.min(wait, RETRY_MS);

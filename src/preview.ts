@@ -57,11 +57,15 @@ export class Previews<Filter> {
   }
 
   close(): void {
-    for (const lease of this.#leases.values()) lease.end();
+    for (const lease of this.#leases.values()) {
+      lease.end();
+    }
   }
 
   #start(key: string, filter: Filter): Lease {
-    if (this.#leases.size >= MAX_LEASES) this.#leases.values().next().value?.end();
+    if (this.#leases.size >= MAX_LEASES) {
+      this.#leases.values().next().value?.end();
+    }
     const unlisten = this.#source.listen(filter, (report, topic) => take(lease, { topic, report }));
     const end = () => {
       clearTimeout(lease.timer);
@@ -78,8 +82,12 @@ export class Previews<Filter> {
 
 function take(lease: Lease, line: PreviewLine): void {
   lease.lines.push(line);
-  if (lease.lines.length > KEPT) lease.lines.shift();
-  if (!lease.unwant || ++lease.sampled < KEPT) return;
+  if (lease.lines.length > KEPT) {
+    lease.lines.shift();
+  }
+  if (!lease.unwant || ++lease.sampled < KEPT) {
+    return;
+  }
   lease.unwant();
   lease.unwant = undefined;
   lease.restsUntil = performance.now() + REST_MS;

@@ -53,7 +53,9 @@ class Recent<V> {
 
   get(key: string): V | undefined {
     const young = this.#young.get(key);
-    if (young !== undefined) return young;
+    if (young !== undefined) {
+      return young;
+    }
     const old = this.#old.get(key);
     if (old !== undefined) {
       this.#old.delete(key);
@@ -98,7 +100,9 @@ class Newest<V> {
   /** @returns the entry that was pushed out */
   add(key: string, value: V): [string, V] | undefined {
     const pushedOut = this.isFull ? this.#oldest.next().value : undefined;
-    if (pushedOut) this.#map.delete(pushedOut[0]);
+    if (pushedOut) {
+      this.#map.delete(pushedOut[0]);
+    }
     this.#map.set(key, value);
     return pushedOut;
   }
@@ -138,17 +142,23 @@ export class Seen {
    */
   note(at: ReportTopic, now: number, retained = false): void {
     const known = this.#find(at.device);
-    if (retained && known !== undefined) return;
+    if (retained && known !== undefined) {
+      return;
+    }
     touch(this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway), now);
     const device = typeof known === 'object' ? known : this.#admit(at, known === undefined);
     if (device === undefined) {
-      if (known !== at.gateway) this.#devices.set(at.device, at.gateway);
+      if (known !== at.gateway) {
+        this.#devices.set(at.device, at.gateway);
+      }
       return;
     }
     device.gateway = at.gateway;
     touch(device, now);
     noteGateway(device.heardBy, at.gateway, now);
-    if (at.identifier !== undefined) this.#noteIdentifier(device.identifiers, at.identifier, now);
+    if (at.identifier !== undefined) {
+      this.#noteIdentifier(device.identifiers, at.identifier, now);
+    }
   }
 
   /** The gateway that last reported the device. */
@@ -165,7 +175,9 @@ export class Seen {
   devices(query: SeenQuery = {}): SeenEntry[] {
     const { gateway } = query;
     const chosen = this.#chosenDevices(query);
-    if (!gateway) return list(chosen, query, (id) => id);
+    if (!gateway) {
+      return list(chosen, query, (id) => id);
+    }
     const heard = Array.from(chosen, ([id, device]): [string, Trace] => [
       id,
       heardBy(device, gateway) ?? device,
@@ -178,8 +190,9 @@ export class Seen {
     for (const [, device] of this.#chosenDevices(query)) {
       for (const { id, count, lastSeen } of device.identifiers) {
         const sum = merged.get(id);
-        if (!sum) merged.set(id, { count, lastSeen });
-        else {
+        if (!sum) {
+          merged.set(id, { count, lastSeen });
+        } else {
           sum.count += count;
           sum.lastSeen = Math.max(sum.lastSeen, lastSeen);
         }
@@ -201,7 +214,9 @@ export class Seen {
 
   /** In a network that is larger than the list, devices that were pushed out must not push out each other all the time. */
   #admit({ device, gateway }: ReportTopic, isNew: boolean): DeviceTrace | undefined {
-    if (!isNew && this.#listed.isFull && ++this.#passed % READMITTED !== 0) return undefined;
+    if (!isNew && this.#listed.isFull && ++this.#passed % READMITTED !== 0) {
+      return undefined;
+    }
     const trace = { lastSeen: 0, count: 0, gateway, heardBy: [], identifiers: [] };
     const pushedOut = this.#listed.add(device, trace);
     if (pushedOut) {
@@ -215,7 +230,9 @@ export class Seen {
   *#chosenDevices({ gateway, device }: SeenQuery): Generator<[string, DeviceTrace]> {
     for (const entry of this.#listed.entries()) {
       const isChosen = !device || entry[0] === device;
-      if (isChosen && (!gateway || heardBy(entry[1], gateway))) yield entry;
+      if (isChosen && (!gateway || heardBy(entry[1], gateway))) {
+        yield entry;
+      }
     }
   }
 
@@ -226,7 +243,9 @@ export class Seen {
       return;
     }
     const isFull = identifiers.length >= MOST_IDENTIFIERS || this.#identifiers >= MAX_IDENTIFIERS;
-    if (isFull || id.length > MAX_IDENTIFIER_LENGTH) return;
+    if (isFull || id.length > MAX_IDENTIFIER_LENGTH) {
+      return;
+    }
     identifiers.push({ id, lastSeen: now, count: 1 });
     this.#identifiers++;
   }
@@ -238,7 +257,11 @@ function touch(trace: Trace, now: number): void {
 }
 
 function find(traces: readonly NamedTrace[], id: string): NamedTrace | undefined {
-  for (const trace of traces) if (trace.id === id) return trace;
+  for (const trace of traces) {
+    if (trace.id === id) {
+      return trace;
+    }
+  }
   return undefined;
 }
 
@@ -251,14 +274,19 @@ function noteGateway(gateways: NamedTrace[], id: string, now: number): void {
     return;
   }
   const trace = { id, lastSeen: now, count: 1 };
-  if (gateways.length < MAX_HEARD_BY) gateways.push(trace);
-  else gateways[silentLongest(gateways)] = trace;
+  if (gateways.length < MAX_HEARD_BY) {
+    gateways.push(trace);
+  } else {
+    gateways[silentLongest(gateways)] = trace;
+  }
 }
 
 function silentLongest(traces: readonly NamedTrace[]): number {
   let longest = 0;
   for (const [i, { lastSeen }] of traces.entries()) {
-    if (lastSeen < (traces[longest] as NamedTrace).lastSeen) longest = i;
+    if (lastSeen < (traces[longest] as NamedTrace).lastSeen) {
+      longest = i;
+    }
   }
   return longest;
 }
@@ -272,7 +300,9 @@ function list(
   const found: { id: string; name: string; trace: Trace }[] = [];
   for (const [id, trace] of entries) {
     const name = nameOf(id);
-    if (text && !id.toLowerCase().includes(text) && !name.toLowerCase().includes(text)) continue;
+    if (text && !id.toLowerCase().includes(text) && !name.toLowerCase().includes(text)) {
+      continue;
+    }
     found.push({ id, name, trace });
   }
   found.sort((a, b) => b.trace.lastSeen - a.trace.lastSeen);

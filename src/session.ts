@@ -180,8 +180,9 @@ export class Session {
     options: AcknowledgeOptions,
   ): Promise<{ sent: boolean; response?: Record<string, unknown> }> {
     const given = copyFields(sample, 'report');
-    if (given.kind !== undefined && (given.kind !== 'timestamped' || given.ack !== true))
+    if (given.kind !== undefined && (given.kind !== 'timestamped' || given.ack !== true)) {
       return { sent: false };
+    }
     const response = await this.#needGateways().acknowledge(
       this.#withGateway(given),
       options,
@@ -248,12 +249,22 @@ export class Session {
     gate?.open();
     // A filter that nothing passes is no reason to subscribe; its node still shows the connection.
     const detach = read ? undefined : gateways.attach();
-    if (read) membership = gateways.subscribe(read, filter.decode, gate ?? receiver, isPassive);
-    if (gate) this.#gates.add(gate);
-    if (owner !== undefined) this.#heirs.set(owner, replay);
+    if (read) {
+      membership = gateways.subscribe(read, filter.decode, gate ?? receiver, isPassive);
+    }
+    if (gate) {
+      this.#gates.add(gate);
+    }
+    if (owner !== undefined) {
+      this.#heirs.set(owner, replay);
+    }
     return (comesBack = false) => {
-      if (owner !== undefined) this.#leave(owner, comesBack, gate);
-      if (gate) this.#gates.delete(gate);
+      if (owner !== undefined) {
+        this.#leave(owner, comesBack, gate);
+      }
+      if (gate) {
+        this.#gates.delete(gate);
+      }
       gate?.close();
       membership?.remove();
       detach?.();
@@ -263,15 +274,22 @@ export class Session {
   #leave(owner: string, comesBack: boolean, gate: LabelGate | undefined): void {
     this.#heirs.delete(owner);
     const waiting = [...(this.#handedOver.get(owner) ?? []), ...(gate?.takeHeld() ?? [])];
-    if (comesBack && waiting.length > 0) this.#handedOver.set(owner, waiting);
-    else this.#handedOver.delete(owner);
+    if (comesBack && waiting.length > 0) {
+      this.#handedOver.set(owner, waiting);
+    } else {
+      this.#handedOver.delete(owner);
+    }
   }
 
   /** The flows run: before that, what was replayed would reach nodes whose receivers do not exist yet. */
   #released(): void {
-    for (const [owner, messages] of this.#handedOver) this.#heirs.get(owner)?.(messages);
+    for (const [owner, messages] of this.#handedOver) {
+      this.#heirs.get(owner)?.(messages);
+    }
     this.#handedOver.clear();
-    for (const gate of this.#gates) gate.flush();
+    for (const gate of this.#gates) {
+      gate.flush();
+    }
   }
 
   #wantPreview(filter: ReportFilter): () => void {
@@ -294,11 +312,17 @@ export class Session {
 
   #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {
     // An address that is there and empty is refused where it is read.
-    if (input.gateway !== undefined || !isGiven(input.device)) return input;
+    if (input.gateway !== undefined || !isGiven(input.device)) {
+      return input;
+    }
     const mac = parseMac(input.device);
-    if (!mac) throw invalidInput('device', input.device, 'notMac');
+    if (!mac) {
+      throw invalidInput('device', input.device, 'notMac');
+    }
     const gateway = this.seen.gatewayOf(mac);
-    if (!gateway) throw invalidInput('gateway', undefined, 'notSeen', { device: mac });
+    if (!gateway) {
+      throw invalidInput('gateway', undefined, 'notSeen', { device: mac });
+    }
     return { ...input, gateway };
   }
 
@@ -309,33 +333,45 @@ export class Session {
       this.devices?.invalidate();
       return result;
     } catch (error) {
-      if (mayHaveActed(error)) this.devices?.invalidate();
+      if (mayHaveActed(error)) {
+        this.devices?.invalidate();
+      }
       throw error;
     }
   }
 
   #needGateways(): Gateways {
-    if (!this.#gateways) throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
+    if (!this.#gateways) {
+      throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
+    }
     return this.#gateways;
   }
 
   #needRest(): RestClient {
-    if (!this.#rest) throw new ServiceError('NOT_CONFIGURED', 'rest', { part: 'rest' });
+    if (!this.#rest) {
+      throw new ServiceError('NOT_CONFIGURED', 'rest', { part: 'rest' });
+    }
     return this.#rest;
   }
 
   #tell(): void {
     const state = this.state;
-    for (const listener of this.#listeners) listener(state);
+    for (const listener of this.#listeners) {
+      listener(state);
+    }
   }
 }
 
 function withoutDuplicates(listener: ReportListener, filter: ReportFilter): ReportListener {
-  if (filter.duplicates === 'keep') return listener;
+  if (filter.duplicates === 'keep') {
+    return listener;
+  }
   const duplicates = new Duplicates(filter.duplicateWindow * 1000);
   return {
     report(report, topic, payload, heardAt) {
-      if (!duplicates.seen(report, heardAt)) listener.report(report, topic, payload, heardAt);
+      if (!duplicates.seen(report, heardAt)) {
+        listener.report(report, topic, payload, heardAt);
+      }
     },
     error: (error, message) => listener.error(error, message),
   };

@@ -39,7 +39,9 @@ export async function startAedes(options: AedesOptions = {}): Promise<Broker> {
   const kill = async () => {
     const closed = once(server, 'close');
     server.close();
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     await closed;
   };
   return {

@@ -27,8 +27,12 @@ class Lists {
 
   async gatewaysWithLabels(_: readonly string[], maxAge: number): Promise<ReadonlySet<string>> {
     this.asked.push({ maxAge, at: this.now });
-    if (this.error) throw this.error;
-    if (this.listAge > maxAge) this.fetched.push(this.now);
+    if (this.error) {
+      throw this.error;
+    }
+    if (this.listAge > maxAge) {
+      this.fetched.push(this.now);
+    }
     await this.held;
     return this.gateways;
   }
@@ -45,7 +49,9 @@ describe('refresh of labels', () => {
     states = [];
   });
   afterEach(() => {
-    for (const gate of gates.splice(0)) gate.close();
+    for (const gate of gates.splice(0)) {
+      gate.close();
+    }
     mock.timers.reset();
   });
 
@@ -98,7 +104,9 @@ describe('refresh of labels', () => {
     }
     await pass(3 * REFRESH);
     const before = lists.fetched.length;
-    for (let second = 0; second < 1_200; second++) await pass(1_000);
+    for (let second = 0; second < 1_200; second++) {
+      await pass(1_000);
+    }
     assert.equal(lists.fetched.length - before, 4);
   });
 

@@ -42,8 +42,9 @@ describe('reports of gateways with a label', () => {
     session.subscribe({ ...LABELLED, duplicates: 'drop' }, collector);
     await reached(session, 'connected');
     give();
-    for (const gateway of [G2, G, G2, G])
+    for (const gateway of [G2, G, G2, G]) {
       bench.broker.publish(reportTopic('heartbeat', gateway), heartbeat(1));
+    }
     bench.broker.publish(reportTopic('heartbeat'), heartbeat(2));
     await collector.until(({ reports }) => reports.length === 2);
     assert.deepEqual(
@@ -60,7 +61,9 @@ describe('reports of gateways with a label', () => {
     await reached(session, 'connected');
     const other = new Collector();
     session.subscribe(ALL, other);
-    for (let n = 0; n < 5; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n < 5; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     await other.until(({ reports }) => reports.length === 5);
     session.hold();
     leave(true);
@@ -81,7 +84,9 @@ describe('reports of gateways with a label', () => {
     const other = new Collector();
     session.subscribe(ALL, other);
     await reached(session, 'connected');
-    for (let n = 0; n < 5; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n < 5; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     await broker.until(() => broker.packets('puback').length === 5);
     await other.until(({ reports }) => reports.length === 5);
   });
@@ -120,7 +125,11 @@ describe('reports of gateways with a label', () => {
       });
       session.subscribe({ ...LABELLED, labels }, collector, 'node');
       give();
-      if (labels.length > 0) while (!states.includes('ready')) await new Promise(setImmediate);
+      if (labels.length > 0) {
+        while (!states.includes('ready')) {
+          await new Promise(setImmediate);
+        }
+      }
       assert.deepEqual(numbersOf(collector), []);
       session.release();
       assert.deepEqual(numbersOf(collector), [1]);
@@ -182,7 +191,9 @@ describe('reports of gateways with a label', () => {
     const before = performance.now();
     gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
     gate.open();
-    while (!states.includes('ready')) await new Promise(setImmediate);
+    while (!states.includes('ready')) {
+      await new Promise(setImmediate);
+    }
     assert.equal(waiting.length, 1);
     const [{ heardAt }] = waiting as [Message];
     assert.ok(heardAt >= before && heardAt <= performance.now());
@@ -204,11 +215,15 @@ describe('reports of gateways with a label', () => {
         (state) => void lost.push(state.lost),
       );
     const [many, large] = [create(), create()];
-    for (let n = 0; n < 1_200; n++) many.report({ ...report }, `${n}`, Buffer.from('{}'));
+    for (let n = 0; n < 1_200; n++) {
+      many.report({ ...report }, `${n}`, Buffer.from('{}'));
+    }
     assert.deepEqual(lost, [1, 100, 200]);
     const held = many.takeHeld();
     assert.deepEqual([held.length, held[0]?.topic], [1_000, '200']);
-    for (let n = 0; n < 20; n++) large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
+    for (let n = 0; n < 20; n++) {
+      large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
+    }
     assert.equal(large.takeHeld().length, 16);
   });
 

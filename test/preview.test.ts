@@ -40,7 +40,9 @@ describe('a preview', () => {
   });
 
   const hear = (name: string, ...topics: string[]) => {
-    for (const topic of topics) takers.get(name)?.({ time: topic } as Report, topic);
+    for (const topic of topics) {
+      takers.get(name)?.({ time: topic } as Report, topic);
+    }
   };
   const topicsOf = (name: string) => previews.poll({ name }).map(({ topic }) => topic);
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`);
@@ -88,14 +90,18 @@ describe('a preview', () => {
   });
 
   it('gives way to the newest ones when there are more than 8', () => {
-    for (const name of numbers(0, 8)) topicsOf(name);
+    for (const name of numbers(0, 8)) {
+      topicsOf(name);
+    }
     assert.deepEqual([...takers.keys()], numbers(0, 8));
     topicsOf('8');
     assert.deepEqual([[...takers.keys()], wanting], [numbers(1, 9), numbers(1, 9)]);
   });
 
   it('is not ended by the time of an earlier one with the same filter', () => {
-    for (const name of numbers(0, 9)) topicsOf(name);
+    for (const name of numbers(0, 9)) {
+      topicsOf(name);
+    }
     mock.timers.tick(10_000);
     topicsOf('0');
     hear('0', 'report');
@@ -104,7 +110,9 @@ describe('a preview', () => {
   });
 
   it('ends with its service', () => {
-    for (const name of ['a', 'b', 'c']) topicsOf(name);
+    for (const name of ['a', 'b', 'c']) {
+      topicsOf(name);
+    }
     hear('a', ...numbers(0, 20));
     previews.close();
     assert.deepEqual([takers.size, wanting], [0, []]);

@@ -18,7 +18,9 @@ const RELEASES = '/usr/lib/rabbitmq/lib';
  * script that it calls does neither.
  */
 export function findRabbitMq(): string | undefined {
-  if (findProgram('epmd') === undefined) return undefined;
+  if (findProgram('epmd') === undefined) {
+    return undefined;
+  }
   const releases = existsSync(RELEASES) ? readdirSync(RELEASES) : [];
   const scripts = releases.map((release) => join(RELEASES, release, 'sbin/rabbitmq-server'));
   return scripts.find(existsSync) ?? findProgram('rabbitmq-server');
@@ -88,7 +90,9 @@ async function run(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   await new Promise<void>((resolve, reject) => {
     const add = (text: string) => {
       log = (log + text).slice(-4000);
-      if (log.includes('Server startup complete')) resolve();
+      if (log.includes('Server startup complete')) {
+        resolve();
+      }
     };
     child.stdout.setEncoding('utf8').on('data', add);
     child.stderr.setEncoding('utf8').on('data', add);

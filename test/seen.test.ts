@@ -12,8 +12,9 @@ describe('what reports have shown', () => {
   const deviceAt = (i: number) => (0xd00000000000 + i).toString(16);
 
   function heard(seen: Seen, from: number, to: number, gateway = G): void {
-    for (let i = from; i < to; i++)
+    for (let i = from; i < to; i++) {
       seen.note(readReportTopic('t', gateway, deviceAt(i), 'measurement/8800'), i);
+    }
   }
 
   const listed = (seen: Seen) => new Set(seen.devices().map(({ id }) => id));
@@ -33,7 +34,9 @@ describe('what reports have shown', () => {
     const seen = new Seen(createCatalogue());
     heard(seen, 0, 15_000);
     for (const gateway of [G2, G]) {
-      for (let round = 0; round < 3; round++) heard(seen, 0, 15_000, gateway);
+      for (let round = 0; round < 3; round++) {
+        heard(seen, 0, 15_000, gateway);
+      }
       const known = new Set(Array.from({ length: 15_000 }, (_, i) => seen.gatewayOf(deviceAt(i))));
       assert.deepEqual([...known], [gateway]);
       assert.equal(seen.devices({ gateway }).length, LISTED);
@@ -44,7 +47,9 @@ describe('what reports have shown', () => {
     const seen = new Seen(createCatalogue());
     const silent = 100_499;
     heard(seen, 0, silent + 1);
-    for (let round = 0; round < 3; round++) heard(seen, 0, silent);
+    for (let round = 0; round < 3; round++) {
+      heard(seen, 0, silent);
+    }
     assert.ok(listed(seen).has(deviceAt(silent)));
     assert.equal(seen.gatewayOf(deviceAt(silent)), G);
     heard(seen, silent, silent + 1, G2);
@@ -73,8 +78,9 @@ describe('what reports have shown', () => {
 
   it('counts the reports of a device and of each of its properties', () => {
     const seen = new Seen(createCatalogue());
-    for (const rest of ['measurement/8800', 'measurement/8800', 'property/8100', 'heartbeat'])
+    for (const rest of ['measurement/8800', 'measurement/8800', 'property/8100', 'heartbeat']) {
       seen.note(readReportTopic('t', G, deviceAt(1), rest), 0);
+    }
     assert.deepEqual(
       seen.devices().map(({ count }) => count),
       [4],
@@ -92,7 +98,9 @@ describe('what reports have shown', () => {
   it('lists a device under every gateway that hears it, with what this gateway heard', () => {
     const seen = new Seen(createCatalogue());
     const at = (gateway: string) => readReportTopic('t', gateway, deviceAt(1), 'heartbeat');
-    for (const [now, gateway] of [G, G2, G, G2, G].entries()) seen.note(at(gateway), now);
+    for (const [now, gateway] of [G, G2, G, G2, G].entries()) {
+      seen.note(at(gateway), now);
+    }
     const heardBy = (gateway: string) => seen.devices({ gateway }).map(({ id, count }) => [id, count]);
     assert.deepEqual(heardBy(G), [[deviceAt(1), 3]]);
     assert.deepEqual(heardBy(G2), [[deviceAt(1), 2]]);
@@ -102,7 +110,9 @@ describe('what reports have shown', () => {
   it('remembers the last sixteen gateways that heard a device', () => {
     const seen = new Seen(createCatalogue());
     const mac = (i: number) => (0xc00000000000 + i).toString(16);
-    for (let i = 0; i < 20; i++) seen.note(readReportTopic('t', mac(i), deviceAt(1), 'heartbeat'), i);
+    for (let i = 0; i < 20; i++) {
+      seen.note(readReportTopic('t', mac(i), deviceAt(1), 'heartbeat'), i);
+    }
     const known = Array.from({ length: 20 }, (_, i) => seen.devices({ gateway: mac(i) }).length);
     assert.deepEqual(known, [0, 0, 0, 0, ...Array(16).fill(1)]);
   });
@@ -136,7 +146,9 @@ describe('what reports have shown', () => {
       [200],
     );
     for (let device = 2; device < 1_010; device++) {
-      for (let i = 0; i < 200; i++) note(device, `${i}`);
+      for (let i = 0; i < 200; i++) {
+        note(device, `${i}`);
+      }
     }
     assert.equal(seen.identifiers({ device: deviceAt(1_000) }).length, 200);
     assert.equal(seen.identifiers({ device: deviceAt(1_009) }).length, 0);
@@ -158,8 +170,9 @@ describe('what reports have shown', () => {
         [G2, deviceAt(2), 'measurement/8800'],
         [G, deviceAt(3), 'heartbeat'],
       ];
-      for (const [i, [gateway, device, rest]] of reports.entries())
+      for (const [i, [gateway, device, rest]] of reports.entries()) {
         seen.note(readReportTopic('t', gateway, device, rest), at + i);
+      }
     });
 
     const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
@@ -220,8 +233,9 @@ describe('what reports have shown', () => {
 
   it('holds no more than 200 identifiers of one device', () => {
     const seen = new Seen(createCatalogue());
-    for (let i = 0; i < 250; i++)
+    for (let i = 0; i < 250; i++) {
       seen.note(readReportTopic('t', G, deviceAt(1), `event-decoded/own-${i}`), i);
+    }
     seen.note(readReportTopic('t', G, deviceAt(1), 'event-decoded/own-0'), 250);
     const found = seen.identifiers();
     assert.equal(found.length, 200);

@@ -54,7 +54,9 @@ for (const [name, start] of Object.entries(BROKERS)) {
     async function answer(handler: (request: Request) => Record<string, unknown> | string | undefined) {
       peer.on('message', (topic, payload) => {
         const body = handler({ topic, ...JSON.parse(payload.toString()) });
-        if (body === undefined) return;
+        if (body === undefined) {
+          return;
+        }
         const text = typeof body === 'string' ? body : JSON.stringify({ time: TIME, status: 0, ...body });
         peer.publish(topic.replace('/request/', '/response/'), text, { qos: 1 });
       });
@@ -64,7 +66,9 @@ for (const [name, start] of Object.entries(BROKERS)) {
     const rejects = (promise: Promise<unknown>, code: string, cause?: Record<string, unknown>) =>
       assert.rejects(promise, (error: ServiceError) => {
         assert.equal(error.code, code);
-        if (cause) assert.deepEqual({ ...error.cause }, { ...error.cause, ...cause });
+        if (cause) {
+          assert.deepEqual({ ...error.cause }, { ...error.cause, ...cause });
+        }
         return true;
       });
 
@@ -171,7 +175,9 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await settled();
       session.hold();
       unsubscribe();
-      for (let seq = 0; seq < 50; seq++) await report('heartbeat', { time: TIME, seq });
+      for (let seq = 0; seq < 50; seq++) {
+        await report('heartbeat', { time: TIME, seq });
+      }
       const successor = new Collector();
       session.subscribe(ALL, successor);
       session.release();

@@ -52,7 +52,9 @@ export function reached(session: Session, name: SessionState['mqtt']['name']): P
     let stop = (): void => {};
     let isThere = false;
     stop = session.onState(({ mqtt }) => {
-      if (mqtt.name !== name || isThere) return;
+      if (mqtt.name !== name || isThere) {
+        return;
+      }
       isThere = true;
       queueMicrotask(() => stop());
       resolve();
@@ -78,6 +80,8 @@ export class Collector implements Subscriber {
 
   /** Resolves when this holds. */
   async until(condition: (collector: this) => boolean): Promise<void> {
-    while (!condition(this)) await once(this.#events, 'change');
+    while (!condition(this)) {
+      await once(this.#events, 'change');
+    }
   }
 }

@@ -16,7 +16,9 @@ const write = (file: string, content: unknown): Promise<void> =>
 
 async function linkPackage(folder: string, name: string, target: string): Promise<void> {
   const link = join(folder, 'node_modules', name);
-  if ((await readlink(link).catch(() => '')) === target) return;
+  if ((await readlink(link).catch(() => '')) === target) {
+    return;
+  }
   await rm(link, { recursive: true, force: true }); // Removes the link, not what it points to.
   await mkdir(dirname(link), { recursive: true });
   await symlink(target, link, 'junction');
@@ -48,12 +50,18 @@ export async function prepareFolder(
     login: { username: string; password: string };
   },
 ): Promise<void> {
-  if (options.fresh) await rm(folder, { recursive: true, force: true });
+  if (options.fresh) {
+    await rm(folder, { recursive: true, force: true });
+  }
   await mkdir(folder, { recursive: true });
   await linkPackage(folder, options.packageName, options.root);
   await linkPackage(folder, DASHBOARD, join(options.root, 'node_modules', DASHBOARD));
-  if (!existsSync(join(folder, 'package.json'))) await write(join(folder, 'package.json'), MANIFEST);
-  if (existsSync(join(folder, 'flows.json'))) return;
+  if (!existsSync(join(folder, 'package.json'))) {
+    await write(join(folder, 'package.json'), MANIFEST);
+  }
+  if (existsSync(join(folder, 'flows.json'))) {
+    return;
+  }
   await write(join(folder, 'flows_cred.json'), { [SERVICE_NODE]: options.login });
   await write(join(folder, 'flows.json'), await composeFlows(options.root));
 }

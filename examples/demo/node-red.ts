@@ -54,7 +54,9 @@ export class NodeRed {
     child.stdout?.pipe(this.#log, { end: false });
     child.stderr?.pipe(this.#log, { end: false });
     child.once('exit', (code) => {
-      if (this.#child !== child) return;
+      if (this.#child !== child) {
+        return;
+      }
       this.#child = undefined;
       this.onExit(code);
     });
@@ -66,7 +68,9 @@ export class NodeRed {
       let text = '';
       child.stdout?.on('data', function look(chunk: Buffer) {
         text += chunk;
-        if (!READY.test(text)) return;
+        if (!READY.test(text)) {
+          return;
+        }
         child.stdout?.off('data', look);
         resolve();
       });
@@ -78,7 +82,9 @@ export class NodeRed {
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) {
+      return;
+    }
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);

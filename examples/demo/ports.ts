@@ -23,6 +23,8 @@ async function tryPort(port: number): Promise<number | undefined> {
 /** The wanted port if it is free, else any free one. */
 export async function freePort(wanted: number): Promise<number> {
   const port = (await tryPort(wanted)) ?? (await tryPort(0));
-  if (port === undefined) throw new Error('no free port on this machine');
+  if (port === undefined) {
+    throw new Error('no free port on this machine');
+  }
   return port;
 }

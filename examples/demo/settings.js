@@ -20,4 +20,6 @@ module.exports = {
 };
 
 // Without its parent nobody could stop it.
-if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+if (process.connected) {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+}

@@ -86,11 +86,15 @@ class Running {
   }
 
   async stop(code: number): Promise<void> {
-    if (this.#stopping) return;
+    if (this.#stopping) {
+      return;
+    }
     this.#stopping = true;
     const forced = setTimeout(() => process.exit(1), STOP_MS);
     try {
-      for (const close of this.#parts) await close();
+      for (const close of this.#parts) {
+        await close();
+      }
     } finally {
       clearTimeout(forced);
       process.exit(code);
@@ -110,7 +114,9 @@ async function run(flags: Flags, running: Running): Promise<void> {
   };
   await nodeRed.start();
   process.stdout.write(introduce(service, editorPort, nodeRed));
-  if (!flags.watch) return;
+  if (!flags.watch) {
+    return;
+  }
   const rebuilt = async (): Promise<void> => {
     await nodeRed.restart();
     process.stdout.write('Restarted.\n');
@@ -130,7 +136,9 @@ function main(): void {
     process.on(signal, () => void running.stop(0));
   }
   run(flags, running).catch((error: Error) => {
-    if (running.stopping) return; // Stopped while it was starting.
+    if (running.stopping) {
+      return; // Stopped while it was starting.
+    }
     process.stderr.write(`${error.message}\n`);
     void running.stop(1);
   });

@@ -21,16 +21,22 @@ export function watchSources(root: string, rebuilt: () => Promise<void>): () => 
   let again = false;
   async function run(): Promise<void> {
     again = running;
-    if (running) return;
+    if (running) {
+      return;
+    }
     running = true;
     process.stdout.write('Building …\n');
     try {
-      if (await build(root)) await rebuilt();
+      if (await build(root)) {
+        await rebuilt();
+      }
     } catch (error) {
       process.stderr.write(`${(error as Error).message}\n`);
     }
     running = false;
-    if (again) void run();
+    if (again) {
+      void run();
+    }
   }
   const changed = (): void => {
     clearTimeout(timer);
@@ -39,6 +45,8 @@ export function watchSources(root: string, rebuilt: () => Promise<void>): () => 
   const watchers = SOURCES.map((source) => watch(join(root, source), { recursive: true }, changed));
   return () => {
     clearTimeout(timer);
-    for (const watcher of watchers) watcher.close();
+    for (const watcher of watchers) {
+      watcher.close();
+    }
   };
 }

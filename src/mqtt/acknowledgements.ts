@@ -66,14 +66,20 @@ export class Acknowledgements<Answer> {
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
-      if (!earlier) break;
+      if (!earlier) {
+        break;
+      }
       const joined = wait ? earlier.answered : earlier.delivered;
       const outcome = await this.#settled(joined, earlier.sent, limits);
-      if (outcome.status === 'fulfilled') return wait ? (outcome.value as Answer) : undefined;
+      if (outcome.status === 'fulfilled') {
+        return wait ? (outcome.value as Answer) : undefined;
+      }
       this.#forget(sample, earlier);
     }
     const { delivered, answered } = this.#remember(sample, send());
-    if (wait) return answered;
+    if (wait) {
+      return answered;
+    }
     await delivered;
     return undefined;
   }
@@ -95,7 +101,9 @@ export class Acknowledgements<Answer> {
       };
       const stay = this.#onAbort(signal, () => end(() => reject(new ServiceError('CLOSED', 'stopped'))));
       void sent.then(() => {
-        if (isOver || !late || timeout === undefined) return;
+        if (isOver || !late || timeout === undefined) {
+          return;
+        }
         timer = setTimeout(() => end(() => reject(late())), Math.min(timeout, MAX_TIMER_MS));
       });
       void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
@@ -104,13 +112,19 @@ export class Acknowledgements<Answer> {
 
   /** One listener per signal: a signal looks through all of them for each that is added. @returns stops it */
   #onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
-    if (!signal) return () => {};
+    if (!signal) {
+      return () => {};
+    }
     const joined = this.#joined.get(signal) ?? this.#listen(signal);
     joined.stops.add(stop);
-    if (signal.aborted) queueMicrotask(stop);
+    if (signal.aborted) {
+      queueMicrotask(stop);
+    }
     return () => {
       joined.stops.delete(stop);
-      if (joined.stops.size > 0 || this.#joined.get(signal) !== joined) return;
+      if (joined.stops.size > 0 || this.#joined.get(signal) !== joined) {
+        return;
+      }
       this.#joined.delete(signal);
       joined.forget();
     };
@@ -119,7 +133,9 @@ export class Acknowledgements<Answer> {
   #listen(signal: AbortSignal): Joined {
     const stops = new Set<() => void>();
     const abort = () => {
-      for (const stop of [...stops]) stop();
+      for (const stop of [...stops]) {
+        stop();
+      }
     };
     signal.addEventListener('abort', abort, { once: true });
     const joined = { stops, forget: () => signal.removeEventListener('abort', abort) };
@@ -137,13 +153,17 @@ export class Acknowledgements<Answer> {
     sent.answered.catch((error: unknown) => {
       // Without an answer it may have arrived all the same, which is all that one who does not wait asks for.
       const isOpen = error instanceof ServiceError && error.code === 'TIMEOUT';
-      if (!isOpen) this.#forget(sample, sent);
+      if (!isOpen) {
+        this.#forget(sample, sent);
+      }
     });
     return sent;
   }
 
   #forget(sample: string, sent: Sent<Answer>): void {
-    if (this.#sent.get(sample) === sent) this.#sent.delete(sample);
+    if (this.#sent.get(sample) === sent) {
+      this.#sent.delete(sample);
+    }
   }
 
   /** Insertion order is age, so only the front is looked at. What still waits to be sent does not grow old. */
@@ -151,9 +171,13 @@ export class Acknowledgements<Answer> {
     const now = this.#now();
     for (const [sample, sent] of this.#sent) {
       const isYoung = sent.at > now - REMEMBERED_MS;
-      if (isYoung && this.#sent.size < MAX_REMEMBERED) return;
+      if (isYoung && this.#sent.size < MAX_REMEMBERED) {
+        return;
+      }
       this.#sent.delete(sample);
-      if (isYoung || sent.isDelivered) continue;
+      if (isYoung || sent.isDelivered) {
+        continue;
+      }
       sent.at = now;
       this.#sent.set(sample, sent);
     }

@@ -21,7 +21,9 @@ const PROTOCOLS = ['mqtt', 'mqtts', 'ws', 'wss'] as const;
 export function readBrokerAddress(text: string): BrokerAddress {
   const url = new URL(text);
   const protocol = PROTOCOLS.find((known) => `${known}:` === url.protocol);
-  if (protocol === undefined || url.hostname === '') throw new TypeError('not the address of a broker');
+  if (protocol === undefined || url.hostname === '') {
+    throw new TypeError('not the address of a broker');
+  }
   const isWebSocket = protocol === 'ws' || protocol === 'wss';
   // An IPv6 address stands in brackets in an address of a WebSocket, but not where a socket is opened.
   const host = isWebSocket ? url.hostname : url.hostname.replace(/^\[(.*)\]$/, '$1');

@@ -36,10 +36,14 @@ export function confirmed<T>(client: PacketSource, outcome: Promise<T>, patience
     }, patience).unref();
     const giveUp = () => {
       // The answer may have been read just before, and be on its way.
-      if (isLate && isPassed) setImmediate(() => end(() => reject(new NotConfirmed())));
+      if (isLate && isPassed) {
+        setImmediate(() => end(() => reject(new NotConfirmed())));
+      }
     };
     const sent = ({ cmd }: Packet) => {
-      if (cmd === 'pingreq') isPinged = true;
+      if (cmd === 'pingreq') {
+        isPinged = true;
+      }
     };
     const received = ({ cmd }: Packet) => {
       isPassed ||= cmd === 'pingresp' && isPinged;

@@ -92,7 +92,9 @@ export class Connection {
   }
 
   open(): void {
-    if (this.#wanted) return;
+    if (this.#wanted) {
+      return;
+    }
     this.#wanted = true;
     void this.#attempt();
   }
@@ -100,7 +102,9 @@ export class Connection {
   /** `done` is called when the broker has the message (QoS 0: when it is written), or with what prevented it. */
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done?: (error?: Error) => void): void {
     const client = this.#client;
-    if (!client) return;
+    if (!client) {
+      return;
+    }
     const options: IClientPublishOptions = { qos };
     client.publish(topic, payload, options, done);
   }
@@ -124,21 +128,29 @@ export class Connection {
     this.#connectedAt = 0;
     this.subscriptions.offline();
     this.#enter({ name: 'closed' });
-    if (client) await endClient(client, this.#settings.persistent ? passing : []);
+    if (client) {
+      await endClient(client, this.#settings.persistent ? passing : []);
+    }
   }
 
   /** As `close()`, but the connection can be opened again. */
   async leave(passing: readonly string[] = []): Promise<void> {
     await this.close(passing);
-    if (!this.#wanted) this.#enter({ name: 'idle' });
+    if (!this.#wanted) {
+      this.#enter({ name: 'idle' });
+    }
   }
 
   async #attempt(): Promise<void> {
     // Trying again after a refusal is no news until it succeeds.
-    if (this.#state.name !== 'refused') this.#enter({ name: 'connecting', broker: this.broker });
+    if (this.#state.name !== 'refused') {
+      this.#enter({ name: 'connecting', broker: this.broker });
+    }
     try {
       const mqtt = (await import('mqtt')).default;
-      if (!this.#wanted || this.#client) return;
+      if (!this.#wanted || this.#client) {
+        return;
+      }
       const address = readBrokerAddress(this.#settings.brokers[this.#broker] ?? '');
       const createStore = () => new mqtt.Store({ clean: false });
       this.#incoming ??= createStore();
@@ -191,8 +203,12 @@ export class Connection {
       reason = error;
     });
     client.on('connect', ({ sessionPresent }) => {
-      if (client !== this.#client) return;
-      if (!sessionPresent) forget();
+      if (client !== this.#client) {
+        return;
+      }
+      if (!sessionPresent) {
+        forget();
+      }
       this.#connected(client, sessionPresent);
     });
     client.on('disconnect', (packet) => {
@@ -210,7 +226,9 @@ export class Connection {
       this.#heard(client);
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done);
-        if (this.#events.isBlocked()) this.#stayAlive(client);
+        if (this.#events.isBlocked()) {
+          this.#stayAlive(client);
+        }
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
         this.#log.warn(`${topic}: ${String(error)}`);
@@ -245,7 +263,9 @@ export class Connection {
   #heard(client: MqttClient): void {
     const now = performance.now();
     const { keepalive } = this.#settings;
-    if (keepalive > 0 && now - this.#pingedAt > keepalive * ALIVE_SHARE_MS) this.#ping(client, now);
+    if (keepalive > 0 && now - this.#pingedAt > keepalive * ALIVE_SHARE_MS) {
+      this.#ping(client, now);
+    }
   }
 
   #ping(client: MqttClient, now: number): void {
@@ -257,25 +277,35 @@ export class Connection {
   /** Nothing more is read while a report is held, neither the answer to a ping. */
   #stayAlive(client: MqttClient): void {
     const { keepalive } = this.#settings;
-    if (this.#aliveTimer || keepalive === 0) return;
+    if (this.#aliveTimer || keepalive === 0) {
+      return;
+    }
     this.#aliveTimer = setTimeout(() => {
       this.#aliveTimer = undefined;
-      if (client !== this.#client || !this.#events.isBlocked()) return;
+      if (client !== this.#client || !this.#events.isBlocked()) {
+        return;
+      }
       this.#ping(client, performance.now());
       this.#stayAlive(client);
     }, keepalive * ALIVE_SHARE_MS).unref();
   }
 
   #lost(client: MqttClient | undefined, cause: unknown): void {
-    if (client !== this.#client) return;
+    if (client !== this.#client) {
+      return;
+    }
     this.#client = undefined;
     this.unblocked();
     this.subscriptions.offline();
     // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
     client?.end(true);
-    if (!this.#wanted) return;
+    if (!this.#wanted) {
+      return;
+    }
     const reason = describe(cause);
-    if (this.#connectedAt > 0 && Date.now() - this.#connectedAt > STABLE_AFTER) this.#backoff.reset();
+    if (this.#connectedAt > 0 && Date.now() - this.#connectedAt > STABLE_AFTER) {
+      this.#backoff.reset();
+    }
     this.#connectedAt = 0;
     const refused = refusesCredentials(cause);
     const broker = this.broker;
@@ -288,7 +318,9 @@ export class Connection {
   /** The next broker of the list follows at once; the wait comes after each round. */
   #nextWait(refused: boolean): number {
     this.#broker = (this.#broker + 1) % this.#settings.brokers.length;
-    if (refused) return this.#refusedBackoff.next();
+    if (refused) {
+      return this.#refusedBackoff.next();
+    }
     return this.#broker === 0 ? this.#backoff.next() : NEXT_BROKER;
   }
 
@@ -327,7 +359,9 @@ async function endClient(client: MqttClient, passing: readonly string[]): Promis
 
 function describe(cause: unknown): string {
   const error = cause as { code?: unknown; message?: unknown } | undefined;
-  if (error?.message) return String(error.message);
+  if (error?.message) {
+    return String(error.message);
+  }
   // Node reports a refused dual-stack connection as an AggregateError without a message.
   return error?.code ? String(error.code) : 'connection closed';
 }

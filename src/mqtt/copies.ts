@@ -46,19 +46,30 @@ export class Copies {
    * @returns true: the report was received already
    */
   isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
-    if (expected < 2) return false;
-    if (retained) return this.#isRetainedCopy(topic, payload);
+    if (expected < 2) {
+      return false;
+    }
+    if (retained) {
+      return this.#isRetainedCopy(topic, payload);
+    }
     const first = this.#awaited.get(topic);
     const digest = digestOf(payload);
     if (first?.digest === digest) {
       first.copies++;
       // One copy shows it; fewer than expected come where the broker has refused a subscription.
-      if (isCertain && first.copies === 2) this.#learn('each');
-      if (first.copies >= first.expected) this.#awaited.delete(topic);
+      if (isCertain && first.copies === 2) {
+        this.#learn('each');
+      }
+      if (first.copies >= first.expected) {
+        this.#awaited.delete(topic);
+      }
       return this.#behaviour !== 'once';
     }
-    if (first) this.#giveUp(first);
-    else if (this.#awaited.size >= MAX_AWAITED) this.#giveUp(this.#awaited.values().next().value as Awaited);
+    if (first) {
+      this.#giveUp(first);
+    } else if (this.#awaited.size >= MAX_AWAITED) {
+      this.#giveUp(this.#awaited.values().next().value as Awaited);
+    }
     this.#awaited.set(topic, { topic, digest, copies: 1, expected, isCertain });
     return false;
   }
@@ -66,7 +77,9 @@ export class Copies {
   /** No copy of it comes any more. */
   #giveUp({ topic, copies, isCertain }: Awaited): void {
     this.#awaited.delete(topic);
-    if (isCertain && copies === 1) this.#learn('once');
+    if (isCertain && copies === 1) {
+      this.#learn('once');
+    }
   }
 
   /** Whether this message is the same as the one before. */
@@ -81,7 +94,9 @@ export class Copies {
     this.#awaited.clear();
     this.#previous = undefined;
     this.#retained.clear();
-    if (!isSameBroker) this.#behaviour = 'unknown';
+    if (!isSameBroker) {
+      this.#behaviour = 'unknown';
+    }
   }
 
   /** With other subscriptions retained reports come again. */
@@ -92,14 +107,19 @@ export class Copies {
   /** They come for one subscription after the other, so copies do not stand side by side. */
   #isRetainedCopy(topic: string, payload: Buffer): boolean {
     const digest = digestOf(payload);
-    if (this.#retained.get(topic) === digest) return true;
-    if (this.#retained.size < MAX_RETAINED && topic.length <= MAX_TOPIC) this.#retained.set(topic, digest);
+    if (this.#retained.get(topic) === digest) {
+      return true;
+    }
+    if (this.#retained.size < MAX_RETAINED && topic.length <= MAX_TOPIC) {
+      this.#retained.set(topic, digest);
+    }
     return false;
   }
 
   #learn(evidence: 'once' | 'each'): void {
-    if (this.#behaviour === evidence) this.#against = 0;
-    else if (this.#behaviour === 'unknown' || ++this.#against >= CHANGE_OF_MIND) {
+    if (this.#behaviour === evidence) {
+      this.#against = 0;
+    } else if (this.#behaviour === 'unknown' || ++this.#against >= CHANGE_OF_MIND) {
       this.#behaviour = evidence;
       this.#against = 0;
     }

@@ -24,7 +24,9 @@ export class Deadlines {
 
   /** Makes sure that somebody looks at this time, in milliseconds of `performance.now()`; infinite: no need. */
   add(time: number): void {
-    if (time >= this.#at) return;
+    if (time >= this.#at) {
+      return;
+    }
     clearTimeout(this.#timer);
     this.#at = time;
     // The time may have come meanwhile, and Node.js warns of negative timers.

@@ -39,7 +39,9 @@ class Bucket<T> {
 
 /** The index key of a kind: the topic segment, or one key each for unknown kinds with and without `-decoded`. */
 export function segmentKey(at: ReportTopic): string {
-  if (at.kind !== 'other') return at.segment;
+  if (at.kind !== 'other') {
+    return at.segment;
+  }
   return at.form === 'raw' ? OTHER_RAW : OTHER_DECODED;
 }
 
@@ -81,20 +83,31 @@ export class Dispatch<T> {
   }
 
   #collect(bucket: Bucket<T> | undefined, at: ReportTopic, segment: string, matched: T[]): void {
-    if (!bucket) return;
+    if (!bucket) {
+      return;
+    }
     this.#take(bucket.any, at, segment, matched);
     this.#take(bucket.bySegment?.get(segment), at, segment, matched);
-    if (at.identifier !== undefined)
+    if (at.identifier !== undefined) {
       this.#take(bucket.byIdentifier?.get(at.identifier), at, segment, matched);
+    }
   }
 
   #take(entries: Entries<T> | undefined, at: ReportTopic, segment: string, matched: T[]): void {
-    if (!entries) return;
+    if (!entries) {
+      return;
+    }
     for (const { target, segments, gateways, identifiers } of entries) {
       // The device is settled by the place of the route, and the identifier where it has one place for each.
-      if (segments && !segments.has(segment)) continue;
-      if (gateways && !gateways.has(at.gateway)) continue;
-      if (identifiers && (at.identifier === undefined || !identifiers.has(at.identifier))) continue;
+      if (segments && !segments.has(segment)) {
+        continue;
+      }
+      if (gateways && !gateways.has(at.gateway)) {
+        continue;
+      }
+      if (identifiers && (at.identifier === undefined || !identifiers.has(at.identifier))) {
+        continue;
+      }
       matched.push(target);
     }
   }
@@ -118,14 +131,21 @@ export class Dispatch<T> {
   }
 
   #bucketsOf(route: Route<T>): Bucket<T>[] {
-    if (route.devices.size > 0) return [...route.devices].map((device) => bucketAt(this.#byDevice, device));
-    if (route.gateways.size > 0)
+    if (route.devices.size > 0) {
+      return [...route.devices].map((device) => bucketAt(this.#byDevice, device));
+    }
+    if (route.gateways.size > 0) {
       return [...route.gateways].map((gateway) => bucketAt(this.#byGateway, gateway));
+    }
     return [this.#all];
   }
 
   #prune(buckets: Map<string, Bucket<T>>, keys: ReadonlySet<string>): void {
-    for (const key of keys) if (buckets.get(key)?.empty) buckets.delete(key);
+    for (const key of keys) {
+      if (buckets.get(key)?.empty) {
+        buckets.delete(key);
+      }
+    }
   }
 }
 
@@ -156,8 +176,11 @@ function changeAt<T>(
 ): void {
   for (const key of keys) {
     const list = change(map.get(key) ?? NO_ENTRIES);
-    if (list.length > 0) map.set(key, list);
-    else map.delete(key);
+    if (list.length > 0) {
+      map.set(key, list);
+    } else {
+      map.delete(key);
+    }
   }
 }
 

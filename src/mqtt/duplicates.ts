@@ -31,8 +31,12 @@ export class Duplicates {
   seen(report: Report, now = this.#now()): boolean {
     const key = keyOf(report);
     const first = this.#young.get(key) ?? this.#old.get(key);
-    if (first !== undefined && now - first <= this.#window) return true;
-    if (now - this.#turned > this.#window || this.#young.size >= MOST) this.#turn(now);
+    if (first !== undefined && now - first <= this.#window) {
+      return true;
+    }
+    if (now - this.#turned > this.#window || this.#young.size >= MOST) {
+      this.#turn(now);
+    }
     this.#young.set(key, now);
     return false;
   }

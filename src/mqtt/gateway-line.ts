@@ -61,8 +61,12 @@ export class GatewayLine {
   onlySent(device: string, suffix: string): Pending | undefined {
     let found: Pending | undefined;
     for (const pending of this.sent) {
-      if (pending.request.device !== device || pending.request.suffix !== suffix) continue;
-      if (found) return undefined;
+      if (pending.request.device !== device || pending.request.suffix !== suffix) {
+        continue;
+      }
+      if (found) {
+        return undefined;
+      }
       found = pending;
     }
     return found;
@@ -77,7 +81,9 @@ export class GatewayLine {
 
   /** It gives its place to others. */
   uncount(pending: Pending): void {
-    if (pending.isCounted) this.#count(pending, -1);
+    if (pending.isCounted) {
+      this.#count(pending, -1);
+    }
     pending.isCounted = false;
   }
 
@@ -85,13 +91,18 @@ export class GatewayLine {
   remove(pending: Pending): void {
     this.uncount(pending);
     const last = this.sent.pop() as Pending;
-    if (last === pending) return;
+    if (last === pending) {
+      return;
+    }
     this.sent[pending.sentAt] = last;
     last.sentAt = pending.sentAt;
   }
 
   #count({ lane }: Pending, change: 1 | -1): void {
-    if (lane === 'ack') this.acksInFlight += change;
-    else this.requestsInFlight += change;
+    if (lane === 'ack') {
+      this.acksInFlight += change;
+    } else {
+      this.requestsInFlight += change;
+    }
   }
 }

@@ -73,7 +73,9 @@ export class Gateways {
       report: (topic, payload, retained) => this.#report(topic, payload, retained),
       response: (parsed, payload, retained, topic) => {
         const isAsked = this.#requests.receive(parsed, payload, retained);
-        if (!isAsked && this.#mayHaveLeftovers) this.#takeBack(topic);
+        if (!isAsked && this.#mayHaveLeftovers) {
+          this.#takeBack(topic);
+        }
       },
       released: () => {
         this.#plan();
@@ -98,7 +100,9 @@ export class Gateways {
       isBlocked: () => this.#intake.isBlocked,
       session: (isPresent) => this.#sessionBegins(isPresent),
       state: ({ name }) => {
-        if (name !== 'connected') this.#subscribing = true;
+        if (name !== 'connected') {
+          this.#subscribing = true;
+        }
         events.state();
         this.#requests.connectionChanged();
       },
@@ -112,9 +116,13 @@ export class Gateways {
 
   get state(): MqttState {
     const { state } = this.#connection;
-    if (state.name !== 'connected') return state;
+    if (state.name !== 'connected') {
+      return state;
+    }
     // Connected is when reports can arrive.
-    if (this.#subscribing || this.#planned) return { name: 'connecting', broker: state.broker };
+    if (this.#subscribing || this.#planned) {
+      return { name: 'connecting', broker: state.broker };
+    }
     return this.#lost === 0 ? state : { name: 'overloaded', broker: state.broker, lost: this.#lost };
   }
 
@@ -125,7 +133,9 @@ export class Gateways {
     this.#open();
     let attached = true;
     return () => {
-      if (!attached) return;
+      if (!attached) {
+        return;
+      }
       attached = false;
       this.#users--;
       this.#leaveSoon();
@@ -221,7 +231,9 @@ export class Gateways {
   }
 
   #open(): void {
-    if (!this.#closed) this.#connection.open();
+    if (!this.#closed) {
+      this.#connection.open();
+    }
   }
 
   /** A request brings the connection up too, and keeps it up until it has ended. */
@@ -237,37 +249,52 @@ export class Gateways {
   }
 
   #leaveSoon(): void {
-    if (this.#users > 0 || this.#closed) return;
+    if (this.#users > 0 || this.#closed) {
+      return;
+    }
     clearTimeout(this.#linger);
     this.#linger = setTimeout(() => {
-      if (this.#requests.idle) void this.#leave();
-      else this.#leaveSoon();
+      if (this.#requests.idle) {
+        void this.#leave();
+      } else {
+        this.#leaveSoon();
+      }
     }, LINGER);
   }
 
   async #leave(): Promise<void> {
     await this.#connection.leave(this.#passing);
-    if (this.#users > 0 || !this.#requests.idle) this.#open();
+    if (this.#users > 0 || !this.#requests.idle) {
+      this.#open();
+    }
   }
 
   /** Nodes come and go by the hundred during a deploy: one plan serves them all. */
   #planSoon(): void {
-    if (this.#planned || this.#closed) return;
+    if (this.#planned || this.#closed) {
+      return;
+    }
     this.#planned = true;
     setImmediate(() => {
       // While held, nodes that were removed are about to come back: their filters stay.
-      if (this.#planned && !this.#intake.held) this.#plan();
+      if (this.#planned && !this.#intake.held) {
+        this.#plan();
+      }
     });
   }
 
   #plan(): void {
     this.#planned = false;
-    if (this.#closed) return;
+    if (this.#closed) {
+      return;
+    }
     const { wanted, previewed } = this.#reports.filters();
     const share = this.#share;
     const before = [...this.#subscribed, ...this.#previewed];
     const subscribed = new Set(wanted.map((filter) => share + filter));
-    if ([...subscribed].some((filter) => !this.#subscribed.has(filter))) this.#setSubscribing(true);
+    if ([...subscribed].some((filter) => !this.#subscribed.has(filter))) {
+      this.#setSubscribing(true);
+    }
     this.#subscribed = subscribed;
     this.#previewed = new Set(previewed);
     this.#isSynced = false;
@@ -281,21 +308,30 @@ export class Gateways {
 
   #report(topic: string, payload: Buffer, retained: boolean): void {
     const delivery = this.#reports.deliver(topic, payload, retained, this.#mayHaveLeftovers);
-    if (!this.#mayHaveLeftovers || delivery === 'delivered' || delivery === 'copy') return;
+    if (!this.#mayHaveLeftovers || delivery === 'delivered' || delivery === 'copy') {
+      return;
+    }
     this.#takeBack(topic);
     // Nothing to take back: the sender itself has sent it twice.
-    if (delivery === 'repeat' && !this.#isTakingBack) this.#reports.deliver(topic, payload, retained);
+    if (delivery === 'repeat' && !this.#isTakingBack) {
+      this.#reports.deliver(topic, payload, retained);
+    }
   }
 
   #settle(): void {
-    if (this.#isSynced && this.#intake.isEmpty) this.#reports.settled();
+    if (this.#isSynced && this.#intake.isEmpty) {
+      this.#reports.settled();
+    }
   }
 
   #sessionBegins(isPresent: boolean): void {
     const { broker } = this.#connection;
     const key = `${broker} ${this.#settings.clientId}`;
-    if (!isPresent) UNKNOWN_SUBSCRIPTIONS.set(key, false);
-    else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) UNKNOWN_SUBSCRIPTIONS.set(key, true);
+    if (!isPresent) {
+      UNKNOWN_SUBSCRIPTIONS.set(key, false);
+    } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {
+      UNKNOWN_SUBSCRIPTIONS.set(key, true);
+    }
     this.#mayHaveLeftovers = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
     this.#isSynced = false;
     this.#reports.connected(broker === this.#lastBroker);
@@ -320,7 +356,9 @@ export class Gateways {
   /** @param topic of a message that a subscription of an earlier process may have brought */
   #takeBack(topic: string): void {
     const filters = this.#leftovers.filtersOf(topic);
-    if (this.#connection.subscriptions.takeBack(filters)) this.#isTakingBack = true;
+    if (this.#connection.subscriptions.takeBack(filters)) {
+      this.#isTakingBack = true;
+    }
   }
 
   #overloaded(lost: number): void {

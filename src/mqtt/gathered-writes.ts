@@ -30,7 +30,9 @@ export function gatherWrites(stream: Stream): void {
   let isWaiting = false;
 
   const release = (): void => {
-    if (to > from && stream.writable) write(block.subarray(from, to));
+    if (to > from && stream.writable) {
+      write(block.subarray(from, to));
+    }
     from = to;
     pieces = 0;
     piecesBefore = 0;
@@ -51,7 +53,9 @@ export function gatherWrites(stream: Stream): void {
   const hold = (piece: string | Uint8Array): boolean => {
     const isText = typeof piece === 'string';
     const size = isText ? piece.length * MOST_BYTES : piece.length;
-    if (size > BLOCK_SIZE) return false;
+    if (size > BLOCK_SIZE) {
+      return false;
+    }
     if (to + size > block.length) {
       release();
       // Never used again: the stream may still be sending from it.
@@ -59,7 +63,9 @@ export function gatherWrites(stream: Stream): void {
       from = 0;
       to = 0;
     }
-    if (!isWaiting) setImmediate(turn);
+    if (!isWaiting) {
+      setImmediate(turn);
+    }
     isWaiting = true;
     pieces++;
     if (isText) {
@@ -68,13 +74,17 @@ export function gatherWrites(stream: Stream): void {
       block.set(piece, to);
       to += size;
     } else {
-      for (let i = 0; i < size; i++) block[to++] = piece[i]!;
+      for (let i = 0; i < size; i++) {
+        block[to++] = piece[i]!;
+      }
     }
     return true;
   };
 
   stream.write = (piece: string | Uint8Array, ...rest: unknown[]): boolean => {
-    if (rest.length === 0 && hold(piece)) return !stream.writableNeedDrain;
+    if (rest.length === 0 && hold(piece)) {
+      return !stream.writableNeedDrain;
+    }
     release();
     return (write as (...args: unknown[]) => boolean)(piece, ...rest);
   };

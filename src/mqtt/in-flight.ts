@@ -33,14 +33,18 @@ export class InFlight<T extends InFlightItem> {
   }
 
   find(id: string): T | undefined {
-    if (!id.startsWith(this.#prefix)) return undefined;
+    if (!id.startsWith(this.#prefix)) {
+      return undefined;
+    }
     const item = this.#items[Number.parseInt(id.slice(id.lastIndexOf('-') + 1), RADIX)];
     return item?.id === id ? item : undefined;
   }
 
   /** False when the item is not in flight. */
   remove(item: T): boolean {
-    if (this.#items[item.place] !== item) return false;
+    if (this.#items[item.place] !== item) {
+      return false;
+    }
     this.#items[item.place] = undefined;
     this.#free.push(item.place);
     return true;

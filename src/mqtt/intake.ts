@@ -66,7 +66,9 @@ export class Intake {
       done();
     } else if (this.#mustWait) {
       this.#wait({ topic, payload, retained, done: qos === 0 ? undefined : done });
-      if (qos === 0) done();
+      if (qos === 0) {
+        done();
+      }
     } else {
       this.#turns.give();
       this.#targets.report(topic, payload, retained);
@@ -113,7 +115,9 @@ export class Intake {
     this.#queue = [];
     this.#head = 0;
     this.#bytes = 0;
-    for (const { done } of dropped) done?.(new Error('the connection is being closed'));
+    for (const { done } of dropped) {
+      done?.(new Error('the connection is being closed'));
+    }
   }
 
   get #mustWait(): boolean {
@@ -124,14 +128,18 @@ export class Intake {
     this.#queue.push(report);
     this.#bytes += sizeOf(report);
     // What is not acknowledged yet holds up the connection, so that nothing comes behind it.
-    while (this.#bytes > this.#maxBytes && this.#queue[this.#head]?.done === undefined) this.#lose();
+    while (this.#bytes > this.#maxBytes && this.#queue[this.#head]?.done === undefined) {
+      this.#lose();
+    }
     this.#compact();
   }
 
   #lose(): void {
     this.#bytes -= sizeOf(this.#queue[this.#head++] as Waiting);
     this.#lost++;
-    if (this.#lost === 1) this.#targets.lost(1);
+    if (this.#lost === 1) {
+      this.#targets.lost(1);
+    }
     this.#calm ??= setTimeout(() => this.#calmDown(this.#lost), CALM_AFTER).unref();
   }
 
@@ -140,13 +148,17 @@ export class Intake {
     const goesOn = this.#lost > before || this.#queue.length > this.#head;
     this.#calm = goesOn ? setTimeout(() => this.#calmDown(this.#lost), CALM_AFTER).unref() : undefined;
     this.#targets.lost(this.#lost);
-    if (goesOn) return;
+    if (goesOn) {
+      return;
+    }
     this.#lost = 0;
     this.#targets.lost(0);
   }
 
   #drain(): void {
-    if (this.isEmpty) return;
+    if (this.isEmpty) {
+      return;
+    }
     while (this.#head < this.#queue.length && !this.#held && !this.#turns.isFull) {
       const report = this.#queue[this.#head++] as Waiting;
       const { topic, payload, retained, done } = report;
@@ -156,13 +168,19 @@ export class Intake {
       done?.();
     }
     this.#compact();
-    if (this.isEmpty) this.#targets.drained();
+    if (this.isEmpty) {
+      this.#targets.drained();
+    }
   }
 
   #compact(): void {
-    if (this.#head === this.#queue.length) this.#queue = [];
-    else if (this.#head > MAX_GONE) this.#queue = this.#queue.slice(this.#head);
-    else return;
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+    } else if (this.#head > MAX_GONE) {
+      this.#queue = this.#queue.slice(this.#head);
+    } else {
+      return;
+    }
     this.#head = 0;
   }
 }

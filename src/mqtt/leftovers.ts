@@ -31,25 +31,35 @@ export class Leftovers {
 
   /** The filters that can have brought this topic; none if they were named before. */
   filtersOf(topic: string): string[] {
-    if (topic.length > MAX_TOPIC) return [];
+    if (topic.length > MAX_TOPIC) {
+      return [];
+    }
     const topics = this.#topicsOf(topic);
     const report = topics?.parseReport(topic);
-    if (topics && report) return this.#reportFilters(topic, topics, report);
+    if (topics && report) {
+      return this.#reportFilters(topic, topics, report);
+    }
     const response = topics?.parseResponse(topic);
-    if (topics && response && this.#isNew(response.gateway)) return [topics.responseFilter(response.gateway)];
+    if (topics && response && this.#isNew(response.gateway)) {
+      return [topics.responseFilter(response.gateway)];
+    }
     return [];
   }
 
   /** The prefix may have been another one. */
   #topicsOf(topic: string): Topics | undefined {
-    if (this.#topics.parseReport(topic) ?? this.#topics.parseResponse(topic)) return this.#topics;
+    if (this.#topics.parseReport(topic) ?? this.#topics.parseResponse(topic)) {
+      return this.#topics;
+    }
     const at = topic.indexOf(ROOT);
     return at > 0 && topic[at - 1] === '/' ? createTopics(topic.slice(0, at)) : undefined;
   }
 
   #reportFilters(topic: string, topics: Topics, { gateway, device, rest }: ParsedTopic): string[] {
     const { segment, identifier } = readReportTopic(topic, gateway, device, rest);
-    if (!this.#isNew(`${gateway}/${device}/${segment}`)) return [];
+    if (!this.#isNew(`${gateway}/${device}/${segment}`)) {
+      return [];
+    }
     const tails = [
       {},
       { segment },
@@ -62,9 +72,15 @@ export class Leftovers {
 
   #isNew(key: string): boolean {
     const now = this.#now();
-    if (this.#known.size >= MAX_KNOWN && now - this.#since > FORGOTTEN_AFTER_MS) this.#known.clear();
-    if (this.#known.has(key) || this.#known.size >= MAX_KNOWN) return false;
-    if (this.#known.size === 0) this.#since = now;
+    if (this.#known.size >= MAX_KNOWN && now - this.#since > FORGOTTEN_AFTER_MS) {
+      this.#known.clear();
+    }
+    if (this.#known.has(key) || this.#known.size >= MAX_KNOWN) {
+      return false;
+    }
+    if (this.#known.size === 0) {
+      this.#since = now;
+    }
     this.#known.add(key);
     return true;
   }

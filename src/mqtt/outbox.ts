@@ -51,16 +51,22 @@ class Fifo<T extends Waiting> {
   *[Symbol.iterator](): Generator<T> {
     for (let i = this.#head; i < this.#items.length; i++) {
       const item = this.#items[i] as T;
-      if (!item.isGone) yield item;
+      if (!item.isGone) {
+        yield item;
+      }
     }
   }
 
   /** When more than half of the list is of no use. */
   #tidy(): void {
     const useless = this.#head + this.#gone;
-    if (useless === this.#items.length) this.#items.length = 0;
-    else if (useless < MIN_TIDY || useless * 2 < this.#items.length) return;
-    else this.#items = [...this];
+    if (useless === this.#items.length) {
+      this.#items.length = 0;
+    } else if (useless < MIN_TIDY || useless * 2 < this.#items.length) {
+      return;
+    } else {
+      this.#items = [...this];
+    }
     this.#head = 0;
     this.#gone = 0;
   }
@@ -86,32 +92,42 @@ export class Outbox<T extends Waiting> {
    * most half of them, so neither lane can block the other; with a single place the lanes take turns.
    */
   next(requestsInFlight: number, acksInFlight: number): T | undefined {
-    if (requestsInFlight + acksInFlight >= this.#places) return undefined;
+    if (requestsInFlight + acksInFlight >= this.#places) {
+      return undefined;
+    }
     const ackFirst = acksInFlight === 0 && !(this.#places === 1 && this.#lastWasAck);
     const item = ackFirst
       ? (this.#acks.shift() ?? this.#nextRequest())
       : (this.#nextRequest() ??
         (acksInFlight < Math.max(1, this.#places / 2) ? this.#acks.shift() : undefined));
-    if (item) this.#lastWasAck = item.lane === 'ack';
+    if (item) {
+      this.#lastWasAck = item.lane === 'ack';
+    }
     return item;
   }
 
   /** Takes one out before its turn; false when it is not in the line (any more). */
   remove(item: T): boolean {
-    if (item.isGone !== false) return false;
+    if (item.isGone !== false) {
+      return false;
+    }
     this.#lineOf(item).remove(item);
     return true;
   }
 
   *[Symbol.iterator](): Generator<T> {
-    for (const line of this.#requests) yield* line;
+    for (const line of this.#requests) {
+      yield* line;
+    }
     yield* this.#acks;
   }
 
   #nextRequest(): T | undefined {
     for (let priority = PRIORITIES - 1; priority >= 0; priority--) {
       const item = (this.#requests[priority] as Fifo<T>).shift();
-      if (item) return item;
+      if (item) {
+        return item;
+      }
     }
     return undefined;
   }

@@ -21,7 +21,9 @@ function maskOf(want: Want): number {
 function project(want: Want, mask: number): Want {
   const projected: Want = {};
   for (const [bit, part] of PARTS.entries()) {
-    if (mask & (1 << bit)) projected[part] = want[part];
+    if (mask & (1 << bit)) {
+      projected[part] = want[part];
+    }
   }
   return projected;
 }
@@ -29,7 +31,9 @@ function project(want: Want, mask: number): Want {
 function keyOf(want: Want, mask: number): string {
   let key = '';
   for (const [bit, part] of PARTS.entries()) {
-    if (mask & (1 << bit)) key += `${want[part]}/`;
+    if (mask & (1 << bit)) {
+      key += `${want[part]}/`;
+    }
   }
   return key;
 }
@@ -47,7 +51,9 @@ const GATEWAY_OR_DEVICE = 0b0011;
  */
 export function planWants(wants: Iterable<Want>, mayOverlap: boolean): Want[] {
   const groups = new Map<number, Group>();
-  for (const want of wants) add(groups, want);
+  for (const want of wants) {
+    add(groups, want);
+  }
   while (mergeOnce(groups, mayOverlap)) {
     // A merge can make a want that overlaps a further one.
   }
@@ -57,8 +63,11 @@ export function planWants(wants: Iterable<Want>, mayOverlap: boolean): Want[] {
 function add(groups: Map<number, Group>, want: Want): void {
   const mask = maskOf(want);
   const group = groups.get(mask);
-  if (group) group.set(keyOf(want, mask), want);
-  else groups.set(mask, new Map([[keyOf(want, mask), want]]));
+  if (group) {
+    group.set(keyOf(want, mask), want);
+  } else {
+    groups.set(mask, new Map([[keyOf(want, mask), want]]));
+  }
 }
 
 function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
@@ -69,7 +78,9 @@ function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
       // `a` is the smaller number, so `b` cannot be the wider one.
       const isCovered = common === a;
       const isNarrow = (common & GATEWAY_OR_DEVICE) !== 0;
-      if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b)) return true;
+      if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b)) {
+        return true;
+      }
     }
   }
   return false;
@@ -81,17 +92,25 @@ function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
   const [groupA, groupB] = [groups.get(a) as Group, groups.get(b) as Group];
   const keysOfA = new Set([...groupA.values()].map((want) => keyOf(want, common)));
   const hit = [...groupB.values()].filter((want) => keysOfA.has(keyOf(want, common)));
-  if (hit.length === 0) return false;
+  if (hit.length === 0) {
+    return false;
+  }
   const shared = new Map(hit.map((want) => [keyOf(want, common), project(want, common)]));
-  if (common !== a) remove(groupA, common, shared);
+  if (common !== a) {
+    remove(groupA, common, shared);
+  }
   remove(groupB, common, shared);
-  for (const want of shared.values()) add(groups, want);
+  for (const want of shared.values()) {
+    add(groups, want);
+  }
   return true;
 }
 
 function remove(group: Group, mask: number, keys: Map<string, unknown>): void {
   for (const [key, want] of group) {
-    if (keys.has(keyOf(want, mask))) group.delete(key);
+    if (keys.has(keyOf(want, mask))) {
+      group.delete(key);
+    }
   }
 }
 
@@ -100,7 +119,9 @@ export class WantIndex {
   readonly #groups = new Map<number, Group>();
 
   constructor(wants: Iterable<Want>) {
-    for (const want of wants) add(this.#groups, want);
+    for (const want of wants) {
+      add(this.#groups, want);
+    }
   }
 
   get size(): number {
@@ -115,7 +136,11 @@ export class WantIndex {
   /** @param at every part of the topic; an absent identifier is an empty text */
   count(at: Required<Want>): number {
     let count = 0;
-    for (const [mask, group] of this.#groups) if (group.has(keyOf(at, mask))) count++;
+    for (const [mask, group] of this.#groups) {
+      if (group.has(keyOf(at, mask))) {
+        count++;
+      }
+    }
     return count;
   }
 
@@ -123,7 +148,9 @@ export class WantIndex {
   covers(want: Want): boolean {
     const mask = maskOf(want);
     for (const [own, group] of this.#groups) {
-      if ((own & mask) === own && group.has(keyOf(want, own))) return true;
+      if ((own & mask) === own && group.has(keyOf(want, own))) {
+        return true;
+      }
     }
     return false;
   }

@@ -33,7 +33,9 @@ export interface ReadFilter {
  */
 export function readReportFilter(filter: ReportFilter, catalogue: Catalogue): ReadFilter | undefined {
   const segments = readSegments(filter.kinds, filter.form);
-  if (segments === undefined) return undefined;
+  if (segments === undefined) {
+    return undefined;
+  }
   const route = {
     segments,
     gateways: readMacs('gateways', filter.gateways),
@@ -47,7 +49,9 @@ function readMacs(field: string, values: readonly string[]): Set<string> {
   return new Set(
     values.map((value) => {
       const mac = parseMac(value);
-      if (!mac) throw invalidInput(field, value, 'notMac');
+      if (!mac) {
+        throw invalidInput(field, value, 'notMac');
+      }
       return mac;
     }),
   );
@@ -56,16 +60,26 @@ function readMacs(field: string, values: readonly string[]): Set<string> {
 /** All segments that pass; empty: any; undefined: none. */
 function readSegments(kinds: readonly string[], form: ReportFilter['form']): Set<string> | undefined {
   for (const kind of kinds) {
-    if (kind !== 'other' && !Object.hasOwn(KINDS, kind)) throw invalidInput('kinds', kind, 'unknownKind');
+    if (kind !== 'other' && !Object.hasOwn(KINDS, kind)) {
+      throw invalidInput('kinds', kind, 'unknownKind');
+    }
   }
-  if (kinds.length === 0 && form === 'both') return new Set();
+  if (kinds.length === 0 && form === 'both') {
+    return new Set();
+  }
   const chosen = new Set<string>();
   for (const [segment, row] of SEGMENTS) {
-    if (passes(kinds, row.kind) && passes(form === 'both' ? [] : [form], row.form)) chosen.add(segment);
+    if (passes(kinds, row.kind) && passes(form === 'both' ? [] : [form], row.form)) {
+      chosen.add(segment);
+    }
   }
   if (passes(kinds, 'other')) {
-    if (form !== 'decoded') chosen.add(OTHER_RAW);
-    if (form !== 'raw') chosen.add(OTHER_DECODED);
+    if (form !== 'decoded') {
+      chosen.add(OTHER_RAW);
+    }
+    if (form !== 'raw') {
+      chosen.add(OTHER_DECODED);
+    }
   }
   return chosen.size > 0 ? chosen : undefined;
 }
@@ -82,7 +96,9 @@ function readIdentifiers(identifiers: readonly string[], catalogue: Catalogue): 
     }
     const row = catalogue.find(identifier);
     for (const spelling of [identifier, identifier.toLowerCase(), row?.id, row?.name]) {
-      if (spelling) chosen.add(spelling);
+      if (spelling) {
+        chosen.add(spelling);
+      }
     }
   }
   return chosen;
@@ -95,7 +111,9 @@ function wantsOf(route: ReadFilter['route'], catalogue: Catalogue): Want[] {
   const tails = tailsOf(route, catalogue);
   for (const heads of both ? [{ gateways, devices }, { devices }, { gateways }] : [{ gateways, devices }]) {
     for (const tail of tails) {
-      if (countOf(heads) * tail.count <= MAX_FILTERS) return wantsAt(heads, tail.wants());
+      if (countOf(heads) * tail.count <= MAX_FILTERS) {
+        return wantsAt(heads, tail.wants());
+      }
     }
   }
   return tails.find(({ count }) => count <= MAX_FILTERS)?.wants() ?? [{}];

@@ -123,7 +123,9 @@ export class Reports {
     const target = { listener, decode, isPassive: passive };
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#known.clear();
-    if (!passive) this.#wants.set(target, filter.wants);
+    if (!passive) {
+      this.#wants.set(target, filter.wants);
+    }
     return {
       replay: (messages) => this.#replay(filter, target, messages),
       remove: () => {
@@ -164,7 +166,9 @@ export class Reports {
 
   /** What is delivered from now on came by the present subscriptions. */
   settled(): void {
-    if (this.#isSettled) return;
+    if (this.#isSettled) {
+      return;
+    }
     this.#isSettled = true;
     this.#retainedUntil = Math.min(this.#retainedUntil, this.#now() + RETAINED_WITHIN_MS);
     this.#askedBefore = [];
@@ -177,11 +181,16 @@ export class Reports {
    */
   deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false): Delivery {
     const known = this.#known.get(topic) ?? this.#learn(topic);
-    if (known === undefined || known.subscribers.length === 0) return 'unwanted';
+    if (known === undefined || known.subscribers.length === 0) {
+      return 'unwanted';
+    }
     const { at, subscribers, copies } = known;
-    if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained, this.#isSettled))
+    if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained, this.#isSettled)) {
       return 'copy';
-    if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) return 'repeat';
+    }
+    if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {
+      return 'repeat';
+    }
     this.#deliverTo(retained ? this.#receiversOfRetained(subscribers) : subscribers, at, payload, retained);
     return 'delivered';
   }
@@ -199,17 +208,26 @@ export class Reports {
 
   #deliverTo(subscribers: readonly Subscriber[], at: ReportTopic, payload: Buffer, retained: boolean): void {
     const [first] = subscribers;
-    if (!first) return;
+    if (!first) {
+      return;
+    }
     const body = bodyOf(payload);
-    if (subscribers.length === 1) this.#give(first, at, body, retained, payload);
-    else this.#share(subscribers, at, body, retained, payload);
+    if (subscribers.length === 1) {
+      this.#give(first, at, body, retained, payload);
+    } else {
+      this.#share(subscribers, at, body, retained, payload);
+    }
   }
 
   #ask(wants: readonly Want[], previews: readonly Want[]): void {
     const before = new WantIndex(this.#asked);
     const all = [...wants, ...previews];
-    if (wants.some((want) => !before.has(want))) this.#retainedUntil = Number.POSITIVE_INFINITY;
-    if (all.length === this.#asked.length && all.every((want) => before.has(want))) return;
+    if (wants.some((want) => !before.has(want))) {
+      this.#retainedUntil = Number.POSITIVE_INFINITY;
+    }
+    if (all.length === this.#asked.length && all.every((want) => before.has(want))) {
+      return;
+    }
     this.#askedBefore = [...this.#askedBefore, ...this.#asked].slice(-MAX_ASKED_BEFORE);
     this.#asked = all;
     this.#isSettled = false;
@@ -229,7 +247,9 @@ export class Reports {
 
   #learn(topic: string): Known | undefined {
     const at = this.#readTopic(topic);
-    if (at === undefined) return undefined;
+    if (at === undefined) {
+      return undefined;
+    }
     const { gateway, device, segment, identifier = '' } = at;
     const copies = this.#overlaps?.count({ gateway, device, segment, identifier }) ?? 1;
     const known = { at, subscribers: this.#dispatch.match(at), copies };
@@ -247,7 +267,9 @@ export class Reports {
     own.add({ ...route, target });
     for (const { topic, payload, retained, heardAt } of messages) {
       const at = this.#readTopic(topic);
-      if (at === undefined || own.match(at).length === 0) continue;
+      if (at === undefined || own.match(at).length === 0) {
+        continue;
+      }
       this.#give(target, at, bodyOf(payload), retained, payload, heardAt);
     }
   }
@@ -268,7 +290,9 @@ export class Reports {
       return;
     }
     // What was received before is known already.
-    if (heardAt === undefined) this.#seen.note(at, Date.now(), retained);
+    if (heardAt === undefined) {
+      this.#seen.note(at, Date.now(), retained);
+    }
     this.#hand(listener, report, at.topic, payload, heardAt);
   }
 
@@ -285,8 +309,9 @@ export class Reports {
       const originals = new Map<boolean, Report>();
       for (const { decode } of subscribers) {
         const original = originals.get(decode);
-        if (original) reports.push(copyReport(original));
-        else {
+        if (original) {
+          reports.push(copyReport(original));
+        } else {
           const first = readReport(at, body, this.#catalogue, decode, retained);
           // Both variants hold the nested values of the same body.
           reports.push(originals.size === 0 ? first : copyReport(first));
@@ -294,12 +319,15 @@ export class Reports {
         }
       }
     } catch {
-      for (const subscriber of subscribers) this.#give(subscriber, at, body, retained, payload);
+      for (const subscriber of subscribers) {
+        this.#give(subscriber, at, body, retained, payload);
+      }
       return;
     }
     this.#seen.note(at, Date.now(), retained);
-    for (const [i, { listener }] of subscribers.entries())
+    for (const [i, { listener }] of subscribers.entries()) {
       this.#hand(listener, reports[i] as Report, at.topic, payload);
+    }
   }
 
   #hand(listener: ReportListener, report: Report, topic: string, payload: Buffer, heardAt?: number): void {

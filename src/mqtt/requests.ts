@@ -124,18 +124,26 @@ export class Requests {
   /** Takes a message of a response topic. False when it is of a gateway that was not asked. */
   receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): boolean {
     const gateway = this.#gateways.get(gatewayId);
-    if (!gateway) return false;
+    if (!gateway) {
+      return false;
+    }
     const body = parse(payload);
     const id = body?.id;
     if (id !== undefined && id !== null) {
       const pending = typeof id === 'string' ? this.#inFlight.find(id) : undefined;
-      if (pending) this.#answered(pending, body);
+      if (pending) {
+        this.#answered(pending, body);
+      }
       return true;
     }
     // A retained answer is an old one: without an id it belongs to nobody.
-    if (retained) return true;
+    if (retained) {
+      return true;
+    }
     const only = gateway.onlySent(device, rest);
-    if (only) this.#answered(only, body ?? payload);
+    if (only) {
+      this.#answered(only, body ?? payload);
+    }
     return true;
   }
 
@@ -149,7 +157,9 @@ export class Requests {
 
   close(): void {
     this.#closed = true;
-    for (const owner of this.#owners.values()) this.#abort(owner);
+    for (const owner of this.#owners.values()) {
+      this.#abort(owner);
+    }
     this.#owners.clear();
     this.#unsentDeadlines.clear();
     this.#sentDeadlines.clear();
@@ -163,12 +173,16 @@ export class Requests {
     gateway.waiting++;
     this.#waiting[lane]++;
     this.#sendNext(gateway);
-    if (pending.isGone) return;
+    if (pending.isGone) {
+      return;
+    }
     if (this.#waiting[lane] > limit) {
       this.#drop(pending, queueFull(limit));
       return;
     }
-    if (this.#isOpen(gateway)) return;
+    if (this.#isOpen(gateway)) {
+      return;
+    }
     this.#startWaiting(pending, performance.now());
     this.#ask(gateway);
   }
@@ -176,7 +190,9 @@ export class Requests {
   #gatewayOf(id: string): GatewayLine {
     let gateway = this.#gateways.get(id);
     if (!gateway) {
-      if (this.#gateways.size >= MAX_GATEWAYS) this.#forgetIdleGateway();
+      if (this.#gateways.size >= MAX_GATEWAYS) {
+        this.#forgetIdleGateway();
+      }
       gateway = new GatewayLine(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
       this.#gateways.set(id, gateway);
       // Asked for at once, so that the broker knows it as soon as it is there.
@@ -187,7 +203,9 @@ export class Requests {
 
   /** A subscription that the broker refuses is not asked for again when no request needs it. */
   #forgetIfIdle(gateway: GatewayLine): void {
-    if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) return;
+    if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) {
+      return;
+    }
     this.#gateways.delete(gateway.id);
     this.#transport.releaseFilter(gateway.filter);
   }
@@ -202,13 +220,17 @@ export class Requests {
         return;
       }
       this.#gateways.set(id, gateway);
-      if (++looks >= MAX_LOOKS) return;
+      if (++looks >= MAX_LOOKS) {
+        return;
+      }
     }
   }
 
   /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
   #ask(gateway: GatewayLine): void {
-    if (gateway.isAsked || gateway.waiting === 0 || !this.#transport.connected) return;
+    if (gateway.isAsked || gateway.waiting === 0 || !this.#transport.connected) {
+      return;
+    }
     gateway.isAsked = true;
     this.#transport.ensureFilter(gateway.filter, (refused) => {
       gateway.isAsked = false;
@@ -227,11 +249,15 @@ export class Requests {
   }
 
   #sendNext(gateway: GatewayLine): void {
-    if (gateway.isSending || !this.#isOpen(gateway)) return;
+    if (gateway.isSending || !this.#isOpen(gateway)) {
+      return;
+    }
     gateway.isSending = true;
     for (;;) {
       const pending = gateway.outbox.next(gateway.requestsInFlight, gateway.acksInFlight);
-      if (!pending) break;
+      if (!pending) {
+        break;
+      }
       this.#uncountWaiting(pending);
       this.#publish(pending);
     }
@@ -255,8 +281,11 @@ export class Requests {
     const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
-      if (pending.deadline <= now) this.#fail(pending, timedOut(pending.request, pending.timeout));
-      else next = Math.min(next, pending.deadline);
+      if (pending.deadline <= now) {
+        this.#fail(pending, timedOut(pending.request, pending.timeout));
+      } else {
+        next = Math.min(next, pending.deadline);
+      }
     }
     return { next, looked: items.length };
   }
@@ -266,11 +295,15 @@ export class Requests {
     let looked = this.#gateways.size;
     for (const gateway of this.#gateways.values()) {
       looked += gateway.waiting;
-      if (gateway.waiting === 0 || this.#isOpen(gateway)) continue;
+      if (gateway.waiting === 0 || this.#isOpen(gateway)) {
+        continue;
+      }
       for (const pending of [...gateway.outbox]) {
-        if (pending.deadline <= now)
+        if (pending.deadline <= now) {
           this.#drop(pending, unsent(this.#transport.broker, this.#transport.connected, pending.timeout));
-        else next = Math.min(next, pending.deadline);
+        } else {
+          next = Math.min(next, pending.deadline);
+        }
       }
     }
     return { next, looked };
@@ -283,9 +316,13 @@ export class Requests {
       this.#fail(pending, refusedRequest(this.#transport.broker));
       return;
     }
-    if (error) return;
+    if (error) {
+      return;
+    }
     pending.delivered?.();
-    if (!pending.awaitAnswer && pending.isCounted) this.#leaveUnawaited(pending);
+    if (!pending.awaitAnswer && pending.isCounted) {
+      this.#leaveUnawaited(pending);
+    }
   }
 
   /** It makes room for others; its answer is kept for one who may ask for it later. */
@@ -300,50 +337,71 @@ export class Requests {
   }
 
   #answered(pending: Pending, body: unknown): void {
-    if (!this.#settle(pending)) return;
-    if (body instanceof Uint8Array) pending.reject(notJson(pending.request, body));
-    else pending.resolve(body);
+    if (!this.#settle(pending)) {
+      return;
+    }
+    if (body instanceof Uint8Array) {
+      pending.reject(notJson(pending.request, body));
+    } else {
+      pending.resolve(body);
+    }
     this.#sendNext(pending.gateway);
   }
 
   #fail(pending: Pending, error: ServiceError): void {
-    if (!this.#settle(pending)) return;
+    if (!this.#settle(pending)) {
+      return;
+    }
     pending.reject(error);
     this.#sendNext(pending.gateway);
   }
 
   /** Ends the flight of a request; false when it has ended already. */
   #settle(pending: Pending): boolean {
-    if (!this.#inFlight.remove(pending)) return false;
+    if (!this.#inFlight.remove(pending)) {
+      return false;
+    }
     pending.owner.pending.delete(pending);
-    if (!pending.isCounted) this.#unawaited--;
+    if (!pending.isCounted) {
+      this.#unawaited--;
+    }
     pending.gateway.remove(pending);
     return true;
   }
 
   /** While the broker (or its grant) is away, a waiting request has its timeout and then ends `NOT_CONNECTED`. */
   #watchUnsent(gateway: GatewayLine): void {
-    if (gateway.waiting === 0) return;
+    if (gateway.waiting === 0) {
+      return;
+    }
     const isOpen = this.#isOpen(gateway);
     const now = performance.now();
     for (const pending of gateway.outbox) {
-      if (isOpen) pending.deadline = Number.POSITIVE_INFINITY;
-      else this.#startWaiting(pending, now);
+      if (isOpen) {
+        pending.deadline = Number.POSITIVE_INFINITY;
+      } else {
+        this.#startWaiting(pending, now);
+      }
     }
   }
 
   #startWaiting(pending: Pending, now: number): void {
-    if (pending.deadline === Number.POSITIVE_INFINITY) pending.deadline = now + pending.timeout;
+    if (pending.deadline === Number.POSITIVE_INFINITY) {
+      pending.deadline = now + pending.timeout;
+    }
     this.#unsentDeadlines.add(pending.deadline);
   }
 
   #dropAll(gateway: GatewayLine): void {
-    for (const pending of [...gateway.outbox])
+    for (const pending of [...gateway.outbox]) {
       this.#drop(pending, refusedAnswers(this.#transport.broker, gateway.filter));
+    }
   }
 
   #drop(pending: Pending, error: ServiceError): void {
-    if (!pending.gateway.outbox.remove(pending)) return;
+    if (!pending.gateway.outbox.remove(pending)) {
+      return;
+    }
     pending.owner.pending.delete(pending);
     this.#uncountWaiting(pending);
     pending.reject(error);
@@ -357,7 +415,9 @@ export class Requests {
   /** One listener per signal, however many requests share it. */
   #ownerOf(signal: AbortSignal): Owner {
     const known = this.#owners.get(signal);
-    if (known) return known;
+    if (known) {
+      return known;
+    }
     const stop = () => {
       this.#owners.delete(signal);
       this.#abort(owner);
@@ -373,8 +433,12 @@ export class Requests {
     owner.forget();
     const ended = [...owner.pending];
     // First what waits: what ends in flight makes room, and none of these may leave then.
-    for (const pending of ended) this.#drop(pending, closed());
-    for (const pending of ended) this.#fail(pending, closed());
+    for (const pending of ended) {
+      this.#drop(pending, closed());
+    }
+    for (const pending of ended) {
+      this.#fail(pending, closed());
+    }
   }
 }
 

@@ -60,8 +60,12 @@ export class Subscriptions {
 
   /** Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes. */
   change(add: Iterable<string>, qos: Qos, remove: Iterable<string> = []): void {
-    for (const filter of add) this.#wanted.set(filter, qos);
-    for (const filter of remove) this.#unwant(filter);
+    for (const filter of add) {
+      this.#wanted.set(filter, qos);
+    }
+    for (const filter of remove) {
+      this.#unwant(filter);
+    }
     void this.#sync();
   }
 
@@ -71,7 +75,9 @@ export class Subscriptions {
    */
   takeBack(filters: string[]): boolean {
     const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#wanted.has(filter));
-    if (unused.length === 0) return false;
+    if (unused.length === 0) {
+      return false;
+    }
     this.#leaveBehind(unused);
     void this.#sync();
     return true;
@@ -85,10 +91,15 @@ export class Subscriptions {
   /** Calls back once the broker has granted or refused this wanted filter; a loss in between keeps it waiting. */
   whenSettled(filter: string, settled: (refused: boolean) => void): void {
     const waiting = this.#waiting.get(filter);
-    if (this.#active.has(filter)) settled(false);
-    else if (this.#refused.has(filter)) settled(true);
-    else if (waiting) waiting.push(settled);
-    else this.#waiting.set(filter, [settled]);
+    if (this.#active.has(filter)) {
+      settled(false);
+    } else if (this.#refused.has(filter)) {
+      settled(true);
+    } else if (waiting) {
+      waiting.push(settled);
+    } else {
+      this.#waiting.set(filter, [settled]);
+    }
   }
 
   /**
@@ -98,7 +109,9 @@ export class Subscriptions {
   online(transport: SubscriptionTransport, session: string, isNew: boolean): void {
     this.#transport = transport;
     this.#session = session;
-    if (isNew) LEFT_BEHIND.delete(session);
+    if (isNew) {
+      LEFT_BEHIND.delete(session);
+    }
     this.#active = new Map();
     void this.#sync();
   }
@@ -108,7 +121,9 @@ export class Subscriptions {
     this.#refused.clear();
     this.#isLimited = false;
     this.#stopRetry();
-    if (this.#persistent) this.#leaveBehind(this.#active.keys());
+    if (this.#persistent) {
+      this.#leaveBehind(this.#active.keys());
+    }
     this.#active = new Map();
   }
 
@@ -128,14 +143,20 @@ export class Subscriptions {
 
   #leaveBehind(filters: Iterable<string>): void {
     const held = LEFT_BEHIND.get(this.#session) ?? new Set();
-    for (const filter of filters) held.add(filter);
-    if (held.size > 0) LEFT_BEHIND.set(this.#session, held);
+    for (const filter of filters) {
+      held.add(filter);
+    }
+    if (held.size > 0) {
+      LEFT_BEHIND.set(this.#session, held);
+    }
   }
 
   async #sync(): Promise<void> {
     this.#changed = true;
     const transport = this.#transport;
-    if (!transport || transport === this.#syncing) return;
+    if (!transport || transport === this.#syncing) {
+      return;
+    }
     this.#syncing = transport;
     try {
       let isDone = false;
@@ -143,15 +164,21 @@ export class Subscriptions {
       while (!isDone || this.#changed) {
         this.#changed = false;
         isDone = !(await this.#step(transport));
-        if (transport !== this.#transport) return;
+        if (transport !== this.#transport) {
+          return;
+        }
       }
-      if (this.#isLimited && this.#refused.size === 0) this.#heal();
+      if (this.#isLimited && this.#refused.size === 0) {
+        this.#heal();
+      }
       this.#events.synced();
     } catch (error) {
       // The connection went away in the middle; its successor starts over.
       this.#log.trace(`subscriptions: ${String(error)}`);
     } finally {
-      if (transport === this.#syncing) this.#syncing = undefined;
+      if (transport === this.#syncing) {
+        this.#syncing = undefined;
+      }
     }
   }
 
@@ -166,24 +193,31 @@ export class Subscriptions {
     }
     const held = new Set([...this.#active.keys(), ...(LEFT_BEHIND.get(this.#session) ?? [])]);
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
-    if (stale.length === 0) return false;
+    if (stale.length === 0) {
+      return false;
+    }
     await this.#inBatches(stale, async (batch) => {
       await transport.unsubscribe(batch).catch(unlessUnconfirmed);
-      for (const filter of batch) this.#forget(filter);
+      for (const filter of batch) {
+        this.#forget(filter);
+      }
     });
     return true;
   }
 
   /** Stops early when something changes: then the rest may not be wanted any more. */
   async #inBatches<T>(items: T[], send: (batch: T[]) => Promise<void>): Promise<void> {
-    for (let at = 0; at < items.length && !this.#changed; at += BATCH)
+    for (let at = 0; at < items.length && !this.#changed; at += BATCH) {
       await send(items.slice(at, at + BATCH));
+    }
   }
 
   async #subscribe(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
     const filters = Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos }]));
     // A persistent session keeps what was granted, also when the connection breaks before this is known here.
-    if (this.#persistent) this.#leaveBehind(batch.map(([filter]) => filter));
+    if (this.#persistent) {
+      this.#leaveBehind(batch.map(([filter]) => filter));
+    }
     let codes: number[];
     try {
       const granted = await transport.subscribe(filters);
@@ -191,10 +225,14 @@ export class Subscriptions {
     } catch (error) {
       codes = codesOf(error, batch.length);
     }
-    if (transport !== this.#transport) return;
+    if (transport !== this.#transport) {
+      return;
+    }
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
     this.#tell(outcomes);
-    for (const { filter, qos, code } of outcomes) this.#settle(filter, qos, code);
+    for (const { filter, qos, code } of outcomes) {
+      this.#settle(filter, qos, code);
+    }
   }
 
   /** One line for all filters of a packet: a broker that refuses one often refuses hundreds. */
@@ -228,7 +266,9 @@ export class Subscriptions {
     }
     const waiting = this.#waiting.get(filter);
     this.#waiting.delete(filter);
-    for (const settled of waiting ?? []) settled(refused);
+    for (const settled of waiting ?? []) {
+      settled(refused);
+    }
   }
 
   /** All that are refused are tried again together, so the wait grows once for each time. */
@@ -253,14 +293,20 @@ export class Subscriptions {
 
 /** The codes of an answer that refuses something, or of none. @throws what ended the connection */
 function codesOf(error: unknown, count: number): number[] {
-  if (error instanceof NotConfirmed) return Array(count).fill(NO_ANSWER);
+  if (error instanceof NotConfirmed) {
+    return Array(count).fill(NO_ANSWER);
+  }
   const { packet } = error as { packet?: { granted?: number[] } };
-  if (!packet?.granted) throw error;
+  if (!packet?.granted) {
+    throw error;
+  }
   return packet.granted;
 }
 
 function unlessUnconfirmed(error: unknown): void {
-  if (!(error instanceof NotConfirmed)) throw error;
+  if (!(error instanceof NotConfirmed)) {
+    throw error;
+  }
 }
 
 interface Outcome {

@@ -26,7 +26,9 @@ export class Turns {
   /** Call for every report that is given to flows. */
   give(): void {
     this.#given++;
-    if (this.#isOpen) return;
+    if (this.#isOpen) {
+      return;
+    }
     this.#isOpen = true;
     this.#startedAt = performance.now();
     setImmediate(() => this.#end());

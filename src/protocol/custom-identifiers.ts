@@ -11,14 +11,20 @@ const FIELD = 'identifiers';
  * @throws ServiceError `INVALID_INPUT`, field `identifiers`
  */
 export function readCustomIdentifiers(custom: unknown): Identifier[] {
-  if (custom === undefined || custom === null) return [];
+  if (custom === undefined || custom === null) {
+    return [];
+  }
   const list = typeof custom === 'string' ? parseList(custom) : custom;
-  if (!Array.isArray(list)) throw invalidInput(FIELD, custom, 'notList');
+  if (!Array.isArray(list)) {
+    throw invalidInput(FIELD, custom, 'notList');
+  }
   return (copyJson(list, FIELD) as unknown[]).map(readEntry);
 }
 
 function parseList(text: string): unknown {
-  if (text.trim() === '') return [];
+  if (text.trim() === '') {
+    return [];
+  }
   try {
     return JSON.parse(text);
   } catch {
@@ -27,13 +33,25 @@ function parseList(text: string): unknown {
 }
 
 function readEntry(entry: unknown): Identifier {
-  if (typeof entry !== 'object' || entry === null) throw badEntry(entry, 'entry');
+  if (typeof entry !== 'object' || entry === null) {
+    throw badEntry(entry, 'entry');
+  }
   const { id, name, type, divisor, unit } = entry as Record<string, unknown>;
-  if (typeof id !== 'string' || !isHexId(id)) throw badEntry(entry, 'id');
-  if (typeof name !== 'string' || !isName(name)) throw badEntry(entry, 'name');
-  if (!WIRE_TYPES.includes(type as WireType)) throw badEntry(entry, 'type');
-  if (!isDivisor(divisor, type as WireType)) throw badEntry(entry, 'divisor');
-  if (unit !== undefined && typeof unit !== 'string') throw badEntry(entry, 'unit');
+  if (typeof id !== 'string' || !isHexId(id)) {
+    throw badEntry(entry, 'id');
+  }
+  if (typeof name !== 'string' || !isName(name)) {
+    throw badEntry(entry, 'name');
+  }
+  if (!WIRE_TYPES.includes(type as WireType)) {
+    throw badEntry(entry, 'type');
+  }
+  if (!isDivisor(divisor, type as WireType)) {
+    throw badEntry(entry, 'divisor');
+  }
+  if (unit !== undefined && typeof unit !== 'string') {
+    throw badEntry(entry, 'unit');
+  }
   return {
     id: id.toLowerCase(),
     name,
@@ -46,7 +64,9 @@ function readEntry(entry: unknown): Identifier {
 }
 
 function isDivisor(divisor: unknown, type: WireType): divisor is number | undefined {
-  if (divisor === undefined) return true;
+  if (divisor === undefined) {
+    return true;
+  }
   return typeof divisor === 'number' && divisor > 0 && isNumeric(type);
 }
 

@@ -35,7 +35,9 @@ const plain: Extension = {
 };
 
 function writeBytes({ bytes }: Record<string, unknown>): string {
-  if (bytes === undefined) return '';
+  if (bytes === undefined) {
+    return '';
+  }
   return isHexBytes(bytes) ? bytes.toLowerCase() : refuse({ ...EXT, name: 'bytes' }, bytes, 'notHexBytes');
 }
 
@@ -52,21 +54,31 @@ const OTHER_FLAGS: Field = { name: 'otherFlags', type: 'u8' };
  */
 const motion: Extension = {
   read(hex, from) {
-    if (hex.length - from < MOTION_DIGITS) return plain.read(hex, from);
+    if (hex.length - from < MOTION_DIGITS) {
+      return plain.read(hex, from);
+    }
     const flags = readUnsigned(hex, from + COUNTER_DIGITS, FLAGS_DIGITS);
     const ext: Record<string, unknown> = {
       transitionCounter: readUnsigned(hex, from, COUNTER_DIGITS),
       isTransition: (flags & IS_TRANSITION) !== 0,
     };
-    if (flags & ~IS_TRANSITION) ext.otherFlags = flags & ~IS_TRANSITION;
-    if (hex.length > from + MOTION_DIGITS) ext.bytes = hex.slice(from + MOTION_DIGITS).toLowerCase();
+    if (flags & ~IS_TRANSITION) {
+      ext.otherFlags = flags & ~IS_TRANSITION;
+    }
+    if (hex.length > from + MOTION_DIGITS) {
+      ext.bytes = hex.slice(from + MOTION_DIGITS).toLowerCase();
+    }
     return ext;
   },
   write(ext) {
     refuseUnknown(ext, ['transitionCounter', 'isTransition', 'otherFlags', 'bytes'], EXT);
     const { transitionCounter, isTransition = false, otherFlags = 0 } = ext;
-    if (Object.keys(ext).every((key) => key === 'bytes')) return writeBytes(ext);
-    if (transitionCounter === undefined) refuse(EXT, ext, 'missingPart', { part: COUNTER.name });
+    if (Object.keys(ext).every((key) => key === 'bytes')) {
+      return writeBytes(ext);
+    }
+    if (transitionCounter === undefined) {
+      refuse(EXT, ext, 'missingPart', { part: COUNTER.name });
+    }
     if (typeof isTransition !== 'boolean') {
       refuse({ ...EXT, name: 'isTransition' }, isTransition, 'notBoolean');
     }
@@ -84,15 +96,23 @@ export function extendedCodec(codec: Codec, extension: Extension): ValueCodec {
   return {
     decode(hex) {
       const taken = codec.take(hex.length);
-      if (taken < 0) return undefined;
+      if (taken < 0) {
+        return undefined;
+      }
       const value = codec.read(hex, 0, taken);
-      if (value === undefined) return undefined;
+      if (value === undefined) {
+        return undefined;
+      }
       return taken === hex.length ? { value } : { value, ext: extension.read(hex, taken) };
     },
     encode(value, ext) {
       const hex = codec.write(value, VALUE);
-      if (ext === undefined || ext === null) return hex;
-      if (!isJsonObject(ext)) return refuse(EXT, ext, 'notExt');
+      if (ext === undefined || ext === null) {
+        return hex;
+      }
+      if (!isJsonObject(ext)) {
+        return refuse(EXT, ext, 'notExt');
+      }
       const extended = hex + extension.write(ext);
       // Behind a text, or in place of an optional field, the bytes would be read as part of the value.
       return codec.take(extended.length) === hex.length ? extended : refuse(EXT, ext, 'noExt');
@@ -115,15 +135,21 @@ export function dictionaryCodec(entries: readonly Field[]): ValueCodec {
     const value: Record<string, unknown> = {};
     let others = '';
     for (let at = 0; at < hex.length; ) {
-      if (at + HEAD_DIGITS > hex.length) return undefined;
+      if (at + HEAD_DIGITS > hex.length) {
+        return undefined;
+      }
       const key = readUnsigned(hex, at, 2);
       const from = at + HEAD_DIGITS;
       const end = from + 2 * readUnsigned(hex, at + 2, 2);
-      if (end > hex.length) return undefined;
+      if (end > hex.length) {
+        return undefined;
+      }
       const name = names[key];
       if (name !== undefined && !(name in value) && codecs[key]?.take(end - from) === end - from) {
         value[name] = codecs[key]?.read(hex, from, end);
-      } else others += hex.slice(at, end).toLowerCase();
+      } else {
+        others += hex.slice(at, end).toLowerCase();
+      }
       at = end;
     }
     return others === '' ? { value } : { value, ext: { bytes: others } };
@@ -131,16 +157,22 @@ export function dictionaryCodec(entries: readonly Field[]): ValueCodec {
 
   function writeEntry(value: Record<string, unknown>, key: number): string {
     const name = names[key] as string;
-    if (value[name] === undefined) return '';
+    if (value[name] === undefined) {
+      return '';
+    }
     const content = (codecs[key] as Codec).write(value[name], { ...VALUE, name });
     return writeInteger(key, 2) + writeInteger(content.length / 2, 2) + content;
   }
 
   function encode(value: unknown, ext: unknown): string {
-    if (!isJsonObject(value)) return refuse(VALUE, value, 'notObject', { parts: names.join(', ') });
+    if (!isJsonObject(value)) {
+      return refuse(VALUE, value, 'notObject', { parts: names.join(', ') });
+    }
     refuseUnknown(value, names, VALUE);
     const hex = names.map((_, key) => writeEntry(value, key)).join('');
-    if (ext === undefined || ext === null) return hex;
+    if (ext === undefined || ext === null) {
+      return hex;
+    }
     return isJsonObject(ext) ? hex + plain.write(ext) : refuse(EXT, ext, 'notExt');
   }
 

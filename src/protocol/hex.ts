@@ -10,10 +10,14 @@ for (let n = 0; n < 16; n++) {
 
 /** Whether a text is whole bytes in hex, in any letter case; the empty text is zero bytes. */
 export function isHexBytes(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length % 2 !== 0) return false;
+  if (typeof value !== 'string' || value.length % 2 !== 0) {
+    return false;
+  }
   for (let i = 0; i < value.length; i++) {
     // Written so that a code beyond the table (undefined) is refused too.
-    if (!((NIBBLE[value.charCodeAt(i)] as number) < 16)) return false;
+    if (!((NIBBLE[value.charCodeAt(i)] as number) < 16)) {
+      return false;
+    }
   }
   return true;
 }
@@ -21,7 +25,9 @@ export function isHexBytes(value: unknown): value is string {
 /** Reads an unsigned number of at most 12 digits (48 bits). */
 export function readUnsigned(hex: string, from: number, digits: number): number {
   let number = 0;
-  for (let i = from; i < from + digits; i++) number = number * 16 + (NIBBLE[hex.charCodeAt(i)] as number);
+  for (let i = from; i < from + digits; i++) {
+    number = number * 16 + (NIBBLE[hex.charCodeAt(i)] as number);
+  }
   return number;
 }
 

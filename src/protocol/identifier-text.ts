@@ -9,10 +9,14 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
  * and a byte 00–7F ends it. `dead` is not one: `ad` would continue.
  */
 export function isHexId(text: string): boolean {
-  if (text.length === 0 || text.length > 2 * MAX_BYTES || !isHexBytes(text)) return false;
+  if (text.length === 0 || text.length > 2 * MAX_BYTES || !isHexBytes(text)) {
+    return false;
+  }
   for (let i = 0; i < text.length; i += 2) {
     const continues = readUnsigned(text, i, 1) >= 8;
-    if (continues === (i + 2 === text.length)) return false;
+    if (continues === (i + 2 === text.length)) {
+      return false;
+    }
   }
   return true;
 }

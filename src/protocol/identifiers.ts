@@ -158,7 +158,9 @@ const ROWS: readonly Identifier[] = [
 
 /** An editor needs limits of every number: what a row leaves open follows from its type. */
 function withLimits(row: Identifier): Identifier {
-  if (!isInteger(row.type)) return row;
+  if (!isInteger(row.type)) {
+    return row;
+  }
   const { divisor = 1 } = row;
   const { min, max } = INTEGERS[row.type];
   return {
@@ -195,7 +197,9 @@ function override(rows: readonly Identifier[], later: readonly Identifier[]): re
   const kept = new Set(rows);
   for (const row of later) {
     for (const earlier of kept) {
-      if (earlier.id === row.id || earlier.name === row.name) kept.delete(earlier);
+      if (earlier.id === row.id || earlier.name === row.name) {
+        kept.delete(earlier);
+      }
     }
     kept.add(row);
   }
@@ -212,10 +216,16 @@ export function createCatalogue(custom?: unknown): Catalogue {
   const byText = new Map<string, Identifier>();
   const codecs = new Map<Identifier, ValueCodec>();
   for (const row of rows) {
-    if (row.id !== '') byText.set(row.id, row);
-    if (row.name !== '') byText.set(row.name, row);
+    if (row.id !== '') {
+      byText.set(row.id, row);
+    }
+    if (row.name !== '') {
+      byText.set(row.name, row);
+    }
     const codec = codecOf(row);
-    if (codec) codecs.set(row, codec);
+    if (codec) {
+      codecs.set(row, codec);
+    }
   }
   const find = (idOrName: string) => byText.get(idOrName) ?? byText.get(idOrName.toLowerCase());
   const codecFor = (idOrName: string) => {
@@ -228,7 +238,9 @@ export function createCatalogue(custom?: unknown): Catalogue {
     decode: (idOrName, hex) => codecFor(idOrName)?.decode(hex),
     encode(idOrName, value, ext) {
       const codec = codecFor(idOrName);
-      if (!codec) throw invalidInput('value', value, 'notEncodable', { identifier: idOrName });
+      if (!codec) {
+        throw invalidInput('value', value, 'notEncodable', { identifier: idOrName });
+      }
       return codec.encode(value, ext);
     },
     isHexId,

@@ -19,14 +19,22 @@ export function parseJson(text: string): unknown {
 
 /** Lists are long and most of their values are texts and numbers: those cost no call. */
 function isWithin(value: object, depth: number): boolean {
-  if (depth === 0) return false;
+  if (depth === 0) {
+    return false;
+  }
   if (Array.isArray(value)) {
-    for (const item of value) if (isNested(item) && !isWithin(item, depth - 1)) return false;
+    for (const item of value) {
+      if (isNested(item) && !isWithin(item, depth - 1)) {
+        return false;
+      }
+    }
     return true;
   }
   for (const key in value) {
     const item = (value as Record<string, unknown>)[key];
-    if (isNested(item) && !isWithin(item, depth - 1)) return false;
+    if (isNested(item) && !isWithin(item, depth - 1)) {
+      return false;
+    }
   }
   return true;
 }
@@ -63,7 +71,9 @@ export function copyFields(value: object, field: string): Record<string, unknown
  */
 export function copyJson(value: unknown, field: string): unknown {
   try {
-    if (isJson(value, DEEPEST)) return JSON.parse(JSON.stringify(value));
+    if (isJson(value, DEEPEST)) {
+      return JSON.parse(JSON.stringify(value));
+    }
   } catch {
     // An object of a flow can throw when it is looked at.
   }
@@ -71,11 +81,21 @@ export function copyJson(value: unknown, field: string): unknown {
 }
 
 function isJson(value: unknown, depth: number): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (depth === 0) return false;
-  if (Array.isArray(value)) return value.every((item) => isJson(item, depth - 1));
-  if (!isJsonObject(value) || typeof value.toJSON === 'function') return false;
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') {
+    return true;
+  }
+  if (typeof value === 'number') {
+    return Number.isFinite(value);
+  }
+  if (depth === 0) {
+    return false;
+  }
+  if (Array.isArray(value)) {
+    return value.every((item) => isJson(item, depth - 1));
+  }
+  if (!isJsonObject(value) || typeof value.toJSON === 'function') {
+    return false;
+  }
   // JSON leaves undefined fields out, which is what the author of the object expects.
   return Object.values(value).every((item) => item === undefined || isJson(item, depth - 1));
 }

@@ -16,10 +16,14 @@ export class KnownTopics<V> {
   }
 
   set(topic: string, value: V): void {
-    if (topic.length > LONGEST) return;
+    if (topic.length > LONGEST) {
+      return;
+    }
     if (this.#known.size >= MOST) {
       this.#refused++;
-      if (this.#refused < OUTDATED) return;
+      if (this.#refused < OUTDATED) {
+        return;
+      }
       this.clear();
     }
     this.#known.set(topic, value);

@@ -10,21 +10,31 @@ const LENGTH = 12;
  * @returns 12 lowercase hex digits, or undefined for anything else
  */
 export function parseMac(value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string') {
+    return undefined;
+  }
   // The usual case, without the cost of the pattern.
-  if (isMac(value)) return value;
+  if (isMac(value)) {
+    return value;
+  }
   const match = SPELLINGS.exec(value);
-  if (!match) return undefined;
+  if (!match) {
+    return undefined;
+  }
   return (match[1] ?? value.replaceAll(match[2] as string, '')).toLowerCase();
 }
 
 /** Whether a topic level is a MAC address: exactly 12 lowercase hex digits. */
 export function isMac(text: string): boolean {
-  if (text.length !== LENGTH) return false;
+  if (text.length !== LENGTH) {
+    return false;
+  }
   for (let i = 0; i < LENGTH; i++) {
     const code = text.charCodeAt(i);
     const isDigit = code >= 0x30 && code <= 0x39;
-    if (!isDigit && !(code >= 0x61 && code <= 0x66)) return false;
+    if (!isDigit && !(code >= 0x61 && code <= 0x66)) {
+      return false;
+    }
   }
   return true;
 }

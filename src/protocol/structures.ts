@@ -16,7 +16,9 @@ type JsonObject = Record<string, unknown>;
 /** Refuses fields that a structure does not have: a misspelt one would be lost in silence. */
 export function refuseUnknown(value: JsonObject, known: readonly string[], part: Part): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) refuse({ ...part, name: key }, value[key], 'unknownPart');
+    if (!known.includes(key)) {
+      refuse({ ...part, name: key }, value[key], 'unknownPart');
+    }
   }
 }
 
@@ -42,7 +44,9 @@ export function structureCodec(fields: readonly Field[]): Codec {
       return value;
     },
     write(value, part) {
-      if (!isJsonObject(value)) return refuse(part, value, 'notObject', { parts: names.join(', ') });
+      if (!isJsonObject(value)) {
+        return refuse(part, value, 'notObject', { parts: names.join(', ') });
+      }
       refuseUnknown(value, names, part);
       return fields.map((field, i) => writeField(value, field, codecs[i] as Codec, part)).join('');
     },
@@ -53,7 +57,9 @@ function takeFields(fields: readonly Field[], codecs: readonly Codec[], availabl
   let taken = 0;
   for (let i = 0; i < codecs.length; i++) {
     const digits = (codecs[i] as Codec).take(available - taken);
-    if (digits < 0) return fields[i]?.optional ? taken : -1;
+    if (digits < 0) {
+      return fields[i]?.optional ? taken : -1;
+    }
     taken += digits;
   }
   return taken;
@@ -62,7 +68,9 @@ function takeFields(fields: readonly Field[], codecs: readonly Codec[], availabl
 function writeField(value: JsonObject, field: Field, codec: Codec, part: Part): string {
   const own = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
   const inner = { ...part, name: field.name };
-  if (own !== undefined) return codec.write(own, inner);
+  if (own !== undefined) {
+    return codec.write(own, inner);
+  }
   return field.optional ? '' : refuse(inner, own, 'missingPart', { part: field.name });
 }
 
@@ -73,8 +81,9 @@ function writeVersion(pattern: RegExp, example: string): Codec['write'] {
   return (value, part) => {
     const match = typeof value === 'string' ? pattern.exec(value) : null;
     const numbers = match?.slice(1).map((text) => Number(text ?? 0));
-    if (!numbers || numbers.some((number) => number > 255))
+    if (!numbers || numbers.some((number) => number > 255)) {
       return refuse(part, value, 'notVersion', { example });
+    }
     return numbers.map((number) => writeInteger(number, 2)).join('');
   };
 }
@@ -108,7 +117,9 @@ export function wordCodec(words: Readonly<Record<number, string>>): Codec {
       return words[code] ?? code;
     },
     (value, part) => {
-      if (typeof value !== 'string') return number.write(value, part);
+      if (typeof value !== 'string') {
+        return number.write(value, part);
+      }
       const code =
         codes.get(value) ?? refuse(part, value, 'notWord', { words: [...codes.keys()].join(', ') });
       return writeInteger(code, 2);

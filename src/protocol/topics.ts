@@ -45,10 +45,16 @@ export interface Topics {
 }
 
 function reportTail({ segment, identifier }: ReportFilterParts): string {
-  if (segment === undefined) return identifier === undefined ? '#' : `+/${identifier}`;
-  if (identifier !== undefined) return `${segment}/${identifier}`;
+  if (segment === undefined) {
+    return identifier === undefined ? '#' : `+/${identifier}`;
+  }
+  if (identifier !== undefined) {
+    return `${segment}/${identifier}`;
+  }
   const known = SEGMENTS.get(segment);
-  if (known === undefined) return `${segment}/#`;
+  if (known === undefined) {
+    return `${segment}/#`;
+  }
   return known.identified ? `${segment}/+` : segment;
 }
 
@@ -74,9 +80,13 @@ const DEVICE = '/device/';
 const RESPONSE = '/response/';
 
 function parseTopic(root: string, channel: string, topic: string): ParsedTopic | undefined {
-  if (!topic.startsWith(root)) return undefined;
+  if (!topic.startsWith(root)) {
+    return undefined;
+  }
   const gatewayEnd = topic.indexOf('/', root.length);
-  if (gatewayEnd < 0 || !topic.startsWith(channel, gatewayEnd)) return undefined;
+  if (gatewayEnd < 0 || !topic.startsWith(channel, gatewayEnd)) {
+    return undefined;
+  }
   const deviceStart = gatewayEnd + channel.length;
   const slash = topic.indexOf('/', deviceStart);
   const deviceEnd = slash < 0 ? topic.length : slash;

@@ -91,7 +91,9 @@ export function fixed(digits: number, read: Codec['read'], write: Codec['write']
 
 /** The codec of a wire type, narrowed by limits. */
 export function wireCodec(type: WireType, limits: Limits = {}): Codec {
-  if (isInteger(type)) return integerCodec(INTEGERS[type], limits);
+  if (isInteger(type)) {
+    return integerCodec(INTEGERS[type], limits);
+  }
   switch (type) {
     case 'void':
       return fixed(0, () => null, writeVoid);
@@ -113,7 +115,9 @@ function writeVoid(value: unknown, part: Part): string {
 }
 
 function writeBool(value: unknown, part: Part): string {
-  if (typeof value !== 'boolean') return refuse(part, value, 'notBoolean');
+  if (typeof value !== 'boolean') {
+    return refuse(part, value, 'notBoolean');
+  }
   return value ? '01' : '00';
 }
 
@@ -128,11 +132,15 @@ function integerCodec(type: IntegerType, limits: Limits): Codec {
   const half = 16 ** digits / 2;
   const read = (hex: string, from: number): number | null => {
     const number = readUnsigned(hex, from, digits);
-    if (number === absent) return null;
+    if (number === absent) {
+      return null;
+    }
     return (isSigned && number >= half ? number - 2 * half : number) / divisor;
   };
   return fixed(digits, read, (value, part) => {
-    if (value === null && absent !== undefined) return writeInteger(absent, digits);
+    if (value === null && absent !== undefined) {
+      return writeInteger(absent, digits);
+    }
     return writeInteger(toWire(value, type, limits, part), digits);
   });
 }
@@ -142,13 +150,19 @@ function integerCodec(type: IntegerType, limits: Limits): Codec {
  * carry noise behind it; a plain integer with a fraction is an error.
  */
 function toWire(value: unknown, type: IntegerType, limits: Limits, part: Part): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return refuse(part, value, 'notNumber');
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    return refuse(part, value, 'notNumber');
+  }
   const { divisor = 1, step } = limits;
   const min = limits.min ?? type.min / divisor;
   const max = limits.max ?? type.max / divisor;
   const number = divisor === 1 ? value : Math.round(value * divisor);
-  if (value < min || value > max) return refuse(part, value, 'outOfRange', { min, max });
-  if (!Number.isInteger(number)) return refuse(part, value, 'notInteger');
+  if (value < min || value > max) {
+    return refuse(part, value, 'outOfRange', { min, max });
+  }
+  if (!Number.isInteger(number)) {
+    return refuse(part, value, 'notInteger');
+  }
   if (step !== undefined && number % Math.round(step * divisor) !== 0) {
     return refuse(part, value, 'notStep', { step });
   }
@@ -166,8 +180,12 @@ function floatCodec({ divisor = 1, min = -FLOAT_MAX / divisor, max = FLOAT_MAX /
     return Number.isFinite(number) ? number / divisor : undefined;
   };
   return fixed(8, read, (value, part) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return refuse(part, value, 'notNumber');
-    if (value < min || value > max) return refuse(part, value, 'outOfRange', { min, max });
+    if (typeof value !== 'number' || !Number.isFinite(value)) {
+      return refuse(part, value, 'notNumber');
+    }
+    if (value < min || value > max) {
+      return refuse(part, value, 'outOfRange', { min, max });
+    }
     scratch.setFloat32(0, value * divisor);
     return writeInteger(scratch.getUint32(0), 8);
   });
@@ -180,7 +198,9 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function readUtf8(hex: string, from: number, end: number): string | undefined {
   const bytes = new Uint8Array((end - from) / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = readUnsigned(hex, from + 2 * i, 2);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = readUnsigned(hex, from + 2 * i, 2);
+  }
   try {
     return textDecoder.decode(bytes);
   } catch {
@@ -189,17 +209,25 @@ function readUtf8(hex: string, from: number, end: number): string | undefined {
 }
 
 function writeUtf8(value: unknown, part: Part): string {
-  if (typeof value !== 'string' || LONE_SURROGATE.test(value)) return refuse(part, value, 'notText');
+  if (typeof value !== 'string' || LONE_SURROGATE.test(value)) {
+    return refuse(part, value, 'notText');
+  }
   let hex = '';
-  for (const byte of textEncoder.encode(value)) hex += writeInteger(byte, 2);
+  for (const byte of textEncoder.encode(value)) {
+    hex += writeInteger(byte, 2);
+  }
   return hex;
 }
 
 function hexCodec(bytes: number | undefined): Codec {
   const read = (hex: string, from: number, end: number): string => hex.slice(from, end).toLowerCase();
   const write = (value: unknown, part: Part): string => {
-    if (!isHexBytes(value)) return refuse(part, value, 'notHexBytes');
-    if (bytes !== undefined && value.length !== 2 * bytes) return refuse(part, value, 'notBytes', { bytes });
+    if (!isHexBytes(value)) {
+      return refuse(part, value, 'notHexBytes');
+    }
+    if (bytes !== undefined && value.length !== 2 * bytes) {
+      return refuse(part, value, 'notBytes', { bytes });
+    }
     return value.toLowerCase();
   };
   return bytes === undefined

@@ -20,7 +20,9 @@ export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): Bas
   if (!url || !/^https?:\/\//i.test(text.trim()) || url.search || url.hash) {
     throw invalidInput(field, shown, 'notHttpUrl');
   }
-  if (url.username || url.password) throw invalidInput(field, shown, 'secretInUrl');
+  if (url.username || url.password) {
+    throw invalidInput(field, shown, 'secretInUrl');
+  }
   return { origin: url.origin, host: url.host, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
@@ -37,9 +39,15 @@ const LONGEST_PATH = 4000;
  *   hex digits, or what `leadsAway`
  */
 export function readPath(value: unknown): string {
-  if (value === undefined || value === null || value === '') throw invalidInput('path', value, 'missing');
-  if (typeof value !== 'string') throw invalidInput('path', value, 'notText');
-  if (value.length > LONGEST_PATH) throw invalidInput('path', value, 'tooLong', { limit: LONGEST_PATH });
+  if (value === undefined || value === null || value === '') {
+    throw invalidInput('path', value, 'missing');
+  }
+  if (typeof value !== 'string') {
+    throw invalidInput('path', value, 'notText');
+  }
+  if (value.length > LONGEST_PATH) {
+    throw invalidInput('path', value, 'tooLong', { limit: LONGEST_PATH });
+  }
   const path = value.startsWith('/') ? value : `/${value}`;
   const place = path.split('?', 1)[0] as string;
   const isMalformed = SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
@@ -62,9 +70,12 @@ const VENDOR_ENCODED = /%u[0-9a-f]{4}/i;
  */
 export function leadsAway(text: string): boolean {
   for (let before = '', now = text; now !== before; now = decodeOnce(now)) {
-    if (/^[\\/]{2}/.test(now) || CONTROL.test(now) || OVERLONG.test(now) || VENDOR_ENCODED.test(now))
+    if (/^[\\/]{2}/.test(now) || CONTROL.test(now) || OVERLONG.test(now) || VENDOR_ENCODED.test(now)) {
       return true;
-    if (now.split(/[\\/]/).some(isDotSegment)) return true;
+    }
+    if (now.split(/[\\/]/).some(isDotSegment)) {
+      return true;
+    }
     before = now;
   }
   return false;
@@ -96,16 +107,22 @@ function encodePath(value: string, path: string): string {
  * @throws INVALID_INPUT field `query`
  */
 export function readQuery(value: unknown): Record<string, unknown> {
-  if (value === undefined || value === null || value === '') return {};
+  if (value === undefined || value === null || value === '') {
+    return {};
+  }
   const query = typeof value === 'object' ? copyQuery(value) : undefined;
-  if (!query) throw invalidInput('query', value, 'notQuery');
+  if (!query) {
+    throw invalidInput('query', value, 'notQuery');
+  }
   return query;
 }
 
 /** Undefined for what is no query, also for an object that throws when it is looked at. */
 function copyQuery(value: object): Record<string, unknown> | undefined {
   try {
-    if (Array.isArray(value)) return undefined;
+    if (Array.isArray(value)) {
+      return undefined;
+    }
     const entries = Object.entries(value).map(
       ([name, item]) => [name, Array.isArray(item) ? [...item] : item] as const,
     );
@@ -116,12 +133,16 @@ function copyQuery(value: object): Record<string, unknown> | undefined {
 }
 
 function isQueryPart(name: string, item: unknown): boolean {
-  if (name === '' || !isWellFormed(name)) return false;
+  if (name === '' || !isWellFormed(name)) {
+    return false;
+  }
   return Array.isArray(item) ? item.every(isPlain) : isPlain(item) || item == null;
 }
 
 function isPlain(value: unknown): boolean {
-  if (typeof value === 'string') return isWellFormed(value);
+  if (typeof value === 'string') {
+    return isWellFormed(value);
+  }
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
@@ -137,6 +158,8 @@ export function appendQuery(path: string, query: Record<string, unknown> = {}): 
       .filter((item) => item !== undefined && item !== null)
       .map((item) => `${encodeURIComponent(name)}=${encodeURIComponent(String(item))}`),
   );
-  if (pairs.length === 0) return path;
+  if (pairs.length === 0) {
+    return path;
+  }
   return `${path}${path.includes('?') ? '&' : '?'}${pairs.join('&')}`;
 }

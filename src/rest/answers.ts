@@ -18,20 +18,30 @@ const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 /** The token of a login response (interface, section "Login response"); undefined when the login did not succeed. */
 export function readToken(text: string): string | undefined {
   const answer = parseJson(text);
-  if (!isObject(answer) || answer.status !== 'SUCCESS') return undefined;
+  if (!isObject(answer) || answer.status !== 'SUCCESS') {
+    return undefined;
+  }
   const { authToken } = answer;
   return typeof authToken === 'string' && TOKEN.test(authToken) ? authToken : undefined;
 }
 
 /** A device list response; undefined when it is not what the interface says. The devices are given their `mac`. */
 export function readDevicePage(answer: unknown): DevicePage | undefined {
-  if (!isObject(answer) || !Array.isArray(answer.items)) return undefined;
+  if (!isObject(answer) || !Array.isArray(answer.items)) {
+    return undefined;
+  }
   const { items, nextToken = null } = answer;
-  if (nextToken !== null && typeof nextToken !== 'string') return undefined;
+  if (nextToken !== null && typeof nextToken !== 'string') {
+    return undefined;
+  }
   for (const item of items) {
-    if (!isObject(item)) return undefined;
+    if (!isObject(item)) {
+      return undefined;
+    }
     const mac = macOf(item.id);
-    if (mac !== undefined) item.mac = mac;
+    if (mac !== undefined) {
+      item.mac = mac;
+    }
   }
   return { devices: items as Device[], nextToken: nextToken || undefined };
 }
@@ -42,7 +52,9 @@ const USUAL_START = 'bmac-';
 function macOf(id: unknown): string | undefined {
   if (typeof id === 'string' && id.startsWith(USUAL_START)) {
     const hex = id.slice(USUAL_START.length);
-    if (isMac(hex)) return hex;
+    if (isMac(hex)) {
+      return hex;
+    }
   }
   return parseMac(id);
 }

@@ -78,7 +78,9 @@ export class TokenKeeper {
   /** The token, when there is one that lasts a while, or that a login would not better. */
   get current(): string | undefined {
     const token = this.#token;
-    if (!token) return undefined;
+    if (!token) {
+      return undefined;
+    }
     const now = this.#clock.now();
     const isKept = token.isRefused && !token.isAccepted && this.#tokenPause.isOn(now);
     return isKept || now < token.renewAt ? token.text : undefined;
@@ -86,8 +88,12 @@ export class TokenKeeper {
 
   /** A token that lasts a while. @throws what the login threw; every caller gets an error of its own */
   async token(): Promise<string> {
-    if (this.current !== undefined) return this.current;
-    if (this.#refusal && this.#loginPause.isOn(this.#clock.now())) throw copyError(this.#refusal);
+    if (this.current !== undefined) {
+      return this.current;
+    }
+    if (this.#refusal && this.#loginPause.isOn(this.#clock.now())) {
+      throw copyError(this.#refusal);
+    }
     this.#pending ??= this.#renew().finally(() => {
       this.#pending = undefined;
     });
@@ -101,9 +107,13 @@ export class TokenKeeper {
   /** A call with this token was answered with something else than 401. */
   accept(text: string): void {
     const token = this.#token;
-    if (token?.text !== text || token.isAccepted) return;
+    if (token?.text !== text || token.isAccepted) {
+      return;
+    }
     token.isAccepted = true;
-    if (token.isRefused) return;
+    if (token.isRefused) {
+      return;
+    }
     this.#refusedTokens = 0;
     this.#tokenPause.reset();
   }
@@ -114,10 +124,14 @@ export class TokenKeeper {
    */
   refuse(text: string): void {
     const token = this.#token;
-    if (token?.text !== text || token.isAccepted || token.isRefused) return;
+    if (token?.text !== text || token.isAccepted || token.isRefused) {
+      return;
+    }
     token.isRefused = true;
     this.#refusedTokens++;
-    if (this.#refusedTokens >= MAX_REFUSED) this.#tokenPause.begin(this.#clock.now());
+    if (this.#refusedTokens >= MAX_REFUSED) {
+      this.#tokenPause.begin(this.#clock.now());
+    }
   }
 
   /**
@@ -125,8 +139,12 @@ export class TokenKeeper {
    * @returns false when there is no other token to be had now
    */
   drop(text: string): boolean {
-    if (this.#token?.text !== text) return true;
-    if (this.#tokenPause.isOn(this.#clock.now())) return false;
+    if (this.#token?.text !== text) {
+      return true;
+    }
+    if (this.#tokenPause.isOn(this.#clock.now())) {
+      return false;
+    }
     this.#token = undefined;
     return true;
   }
@@ -158,7 +176,9 @@ export class TokenKeeper {
  */
 export function lifeOf(token: string, now: number): number {
   const { exp, iat } = claimsOf(token);
-  if (typeof exp !== 'number') return USUAL_LIFE_MS;
+  if (typeof exp !== 'number') {
+    return USUAL_LIFE_MS;
+  }
   const life = typeof iat === 'number' ? (exp - iat) * 1000 : exp * 1000 - now;
   return Number.isFinite(life) && life > 0 ? life : USUAL_LIFE_MS;
 }

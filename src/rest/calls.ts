@@ -59,7 +59,9 @@ const OPEN_ENDS = new Set(['NETWORK', 'CLOSED', 'BAD_RESPONSE']);
 
 /** Whether a call that failed may still have changed something at the service. */
 export function mayHaveActed(error: unknown): boolean {
-  if (!(error instanceof ServiceError)) return true;
+  if (!(error instanceof ServiceError)) {
+    return true;
+  }
   return OPEN_ENDS.has(error.code) || (error.code === 'HTTP_ERROR' && Number(error.cause.statusCode) >= 500);
 }
 

@@ -91,9 +91,13 @@ export class RestClient {
   ): Promise<unknown> {
     const request = createRequest(name, params);
     const { body } = await this.send(request, options);
-    if (ENDPOINTS[name].result === 'ignored') return undefined;
+    if (ENDPOINTS[name].result === 'ignored') {
+      return undefined;
+    }
     const json = parseJson(body);
-    if (json === undefined) throw this.badResponse('notJsonRest', body, request);
+    if (json === undefined) {
+      throw this.badResponse('notJsonRest', body, request);
+    }
     return json;
   }
 
@@ -107,9 +111,15 @@ export class RestClient {
     return this.#run(signal, order, async () => {
       const call: Call = { repeat: repeatOf(request.method), signal, isLost: false, isAgain: false };
       const answer = await this.#authorized(base, request, call);
-      if (call.isLost && isGone(answer, request)) return DONE;
-      if (!isSuccess(answer)) throw this.#httpError(answer, request);
-      if (answer.isCut) throw this.badResponse('tooLarge', answer.body, request);
+      if (call.isLost && isGone(answer, request)) {
+        return DONE;
+      }
+      if (!isSuccess(answer)) {
+        throw this.#httpError(answer, request);
+      }
+      if (answer.isCut) {
+        throw this.badResponse('tooLarge', answer.body, request);
+      }
       return answer;
     });
   }
@@ -134,8 +144,12 @@ export class RestClient {
   #address(field: 'authUrl' | 'baseUrl'): BaseAddress {
     const { authUrl, baseUrl, username, password, authHeader } = this.#settings;
     const part = { part: 'rest' };
-    if (!authUrl || !baseUrl) throw new ServiceError('NOT_CONFIGURED', 'rest', part);
-    if (!username || !password) throw new ServiceError('NOT_CONFIGURED', 'credentials', part);
+    if (!authUrl || !baseUrl) {
+      throw new ServiceError('NOT_CONFIGURED', 'rest', part);
+    }
+    if (!username || !password) {
+      throw new ServiceError('NOT_CONFIGURED', 'credentials', part);
+    }
     if (!HEADER_NAME.test(authHeader)) {
       throw new ServiceError(
         'INVALID_INPUT',
@@ -156,7 +170,9 @@ export class RestClient {
     order: string | undefined,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    if (signal?.aborted || this.#closing.signal.aborted) throw new ServiceError('CLOSED', 'stopped');
+    if (signal?.aborted || this.#closing.signal.aborted) {
+      throw new ServiceError('CLOSED', 'stopped');
+    }
     if (this.#calls >= MAX_AT_A_TIME + MAX_WAITING) {
       const limit = { limit: MAX_WAITING };
       throw new ServiceError('QUEUE_FULL', 'waiting', limit, limit);
@@ -187,11 +203,15 @@ export class RestClient {
         return this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
       });
       if (answer.statusCode !== 401) {
-        if (isAccepted(answer)) this.#tokens.accept(token);
+        if (isAccepted(answer)) {
+          this.#tokens.accept(token);
+        }
         return answer;
       }
       this.#tokens.refuse(token);
-      if (isSecond || !this.#tokens.drop(token)) return answer;
+      if (isSecond || !this.#tokens.drop(token)) {
+        return answer;
+      }
     }
   }
 
@@ -200,10 +220,14 @@ export class RestClient {
     this.#isLoggingIn = true;
     try {
       const token = await this.#askToken();
-      if (this.#calls === 0) this.#enter({ name: 'connected' });
+      if (this.#calls === 0) {
+        this.#enter({ name: 'connected' });
+      }
       return token;
     } catch (error) {
-      if (this.#calls === 0) this.#noteFailure(error);
+      if (this.#calls === 0) {
+        this.#noteFailure(error);
+      }
       throw error;
     } finally {
       this.#isLoggingIn = false;
@@ -220,10 +244,16 @@ export class RestClient {
     const call: Call = { repeat: 'repeatable', signal: undefined, isLost: false, isAgain: true };
     const answer = await this.#attempts(call, async () => http);
     const { statusCode } = answer;
-    if ([400, 401, 403].includes(statusCode)) throw loginFailed('refused', statusCode);
-    if (!isSuccess(answer)) throw this.#httpError(answer, request);
+    if ([400, 401, 403].includes(statusCode)) {
+      throw loginFailed('refused', statusCode);
+    }
+    if (!isSuccess(answer)) {
+      throw this.#httpError(answer, request);
+    }
     const token = readToken(answer.body);
-    if (token === undefined) throw loginFailed('noToken', statusCode);
+    if (token === undefined) {
+      throw loginFailed('noToken', statusCode);
+    }
     return token;
   }
 
@@ -247,10 +277,14 @@ export class RestClient {
     for (let attempt = 0; ; attempt++) {
       const request = await prepare();
       const outcome = await this.#attempt(request, call);
-      if (isLost(outcome)) call.isLost = true;
+      if (isLost(outcome)) {
+        call.isLost = true;
+      }
       const delay = retryDelay(outcome, call.repeat, attempt, this.#clock.now());
       if (delay === undefined || attempt >= this.#settings.retries) {
-        if (outcome instanceof Error) throw outcome;
+        if (outcome instanceof Error) {
+          throw outcome;
+        }
         return outcome;
       }
       const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
@@ -263,7 +297,9 @@ export class RestClient {
 
   /** Only what is under way holds a permit. The usual way costs no signal of its own: lists are long. */
   async #attempt(request: HttpRequest, call: Call): Promise<HttpAnswer | Error> {
-    if (!this.#semaphore.tryAcquire()) await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
+    if (!this.#semaphore.tryAcquire()) {
+      await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
+    }
     call.isAgain = true;
     try {
       return await this.#http.send(request, call.signal);
@@ -309,11 +345,18 @@ export class RestClient {
   }
 
   #noteFailure(error: unknown): void {
-    if (!(error instanceof ServiceError)) return;
-    if (error.code === 'LOGIN_FAILED') this.#enter({ name: 'refused', reason: reasonOf(error) });
-    else if (error.code === 'NETWORK') this.#enter({ name: 'failing', reason: reasonOf(error) });
-    else if (error.code === 'HTTP_ERROR') this.#enterAnswered(error);
-    else if (error.code === 'BAD_RESPONSE') this.#enter({ name: 'connected' });
+    if (!(error instanceof ServiceError)) {
+      return;
+    }
+    if (error.code === 'LOGIN_FAILED') {
+      this.#enter({ name: 'refused', reason: reasonOf(error) });
+    } else if (error.code === 'NETWORK') {
+      this.#enter({ name: 'failing', reason: reasonOf(error) });
+    } else if (error.code === 'HTTP_ERROR') {
+      this.#enterAnswered(error);
+    } else if (error.code === 'BAD_RESPONSE') {
+      this.#enter({ name: 'connected' });
+    }
   }
 
   /** "No such device" is an answer of a service in good order; 429 and 5xx are not. */
@@ -325,16 +368,24 @@ export class RestClient {
 
   /** A call that was ended while it waited leaves no attempt that would follow. */
   #settle(): void {
-    if (this.#calls === 0 && !this.#isLoggingIn) this.#enter(this.#lasting);
+    if (this.#calls === 0 && !this.#isLoggingIn) {
+      this.#enter(this.#lasting);
+    }
   }
 
   #enter(state: RestState): void {
-    if (state.name !== 'connecting' && state.name !== 'waiting') this.#lasting = state;
+    if (state.name !== 'connecting' && state.name !== 'waiting') {
+      this.#lasting = state;
+    }
     const reason = 'reason' in state ? state.reason : undefined;
     const before = 'reason' in this.#state ? this.#state.reason : undefined;
-    if (this.#state.name === 'closed' || (this.#state.name === state.name && before === reason)) return;
+    if (this.#state.name === 'closed' || (this.#state.name === state.name && before === reason)) {
+      return;
+    }
     this.#state = state;
-    for (const listener of this.#listeners) listener(state);
+    for (const listener of this.#listeners) {
+      listener(state);
+    }
   }
 }
 
@@ -369,6 +420,8 @@ function loginFailed(reason: 'refused' | 'noToken', statusCode: number): Service
 
 /** A reason that needs no language: the HTTP status or the code of the fault. */
 function reasonOf(error: Error): string {
-  if (!(error instanceof ServiceError)) return error.name;
+  if (!(error instanceof ServiceError)) {
+    return error.name;
+  }
   return String(error.cause.statusCode ?? error.cause.code ?? error.code);
 }

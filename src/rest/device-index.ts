@@ -79,10 +79,14 @@ export class DeviceIndexBuilder {
     const byMac = new Map<string, DirectoryEntry>();
     const macsByLabel = new Map<string, Set<string>>();
     for (const { entry } of keyed) {
-      if (entry.mac) byMac.set(entry.mac, entry);
+      if (entry.mac) {
+        byMac.set(entry.mac, entry);
+      }
       for (const label of entry.labels) {
         const macs = macsByLabel.get(label) ?? new Set();
-        if (entry.mac) macs.add(entry.mac);
+        if (entry.mac) {
+          macs.add(entry.mac);
+        }
         macsByLabel.set(label, macs);
       }
     }
@@ -108,9 +112,14 @@ export class DeviceIndexBuilder {
   #readLabels(labels: unknown[]): string[] {
     const read: string[] = [];
     for (const label of labels) {
-      if (typeof label !== 'string') continue;
-      if (label.length > MAX_TEXT_LENGTH) this.#leftOut++;
-      else read.push(this.#shared(label));
+      if (typeof label !== 'string') {
+        continue;
+      }
+      if (label.length > MAX_TEXT_LENGTH) {
+        this.#leftOut++;
+      } else {
+        read.push(this.#shared(label));
+      }
       if (this.#size + REFERENCE_SIZE * read.length >= MAX_SIZE) {
         this.#isCut = true;
         break;
@@ -121,7 +130,9 @@ export class DeviceIndexBuilder {
 
   #shared(label: string): string {
     const known = this.#labels.get(label);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      return known;
+    }
     this.#labels.set(label, label);
     this.#size += LABEL_SIZE + label.length;
     return label;

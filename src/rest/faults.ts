@@ -34,7 +34,9 @@ const REASONS: Record<string, string> = {
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   // undici gives no code to an answer that its parser refuses.
-  if (name === 'HTTPParserError') return 'ERR_HTTP_PARSER';
+  if (name === 'HTTPParserError') {
+    return 'ERR_HTTP_PARSER';
+  }
   return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
 }
 
@@ -45,8 +47,14 @@ export function networkError(code: string, origin: string, timeout: number, wasS
 }
 
 function reasonOf(code: string): string {
-  if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) return 'certificate';
-  if (/^(ERR_(SSL|TLS|OSSL)|EPROTO)/.test(code)) return 'tls';
-  if (/^ERR_HTTP_PARSER$|^UND_ERR_HEADERS_OVERFLOW$/.test(code)) return 'notHttp';
+  if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) {
+    return 'certificate';
+  }
+  if (/^(ERR_(SSL|TLS|OSSL)|EPROTO)/.test(code)) {
+    return 'tls';
+  }
+  if (/^ERR_HTTP_PARSER$|^UND_ERR_HEADERS_OVERFLOW$/.test(code)) {
+    return 'notHttp';
+  }
   return REASONS[code] ?? 'unreachable';
 }

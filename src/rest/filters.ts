@@ -35,7 +35,9 @@ export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
 }
 
 function labelTest(value: unknown): DeviceFilter | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    return undefined;
+  }
   const labels = listOf(value);
   if (labels.length === 0 || !labels.every((label) => typeof label === 'string' && label !== '')) {
     throw invalidInput('labels', value, 'notLabels');
@@ -54,16 +56,22 @@ function listOf(labels: unknown): unknown[] {
 }
 
 function connectedTest(value: unknown): DeviceFilter | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    return undefined;
+  }
   const isText = typeof value === 'string' || typeof value === 'boolean';
   const word = isText ? String(value).trim().toLowerCase() : undefined;
-  if (word !== 'true' && word !== 'false') throw invalidInput('connected', value, 'notBoolean');
+  if (word !== 'true' && word !== 'false') {
+    throw invalidInput('connected', value, 'notBoolean');
+  }
   const wanted = word === 'true';
   return (device) => (device.connectivity?.connected === true) === wanted;
 }
 
 function modelTest(value: unknown): DeviceFilter | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    return undefined;
+  }
   const wanted = filledText('model', value);
   return (device) => device.modelNumber != null && String(device.modelNumber) === wanted;
 }
@@ -72,18 +80,26 @@ function modelTest(value: unknown): DeviceFilter | undefined {
 const RANGE_SIGNS = /[<>=^~|*\s]/;
 
 function firmwareTest(value: unknown): DeviceFilter | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    return undefined;
+  }
   const wanted = filledText('firmware', value);
   const isInRange = rangeOf(wanted);
-  if (!isInRange && RANGE_SIGNS.test(wanted)) throw invalidInput('firmware', value, 'notRange');
+  if (!isInRange && RANGE_SIGNS.test(wanted)) {
+    throw invalidInput('firmware', value, 'notRange');
+  }
   const known = new Map<string, boolean>();
   return ({ firmwareVersion }) => {
-    if (typeof firmwareVersion !== 'string') return false;
+    if (typeof firmwareVersion !== 'string') {
+      return false;
+    }
     // Many devices share few versions; the map is emptied so that odd ones cannot make it grow.
     let fits = known.get(firmwareVersion);
     if (fits === undefined) {
       fits = firmwareVersion === wanted || (isInRange?.(firmwareVersion) ?? false);
-      if (known.size >= 1000) known.clear();
+      if (known.size >= 1000) {
+        known.clear();
+      }
       known.set(firmwareVersion, fits);
     }
     return fits;
@@ -91,21 +107,31 @@ function firmwareTest(value: unknown): DeviceFilter | undefined {
 }
 
 function searchTest(value: unknown): DeviceFilter | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    return undefined;
+  }
   const wanted = textOf('search', value).toLowerCase();
-  if (wanted === '') return undefined;
+  if (wanted === '') {
+    return undefined;
+  }
   const has = (text: unknown) => typeof text === 'string' && text.toLowerCase().includes(wanted);
   return ({ id, friendlyName }) => has(id) || has(friendlyName);
 }
 
 function filledText(field: string, value: unknown): string {
   const text = textOf(field, value);
-  if (text === '') throw invalidInput(field, value, 'missing');
+  if (text === '') {
+    throw invalidInput(field, value, 'missing');
+  }
   return text;
 }
 
 function textOf(field: string, value: unknown): string {
-  if (Number.isFinite(value)) return String(value);
-  if (typeof value !== 'string' || value.length > 500) throw invalidInput(field, value, 'notText');
+  if (Number.isFinite(value)) {
+    return String(value);
+  }
+  if (typeof value !== 'string' || value.length > 500) {
+    throw invalidInput(field, value, 'notText');
+  }
   return value.trim();
 }

@@ -54,7 +54,9 @@ export class HttpAgent {
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
     this.#agent ??= this.#open();
     const agent = await this.#agent;
-    if (signal?.aborted || this.#closed) throw new ServiceError('CLOSED', 'stopped');
+    if (signal?.aborted || this.#closed) {
+      throw new ServiceError('CLOSED', 'stopped');
+    }
     const answer = collect(agent, request, signal, this.#timeout);
     // A socket that is destroyed looks like a fault of the network to whoever waits for it.
     return answer.catch((error: unknown) => {
@@ -66,7 +68,9 @@ export class HttpAgent {
   async close(): Promise<void> {
     this.#closed = true;
     const agent = await this.#agent?.catch(() => undefined);
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets) {
+      socket.destroy();
+    }
     await agent?.destroy();
   }
 
@@ -102,12 +106,17 @@ function collect(
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
     const settle = (outcome: HttpAnswer | ServiceError) => {
-      if (settled) return;
+      if (settled) {
+        return;
+      }
       settled = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
-      if (outcome instanceof ServiceError) reject(outcome);
-      else resolve(outcome);
+      if (outcome instanceof ServiceError) {
+        reject(outcome);
+      } else {
+        resolve(outcome);
+      }
     };
     const end = (outcome: HttpAnswer | ServiceError) => {
       settle(outcome);
@@ -129,7 +138,9 @@ function collect(
       onRequestStart(given) {
         controller = given;
         // The time ran out while there was no connection: nothing may be sent any more.
-        if (settled) given.abort(new Error('not wanted any more'));
+        if (settled) {
+          given.abort(new Error('not wanted any more'));
+        }
       },
       onResponseStart(_, statusCode, headers) {
         Object.assign(answer, { statusCode, headers });
@@ -139,7 +150,9 @@ function collect(
         const isError = answer.statusCode > 299;
         chunks.push(chunk);
         answer.isCut = size > (isError ? LARGEST_ERROR_BODY : LARGEST_BODY);
-        if (answer.isCut) end(finish());
+        if (answer.isCut) {
+          end(finish());
+        }
       },
       onResponseEnd: () => settle(finish()),
       onResponseError: (_, error) => settle(fail(codeOf(error))),

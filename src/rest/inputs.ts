@@ -19,8 +19,12 @@ const LONGEST_NAME = 2000;
 export function readDevice(value: unknown): string {
   const text = readText('device', value).trim();
   const mac = parseMac(text);
-  if (mac !== undefined) return deviceIdOfMac(mac);
-  if (!passesThroughPath(text)) throw invalidInput('device', value, 'notDevice');
+  if (mac !== undefined) {
+    return deviceIdOfMac(mac);
+  }
+  if (!passesThroughPath(text)) {
+    throw invalidInput('device', value, 'notDevice');
+  }
   return text;
 }
 
@@ -35,7 +39,9 @@ export function readName(value: unknown): string {
  */
 export function readLabel(value: unknown): string {
   const text = readText('label', value);
-  if (!passesThroughPath(text)) throw invalidInput('label', value, 'notLabel');
+  if (!passesThroughPath(text)) {
+    throw invalidInput('label', value, 'notLabel');
+  }
   return text;
 }
 
@@ -51,7 +57,9 @@ function passesThroughPath(text: string): boolean {
 export function readMethod(value: unknown): Method {
   const text = readText('method', value).trim().toUpperCase();
   const method = METHODS.find((known) => known === text);
-  if (!method) throw invalidInput('method', value, 'notMethod', { methods: METHODS.join(', ') });
+  if (!method) {
+    throw invalidInput('method', value, 'notMethod', { methods: METHODS.join(', ') });
+  }
   return method;
 }
 
@@ -60,11 +68,17 @@ export function readMethod(value: unknown): Method {
  * @throws INVALID_INPUT field `body`: binary data, or what JSON cannot hold
  */
 export function readBody(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (ArrayBuffer.isView(value)) throw invalidInput('body', 'binary', 'notJsonBody');
+  if (value === undefined) {
+    return undefined;
+  }
+  if (ArrayBuffer.isView(value)) {
+    throw invalidInput('body', 'binary', 'notJsonBody');
+  }
   try {
     const text = value instanceof ArrayBuffer ? undefined : (JSON.stringify(value) as string | undefined);
-    if (text !== undefined) return text;
+    if (text !== undefined) {
+      return text;
+    }
   } catch {
     // Falls through: a loop, a BigInt or a toJSON that throws is the same mistake to the user.
   }
@@ -72,11 +86,20 @@ export function readBody(value: unknown): string | undefined {
 }
 
 function readText(field: string, value: unknown): string {
-  if (value === undefined || value === null) throw invalidInput(field, value, 'missing');
-  if (typeof value !== 'string') throw invalidInput(field, value, 'notText');
-  if (value.trim() === '') throw invalidInput(field, value, 'missing');
-  if (value.length > LONGEST_NAME)
+  if (value === undefined || value === null) {
+    throw invalidInput(field, value, 'missing');
+  }
+  if (typeof value !== 'string') {
+    throw invalidInput(field, value, 'notText');
+  }
+  if (value.trim() === '') {
+    throw invalidInput(field, value, 'missing');
+  }
+  if (value.length > LONGEST_NAME) {
     throw invalidInput(field, `${value.slice(0, 80)}…`, 'tooLong', { limit: LONGEST_NAME });
-  if (CONTROL.test(value)) throw invalidInput(field, value, 'control');
+  }
+  if (CONTROL.test(value)) {
+    throw invalidInput(field, value, 'control');
+  }
   return value;
 }

@@ -63,5 +63,7 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
 /** What is set for every page would replace what was asked for without a word. */
 function refuseOwn(query: Record<string, unknown>, { settings }: RestClient): void {
   const own = ['MaxResults', settings.pageTokenParam].find((name) => (query[name] ?? null) !== null);
-  if (own !== undefined) throw invalidInput('query', own, 'ownParameter');
+  if (own !== undefined) {
+    throw invalidInput('query', own, 'ownParameter');
+  }
 }

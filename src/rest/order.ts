@@ -24,7 +24,9 @@ export class Order {
     const last = before === undefined ? own : before.then(() => own);
     this.#last.set(key, last);
     try {
-      if (before !== undefined) await unlessAborted(before, signal);
+      if (before !== undefined) {
+        await unlessAborted(before, signal);
+      }
       return await work();
     } finally {
       end();

@@ -27,11 +27,17 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
     const request = createRequest('listDevices', params);
     const { body } = await client.send(request, { signal });
     const page = readDevicePage(parseJson(body));
-    if (!page) throw client.badResponse('notDeviceList', body, request);
+    if (!page) {
+      throw client.badResponse('notDeviceList', body, request);
+    }
     const fault = progress.add(page);
-    if (fault) throw client.badResponse(fault, body, request);
+    if (fault) {
+      throw client.badResponse(fault, body, request);
+    }
     yield page;
-    if (page.nextToken === undefined) return;
+    if (page.nextToken === undefined) {
+      return;
+    }
     params[client.settings.pageTokenParam] = page.nextToken;
   }
 }

@@ -25,8 +25,12 @@ export class ListProgress {
 
   /** @returns why the list would not end; undefined when it goes on, or this is its last page */
   add({ devices, nextToken }: DevicePage): 'tokenRepeats' | 'devicesRepeat' | undefined {
-    if (nextToken === undefined) return undefined;
-    if (!this.#isNewToken(nextToken)) return 'tokenRepeats';
+    if (nextToken === undefined) {
+      return undefined;
+    }
+    if (!this.#isNewToken(nextToken)) {
+      return 'tokenRepeats';
+    }
     if (devices.length === 0) {
       this.#emptyPages++;
     } else {
@@ -42,7 +46,9 @@ export class ListProgress {
     let isNew = false;
     for (const { id } of devices) {
       const isId = typeof id === 'string' || typeof id === 'number';
-      if (isId && this.#ids.add(String(id))) isNew = true;
+      if (isId && this.#ids.add(String(id))) {
+        isNew = true;
+      }
     }
     return isNew;
   }
@@ -50,7 +56,9 @@ export class ListProgress {
   /** Tokens can be long; a digest of each is enough to know it again. */
   #isNewToken(token: string): boolean {
     const digest = createHash('sha1').update(token).digest('base64');
-    if (this.#tokens.has(digest) || this.#olderTokens.has(digest)) return false;
+    if (this.#tokens.has(digest) || this.#olderTokens.has(digest)) {
+      return false;
+    }
     if (this.#tokens.size >= MIN_TOKENS) {
       this.#olderTokens = this.#tokens;
       this.#tokens = new Set();
@@ -78,7 +86,9 @@ class IdFilter {
   /** @returns whether the id is new */
   add(id: string): boolean {
     const [hash, step] = hashOf(id);
-    if (this.#filters.some((bits) => hasAll(bits, hash, step))) return false;
+    if (this.#filters.some((bits) => hasAll(bits, hash, step))) {
+      return false;
+    }
     const size = FILTER_SIZES[this.#filters.length];
     if (this.#room === 0 && size !== undefined) {
       this.#filters.push(new Uint8Array(size / 8));
@@ -94,7 +104,9 @@ function hasAll(bits: Uint8Array, hash: number, step: number): boolean {
   const mask = bits.length * 8 - 1;
   for (let i = 0; i < BITS_SET; i++) {
     const at = (hash + i * step) & mask;
-    if (((bits[at >>> 3] as number) & (1 << (at & 7))) === 0) return false;
+    if (((bits[at >>> 3] as number) & (1 << (at & 7))) === 0) {
+      return false;
+    }
   }
   return true;
 }

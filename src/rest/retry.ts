@@ -33,11 +33,17 @@ export function retryDelay(
   random: () => number = Math.random,
 ): number | undefined {
   const backoff = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * (1 + random() / 2);
-  if (outcome instanceof Error) return repeat === 'repeatable' && isPassing(outcome) ? backoff : undefined;
+  if (outcome instanceof Error) {
+    return repeat === 'repeatable' && isPassing(outcome) ? backoff : undefined;
+  }
   const asked = retryAfter(outcome, now);
   const statuses = repeat === 'careful' ? CAREFUL_STATUS : REPEATABLE_STATUS;
-  if (!statuses.has(outcome.statusCode) || (repeat === 'careful' && asked === undefined)) return undefined;
-  if (asked === undefined) return backoff;
+  if (!statuses.has(outcome.statusCode) || (repeat === 'careful' && asked === undefined)) {
+    return undefined;
+  }
+  if (asked === undefined) {
+    return backoff;
+  }
   return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, backoff);
 }
 
@@ -46,7 +52,9 @@ export function retryDelay(
  * machine in between answered instead. With `Retry-After` a 503 says that nothing was done.
  */
 export function isLost(outcome: HttpAnswer | Error): boolean {
-  if (outcome instanceof Error) return outcome instanceof NetworkError && outcome.wasSent;
+  if (outcome instanceof Error) {
+    return outcome instanceof NetworkError && outcome.wasSent;
+  }
   const { statusCode, headers } = outcome;
   return statusCode === 502 || statusCode === 504 || (statusCode === 503 && !headers['retry-after']);
 }
@@ -61,9 +69,13 @@ function isPassing(error: Error): boolean {
 /** Milliseconds from `Retry-After`, given in seconds or as a date; undefined when absent or unreadable. */
 function retryAfter({ headers }: HttpAnswer, now: number): number | undefined {
   const value = headers['retry-after'];
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string') {
+    return undefined;
+  }
   const text = value.trim();
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{1,9}$/.test(text)) {
+    return Number(text) * 1000;
+  }
   const date = readDate(text);
   // The service's own clock where it tells it: ours may be wrong.
   return date === undefined ? undefined : Math.max(0, date - (readDate(headers.date) ?? now));

@@ -26,7 +26,9 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 export function showBody(body: string, secrets: readonly string[]): string {
   const searched = body.slice(0, SEARCHED_LENGTH);
   const hidden = hideSecrets(searched, secrets);
-  if (searched.length === body.length) return hidden.slice(0, SHOWN_LENGTH);
+  if (searched.length === body.length) {
+    return hidden.slice(0, SHOWN_LENGTH);
+  }
   const longest = Math.max(0, ...secrets.flatMap(spellings).map((spelling) => spelling.length));
   return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, SHOWN_LENGTH);
 }
@@ -34,7 +36,9 @@ export function showBody(body: string, secrets: readonly string[]): string {
 function spellings(given: unknown): string[] {
   // Whatever the settings hold: what hides secrets must not fail and show them.
   const secret = String(given);
-  if (secret === '') return [];
+  if (secret === '') {
+    return [];
+  }
   const bytes = Buffer.from(secret);
   const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   const inUrl = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));

@@ -21,7 +21,9 @@ export class Semaphore {
 
   /** Takes a free permit, to be given back by `release`; false when there is none. */
   tryAcquire(): boolean {
-    if (this.#taken >= this.#max) return false;
+    if (this.#taken >= this.#max) {
+      return false;
+    }
     this.#taken++;
     return true;
   }
@@ -41,7 +43,9 @@ export class Semaphore {
         signal.removeEventListener('abort', stop);
         resolve();
       };
-      if (signal.aborted) return stop();
+      if (signal.aborted) {
+        return stop();
+      }
       signal.addEventListener('abort', stop);
       queue.add(start);
     });

@@ -28,11 +28,17 @@ export function rangeOf(text: string): VersionTest | undefined {
  */
 export function semverOf(text: string): string | undefined {
   const [, numbers, named, attached] = VERSION.exec(text) ?? [];
-  if (numbers === undefined) return undefined;
+  if (numbers === undefined) {
+    return undefined;
+  }
   const [major = 0, minor = 0, patch = 0, ...more] = numbers.split('.').map(Number);
   const release = named ?? attached;
-  while (more.at(-1) === 0) more.pop();
-  if (more.length === 0) return `${major}.${minor}.${patch}${release === undefined ? '' : `-${release}`}`;
+  while (more.at(-1) === 0) {
+    more.pop();
+  }
+  if (more.length === 0) {
+    return `${major}.${minor}.${patch}${release === undefined ? '' : `-${release}`}`;
+  }
   // After the last number comes 1, or 0 and the pre-release; each number is moved up by 2 to be greater than both.
   const end = release === undefined ? '1' : `0.${release}`;
   return `${major}.${minor}.${patch + 1}-0.${more.map((number) => number + 2).join('.')}.${end}`;

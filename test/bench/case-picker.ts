@@ -25,7 +25,9 @@ async function firstList({ red }: Bench): Promise<void> {
       await red.call('GET', 'mt-service/service/devices?limit=1');
       return;
     } catch (error) {
-      if (tries === MOST_TRIES) throw error;
+      if (tries === MOST_TRIES) {
+        throw error;
+      }
       await delay(50);
     }
   }
@@ -67,7 +69,9 @@ async function measure(listed: number): Promise<number[]> {
 async function picker({ scale }: Options): Promise<Row[]> {
   const counts = LISTED.map((count, i) => (i === 0 ? count : Math.max(1, Math.round(count * scale))));
   const times: number[][] = [];
-  for (const count of counts) times.push(await measure(count));
+  for (const count of counts) {
+    times.push(await measure(count));
+  }
   const few = times[0] ?? [];
   return counts.flatMap((count, i) =>
     Object.keys(SOUGHT).map((title, k) => {

@@ -7,7 +7,9 @@ const COLUMNS = ['case', 'what', 'ours', 'against', 'ratio', 'reach', 'reached']
 
 function verdict({ reach, reached }: Row): string {
   // Without a goal the figures speak for themselves.
-  if (reach === '') return '';
+  if (reach === '') {
+    return '';
+  }
   return reached === undefined ? 'not shown here' : reached ? 'yes' : '**no**';
 }
 

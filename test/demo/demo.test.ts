@@ -15,7 +15,9 @@ async function introduction(demo: ChildProcess): Promise<string> {
   let text = '';
   for await (const chunk of demo.stdout ?? []) {
     text += chunk;
-    if (text.includes('Ctrl-C')) return text;
+    if (text.includes('Ctrl-C')) {
+      return text;
+    }
   }
   throw new Error(`the demo ended: ${text}`);
 }
@@ -27,7 +29,9 @@ const addressOf = (text: string, name: string): string =>
 function next(client: MqttClient, end: string): Promise<Record<string, unknown>> {
   return new Promise((resolve) => {
     client.on('message', function look(topic, payload) {
-      if (!topic.includes(end)) return;
+      if (!topic.includes(end)) {
+        return;
+      }
       client.off('message', look);
       resolve(JSON.parse(payload.toString()));
     });
@@ -53,7 +57,9 @@ describe('the demo', () => {
   });
   after(async () => {
     await client?.endAsync(true);
-    if (demo.exitCode === null) demo.kill('SIGKILL');
+    if (demo.exitCode === null) {
+      demo.kill('SIGKILL');
+    }
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -64,14 +64,18 @@ describeNodes('storing samples before acknowledging them', (start) => {
     const codes = new Set<unknown>();
     const count = (msg: Message) => {
       ended++;
-      if (msg.error) codes.add(msg.error.code);
+      if (msg.error) {
+        codes.add(msg.error.code);
+      }
     };
     flow.node('out').on('input', count);
     flow.node('errors').on('input', count);
     const allEnded = (samples: number) =>
       new Promise<void>((resolve) => {
         const look = () => {
-          if (ended >= samples && box.samples.unacknowledgedCount === 0) resolve();
+          if (ended >= samples && box.samples.unacknowledgedCount === 0) {
+            resolve();
+          }
         };
         flow.node('out').on('input', look);
         flow.node('errors').on('input', look);
@@ -94,6 +98,8 @@ describeNodes('storing samples before acknowledging them', (start) => {
       }),
     );
     assert.equal(keys.size, SAMPLES);
-    for (const key of box.samples.all.keys()) assert.ok(keys.has(key), `not stored: ${key}`);
+    for (const key of box.samples.all.keys()) {
+      assert.ok(keys.has(key), `not stored: ${key}`);
+    }
   });
 });

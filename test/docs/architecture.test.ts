@@ -29,13 +29,23 @@ const PACKAGES: Record<string, RegExp> = {
 /** Why an import goes against the arrows; undefined when it does not. */
 function objection(file: string, to: string): string | undefined {
   const isOwn = to.startsWith('src/') || to.startsWith('nodes/');
-  if (!isOwn) return objectionToPackage(file, to);
-  if (file.startsWith('src/') && to.startsWith('nodes/')) return 'the engine knows nothing of the nodes';
-  if (file.startsWith('src/protocol/') && !isPure(to)) return 'the protocol is pure';
-  for (const room of ['src/mqtt/', 'src/rest/']) {
-    if (file.startsWith(room) && !to.startsWith(room) && !SHARED_BY_ROOMS.test(to)) return 'one room only';
+  if (!isOwn) {
+    return objectionToPackage(file, to);
   }
-  if (!file.startsWith('nodes/')) return undefined;
+  if (file.startsWith('src/') && to.startsWith('nodes/')) {
+    return 'the engine knows nothing of the nodes';
+  }
+  if (file.startsWith('src/protocol/') && !isPure(to)) {
+    return 'the protocol is pure';
+  }
+  for (const room of ['src/mqtt/', 'src/rest/']) {
+    if (file.startsWith(room) && !to.startsWith(room) && !SHARED_BY_ROOMS.test(to)) {
+      return 'one room only';
+    }
+  }
+  if (!file.startsWith('nodes/')) {
+    return undefined;
+  }
   if (to.startsWith('src/')) {
     const isDoor = isEditor(file) ? isPure(to) : to === 'src/index.ts';
     return isDoor ? undefined : 'not a door of the engine';
@@ -46,9 +56,13 @@ function objection(file: string, to: string): string | undefined {
 }
 
 function objectionToPackage(file: string, to: string): string | undefined {
-  if (file.startsWith('src/protocol/')) return 'the protocol needs nobody';
+  if (file.startsWith('src/protocol/')) {
+    return 'the protocol needs nobody';
+  }
   const owner = PACKAGES[to.split('/')[0] as string];
-  if (owner && !owner.test(file)) return 'one file per foreign package';
+  if (owner && !owner.test(file)) {
+    return 'one file per foreign package';
+  }
   return file.startsWith('src/') && to === 'node-red' ? 'the engine does not know Node-RED' : undefined;
 }
 

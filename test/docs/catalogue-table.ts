@@ -13,14 +13,21 @@ function fieldText({ name, type, unit, optional, bytes }: Field): string {
 }
 
 function typeText({ type, divisor, bytes, words, fields, absent }: Identifier): string {
-  if (fields) return `${type}: ${fields.map(fieldText).join(', ')}`;
-  if (words)
+  if (fields) {
+    return `${type}: ${fields.map(fieldText).join(', ')}`;
+  }
+  if (words) {
     return `u8: ${Object.entries(words)
       .map((pair) => pair.join(' '))
       .join(', ')}`;
+  }
   const parts = [bytes ? `${type}[${bytes}]` : type];
-  if (divisor) parts.push(`÷ ${divisor}`);
-  if (absent !== undefined) parts.push(`(${absent}: null)`);
+  if (divisor) {
+    parts.push(`÷ ${divisor}`);
+  }
+  if (absent !== undefined) {
+    parts.push(`(${absent}: null)`);
+  }
   return parts.join(' ');
 }
 
@@ -29,7 +36,9 @@ function rangeText({ type, min, max, step, divisor = 1, fields }: Identifier): s
     const limited = fields.filter((field) => field.max !== undefined);
     return limited.map((field) => `${field.name} ${field.min} to ${field.max}`).join(', ');
   }
-  if (!isInteger(type)) return '';
+  if (!isInteger(type)) {
+    return '';
+  }
   return `${min} to ${max}${step === 1 / divisor ? '' : `, step ${step}`}`;
 }
 
@@ -53,6 +62,8 @@ export function catalogueTable(): string {
 export function withCatalogueTable(document: string): string {
   const begin = document.indexOf(BEGIN);
   const end = document.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error('docs/protocol.md lacks the markers of the catalogue');
+  if (begin < 0 || end < begin) {
+    throw new Error('docs/protocol.md lacks the markers of the catalogue');
+  }
   return `${document.slice(0, begin + BEGIN.length)}\n\n${catalogueTable()}\n\n${document.slice(end)}`;
 }

@@ -43,7 +43,9 @@ export function purposeOf(file: string): string | undefined {
 
 function sectionOf(file: string): string {
   const folder = posix.dirname(file);
-  if (SECTIONS.includes(folder)) return folder;
+  if (SECTIONS.includes(folder)) {
+    return folder;
+  }
   return folder.startsWith('nodes/') ? 'nodes' : '.';
 }
 
@@ -70,6 +72,8 @@ export function fileMap(): string {
 export function withFileMap(document: string): string {
   const begin = document.indexOf(BEGIN);
   const end = document.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error('the markers of the map of files are missing');
+  if (begin < 0 || end < begin) {
+    throw new Error('the markers of the map of files are missing');
+  }
   return `${document.slice(0, begin)}${BEGIN}\n\n${fileMap()}\n\n${document.slice(end)}`;
 }

@@ -17,7 +17,9 @@ interface Port {
 /** The middle of a port as the editor draws it. */
 async function place(page: Page, { node, side }: Port): Promise<{ x: number; y: number }> {
   const box = await page.locator(`[id="${node}"] .red-ui-flow-port-${side} .red-ui-flow-port`).boundingBox();
-  if (!box) throw new Error(`no port of ${node} to be seen`);
+  if (!box) {
+    throw new Error(`no port of ${node} to be seen`);
+  }
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
@@ -61,7 +63,9 @@ async function takeFirstRule(editor: Editor): Promise<void> {
   await page.evaluate("RED.actions.invoke('core:add-flow')");
   const types = ['mt-report-in', 'switch', 'mt-gw-write', 'debug'];
   const ids: string[] = [];
-  for (const [index, type] of types.entries()) ids.push(await editor.drag(type, 110 + 210 * index, 80));
+  for (const [index, type] of types.entries()) {
+    ids.push(await editor.drag(type, 110 + 210 * index, 80));
+  }
   const [reports = '', limit = '', alarm = '', shown = ''] = ids;
 
   await editor.edit(reports);
@@ -108,8 +112,12 @@ async function main(url: string): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const editor = await openEditor(url, { width: 1440, height: 900 });
   try {
-    if (process.argv[3] !== 'rule') await takeDemo(editor);
-    if (process.argv[3] !== 'demo') await takeFirstRule(editor);
+    if (process.argv[3] !== 'rule') {
+      await takeDemo(editor);
+    }
+    if (process.argv[3] !== 'demo') {
+      await takeFirstRule(editor);
+    }
   } finally {
     await closeBrowser();
   }

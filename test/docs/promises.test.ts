@@ -62,7 +62,9 @@ function isTitleOf(source: string, name: string): boolean {
 function missingOf(holders: Holders): string[] {
   return Object.entries(holders).flatMap(([name, titles]) => {
     const file = fileOf(name);
-    if (!existsSync(file)) return [`${file} does not exist`];
+    if (!existsSync(file)) {
+      return [`${file} does not exist`];
+    }
     const source = readFileSync(file, 'utf8');
     const missing = [titles].flat().filter((title) => !isTitleOf(source, title));
     return missing.map((title) => `${file} has no test "${title}"`);

@@ -32,7 +32,9 @@ function rowOf(line: string, next: string): string[] {
 
 function sentencesOf(line: string): string[] {
   const text = line.replace(/^\s*(?:[-*]|\d+\.) /, '').trim();
-  if (text === '') return [];
+  if (text === '') {
+    return [];
+  }
   const [, leadIn = ''] = LEAD_IN.exec(text) ?? [];
   const [first = '', ...others] = text.slice(leadIn === '' ? 0 : leadIn.length + 1).split(SENTENCE_END);
   return [leadIn === '' ? first : `${leadIn} ${first}`, ...others];

@@ -9,7 +9,9 @@ describe('the dashboard', function () {
 
   before(async function () {
     this.timeout(60_000);
-    if (!findProgram(...BROWSERS)) requirePrograms(this, 'chromium');
+    if (!findProgram(...BROWSERS)) {
+      requirePrograms(this, 'chromium');
+    }
     dashboard = await openDashboard({ service: { rate: 60, ackTimeout: 500, listed: 20 }, window: 60 });
   });
 

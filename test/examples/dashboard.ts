@@ -72,7 +72,9 @@ export async function openDashboard({ service: options, window }: DashboardOptio
   const folder = await mkdtemp(join(tmpdir(), 'mt-dashboard-'));
   const opened: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
-    for (const end of opened.splice(0).reverse()) await end();
+    for (const end of opened.splice(0).reverse()) {
+      await end();
+    }
   };
   try {
     const service = await startService(options);
@@ -104,8 +106,12 @@ export async function ask(
   const form = page.locator('.mt-console');
   await form.locator('select').selectOption(request.operation);
   await form.getByLabel('Device').fill(request.device);
-  if (request.identifier) await form.getByLabel('Identifier').fill(request.identifier);
-  if (request.value) await form.getByLabel('Value').fill(request.value);
+  if (request.identifier) {
+    await form.getByLabel('Identifier').fill(request.identifier);
+  }
+  if (request.value) {
+    await form.getByLabel('Value').fill(request.value);
+  }
   const answers = form.locator('.mt-answer');
   const before = await answers.count();
   await form.getByRole('button').click();

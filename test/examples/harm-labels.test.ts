@@ -29,7 +29,9 @@ describe('the sample flow Low battery to label', function () {
   });
   afterEach(() => {
     trouble.recover();
-    for (const mac of gateways) setLabelled(mac, false);
+    for (const mac of gateways) {
+      setLabelled(mac, false);
+    }
   });
   after(() => trouble?.site.close());
 
@@ -48,7 +50,9 @@ describe('the sample flow Low battery to label', function () {
   function setLabelled(gateway: string, isIt: boolean): void {
     const entry = trouble.listed(gateway);
     entry.labels = entry.labels.filter((label) => label !== LABEL);
-    if (isIt) entry.labels.push(LABEL);
+    if (isIt) {
+      entry.labels.push(LABEL);
+    }
   }
 
   /** Deploys the sample that remembers nothing of an earlier test. */
@@ -89,14 +93,18 @@ describe('the sample flow Low battery to label', function () {
     setLabelled(gateways[0]!, false);
     await level(100);
     await removed();
-    for (const value of [90, 100]) await level(value);
+    for (const value of [90, 100]) {
+      await level(value);
+    }
     await settle();
     assert.deepEqual(changes(), ['POST 200', 'DELETE 404']);
   });
 
   it('changes nothing for a level that is missing, unknown or no percentage', async () => {
     await deployFresh();
-    for (const value of [null, undefined, 'low', '5', false, [], -1, 255]) await level(value);
+    for (const value of [null, undefined, 'low', '5', false, [], -1, 255]) {
+      await level(value);
+    }
     await trouble.report('property/8100', { value: 'ff' });
     await settle();
     assert.deepEqual(changes(), []);
@@ -118,7 +126,9 @@ describe('the sample flow Low battery to label', function () {
     await red().kill();
     trouble.site.red = await startNodeRed(VERSIONS[0]!, {}, [], red());
     await trouble.ready(reports);
-    for (const device of [devices[1], devices[2]]) await level(100, device);
+    for (const device of [devices[1], devices[2]]) {
+      await level(100, device);
+    }
     await settle();
     assert.ok(isLabelled());
     await level(100);
@@ -129,7 +139,9 @@ describe('the sample flow Low battery to label', function () {
   it('removes nothing after a restart when its file is gone', async () => {
     setLabelled(gateways[0]!, true);
     await deployFresh();
-    for (const device of devices.slice(0, 3)) await level(100, device);
+    for (const device of devices.slice(0, 3)) {
+      await level(100, device);
+    }
     await settle();
     assert.ok(isLabelled());
   });

@@ -62,7 +62,9 @@ describe('a sample flow of the device list', function () {
         assert.match(rows[2]!, /,Lager Süd;'@SUM\(A1\),2011,,.*,'-1 floor b$/);
         assert.match(rows[3]!, /,'\t\+1,2011,.*,text$/);
       } finally {
-        for (const [index, device] of before.entries()) Object.assign(service().devices[index]!, device);
+        for (const [index, device] of before.entries()) {
+          Object.assign(service().devices[index]!, device);
+        }
       }
     });
 
@@ -92,7 +94,9 @@ describe('a sample flow of the device list', function () {
       const template = `\uFEFFdevice,name,label\n${colons},Roof,twice\n${dashes},Cellar,twice\n`;
       await deployChanged(LABEL, 'sample-csv-table', { template });
       await press(trouble.site, 'sample-csv-start');
-      for (const name of ['Roof', 'Cellar']) await trouble.shows(done, `${name} is done`);
+      for (const name of ['Roof', 'Cellar']) {
+        await trouble.shows(done, `${name} is done`);
+      }
       assert.deepEqual([first!.friendlyName, second!.friendlyName], ['Roof', 'Cellar']);
       assert.equal(first!.labels.filter((label) => label === 'twice').length, 1);
       assert.equal(second!.labels.at(-1), 'twice');

@@ -38,7 +38,9 @@ describe('a sample flow of reports and requests', function () {
 
   /** Waits until an inject node that repeats has fired so often from now on. */
   async function pass(sink: string, times: number): Promise<void> {
-    for (let left = red().waiting(sink) + times; left > 0; left--) await red().next(sink);
+    for (let left = red().waiting(sink) + times; left > 0; left--) {
+      await red().next(sink);
+    }
   }
 
   describe('Temperature alarm', () => {
@@ -70,7 +72,9 @@ describe('a sample flow of reports and requests', function () {
         true,
       );
       await deploy();
-      for (const value of [null, undefined, '', '10', false, {}, [], 10, 23.5, 23]) await measure(value);
+      for (const value of [null, undefined, '', '10', false, {}, [], 10, 23.5, 23]) {
+        await measure(value);
+      }
       await trouble.report('measurement/8800', { seq: 2, value: '12' });
       await warmOther();
       await service().publish(home.mac, mac, 'measurement-decoded/temperature', '', true);
@@ -187,7 +191,9 @@ describe('a sample flow of reports and requests', function () {
       await red().deploy([]);
       await service().publish(home.mac, old, 'heartbeat', { time: 'then', seq: 1, status: 4 }, true);
       await deploy('60');
-      for (const status of [undefined, null, 'x', 0, 4]) await heartbeat(status);
+      for (const status of [undefined, null, 'x', 0, 4]) {
+        await heartbeat(status);
+      }
       assert.deepEqual(await notice(), { device, gateway: home.mac, state: 'status 4' });
       await service().publish(home.mac, old, 'heartbeat', '', true);
     });
@@ -247,7 +253,9 @@ describe('a sample flow of reports and requests', function () {
       await trouble.ready('sample-nearest-reports');
       await heard(one, -40);
       assert.deepEqual(await nearest(), [one, null]);
-      for (const parent of [null, '__proto__', 'x']) await heard(parent, -20);
+      for (const parent of [null, '__proto__', 'x']) {
+        await heard(parent, -20);
+      }
       await heard(two, -90);
       assert.deepEqual(await nearest(), [two, one]);
     });
@@ -273,7 +281,9 @@ describe('a sample flow of reports and requests', function () {
       await nearest();
       await deploySample(trouble.site, LABEL, { taps });
       await trouble.ready('sample-nearest-reports');
-      for (const level of [null, undefined, 'loud', {}]) await heard(two, level);
+      for (const level of [null, undefined, 'loud', {}]) {
+        await heard(two, level);
+      }
       await heard(one, -61);
       await heard(two, -30);
       assert.deepEqual(await nearest(), [two, one]);

@@ -35,7 +35,9 @@ export async function readSample(site: Site, label: string): Promise<NodeConfig[
 }
 
 function withEnv(node: NodeConfig, values: Record<string, string>): NodeConfig {
-  if (node.type !== 'tab') return node;
+  if (node.type !== 'tab') {
+    return node;
+  }
   const env = node.env as { name: string; value: string }[];
   return { ...node, env: env.map((entry) => ({ ...entry, value: values[entry.name] ?? entry.value })) };
 }
@@ -95,7 +97,9 @@ export function listenTo(
 /** Deploys one or more tabs that `listenTo` has prepared; resolved when all their nodes are there. */
 export async function deployTabs({ red }: Site, ...tabs: NodeConfig[][]): Promise<void> {
   await red.deploy(tabs.flat());
-  for (const tab of tabs) await red.next(`${tabOf(tab)}-started`);
+  for (const tab of tabs) {
+    await red.next(`${tabOf(tab)}-started`);
+  }
 }
 
 /** Deploys one sample alone. */
@@ -115,5 +119,7 @@ export async function until(
   event: 'acknowledged' | 'rest' | 'request' | 'answered',
   isSo: () => boolean,
 ): Promise<void> {
-  while (!isSo()) await once(service.events, event);
+  while (!isSo()) {
+    await once(service.events, event);
+  }
 }

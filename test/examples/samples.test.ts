@@ -86,7 +86,9 @@ describe('a sample flow', function () {
     await until(site, 'acknowledged', () => service.samples.unacknowledgedCount === 0);
     const stored = (await readFile(file, 'utf8')).trim().split('\n');
     const times = new Set(stored.map((line) => JSON.parse(line).time));
-    for (const sample of service.samples.all.values()) assert.ok(times.has(sample.time));
+    for (const sample of service.samples.all.values()) {
+      assert.ok(times.has(sample.time));
+    }
 
     await writeFile(join(folder, 'no-folder'), '');
     await deploySample(site, label, { env: { SAMPLES_FILE: join(folder, 'no-folder', 'all.jsonl') } });
@@ -231,7 +233,9 @@ describe('a sample flow', function () {
     await heard(one, -58);
     await heard(two, -90, { unreachable: true });
     const told = [];
-    for (let count = 0; count < 3; count++) told.push((await site.red.next('nearest')).payload);
+    for (let count = 0; count < 3; count++) {
+      told.push((await site.red.next('nearest')).payload);
+    }
     const device = sensor.mac;
     assert.deepEqual(told, [
       { device, parent: one, before: null, rssi: -60 },

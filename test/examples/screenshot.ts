@@ -15,7 +15,9 @@ async function main(): Promise<void> {
   });
   try {
     const [first, second] = service.gateways;
-    if (!first || !second) return;
+    if (!first || !second) {
+      return;
+    }
     await wait((WINDOW * 1000) / 2);
     await service.away(first.mac);
     for (let moment = 0; moment < 5; moment++) {

@@ -85,7 +85,9 @@ describe('the sample flows', () => {
   it('each have a test of what they do when something goes wrong', () => {
     const files = readdirSync(import.meta.dirname).filter((file) => /^harm-.*[.]test[.]ts$/.test(file));
     const text = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join();
-    for (const { label } of [...samples, ...dashboards]) assert.ok(text.includes(label), label);
+    for (const { label } of [...samples, ...dashboards]) {
+      assert.ok(text.includes(label), label);
+    }
   });
 
   it('use every node of the package', () => {
@@ -136,8 +138,9 @@ describe('the sample flows', () => {
         const boxes = placed(flow).map(boxOf);
         const groups = groupsOf(flow);
         for (const [index, one] of boxes.entries()) {
-          for (const other of boxes.slice(index + 1))
+          for (const other of boxes.slice(index + 1)) {
             assert.ok(!overlap(one, other), `${one.id}, ${other.id}`);
+          }
         }
         for (const group of groups) {
           assert.ok(group.left >= 0, group.id);
@@ -162,7 +165,9 @@ describe('the sample flows', () => {
           assert.ok(node.name || node.title, `${id} has no name`);
           // A link node is 30 wide, so that its middle is off the grid when its edge is on it.
           assert.deepEqual([x % (type.startsWith('link') ? 5 : 10), y % 20], [0, 0], id);
-          for (const target of wires.flat()) assert.ok((at.get(target)?.x ?? 0) > x, `${id} to ${target}`);
+          for (const target of wires.flat()) {
+            assert.ok((at.get(target)?.x ?? 0) > x, `${id} to ${target}`);
+          }
         }
       });
     });

@@ -21,6 +21,8 @@ session.subscribe(
   },
 );
 session.onState(({ mqtt }) => {
-  if (mqtt.name === 'connected') process.send?.('ready');
+  if (mqtt.name === 'connected') {
+    process.send?.('ready');
+  }
 });
 process.once('disconnect', () => process.exit());

@@ -120,11 +120,19 @@ for (const [name, { start, program, count }] of Object.entries(BROKERS)) {
     let open: Record<string, number>;
 
     before(async function () {
-      if (program) requirePrograms(this, program);
+      if (program) {
+        requirePrograms(this, program);
+      }
       open = await openResources();
       // The long form mostly waits for peace after a fault, so its faults run side by side.
-      if (isLong) for (const fault of faults) begun.set(fault, run(fault));
-      for (const outcome of begun.values()) outcome.catch(() => {});
+      if (isLong) {
+        for (const fault of faults) {
+          begun.set(fault, run(fault));
+        }
+      }
+      for (const outcome of begun.values()) {
+        outcome.catch(() => {});
+      }
     });
 
     for (const fault of faults) {

@@ -107,7 +107,7 @@ describe('a deploy under traffic', function () {
   /** Resolves when a request is refused because there is no service. */
   async function isMissed(): Promise<void> {
     const repeat = setInterval(() => red.send('ask', { gateway: GATEWAY, identifier: '8001' }), 250);
-    while ((await red.caught('read')).code !== 'NOT_CONFIGURED');
+    while ((await red.caught('read')).code !== 'NOT_CONFIGURED') {}
     clearInterval(repeat);
   }
 
@@ -121,13 +121,17 @@ describe('a deploy under traffic', function () {
       let longest = 0;
       let baseline: Measured | undefined;
       for (let deploy = 0; deploy < storm; deploy++) {
-        for (let i = 0; i < IN_FLIGHT; i++) red.send('ask', { gateway: GATEWAY, identifier: '8001' });
+        for (let i = 0; i < IN_FLIGHT; i++) {
+          red.send('ask', { gateway: GATEWAY, identifier: '8001' });
+        }
         revision++;
         const start = performance.now();
         await red.deploy(flow(), type);
         longest = Math.max(longest, performance.now() - start);
         await works();
-        if (deploy === Math.floor(storm / 10)) baseline = await measure();
+        if (deploy === Math.floor(storm / 10)) {
+          baseline = await measure();
+        }
       }
       field.setRate(0);
       await field.settled();
@@ -152,13 +156,17 @@ describe('a deploy under traffic', function () {
   it('that deletes the service ends waiting requests with CLOSED', async () => {
     await red.deploy(flow());
     await works();
-    for (let i = 0; i < IN_FLIGHT; i++) red.send('ask', { gateway: DEAF, identifier: '8001' });
+    for (let i = 0; i < IN_FLIGHT; i++) {
+      red.send('ask', { gateway: DEAF, identifier: '8001' });
+    }
     await red.status('read', ({ fill, text }) => fill === 'blue' && String(text).includes(`${IN_FLIGHT}`));
     await red.deploy(
       flow().filter(({ id }) => id !== 'service'),
       'nodes',
     );
-    for (let i = 0; i < IN_FLIGHT; i++) assert.equal((await red.caught('read')).code, 'CLOSED');
+    for (let i = 0; i < IN_FLIGHT; i++) {
+      assert.equal((await red.caught('read')).code, 'CLOSED');
+    }
     await isMissed();
   });
 

@@ -60,7 +60,9 @@ export class Field {
 
   /** Resolves when the broker has acknowledged every report. */
   async settled(): Promise<void> {
-    while (this.#unacknowledged.size > 0) await once(this.#events, 'acknowledged');
+    while (this.#unacknowledged.size > 0) {
+      await once(this.#events, 'acknowledged');
+    }
   }
 
   /**
@@ -69,8 +71,9 @@ export class Field {
    */
   again(milliseconds: number): void {
     const since = Date.now() - milliseconds;
-    for (const { topic, payload } of this.#recent.filter(({ at }) => at >= since))
+    for (const { topic, payload } of this.#recent.filter(({ at }) => at >= since)) {
       this.#client.publish(topic, payload, { qos: this.#qos });
+    }
   }
 
   async close(): Promise<void> {
@@ -84,13 +87,17 @@ export class Field {
     this.#last = now;
     const room = Math.max(0, MOST_UNACKNOWLEDGED - this.#unacknowledged.size);
     this.#credit = Math.min(this.#credit, room);
-    for (; this.#credit >= 1; this.#credit--) this.#publish(this.sent++);
+    for (; this.#credit >= 1; this.#credit--) {
+      this.#publish(this.sent++);
+    }
   }
 
   #publish(number: number): void {
     const report = reportOf(number);
     this.#recent.push(report);
-    if (this.#recent.length > 10_000) this.#recent.splice(0, 5_000);
+    if (this.#recent.length > 10_000) {
+      this.#recent.splice(0, 5_000);
+    }
     this.#unacknowledged.add(number);
     this.#client.publish(report.topic, report.payload, { qos: this.#qos }, () => {
       this.#unacknowledged.delete(number);

@@ -55,11 +55,17 @@ export class Flood {
   async deliver(count: number): Promise<void> {
     const end = this.#sent + count;
     while (this.#sent < end) {
-      while (this.#sent - this.acknowledged > WINDOW - BATCH) await once(this.#events, 'acknowledged');
+      while (this.#sent - this.acknowledged > WINDOW - BATCH) {
+        await once(this.#events, 'acknowledged');
+      }
       const batch = Array.from({ length: Math.min(BATCH, end - this.#sent) }, () => publish(this.#sent++));
-      if (!this.#socket?.write(Buffer.concat(batch))) await once(this.#socket as Socket, 'drain');
+      if (!this.#socket?.write(Buffer.concat(batch))) {
+        await once(this.#socket as Socket, 'drain');
+      }
     }
-    while (this.acknowledged < end) await once(this.#events, 'acknowledged');
+    while (this.acknowledged < end) {
+      await once(this.#events, 'acknowledged');
+    }
   }
 
   async close(): Promise<void> {
@@ -83,11 +89,15 @@ export class Flood {
 
   #answer(socket: Socket, packet: Buffer): void {
     const type = (packet[0] as number) >> 4;
-    if (type === PUBACK) this.acknowledged++;
-    else if (type === CONNECT) socket.write(CONNACK);
-    else if (type === PINGREQ) socket.write(PINGRESP);
-    else if (type === UNSUBSCRIBE) socket.write(Buffer.from([0xb0, 2, ...idOf(packet)]));
-    else if (type === SUBSCRIBE) {
+    if (type === PUBACK) {
+      this.acknowledged++;
+    } else if (type === CONNECT) {
+      socket.write(CONNACK);
+    } else if (type === PINGREQ) {
+      socket.write(PINGRESP);
+    } else if (type === UNSUBSCRIBE) {
+      socket.write(Buffer.from([0xb0, 2, ...idOf(packet)]));
+    } else if (type === SUBSCRIBE) {
       const granted = Array.from({ length: filtersIn(packet) }, () => 1);
       socket.write(Buffer.from([0x90, 2 + granted.length, ...idOf(packet), ...granted]));
       this.#events.emit('subscribed');
@@ -123,9 +133,13 @@ function firstOf(bytes: Buffer): Buffer | undefined {
   let [size, at] = [0, 1];
   for (let shift = 0; ; shift += 7) {
     const byte = bytes[at++];
-    if (byte === undefined) return undefined;
+    if (byte === undefined) {
+      return undefined;
+    }
     size += (byte & 0x7f) << shift;
-    if (byte < 0x80) break;
+    if (byte < 0x80) {
+      break;
+    }
   }
   return bytes.length < at + size ? undefined : bytes.subarray(0, at + size);
 }
@@ -137,6 +151,8 @@ const idOf = (packet: Buffer): Buffer => packet.subarray(bodyOf(packet), bodyOf(
 
 function filtersIn(packet: Buffer): number {
   let count = 0;
-  for (let at = bodyOf(packet) + 2; at < packet.length; count++) at += 2 + packet.readUInt16BE(at) + 1;
+  for (let at = bodyOf(packet) + 2; at < packet.length; count++) {
+    at += 2 + packet.readUInt16BE(at) + 1;
+  }
   return count;
 }

@@ -69,7 +69,9 @@ class Site {
 
   async #atMostOpen(count: number): Promise<void> {
     const { samples, events } = this.#box;
-    while (samples.unacknowledgedCount > count) await once(events, 'acknowledged');
+    while (samples.unacknowledgedCount > count) {
+      await once(events, 'acknowledged');
+    }
   }
 
   async #start() {
@@ -93,7 +95,9 @@ describe('timestamped samples that are stored and then acknowledged', function (
     // A thousand starts: in one plain file they take a fraction of the time.
     const child = join(folder, 'child.cjs');
     await build({ entryPoints: [CHILD], outfile: child, bundle: true, platform: 'node', logLevel: 'error' });
-    for (let site = 0; site < SITES; site++) sites.push(await openSite(child, join(folder, `store-${site}`)));
+    for (let site = 0; site < SITES; site++) {
+      sites.push(await openSite(child, join(folder, `store-${site}`)));
+    }
   });
   after(async () => {
     await Promise.all(sites.map((site) => site.close()));
@@ -103,7 +107,9 @@ describe('timestamped samples that are stored and then acknowledged', function (
   it('are never lost, wherever a SIGKILL falls', async () => {
     const ends = await Promise.all(
       sites.map(async (site) => {
-        for (let life = 0; life < LIVES / SITES; life++) await site.live();
+        for (let life = 0; life < LIVES / SITES; life++) {
+          await site.live();
+        }
         return site.finish();
       }),
     );

@@ -50,7 +50,9 @@ describe('Node-RED killed under traffic, with a persistent session and QoS 1', f
     { id: 'again', type: 'catch', scope: ['read'], wires: [['read']] },
   ];
   const ask = () => {
-    for (let i = 0; i < IN_FLIGHT; i++) red.send('ask', { gateway: GATEWAY, identifier: '8001' });
+    for (let i = 0; i < IN_FLIGHT; i++) {
+      red.send('ask', { gateway: GATEWAY, identifier: '8001' });
+    }
   };
 
   it('delivers every report to a flow at least once', async () => {

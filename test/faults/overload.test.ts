@@ -51,7 +51,7 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
       report(report) {
         const start = performance.now();
         arrivals.note(report);
-        while (performance.now() - start < COST / 1000);
+        while (performance.now() - start < COST / 1000) {}
       },
       error() {},
     });
@@ -62,13 +62,19 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
     const started = performance.now();
     const stop = session.onState(({ mqtt }) => {
       const now = mqtt.name === 'overloaded' ? mqtt.lost : 0;
-      if (present === 0 && now > 0) overloads++;
-      if (now === 0) shown += present;
+      if (present === 0 && now > 0) {
+        overloads++;
+      }
+      if (now === 0) {
+        shown += present;
+      }
       present = now;
     });
     const watch = setInterval(() => {
       most = Math.max(most, process.memoryUsage().rss);
-      if (performance.now() - started < SETTLED_AFTER * SECONDS * 1000) settled = most;
+      if (performance.now() - started < SETTLED_AFTER * SECONDS * 1000) {
+        settled = most;
+      }
     }, 100);
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
@@ -100,7 +106,9 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
     assert.deepEqual([Object.keys(requests.failed), requests.hanging], [[], 0]);
     assert.ok(requests.answered > 0);
     // Among other tests the process also collects their garbage; alone it shows what the overload takes.
-    if (isLong) assert.ok(most - settled < MOST_GROWTH, `${most - settled} bytes more`);
+    if (isLong) {
+      assert.ok(most - settled < MOST_GROWTH, `${most - settled} bytes more`);
+    }
   });
 });
 
@@ -108,7 +116,9 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
 async function over(session: Session): Promise<void> {
   await new Promise<void>((resolve) => {
     const stop = session.onState(({ mqtt }) => {
-      if (mqtt.name === 'overloaded') return;
+      if (mqtt.name === 'overloaded') {
+        return;
+      }
       queueMicrotask(() => stop());
       resolve();
     });

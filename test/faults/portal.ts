@@ -74,7 +74,9 @@ export class Portal {
 
   /** Resolves when so many calls or logins have met the fault. */
   async felt(count: number): Promise<void> {
-    for (let i = 0; i < count; i++) await once(this.#events, 'fault');
+    for (let i = 0; i < count; i++) {
+      await once(this.#events, 'fault');
+    }
   }
 
   /** Resolves with the next login. */
@@ -84,7 +86,9 @@ export class Portal {
 
   /** Resolves when nobody is connected. */
   async isLeft(): Promise<void> {
-    while (this.#open > 0) await once(this.#events, 'left');
+    while (this.#open > 0) {
+      await once(this.#events, 'left');
+    }
   }
 
   #login(request: Arrived, response: ServerResponse): void {
@@ -103,10 +107,15 @@ export class Portal {
     // The record of requests is for short tests.
     this.server.calls.length = 0;
     const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
-    if (!((this.#tokens.get(token) ?? 0) > Date.now())) json(response, {}, 401);
-    else if (this.#fault) this.#fail(this.#fault, request, response);
-    else if (request.method !== 'GET') response.end();
-    else json(response, nextPage(request.url));
+    if (!((this.#tokens.get(token) ?? 0) > Date.now())) {
+      json(response, {}, 401);
+    } else if (this.#fault) {
+      this.#fail(this.#fault, request, response);
+    } else if (request.method !== 'GET') {
+      response.end();
+    } else {
+      json(response, nextPage(request.url));
+    }
   }
 
   #fail(fault: Answer, request: Arrived, response: ServerResponse): void {

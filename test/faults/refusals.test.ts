@@ -20,7 +20,9 @@ describe('a broker that', function () {
   this.timeout(isLong ? 0 : 60_000);
   const ends: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
-    for (const end of ends.splice(0).reverse()) await end();
+    for (const end of ends.splice(0).reverse()) {
+      await end();
+    }
   });
 
   /** A broker, and how often somebody connected. */
@@ -92,7 +94,9 @@ describe('a broker that', function () {
     await once(server, 'listening');
     const session = open(`mqtt://127.0.0.1:${port}`);
     session.attach();
-    while (attempts.length < 2) await once(server, 'connection');
+    while (attempts.length < 2) {
+      await once(server, 'connection');
+    }
     server.close();
     const { broker } = await start({});
     const healthy = await forward(port, Number(new URL(broker.url).port));
@@ -140,7 +144,9 @@ async function forward(port: number, to: number) {
   await once(server, 'listening');
   return {
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       server.close();
     },
   };

@@ -21,7 +21,10 @@ export async function openResources(): Promise<Record<string, number>> {
   await turn();
   await turn();
   const counts: Record<string, number> = {};
-  for (const kind of process.getActiveResourcesInfo())
-    if (!IGNORED.has(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const kind of process.getActiveResourcesInfo()) {
+    if (!IGNORED.has(kind)) {
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+  }
   return counts;
 }

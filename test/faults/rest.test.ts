@@ -39,7 +39,11 @@ const MEGABYTE = Buffer.alloc(1024 * 1024, ' ');
 function sendHuge(response: ServerResponse): void {
   let left = 100;
   const go = () => {
-    while (left-- > 0 && !response.destroyed) if (!response.write(MEGABYTE)) return;
+    while (left-- > 0 && !response.destroyed) {
+      if (!response.write(MEGABYTE)) {
+        return;
+      }
+    }
     response.end(']}');
   };
   response.on('drain', go).writeHead(200, { 'content-type': 'application/json' });
@@ -63,7 +67,9 @@ const FAULTS: Record<string, Fault> = {
     codes: [],
     async make({ portal }) {
       portal.shorten(1);
-      for (let login = 0; login < 2; login++) await portal.nextLogin();
+      for (let login = 0; login < 2; login++) {
+        await portal.nextLogin();
+      }
     },
   },
   'token revoked': {
@@ -118,13 +124,18 @@ const FAULTS: Record<string, Fault> = {
 };
 
 const list: Ask = async (session, signal) => {
-  for await (const _ of session.listPages({ pageSize: 20, limit: 0, signal }));
+  for await (const _ of session.listPages({ pageSize: 20, limit: 0, signal })) {
+  }
 };
 
 /** What flows do with a service, in turn; lists most of all. */
 const ask: Ask = (session, signal, turn) => {
-  if (turn % 4 === 1) return session.rename(DEVICE, `name ${turn}`, signal);
-  if (turn % 4 === 3) return session.createLabel(`label ${turn}`, signal);
+  if (turn % 4 === 1) {
+    return session.rename(DEVICE, `name ${turn}`, signal);
+  }
+  if (turn % 4 === 3) {
+    return session.createLabel(`label ${turn}`, signal);
+  }
   return list(session, signal, turn);
 };
 

@@ -35,8 +35,12 @@ async function run(): Promise<void> {
   const failed = outcomes.filter((outcome) => outcome.failed);
   const table = `${await describeRun()}\n\n${formatTable(outcomes.flatMap(({ rows }) => rows))}`;
   console.log(`${table}\n`);
-  for (const { file } of failed) console.log(`failed: ${file}`);
-  if (values.long && isWhole && failed.length === 0) await writeResults('docs/faults.md', table);
+  for (const { file } of failed) {
+    console.log(`failed: ${file}`);
+  }
+  if (values.long && isWhole && failed.length === 0) {
+    await writeResults('docs/faults.md', table);
+  }
   process.exit(failed.length > 0 ? 1 : 0);
 }
 
@@ -52,7 +56,9 @@ async function runAll(files: string[], atOnce: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const waiting = [...files.entries()];
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) outcomes[next[0]] = await runFile(next[1]);
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      outcomes[next[0]] = await runFile(next[1]);
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return outcomes;

@@ -61,8 +61,11 @@ describe('secrets', function () {
     rest = await startServer(echo);
     const { login } = rest;
     rest.login = (request, response) => {
-      if (request.body.includes('wrong')) json(response, { sent: request.body }, 401);
-      else login(request, response);
+      if (request.body.includes('wrong')) {
+        json(response, { sent: request.body }, 401);
+      } else {
+        login(request, response);
+      }
     };
     secure = await startServer(echo, certificates.server);
     broker = await startAedes({
@@ -99,9 +102,13 @@ describe('secrets', function () {
       password: PASSWORDS.rest,
       encoded: encodeURIComponent(PASSWORDS.rest),
     };
-    if (url.includes('/devices?')) response.end(`not JSON: ${JSON.stringify(said)}`);
-    else if (url.includes('redirected')) json(response, said, 302, { location: `/elsewhere?token=${token}` });
-    else json(response, said, 500, { 'x-token': token });
+    if (url.includes('/devices?')) {
+      response.end(`not JSON: ${JSON.stringify(said)}`);
+    } else if (url.includes('redirected')) {
+      json(response, said, 302, { location: `/elsewhere?token=${token}` });
+    } else {
+      json(response, said, 500, { 'x-token': token });
+    }
   }
 
   /** A service with nodes that use both halves. */
@@ -187,7 +194,9 @@ describe('secrets', function () {
     await red.status('in-good', isReady);
     for (const service of SERVICES) {
       red.send(`ask-${service}`, { device: GATEWAY, gateway: GATEWAY, payload: 'a name' });
-      for (const node of REST_NODES) await red.caught(`${node}-${service}`);
+      for (const node of REST_NODES) {
+        await red.caught(`${node}-${service}`);
+      }
       if (service !== 'good') {
         await red.caught(`read-${service}`);
         await red.status(`in-${service}`, ({ fill, text }) => fill !== 'green' && /[:_]/.test(String(text)));
@@ -198,16 +207,20 @@ describe('secrets', function () {
     red.send('ask-good', { gateway: GATEWAY, device: GATEWAY, key: MALFORMED_KEY, payload: 'a name' });
     await red.caught('read-good');
 
-    for (const path of ['flows', 'flow/tab', 'flow/global', 'settings', 'nodes', 'diagnostics'])
+    for (const path of ['flows', 'flow/tab', 'flow/global', 'settings', 'nodes', 'diagnostics']) {
       await ask('GET', path);
+    }
     for (const service of SERVICES) {
       await ask('GET', `credentials/mt-service/${service}`);
       await ask('GET', `credentials/mt-gw-read/read-${service}`);
-      for (const what of ['devices', 'labels', 'seen']) await ask('GET', `mt-service/${service}/${what}`);
+      for (const what of ['devices', 'labels', 'seen']) {
+        await ask('GET', `mt-service/${service}/${what}`);
+      }
       await ask('POST', `mt-service/${service}/preview`, {});
     }
-    for (const config of flow().filter(({ type }) => type === 'mt-service'))
+    for (const config of flow().filter(({ type }) => type === 'mt-service')) {
       await ask('POST', 'mt-service/test', config);
+    }
 
     const ended = once(red.process, 'exit');
     red.send('crash', {});

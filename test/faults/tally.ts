@@ -22,8 +22,11 @@ export class Arrivals {
       longer.set(this.#arrived);
       this.#arrived = longer;
     }
-    if (this.#arrived[number] === 0) this.#distinct++;
-    else this.#duplicated++;
+    if (this.#arrived[number] === 0) {
+      this.#distinct++;
+    } else {
+      this.#duplicated++;
+    }
     this.#arrived[number] = 1;
     this.#events.emit('report');
   }
@@ -38,7 +41,9 @@ export class Arrivals {
 
   /** Resolves when so many different reports have arrived. */
   async reach(count: number): Promise<void> {
-    while (this.#distinct < count) await once(this.#events, 'report');
+    while (this.#distinct < count) {
+      await once(this.#events, 'report');
+    }
   }
 
   /** Subscribes this tally to every report. */
@@ -85,7 +90,9 @@ export class Asking {
     const waiting = new Set(this.#workers.keys());
     const note = (worker: number) => waiting.delete(worker);
     this.#events.on('answer', note);
-    while (waiting.size > 0) await once(this.#events, 'answer');
+    while (waiting.size > 0) {
+      await once(this.#events, 'answer');
+    }
     this.#events.off('answer', note);
   }
 

@@ -109,10 +109,14 @@ describe('TLS', () => {
       session.attach();
       const state = await outcome(session);
       assert.equal(state.name, refused ? 'waiting' : 'connected', JSON.stringify(state));
-      if (refused) assert.match((state as { reason: string }).reason, refused);
+      if (refused) {
+        assert.match((state as { reason: string }).reason, refused);
+      }
       assert.equal(logins, refused ? 0 : 1);
       await session.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       listener.close();
       await new Promise<void>((resolve) => aedes.close(() => resolve()));
     });
@@ -144,7 +148,9 @@ async function outcome(session: ReturnType<typeof openSession>) {
   return new Promise<ReturnType<typeof openSession>['state']['mqtt']>((resolve) => {
     let stop = () => {};
     stop = session.onState(({ mqtt }) => {
-      if (mqtt.name === 'idle' || mqtt.name === 'connecting') return;
+      if (mqtt.name === 'idle' || mqtt.name === 'connecting') {
+        return;
+      }
       queueMicrotask(() => stop());
       resolve(mqtt);
     });

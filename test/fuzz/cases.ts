@@ -26,7 +26,9 @@ export function countCases(fault: string, most = MOST_GROWTH): Cases {
       const numRuns = (isLong ? long : short) + examples.length;
       const outcome = await fc.check(property, { numRuns, examples: examples as never[] });
       times += outcome.numRuns;
-      if (outcome.failed) throw new Error(fc.defaultReportMessage(outcome), { cause: outcome.errorInstance });
+      if (outcome.failed) {
+        throw new Error(fc.defaultReportMessage(outcome), { cause: outcome.errorInstance });
+      }
     },
     end() {
       const growth = usedMegabytes() - before;
@@ -35,7 +37,9 @@ export function countCases(fault: string, most = MOST_GROWTH): Cases {
         times,
         note: Number.isFinite(most) ? `heap ${growth < 0 ? '' : '+'}${growth.toFixed(1)} MB` : '',
       });
-      if (isLong) assert.ok(growth < most, `${growth} MB more`);
+      if (isLong) {
+        assert.ok(growth < most, `${growth} MB more`);
+      }
     },
   };
 }

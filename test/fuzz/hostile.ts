@@ -219,6 +219,8 @@ export const messages = (fields: string[], usual: object): fc.Arbitrary<Record<s
 /** @throws when a prototype of the language was changed */
 export function assertUnpolluted(): void {
   for (const prototype of [Object.prototype, Array.prototype, Function.prototype] as object[]) {
-    for (const key of Object.keys(prototype)) throw new Error(`${key} was put into a prototype`);
+    for (const key of Object.keys(prototype)) {
+      throw new Error(`${key} was put into a prototype`);
+    }
   }
 }

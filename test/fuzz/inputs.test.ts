@@ -157,7 +157,9 @@ function refused(run: () => unknown): void {
   try {
     run();
   } catch (error) {
-    if (error instanceof assert.AssertionError) throw error;
+    if (error instanceof assert.AssertionError) {
+      throw error;
+    }
     assert.ok(error instanceof ServiceError, String((error as Error)?.stack));
     assert.equal(error.code, 'INVALID_INPUT');
     assert.ok(error.message.length < 2_000);

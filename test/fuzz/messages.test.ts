@@ -42,19 +42,26 @@ describe('messages made to break the reader', function () {
       },
       error: (error: ServiceError) => void got.push(error),
     };
-    for (const decode of [true, false, true]) dispatcher.add(route, decode, listener);
+    for (const decode of [true, false, true]) {
+      dispatcher.add(route, decode, listener);
+    }
     await cases.check(
       600,
       200_000,
       fc.property(reportTopics, fc.oneof(payloads, reports), fc.boolean(), (topic, payload, retained) => {
         const parsed = topics.parseReport(topic);
-        if (parsed === undefined) return;
+        if (parsed === undefined) {
+          return;
+        }
         got.length = 0;
         dispatcher.deliver(topic, Buffer.from(payload), retained);
         assert.equal(got.length, 3, warnings.at(-1));
         for (const one of got) {
-          if (one instanceof ServiceError) assert.equal(one.code, 'BAD_REPORT');
-          else checkReport(one, parsed.gateway);
+          if (one instanceof ServiceError) {
+            assert.equal(one.code, 'BAD_REPORT');
+          } else {
+            checkReport(one, parsed.gateway);
+          }
         }
       }),
     );
@@ -111,7 +118,9 @@ describe('messages made to break the reader', function () {
       fc.property(payloads, (payload) => {
         const page = readDevicePage(parseJson(payload));
         const list = readDevicePage(parseJson(`{"items":[${payload}]}`));
-        for (const device of [...(page?.devices ?? []), ...(list?.devices ?? [])]) passes(device);
+        for (const device of [...(page?.devices ?? []), ...(list?.devices ?? [])]) {
+          passes(device);
+        }
         const token = readToken(payload);
         assert.ok(token === undefined || /^[\x21-\x7e]+$/.test(token));
       }),

@@ -84,8 +84,9 @@ describeNodes('nodes with messages made to break them', (start, version) => {
           flow.send(node, SHAPES[shape]!({ ...made, _msgid }));
           const { error } = await ended(flow, _msgid);
           // A message that came through still has its own.
-          if (error !== made.error && error?.source)
+          if (error !== made.error && error?.source) {
             assert.ok(isCode(error.code), `${error.message} ${error.stack}`);
+          }
         },
       ),
     );

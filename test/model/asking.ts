@@ -55,7 +55,9 @@ export function answer(world: World, asked: Asked, kind: AnswerKind): void {
   const given = world.requests.answer(asked, kind);
   const payload = answerPayload(kind, asked.arrivals[0]?.id ?? '', `answer-${given.number}`);
   const copies = world.broker.publish(asked.topic.replace('/request/', '/response/'), payload);
-  if (copies > 0) world.requests.handed(given, world.connection);
+  if (copies > 0) {
+    world.requests.handed(given, world.connection);
+  }
 }
 
 /** Notes what the session has sent to a gateway. */
@@ -73,9 +75,15 @@ export function arrive(world: World, topic: string, payload: string): void {
 
 /** Whether a request may end with this code now although nothing was answered. */
 export function mayEnd(world: World, { isShort, session }: Asked, code: string): boolean {
-  if (code === 'CLOSED') return session <= world.closedSessions;
-  if (code === 'QUEUE_FULL') return world.requests.open.length >= world.setup.mqtt.maxQueue;
-  if (code === 'TIMEOUT') return isShort;
+  if (code === 'CLOSED') {
+    return session <= world.closedSessions;
+  }
+  if (code === 'QUEUE_FULL') {
+    return world.requests.open.length >= world.setup.mqtt.maxQueue;
+  }
+  if (code === 'TIMEOUT') {
+    return isShort;
+  }
   return code === 'NOT_CONNECTED' && (isShort || world.hasRefused);
 }
 

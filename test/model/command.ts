@@ -27,7 +27,9 @@ export function command(name: string, details: unknown, turns: number, rules: Ru
     async run(_, world) {
       world.commands++;
       await rules.run(world);
-      for (let i = 0; i < turns; i++) await turn();
+      for (let i = 0; i < turns; i++) {
+        await turn();
+      }
     },
     toString: () => `${name}(${details === undefined ? '' : JSON.stringify(details)}) +${turns}`,
   };

@@ -22,8 +22,11 @@ const grant = fc
     command('grant', count, after, {
       check: ({ broker }) => broker.options.withhold.length > 0 || broker.withheld.length > 0,
       run(world) {
-        if (count === undefined) world.grant();
-        else world.broker.release(undefined, count);
+        if (count === undefined) {
+          world.grant();
+        } else {
+          world.broker.release(undefined, count);
+        }
       },
     }),
   );

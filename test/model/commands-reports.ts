@@ -20,7 +20,9 @@ const unsubscribe = fc.record({ at: picks, after: turns }).map(({ at, after }) =
 
 function stopOne(world: World, at: number): void {
   const subscriber = pick(world.activeSubscribers, at);
-  if (subscriber) world.unsubscribe(subscriber);
+  if (subscriber) {
+    world.unsubscribe(subscriber);
+  }
 }
 
 /** Some nodes are replaced, as they were or changed, while gateways go on. */
@@ -52,10 +54,16 @@ function deployed(
 ): void {
   world.hold();
   const gone = replaced.map((at) => pick(world.activeSubscribers, at)).filter((one) => one !== undefined);
-  for (const one of new Set(gone)) world.unsubscribe(one);
-  for (const { place, qos, isBad } of meanwhile) world.report(place, qos, isBad);
+  for (const one of new Set(gone)) {
+    world.unsubscribe(one);
+  }
+  for (const { place, qos, isBad } of meanwhile) {
+    world.report(place, qos, isBad);
+  }
   const wanted = changed.length > 0 ? changed : [...new Set(gone)].map(({ filter }) => filter);
-  for (const filter of wanted) world.subscribe(filter);
+  for (const filter of wanted) {
+    world.subscribe(filter);
+  }
   world.release();
 }
 
@@ -74,7 +82,9 @@ const report = fc
       // What is published while the session is closed waits at the broker, if anywhere.
       whenClosed: true,
       run(world) {
-        for (const { place, qos, isBad } of list) world.report(place, qos, isBad);
+        for (const { place, qos, isBad } of list) {
+          world.report(place, qos, isBad);
+        }
       },
     }),
   );
@@ -86,8 +96,12 @@ const again = fc.record({ at: picks, place: places, after: turns }).map(({ at, p
     run(world) {
       const { published } = world.reports;
       const one = pick(published.slice(-5), at);
-      if (!one || published.some(({ number, gateway }) => number === one.number && gateway === place.gateway))
+      if (
+        !one ||
+        published.some(({ number, gateway }) => number === one.number && gateway === place.gateway)
+      ) {
         return;
+      }
       world.report({ ...one, gateway: place.gateway }, 1, one.isBad, one.number);
     },
   }),

@@ -13,7 +13,9 @@ const asking = fc
       // After the end each of them must be told so.
       whenClosed: true,
       run(world) {
-        for (const place of list) request(world, place, false);
+        for (const place of list) {
+          request(world, place, false);
+        }
       },
     }),
   );
@@ -47,7 +49,9 @@ const answering = fc
       check: (world) => world.requests.answerable.length > 0,
       run(world) {
         const asked = pick(world.requests.answerable, at);
-        if (asked) answer(world, asked, kind);
+        if (asked) {
+          answer(world, asked, kind);
+        }
       },
     }),
   );

@@ -37,7 +37,9 @@ describe('the time for what waits', function () {
         const payload = Buffer.from(JSON.stringify({ id, status: 0, value: 'text' }));
         const topic = packet.topic.replace('/request/', '/response/');
         // Past the broker's own subscriptions, among which it would search for each.
-        for (const one of broker.sessions.values()) one.deliver({ topic, payload, qos: 1, retain: false });
+        for (const one of broker.sessions.values()) {
+          one.deliver({ topic, payload, qos: 1, retain: false });
+        }
       }
       return false;
     };
@@ -79,7 +81,9 @@ describe('the time for what waits', function () {
       const waiting = nodes.map(({ signal }) => read(session, GATEWAY, LONG_MS, signal));
       await broker.until(() => broker.withheld.length > 0);
       const ended = Promise.allSettled(waiting);
-      for (const node of nodes) node.abort();
+      for (const node of nodes) {
+        node.abort();
+      }
       await ended;
     },
     'gateways with one request each, over a loss of the connection': async (session, count) => {
@@ -100,23 +104,28 @@ describe('the time for what waits', function () {
       );
       await turn();
       await reached(session, 'connected');
-      for (const end of ends) end();
+      for (const end of ends) {
+        end();
+      }
     },
     'reports that are held': async (session, count) => {
       let delivered = 0;
       const report = () => {
         delivered++;
-        if (delivered === count) broker.notify();
+        if (delivered === count) {
+          broker.notify();
+        }
       };
       session.subscribe(ALL, { report, error() {} });
       await reached(session, 'connected');
       session.hold();
-      for (const number of counting(count))
+      for (const number of counting(count)) {
         broker.publish(
           `mt/gateway/${GATEWAY}/device/${mac('d', number)}/heartbeat`,
           { time: '2026-01-01T00:00:00.000Z', seq: 1 },
           { qos: 0 },
         );
+      }
       await turn();
       session.release();
       await broker.until(() => delivered === count);

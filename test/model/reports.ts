@@ -77,30 +77,42 @@ export class ReportLedger {
       (one) => one.number === number && one.gateway === place.gateway && one.device === place.device,
     );
     const name = `report ${number} of ${place.gateway}`;
-    if (!published) this.faults.push(`${name} was never published`);
-    else if (subscriber.to !== undefined) this.faults.push(`${name} came after the subscription had ended`);
-    else if (!subscriber.wants(published)) this.faults.push(`${name} came to somebody who did not want it`);
-    else if (published.isBad !== isError) this.faults.push(`${name} came as ${isError ? 'error' : 'report'}`);
-    else this.#deliver(subscriber, published, isError);
+    if (!published) {
+      this.faults.push(`${name} was never published`);
+    } else if (subscriber.to !== undefined) {
+      this.faults.push(`${name} came after the subscription had ended`);
+    } else if (!subscriber.wants(published)) {
+      this.faults.push(`${name} came to somebody who did not want it`);
+    } else if (published.isBad !== isError) {
+      this.faults.push(`${name} came as ${isError ? 'error' : 'report'}`);
+    } else {
+      this.#deliver(subscriber, published, isError);
+    }
   }
 
   /** The session has told the broker that it has this report: then everybody who wants it has it too. */
   acknowledged(one: Published): void {
-    for (const subscriber of this.subscribers)
-      if (this.#mustHave(subscriber, one, false) && !this.#has(subscriber, one))
+    for (const subscriber of this.subscribers) {
+      if (this.#mustHave(subscriber, one, false) && !this.#has(subscriber, one)) {
         this.faults.push(
           `${describe(one)} was acknowledged before subscriber ${this.subscribers.indexOf(subscriber)} had it`,
         );
+      }
+    }
   }
 
   /** The first thing that is still to come, in words. */
   missing(connection: ClientConnection | undefined, isKept: boolean): string | undefined {
     for (const one of this.published) {
-      if (one.isSettled) continue;
+      if (one.isSettled) {
+        continue;
+      }
       const isLost = one.connection !== connection && !(isKept && one.qos > 0);
-      for (const subscriber of this.subscribers)
-        if (this.#mustHave(subscriber, one, isLost) && !this.#has(subscriber, one))
+      for (const subscriber of this.subscribers) {
+        if (this.#mustHave(subscriber, one, isLost) && !this.#has(subscriber, one)) {
           return `subscriber ${this.subscribers.indexOf(subscriber)} has not got ${describe(one)}`;
+        }
+      }
     }
     return undefined;
   }
@@ -108,7 +120,9 @@ export class ReportLedger {
   /** @param isSteady whether no subscription has changed meanwhile */
   settle(isSteady: boolean): void {
     for (const one of this.published) {
-      if (one.isSettled) continue;
+      if (one.isSettled) {
+        continue;
+      }
       one.isSettled = true;
       one.isSteady &&= isSteady;
     }
@@ -141,29 +155,41 @@ export class ReportLedger {
       !isError &&
       repeated &&
       at - repeated.at < SURELY_IN_WINDOW_MS
-    )
+    ) {
       this.faults.push(`${describe(published)} was not dropped as a repeat`);
+    }
     const isFirst = subscriber.count(published) === 0;
     const overtaken = subscriber.deliveries.some(
       ({ published: other }) =>
         other.tick > published.tick && isSameTopic(other, published) && other.qos === published.qos,
     );
-    if (isFirst && overtaken)
+    if (isFirst && overtaken) {
       this.faults.push(`${describe(published)} was overtaken by a later one of its topic`);
+    }
     subscriber.deliveries.push({ published, isError, at });
   }
 
   #mustHave(subscriber: Subscriber, one: Published, isLost: boolean): boolean {
-    if (subscriber.to !== undefined || one.copies === 0 || !subscriber.wants(one)) return false;
-    if (one.owed.has(subscriber)) return true;
-    if (isLost) return false;
+    if (subscriber.to !== undefined || one.copies === 0 || !subscriber.wants(one)) {
+      return false;
+    }
+    if (one.owed.has(subscriber)) {
+      return true;
+    }
+    if (isLost) {
+      return false;
+    }
     return subscriber.from < one.tick || this.holds.some((hold) => wasFor(hold, one, subscriber));
   }
 
   /** With repeats dropped, a copy through another gateway will do. */
   #has(subscriber: Subscriber, one: Published): boolean {
-    if (subscriber.count(one) > 0) return true;
-    if (subscriber.filter.duplicates === 'keep' || one.isBad) return false;
+    if (subscriber.count(one) > 0) {
+      return true;
+    }
+    if (subscriber.filter.duplicates === 'keep' || one.isBad) {
+      return false;
+    }
     return subscriber.deliveries.some(
       ({ published, isError }) =>
         !isError &&

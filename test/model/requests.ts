@@ -85,8 +85,11 @@ export class RequestLedger {
 
   /** Watches how a request ends. */
   watch(question: Question, promise: Promise<unknown>): void {
-    for (const one of this.open)
-      if (one.topic === question.topic && one.isAnsweredAsOnly) one.answeredOn = undefined;
+    for (const one of this.open) {
+      if (one.topic === question.topic && one.isAnsweredAsOnly) {
+        one.answeredOn = undefined;
+      }
+    }
     const asked: Asked = {
       ...question,
       arrivals: [],
@@ -118,8 +121,11 @@ export class RequestLedger {
     const candidates = this.asked.filter((one) => one.lane === lane && keyOf(one) === keyFor(lane, number));
     const asked =
       candidates.find((one) => one.outcome === undefined && one.arrivals.length === 0) ?? candidates[0];
-    if (!asked) this.faults.push(`${lane} ${number} arrived and was never asked`);
-    else asked.arrivals.push(arrival);
+    if (!asked) {
+      this.faults.push(`${lane} ${number} arrived and was never asked`);
+    } else {
+      asked.arrivals.push(arrival);
+    }
   }
 
   /** Prepares an answer in the name of a request that has arrived. */
@@ -143,8 +149,11 @@ export class RequestLedger {
     const isOneSent = all.flatMap(({ arrivals }) => arrivals).length === 1;
     // When the one that was sent fails, the next of its sample is sent, whichever that is.
     const ended = kind === 'right' || all.length === 1 ? all : [];
-    if (OWN.includes(kind) && isOneSent && of.outcome === undefined)
-      for (const one of ended) one.answeredOn = connection;
+    if (OWN.includes(kind) && isOneSent && of.outcome === undefined) {
+      for (const one of ended) {
+        one.answeredOn = connection;
+      }
+    }
     if (WITHOUT_ID.includes(kind) && isOnly) {
       of.answeredOn = connection;
       of.isAnsweredAsOnly = true;
@@ -168,11 +177,14 @@ export class RequestLedger {
       const unseen = own.filter((one) => !this.#isSent(one));
       const isSure = unseen.every((one) => one.connections === connections);
       const waiting = unseen.filter((one) => !this.#isFollower(one));
-      if (!isSure || sent.length >= maxInFlight) continue;
+      if (!isSure || sent.length >= maxInFlight) {
+        continue;
+      }
       const acks = sent.filter(({ lane }) => lane === 'ack').length;
       const next = waiting.find(({ lane }) => lane === 'request' || acks < Math.max(1, maxInFlight / 2));
-      if (next)
+      if (next) {
         return `${next.lane} ${next.number} waits although ${sent.length} of ${maxInFlight} are in flight`;
+      }
     }
     return undefined;
   }
@@ -193,8 +205,9 @@ export class RequestLedger {
     asked.outcome ??= outcome;
     const { answer, code } = outcome;
     const name = `${asked.lane} ${asked.number}`;
-    if (answer === undefined && code !== undefined && !this.#mayEnd(asked, code))
+    if (answer === undefined && code !== undefined && !this.#mayEnd(asked, code)) {
       this.faults.push(`${name} ended with ${code}`);
+    }
     this.#changed();
   }
 
@@ -229,16 +242,24 @@ export class RequestLedger {
   #judge(asked: Asked): string[] {
     const { outcome, number, lane, topic, awaitsAnswer } = asked;
     const name = `${lane} ${number}`;
-    if (!outcome) return [];
-    if (outcome.answer === undefined)
+    if (!outcome) {
+      return [];
+    }
+    if (outcome.answer === undefined) {
       return outcome.code === undefined && awaitsAnswer ? [`${name} succeeded without an answer`] : [];
+    }
     const answer = this.answers[outcome.answer - 1];
-    if (!answer) return [`${name} ended with an answer that was never given`];
+    if (!answer) {
+      return [`${name} ended with an answer that was never given`];
+    }
     const isOwn = OWN.includes(answer.kind) && keyOf(answer.of) === keyOf(asked);
     const isWithoutId = WITHOUT_ID.includes(answer.kind) && answer.topic === topic;
-    if (!isOwn && !isWithoutId) return [`${name} ended with '${answer.kind}', made for ${answer.of.number}`];
-    if (isWithoutId && answer.isAmbiguous)
+    if (!isOwn && !isWithoutId) {
+      return [`${name} ended with '${answer.kind}', made for ${answer.of.number}`];
+    }
+    if (isWithoutId && answer.isAmbiguous) {
       return [`${name} ended with '${answer.kind}', which could be another's`];
+    }
     const expected = CODES[answer.kind];
     return outcome.code === expected ? [] : [`${name} ended with ${outcome.code} after '${answer.kind}'`];
   }

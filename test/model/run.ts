@@ -87,17 +87,24 @@ function add(totals: Totals, world: World): void {
   totals.reports += published.filter(({ copies }) => copies > 0).length;
   totals.deliveries += subscribers.flatMap(({ deliveries }) => deliveries).length;
   for (const { outcome } of world.requests.asked) {
-    if (outcome?.code === undefined) totals.answered += outcome ? 1 : 0;
-    else totals.failed[outcome.code] = (totals.failed[outcome.code] ?? 0) + 1;
+    if (outcome?.code === undefined) {
+      totals.answered += outcome ? 1 : 0;
+    } else {
+      totals.failed[outcome.code] = (totals.failed[outcome.code] ?? 0) + 1;
+    }
   }
 }
 
 /** Begins with a state that has settled, if the setup says so. */
 async function start(world: World): Promise<void> {
   const { start: filters } = world.setup;
-  if (!filters) return;
+  if (!filters) {
+    return;
+  }
   world.attachments.push(world.session.attach());
-  for (const filter of filters) world.subscribe(filter);
+  for (const filter of filters) {
+    world.subscribe(filter);
+  }
   await settle(world);
 }
 

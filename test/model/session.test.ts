@@ -11,8 +11,9 @@ const SEQUENCES = times(300, 10_000);
 /** As printed by a failure; else the same sequences in every short run, and others in every long one. */
 function replays(): Replay[] {
   const { MT_MODEL_SEED, MT_MODEL_PATH, MT_MODEL_REPLAY } = process.env;
-  if (MT_MODEL_SEED)
+  if (MT_MODEL_SEED) {
     return [{ seed: Number(MT_MODEL_SEED), path: MT_MODEL_PATH, replayPath: MT_MODEL_REPLAY }];
+  }
   const first = isLong ? Date.now() % 1_000_000_000 : 1;
   return Array.from({ length: WORKERS }, (_, worker) => ({ seed: first + worker }));
 }
@@ -28,7 +29,9 @@ describe('a session in any order of events', function () {
       workers.map((replay) => runSequences(Math.ceil(SEQUENCES / workers.length), totals, replay)),
     );
     const text = failures.filter((failure) => failure !== undefined).join('\n\n');
-    if (text !== '') assert.fail(text);
+    if (text !== '') {
+      assert.fail(text);
+    }
     assert.deepEqual(await openResources(), before);
     const { commands, connections, reports, deliveries, answered, failed } = totals;
     record({

@@ -30,10 +30,16 @@ export async function settle(world: World): Promise<void> {
 /** Ends what holds anything up, settles, and closes, unless it is closed. */
 export async function finish(world: World): Promise<void> {
   if (!world.isClosed) {
-    if (world.isHeld) world.release();
-    if (world.isRefusing) world.refuse(undefined);
+    if (world.isHeld) {
+      world.release();
+    }
+    if (world.isRefusing) {
+      world.refuse(undefined);
+    }
     world.grant();
-    if (world.hasRefused) world.lose();
+    if (world.hasRefused) {
+      world.lose();
+    }
     await settle(world);
     await close(world);
   }
@@ -41,7 +47,9 @@ export async function finish(world: World): Promise<void> {
   await until(world, 'every request has ended', () => left(world));
   check(world);
   const wrong = world.requests.wrong();
-  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+  if (wrong.length > 0) {
+    throw new Error(wrong.join('\n'));
+  }
 }
 
 /** Closes in whatever state it is; afterwards nothing of it may be left. */
@@ -49,10 +57,14 @@ export async function close(world: World): Promise<void> {
   const start = performance.now();
   await world.close();
   const took = performance.now() - start;
-  if (took > CLOSE_LIMIT_MS) throw new Error(`closing took ${Math.round(took)} ms`);
+  if (took > CLOSE_LIMIT_MS) {
+    throw new Error(`closing took ${Math.round(took)} ms`);
+  }
   await until(world, 'the closed session is gone', () => left(world));
   const listeners = getEventListeners(world.abort.signal, 'abort').length;
-  if (listeners > 0) throw new Error(`${listeners} listeners are left at a signal`);
+  if (listeners > 0) {
+    throw new Error(`${listeners} listeners are left at a signal`);
+  }
 }
 
 /** A request that is answered at once: what the session has sent before it has arrived. */
@@ -66,21 +78,29 @@ async function fence({ session, nextNumber }: World): Promise<void> {
 
 function notConnected({ session, connection, refusedOn }: World): string | undefined {
   const { name } = session.state.mqtt;
-  if (!connection) return 'the broker has no connection';
+  if (!connection) {
+    return 'the broker has no connection';
+  }
   const isThere = name === 'connected' || (name === 'limited' && refusedOn === connection);
   return isThere ? undefined : `the session is ${name}`;
 }
 
 /** The first thing that is still to come, in words. */
 function missing(world: World): string | undefined {
-  if (!world.hasUsers) return undefined;
+  if (!world.hasUsers) {
+    return undefined;
+  }
   const { connection, reports, requests, setup } = world;
   const kept = world.broker.sessions.get(world.clientId);
   const unread = (kept?.unacknowledged.length ?? 0) + (kept?.queued.length ?? 0);
-  if (unread > 0) return `${unread} messages are not acknowledged`;
+  if (unread > 0) {
+    return `${unread} messages are not acknowledged`;
+  }
   const late = reports.missing(connection, setup.mqtt.persistent) ?? requests.unended(connection);
   // Where a subscription was refused, some of it is missing rightly.
-  if (late !== undefined || world.refusedOn === connection) return late;
+  if (late !== undefined || world.refusedOn === connection) {
+    return late;
+  }
   return notCovered(world) ?? requests.idle(setup.mqtt.maxInFlight, world.connections);
 }
 
@@ -92,7 +112,9 @@ function notCovered({ broker, clientId, prefix, activeSubscribers }: World): str
   const wanted = PLACES.filter((place) => activeSubscribers.some((one) => one.wants(place)));
   const topics = wanted.map((place) => reportTopic(prefix, place));
   const uncovered = topics.find((topic) => !filters.some((filter) => matches(filter, topic)));
-  if (uncovered) return `nothing is subscribed for ${uncovered}`;
+  if (uncovered) {
+    return `nothing is subscribed for ${uncovered}`;
+  }
   // Gateways of this model send the raw form only, and who wants both forms is subscribed to both.
   const stale = filters.find(
     (filter) => !topics.some((topic) => matches(filter.replace('-decoded', ''), topic)),
@@ -103,22 +125,30 @@ function notCovered({ broker, clientId, prefix, activeSubscribers }: World): str
 /** What a closed session has left, in words. */
 function left({ broker, clientId, setup, requests }: World): string | undefined {
   const isOpen = broker.openConnections.some((one) => one.clientId === clientId);
-  if (isOpen) return 'its connection is open';
-  if (broker.sessions.has(clientId) && !setup.mqtt.persistent) return 'the broker has its session';
+  if (isOpen) {
+    return 'its connection is open';
+  }
+  if (broker.sessions.has(clientId) && !setup.mqtt.persistent) {
+    return 'the broker has its session';
+  }
   return requests.open.length > 0 ? `${requests.open.length} requests have not ended` : undefined;
 }
 
 function check({ broker, clientId, prefix, reports, requests }: World): void {
   const sent = new Map<string, number>();
   for (const { clientId: receiver, packet } of broker.sent) {
-    if (packet.cmd !== 'publish' || receiver !== clientId) continue;
+    if (packet.cmd !== 'publish' || receiver !== clientId) {
+      continue;
+    }
     const key = `${packet.topic} ${packet.payload}`;
     sent.set(key, (sent.get(key) ?? 0) + 1);
   }
   const transmissions = (one: Published) =>
     sent.get(`${reportTopic(prefix, one)} ${reportPayload(one.number, one.isBad)}`) ?? 0;
   const faults = [...reports.faults, ...requests.faults, ...reports.doubled(transmissions)];
-  if (faults.length > 0) throw new Error(faults.join('\n'));
+  if (faults.length > 0) {
+    throw new Error(faults.join('\n'));
+  }
 }
 
 /** @param isMissing what is still to come, in words */

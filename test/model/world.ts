@@ -52,9 +52,15 @@ export class World {
       () => broker.notify(),
     );
     broker.options.intercept = (packet, clientId) => {
-      if (clientId !== this.clientId) return false;
-      if (packet.cmd === 'publish') arrive(this, packet.topic, packet.payload.toString());
-      if (packet.cmd === 'puback') this.#acknowledged(packet.messageId as number);
+      if (clientId !== this.clientId) {
+        return false;
+      }
+      if (packet.cmd === 'publish') {
+        arrive(this, packet.topic, packet.payload.toString());
+      }
+      if (packet.cmd === 'puback') {
+        this.#acknowledged(packet.messageId as number);
+      }
       return false;
     };
     this.session = this.#open();
@@ -109,7 +115,9 @@ export class World {
   hold(): void {
     this.isSteady = false;
     this.session.hold();
-    if (this.isHeld) return;
+    if (this.isHeld) {
+      return;
+    }
     this.isHeld = true;
     this.reports.holds.push({ from: ++this.tick, to: undefined });
   }
@@ -144,7 +152,9 @@ export class World {
   refuse(isRefused: ((filter: string) => boolean) | undefined): void {
     this.isSteady = false;
     this.broker.options.refuses = (filter, clientId) => {
-      if (clientId !== this.clientId || filter.includes(FENCE) || !isRefused?.(filter)) return false;
+      if (clientId !== this.clientId || filter.includes(FENCE) || !isRefused?.(filter)) {
+        return false;
+      }
       this.refusedOn = this.connection;
       this.hasRefused = true;
       return true;
@@ -181,8 +191,12 @@ export class World {
     this.#endHold();
     await this.session.close();
     this.#closedFilters = this.activeSubscribers.map(({ filter }) => filter);
-    for (const one of this.activeSubscribers) this.unsubscribe(one);
-    for (const detach of this.attachments.splice(0)) detach();
+    for (const one of this.activeSubscribers) {
+      this.unsubscribe(one);
+    }
+    for (const detach of this.attachments.splice(0)) {
+      detach();
+    }
   }
 
   /** The service is deployed again: a new session under the same name, flows start and ask for the same reports. */
@@ -195,8 +209,14 @@ export class World {
     const successors = this.#closedFilters.map((filter) => this.subscribe(filter));
     for (const message of waiting) {
       const one = this.#publishedAs(message);
-      for (const successor of successors) if (one && successor.wants(one)) one.owed.add(successor);
-      if (one) one.isSettled = false;
+      for (const successor of successors) {
+        if (one && successor.wants(one)) {
+          one.owed.add(successor);
+        }
+      }
+      if (one) {
+        one.isSettled = false;
+      }
     }
     this.release();
   }
@@ -213,7 +233,9 @@ export class World {
         clientId === this.clientId && packet.cmd === 'publish' && packet.messageId === messageId,
     );
     const one = sent && this.#publishedAs(sent.packet as IPublishPacket);
-    if (one) this.reports.acknowledged(one);
+    if (one) {
+      this.reports.acknowledged(one);
+    }
   }
 
   /** Undefined for what is no report. */
@@ -228,7 +250,9 @@ export class World {
   #endHold(): void {
     this.isHeld = false;
     const hold = this.reports.holds.at(-1);
-    if (hold) hold.to ??= ++this.tick;
+    if (hold) {
+      hold.to ??= ++this.tick;
+    }
   }
 
   #open(): Session {

@@ -78,7 +78,9 @@ describe('closing a session', () => {
     await broker.next('publish');
     await leaving!.close();
     const staying = members[1]!.collector;
-    for (let n = 0; n < 100; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n < 100; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     await staying.until(({ reports }) => reports.length === 100);
   });
 
@@ -94,11 +96,15 @@ describe('closing a session', () => {
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
     broker.release('puback');
     // Both leave in one piece, and are read, before the broker ends the connection.
-    for (const connection of broker.openConnections) connection.close();
+    for (const connection of broker.openConnections) {
+      connection.close();
+    }
     await reached(session, 'waiting');
     await session.close();
     // What was read is worked through one packet after the other: an exception there would end the process.
-    for (let turns = 0; turns < 10; turns++) await turn();
+    for (let turns = 0; turns < 10; turns++) {
+      await turn();
+    }
   });
 
   it('says goodbye, so that the broker publishes no will and keeps no session', async () => {

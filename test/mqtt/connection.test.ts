@@ -105,7 +105,9 @@ describe('the broker connection', () => {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     session(`mqtt://127.0.0.1:${port}`).attach();
-    while (times.length < 3) await once(server, 'connection');
+    while (times.length < 3) {
+      await once(server, 'connection');
+    }
     const [first = 0, second = 0, third = 0] = times;
     assert.ok(third - second > second - first);
     server.close();
@@ -121,7 +123,9 @@ describe('the broker connection', () => {
     await once(server, 'connection');
     await mute.close();
     assert.equal(mute.state.mqtt.name, 'closed');
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     server.close();
   });
 
@@ -140,7 +144,9 @@ describe('the broker connection', () => {
       const probe = await connectAsync(mosquitto.url);
       await probe.subscribeAsync(`#`);
       probe.on('message', (topic, payload) => {
-        if (!topic.includes('/request/')) return;
+        if (!topic.includes('/request/')) {
+          return;
+        }
         const { id } = JSON.parse(payload.toString());
         probe.publish(
           topic.replace('/request/', '/response/'),
@@ -157,7 +163,9 @@ describe('the broker connection', () => {
         const before = openSession(mosquitto.url, settings);
         await listen(before, new Collector());
         await before.close();
-        for (let seq = 0; seq < 20; seq++) await mosquitto.publish(HEARTBEAT, { time: TIME, seq });
+        for (let seq = 0; seq < 20; seq++) {
+          await mosquitto.publish(HEARTBEAT, { time: TIME, seq });
+        }
         const after = session(mosquitto.url, settings);
         const collector = new Collector();
         after.subscribe(ALL, collector);
@@ -213,7 +221,9 @@ describe('the broker connection', () => {
       for (const collector of collectors) {
         await listen(session(mosquitto.url, { sharedGroup: 'rules' }), collector);
       }
-      for (let seq = 0; seq < 40; seq++) await mosquitto.publish(HEARTBEAT, { time: TIME, seq });
+      for (let seq = 0; seq < 40; seq++) {
+        await mosquitto.publish(HEARTBEAT, { time: TIME, seq });
+      }
       const all = () => collectors.flatMap(({ reports }) => reports.map(({ seq }) => seq as number));
       await Promise.race(collectors.map((one) => one.until(() => all().length === 40)));
       assert.deepEqual(

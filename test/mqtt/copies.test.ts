@@ -88,7 +88,9 @@ describe('filters that change while reports come', () => {
       leave = session.subscribe({ ...ALL, kinds }, kind);
       session.release();
       await gateway.until(({ reports }) => reports.at(-1)?.n === sent - 1);
-      for (let n = 1; n < 10; n++) publish();
+      for (let n = 1; n < 10; n++) {
+        publish();
+      }
       await gateway.until(({ reports }) => reports.at(-1)?.n === sent - 1);
     }
     publish();
@@ -119,7 +121,9 @@ describe('the preview of an open panel', () => {
         [EVERYTHING, 1],
       ],
     );
-    for (let n = 0; n < 5; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n < 5; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     broker.publish(reportTopic('heartbeat', G2), heartbeat(5));
     await collector.until(({ reports }) => reports.length >= 5);
     assert.deepEqual(numbersOf(collector), upTo(5));
@@ -137,7 +141,9 @@ describe('the preview of an open panel', () => {
     const givenBack = broker.next('unsubscribe', ({ unsubscriptions }) =>
       unsubscriptions.includes(EVERYTHING),
     );
-    for (let n = 0; n < 30; n++) broker.publish(reportTopic('heartbeat', G2), heartbeat(n));
+    for (let n = 0; n < 30; n++) {
+      broker.publish(reportTopic('heartbeat', G2), heartbeat(n));
+    }
     await givenBack;
     assert.equal(session.preview(ALL).length, 20);
     assert.deepEqual([...broker.subscriptionsOf(clientId)], [[NARROW, 1]]);
@@ -238,9 +244,15 @@ describe('copies of a report', () => {
   it('are recognised behind some other messages, too', () => {
     const copies = new Copies();
     const isCopy = (n: number) => copies.isCopy(`t${n}`, payload(n), 2, false);
-    for (let n = 0; n < 1_000; n++) assert.equal(isCopy(n), false);
-    for (let n = 0; n < 1_000; n++) assert.equal(isCopy(n), true);
-    for (let n = 0; n < 1_001; n++) isCopy(n);
+    for (let n = 0; n < 1_000; n++) {
+      assert.equal(isCopy(n), false);
+    }
+    for (let n = 0; n < 1_000; n++) {
+      assert.equal(isCopy(n), true);
+    }
+    for (let n = 0; n < 1_001; n++) {
+      isCopy(n);
+    }
     assert.equal(isCopy(0), false, 'remembered beyond the bound');
   });
 
@@ -260,7 +272,9 @@ describe('copies of a report', () => {
   it('of retained reports are remembered for 10 000 topics', () => {
     const copies = new Copies();
     const isCopy = (n: number) => copies.isCopy(`t${n}`, payload(n), 2, true);
-    for (let n = 0; n < 10_001; n++) assert.equal(isCopy(n), false);
+    for (let n = 0; n < 10_001; n++) {
+      assert.equal(isCopy(n), false);
+    }
     assert.deepEqual([isCopy(0), isCopy(9_999), isCopy(10_000)], [true, true, false]);
   });
 });

@@ -70,7 +70,11 @@ describe('dispatch of reports', () => {
           const expected = expectedOf(filters, at, segment);
           assert.deepEqual(matched(dispatch, at), expected);
           const isKept = (target: number) => all[target]![1];
-          for (const [target, remove] of removes.entries()) if (!isKept(target)) remove();
+          for (const [target, remove] of removes.entries()) {
+            if (!isKept(target)) {
+              remove();
+            }
+          }
           assert.deepEqual(matched(dispatch, at), expected.filter(isKept));
         },
       ),
@@ -111,7 +115,9 @@ describe('dispatch of reports', () => {
     it(`does not look at routes of other ${title}`, () => {
       const dispatch = new Dispatch<number>();
       const segments = new Watched(title === 'kinds' ? ['rssi'] : ['heartbeat']);
-      for (let target = 0; target < 100; target++) dispatch.add({ ...filterOf(segments), target });
+      for (let target = 0; target < 100; target++) {
+        dispatch.add({ ...filterOf(segments), target });
+      }
       segments.looks = 0;
       assert.deepEqual(dispatch.match(readReportTopic('t', G[0], D[0], 'heartbeat')), []);
       assert.equal(segments.looks, 0);
@@ -139,7 +145,9 @@ describe('dispatch of reports', () => {
       const add = (i: number) => dispatch.add({ ...filterOf(`name ${i}`), target: i });
       add(-1)();
       const before = usedMemory();
-      for (let i = 0; i < 30_000; i++) add(i)();
+      for (let i = 0; i < 30_000; i++) {
+        add(i)();
+      }
       assert.ok(usedMemory() - before < 1_500_000);
       assert.deepEqual(dispatch.match(readReportTopic('t', G[0], D[0], 'heartbeat')), []);
     });
@@ -163,7 +171,9 @@ describe('dispatch of reports', () => {
     for (const rest of ['measurement/i1000', 'heartbeat']) {
       assert.deepEqual([...matches('g', 'd7', rest), ...matches('d0', 'd', rest)], []);
     }
-    for (const remove of removes) remove();
+    for (const remove of removes) {
+      remove();
+    }
     assert.deepEqual(matches('d0', 'd7', 'measurement/i0'), []);
   });
 });

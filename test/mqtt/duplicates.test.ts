@@ -66,7 +66,9 @@ describe('recognition of duplicate reports', () => {
   });
 
   const many = function* (from: number, to: number): Generator<Report> {
-    for (let seq = from; seq < to; seq++) yield { ...base, seq };
+    for (let seq = from; seq < to; seq++) {
+      yield { ...base, seq };
+    }
   };
 
   it('recognises a report among many others of its window, whenever the window began', () => {
@@ -74,9 +76,12 @@ describe('recognition of duplicate reports', () => {
     const duplicates = new Duplicates(10_000, () => now);
     for (let round = 0; round < 5; round++) {
       now += 6_000;
-      for (const report of many(round * 100, round * 100 + 100)) assert.equal(duplicates.seen(report), false);
-      for (const report of many(Math.max(0, round - 1) * 100, round * 100 + 100))
+      for (const report of many(round * 100, round * 100 + 100)) {
+        assert.equal(duplicates.seen(report), false);
+      }
+      for (const report of many(Math.max(0, round - 1) * 100, round * 100 + 100)) {
         assert.equal(duplicates.seen(report), true);
+      }
     }
   });
 
@@ -84,15 +89,21 @@ describe('recognition of duplicate reports', () => {
     const duplicates = new Duplicates(1_000_000_000);
     const long = (seq: number): Report => ({ ...base, seq, value: `${seq}${'x'.repeat(100_000)}` });
     const before = usedMemory();
-    for (let seq = 0; seq < 500; seq++) assert.equal(duplicates.seen(long(seq)), false);
-    for (let seq = 0; seq < 500; seq++) assert.equal(duplicates.seen(long(seq)), true);
+    for (let seq = 0; seq < 500; seq++) {
+      assert.equal(duplicates.seen(long(seq)), false);
+    }
+    for (let seq = 0; seq < 500; seq++) {
+      assert.equal(duplicates.seen(long(seq)), true);
+    }
     assert.ok(usedMemory() - before < 10_000_000);
   });
 
   it('remembers a hundred thousand reports of one window, and less than twice as many', () => {
     const duplicates = new Duplicates(1_000_000_000);
     const half = 100_000;
-    for (const report of many(0, 2 * half)) duplicates.seen(report);
+    for (const report of many(0, 2 * half)) {
+      duplicates.seen(report);
+    }
     assert.equal(duplicates.seen({ ...base, seq: 0 }), true);
     duplicates.seen({ ...base, seq: 2 * half });
     assert.equal(duplicates.seen({ ...base, seq: 2 * half }), true);

@@ -35,7 +35,9 @@ describe('writes to the broker', () => {
   });
 
   const arrives = async (length: number) => {
-    while (Buffer.concat(arrived).length < length) await once(far, 'data');
+    while (Buffer.concat(arrived).length < length) {
+      await once(far, 'data');
+    }
     return Buffer.concat(arrived);
   };
 
@@ -49,7 +51,9 @@ describe('writes to the broker', () => {
       Buffer.alloc(300_000, 9),
       Buffer.from([1, 2]),
     ];
-    for (const piece of pieces) stream.write(piece);
+    for (const piece of pieces) {
+      stream.write(piece);
+    }
     const whole = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
     assert.deepEqual(await arrives(whole.length), whole);
   });
@@ -67,7 +71,9 @@ describe('writes to the broker', () => {
     let full = false;
     for (const text of texts) {
       full = !stream.write(text) || full;
-      if (full) await new Promise(setImmediate);
+      if (full) {
+        await new Promise(setImmediate);
+      }
     }
     assert.ok(full, 'the one who writes is told to wait');
     far.resume();
@@ -106,7 +112,9 @@ describe('writes to the broker', () => {
 
   it('do not wait for a quiet turn when they are many', async () => {
     const pieces = (count: number) => {
-      for (let i = 0; i < count; i++) stream.write('x');
+      for (let i = 0; i < count; i++) {
+        stream.write('x');
+      }
     };
     pieces(255);
     await turn();
@@ -118,7 +126,9 @@ describe('writes to the broker', () => {
 
   it('leave in blocks of 64 KiB that are filled to their end', async () => {
     const half = Buffer.alloc(32 * 1024, 1);
-    for (let i = 0; i < 4; i++) stream.write(half);
+    for (let i = 0; i < 4; i++) {
+      stream.write(half);
+    }
     await arrives(4 * half.length);
     assert.deepEqual(written, [2 * half.length, 2 * half.length]);
   });

@@ -52,7 +52,9 @@ class Timers {
 
   /** Resolves when no more than these are left. */
   async until(once: number): Promise<void> {
-    while (this.#once.size > once) await new Promise((resolve) => this.#real.setTimeout(resolve, 5));
+    while (this.#once.size > once) {
+      await new Promise((resolve) => this.#real.setTimeout(resolve, 5));
+    }
   }
 }
 
@@ -73,7 +75,9 @@ describe('a session that has nothing to do', () => {
       const collector = new Collector();
       session.subscribe({ ...ALL, duplicates: 'drop' }, collector);
       await reached(session, 'connected');
-      for (let n = 0; n < 100; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      for (let n = 0; n < 100; n++) {
+        broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
       await collector.until(({ reports }) => reports.length === 100);
       await session.devices?.search('', 10);
       // Timers of the HTTP library end soon after the connection.

@@ -11,7 +11,9 @@ const item = (name: string): Item => ({ name, id: '', place: -1 });
 function added(names: string[]): { flights: InFlight<Item>; items: Item[] } {
   const flights = new InFlight<Item>();
   const items = names.map(item);
-  for (const each of items) flights.add(each);
+  for (const each of items) {
+    flights.add(each);
+  }
   return { flights, items };
 }
 
@@ -19,7 +21,9 @@ describe('requests in flight', () => {
   it('are found by their ids and counted', () => {
     const { flights, items } = added(Array.from({ length: 100 }, (_, i) => `${i}`));
     assert.equal(flights.size, 100);
-    for (const each of items) assert.equal(flights.find(each.id), each);
+    for (const each of items) {
+      assert.equal(flights.find(each.id), each);
+    }
     assert.deepEqual(flights.values(), items);
   });
 
@@ -73,7 +77,9 @@ describe('requests in flight', () => {
       `x${id}`,
       id.toUpperCase(),
     ];
-    for (const other of others) assert.equal(flights.find(other), undefined, other);
+    for (const other of others) {
+      assert.equal(flights.find(other), undefined, other);
+    }
     assert.ok(prefix.length >= 10, 'long enough that no two clients have the same');
   });
 });

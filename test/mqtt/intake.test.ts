@@ -33,9 +33,13 @@ describe('the intake', () => {
     intake.take(REPORT, Buffer.from(text), qos, false, done);
 
   it('gives the event loop a turn after some hundred reports and keeps their order', async () => {
-    for (let i = 0; i < 1200; i++) take(`${i}`, 0);
+    for (let i = 0; i < 1200; i++) {
+      take(`${i}`, 0);
+    }
     assert.ok(seen.length < 1200);
-    while (seen.length < 1200) await nextTurn();
+    while (seen.length < 1200) {
+      await nextTurn();
+    }
     assert.deepEqual(
       seen,
       Array.from({ length: 1200 }, (_, i) => `${i}`),
@@ -46,7 +50,7 @@ describe('the intake', () => {
   it('gives slow flows fewer reports at a time, so that others have their turn sooner', async () => {
     const slow = new Intake(createTopics(''), {
       report: () => {
-        for (const end = performance.now() + 1; performance.now() < end; );
+        for (const end = performance.now() + 1; performance.now() < end; ) {}
         given++;
       },
       response() {},
@@ -55,7 +59,9 @@ describe('the intake', () => {
       lost() {},
     });
     let given = 0;
-    for (let i = 0; i < 1500; i++) slow.take(REPORT, Buffer.from(`${i}`), 0, false, () => {});
+    for (let i = 0; i < 1500; i++) {
+      slow.take(REPORT, Buffer.from(`${i}`), 0, false, () => {});
+    }
     let last = 0;
     for (let before = given; given < 1500; before = given) {
       await nextTurn();
@@ -67,8 +73,12 @@ describe('the intake', () => {
 
   it('loses none of 180 000 reports of QoS 0 that come at once', async () => {
     const usual = '{"time":"2026-01-01T00:00:00.000Z","seq":1,"status":0}';
-    for (let i = 0; i < 180_000; i++) take(usual, 0);
-    while (seen.length < 180_000) await nextTurn();
+    for (let i = 0; i < 180_000; i++) {
+      take(usual, 0);
+    }
+    while (seen.length < 180_000) {
+      await nextTurn();
+    }
     assert.deepEqual(lost, []);
   });
 
@@ -76,23 +86,31 @@ describe('the intake', () => {
     const sent = 1_000;
     const large = Buffer.alloc(100_000, 'x');
     intake.hold();
-    for (let i = 0; i < sent; i++) intake.take(`${REPORT}/${i}`, large, 0, false, () => {});
+    for (let i = 0; i < sent; i++) {
+      intake.take(`${REPORT}/${i}`, large, 0, false, () => {});
+    }
     assert.deepEqual(lost, [1]);
     intake.release();
-    while (topics.at(-1) !== `${REPORT}/${sent - 1}`) await nextTurn();
+    while (topics.at(-1) !== `${REPORT}/${sent - 1}`) {
+      await nextTurn();
+    }
     assert.ok(topics.length > 600 && topics.length < 700, `${topics.length}`);
     assert.equal(topics[0], `${REPORT}/${sent - topics.length}`);
   });
 
   it('acknowledges a report of QoS 1 only when it was delivered', async () => {
-    for (let i = 0; i < 600; i++) take(`${i}`, 0);
+    for (let i = 0; i < 600; i++) {
+      take(`${i}`, 0);
+    }
     let isAcknowledged = false;
     take('precious', 1, () => {
       isAcknowledged = true;
       assert.equal(seen.at(-1), 'precious');
     });
     assert.equal(isAcknowledged, false);
-    while (!isAcknowledged) await nextTurn();
+    while (!isAcknowledged) {
+      await nextTurn();
+    }
   });
 
   it('releases what holds up the connection when it is dropped, without an acknowledgement', () => {

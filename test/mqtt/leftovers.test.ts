@@ -61,7 +61,9 @@ describe('a session that an earlier process left at the broker', () => {
     await reached(session, 'connected');
     // The broker grants it, and the session does not know: the reply is lost with the connection.
     bench.broker.options.intercept = ({ cmd }) => {
-      if (cmd === 'subscribe') process.nextTick(() => bench.broker.drop());
+      if (cmd === 'subscribe') {
+        process.nextTick(() => bench.broker.drop());
+      }
       return false;
     };
     const subscribed = bench.broker.next('subscribe');
@@ -81,7 +83,9 @@ describe('a session that an earlier process left at the broker', () => {
     const collector = new Collector();
     session.subscribe({ ...ALL, gateways: [G] }, collector);
     await reached(session, 'connected');
-    for (let n = 0; n < 50; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n < 50; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     await bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has('mt/gateway/+/device/+/#'));
     bench.broker.publish(reportTopic('heartbeat'), heartbeat(50));
     await collector.until(({ reports }) => reports.at(-1)?.n === 50);
@@ -101,7 +105,9 @@ describe('a session that an earlier process left at the broker', () => {
     session.subscribe({ ...ALL, gateways: [G] }, collector);
     await reached(session, 'connected');
     const twice = (n: number) => {
-      for (let i = 0; i < 2; i++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      for (let i = 0; i < 2; i++) {
+        bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
     };
     const givenBack = bench.broker.next('unsubscribe');
     twice(1);
@@ -125,8 +131,12 @@ describe('a session that an earlier process left at the broker', () => {
     await broker.until(() => broker.subscriptionsOf(clientId).has(responseFilter()));
     // Nothing is said to the broker before it sees the end.
     await broker.kill();
-    for (let n = 0; n < 500; n++) broker.publish(`mt/gateway/${G}/response/${G}/apiversion`, { id: `${n}` });
-    for (let n = 0; n < 50; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n < 500; n++) {
+      broker.publish(`mt/gateway/${G}/response/${G}/apiversion`, { id: `${n}` });
+    }
+    for (let n = 0; n < 50; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     const kept = broker.sessions.get(clientId);
     assert.equal((kept?.queued.length ?? 0) + (kept?.unacknowledged.length ?? 0), 50);
     assert.deepEqual(broker.lost, []);
@@ -147,7 +157,9 @@ describe('finding leftovers', () => {
   it('knows at most 1 000 topics at a time, and deals with others after ten minutes', () => {
     let now = 0;
     const leftovers = new Leftovers(topics, '', () => now);
-    for (let i = 0; i < 1_000; i++) leftovers.filtersOf(reportTopic('heartbeat', G, device(i)));
+    for (let i = 0; i < 1_000; i++) {
+      leftovers.filtersOf(reportTopic('heartbeat', G, device(i)));
+    }
     assert.deepEqual(leftovers.filtersOf(reportTopic('heartbeat', G, device(1_000))), []);
     now = 600_001;
     assert.ok(leftovers.filtersOf(reportTopic('heartbeat', G, device(1_000))).length > 0);

@@ -204,7 +204,9 @@ describe('subscriptions at the broker', () => {
     session.attach();
     await reached(session, 'connected');
     assert.deepEqual(broker.packets('subscribe'), []);
-    for (const gateway of [G, G, G2]) await session.request('apiversion', { gateway }, { signal });
+    for (const gateway of [G, G, G2]) {
+      await session.request('apiversion', { gateway }, { signal });
+    }
     assert.equal(broker.packets('subscribe').length, 2);
   });
 });
@@ -244,7 +246,9 @@ describe('a request', () => {
   it('that the broker refuses ends with NOT_CONNECTED', async () => {
     const { broker } = bench;
     broker.options.intercept = (packet) => {
-      if (packet.cmd !== 'publish') return false;
+      if (packet.cmd !== 'publish') {
+        return false;
+      }
       const { messageId } = packet;
       broker.openConnections[0]?.send({ cmd: 'puback', messageId, reasonCode: 0x87 });
       return true;
@@ -268,7 +272,11 @@ describe('a request', () => {
   it('is one of 8 to its gateway, whatever others have under way', async () => {
     const { broker } = bench;
     const session = bench.open();
-    for (const gateway of [G, G2]) for (let n = 0; n < 20; n++) ask(session, {}, gateway).catch(() => {});
+    for (const gateway of [G, G2]) {
+      for (let n = 0; n < 20; n++) {
+        ask(session, {}, gateway).catch(() => {});
+      }
+    }
     await broker.until(() => requests(broker).length === 16);
     const to = (gateway: string) => requests(broker).filter(({ topic }) => topic.includes(gateway)).length;
     assert.deepEqual([to(G), to(G2)], [8, 8]);

@@ -11,7 +11,9 @@ const ack = (name: string): Item => ({ name, lane: 'ack', priority: 2 });
 
 function drain(outbox: Outbox<Item>): string[] {
   const names: string[] = [];
-  for (let item = outbox.next(0, 0); item; item = outbox.next(0, 0)) names.push(item.name);
+  for (let item = outbox.next(0, 0); item; item = outbox.next(0, 0)) {
+    names.push(item.name);
+  }
   return names;
 }
 
@@ -40,10 +42,13 @@ describe('the waiting line of a gateway', () => {
 
   it('keeps acknowledgements in order and leaves half of the places to requests', () => {
     const outbox = new Outbox<Item>(8);
-    for (let i = 0; i < 1000; i++) outbox.push(ack(`ack ${i}`));
+    for (let i = 0; i < 1000; i++) {
+      outbox.push(ack(`ack ${i}`));
+    }
     const sent: string[] = [];
-    for (let item = outbox.next(0, sent.length); item; item = outbox.next(0, sent.length))
+    for (let item = outbox.next(0, sent.length); item; item = outbox.next(0, sent.length)) {
       sent.push(item.name);
+    }
     assert.deepEqual(sent, ['ack 0', 'ack 1', 'ack 2', 'ack 3']);
     outbox.push(request('read'));
     assert.equal(outbox.next(0, 4)?.name, 'read');
@@ -51,7 +56,9 @@ describe('the waiting line of a gateway', () => {
 
   it('lets an acknowledgement through while requests would take every place', () => {
     const outbox = new Outbox<Item>(2);
-    for (let i = 0; i < 3; i++) outbox.push(request(`read ${i}`));
+    for (let i = 0; i < 3; i++) {
+      outbox.push(request(`read ${i}`));
+    }
     outbox.push(ack('ack'));
     assert.equal(outbox.next(1, 0)?.name, 'ack');
     assert.equal(outbox.next(0, 1)?.name, 'read 0');
@@ -59,15 +66,21 @@ describe('the waiting line of a gateway', () => {
 
   it('takes turns when there is a single place', () => {
     const outbox = new Outbox<Item>(1);
-    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) outbox.push(item);
+    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) {
+      outbox.push(item);
+    }
     assert.deepEqual(drain(outbox), ['a1', 'r1', 'a2', 'r2']);
   });
 
   it('keeps the rest in order when some are taken out before their turn, each once', () => {
     const outbox = new Outbox<Item>(1);
     const items = Array.from({ length: 600 }, (_, i) => request(`${i}`));
-    for (const item of items) outbox.push(item);
-    for (let i = 0; i < 400; i++) outbox.next(0, 0);
+    for (const item of items) {
+      outbox.push(item);
+    }
+    for (let i = 0; i < 400; i++) {
+      outbox.next(0, 0);
+    }
     const odd = items.filter(({ name }) => Number(name) % 2 === 1);
     assert.equal(odd.filter((item) => outbox.remove(item)).length, 100);
     assert.equal(odd.filter((item) => outbox.remove(item)).length, 0);
@@ -83,17 +96,23 @@ describe('the waiting line of a gateway', () => {
   it('loses nothing when the oldest are taken out before their turn, or when it was empty for a while', () => {
     const outbox = new Outbox<Item>(1);
     const items = ['a', 'b', 'c', 'd'].map((name) => request(name));
-    for (const item of items) outbox.push(item);
+    for (const item of items) {
+      outbox.push(item);
+    }
     outbox.remove(items[0] as Item);
     assert.deepEqual(drain(outbox), ['b', 'c', 'd']);
-    for (let i = 0; i < 3; i++) assert.equal(outbox.next(0, 0), undefined);
+    for (let i = 0; i < 3; i++) {
+      assert.equal(outbox.next(0, 0), undefined);
+    }
     outbox.push(request('e'));
     assert.deepEqual(drain(outbox), ['e']);
   });
 
   it('lists what waits by lane, and within it by priority', () => {
     const outbox = new Outbox<Item>(1);
-    for (const item of [ack('a'), request('b', 4), request('c', 0), request('d', 4)]) outbox.push(item);
+    for (const item of [ack('a'), request('b', 4), request('c', 0), request('d', 4)]) {
+      outbox.push(item);
+    }
     assert.deepEqual(
       [...outbox].map(({ name }) => name),
       ['c', 'b', 'd', 'a'],
@@ -102,13 +121,17 @@ describe('the waiting line of a gateway', () => {
 
   it('sends the next acknowledgement first whenever none is on its way, with two places and more', () => {
     const outbox = new Outbox<Item>(2);
-    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) outbox.push(item);
+    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) {
+      outbox.push(item);
+    }
     assert.deepEqual([outbox.next(0, 0)?.name, outbox.next(0, 0)?.name], ['a1', 'a2']);
   });
 
   it('is emptied in no time when a hundred thousand wait', () => {
     const outbox = new Outbox<Item>(1);
-    for (let i = 0; i < 100_000; i++) outbox.push(request(`${i}`));
+    for (let i = 0; i < 100_000; i++) {
+      outbox.push(request(`${i}`));
+    }
     const names = drain(outbox);
     assert.deepEqual([names.length, names[0], names.at(-1)], [100_000, '0', '99999']);
   });
@@ -120,8 +143,12 @@ describe('the waiting line of a gateway', () => {
   for (const [title, leave] of LEAVING) {
     it(`takes no memory for what ${title}, although one always waits`, () => {
       const outbox = new Outbox<Item>(1);
-      for (let i = 0; i < 1_000; i++) outbox.push(request('first'));
-      for (let i = 0; i < 999; i++) outbox.next(0, 0);
+      for (let i = 0; i < 1_000; i++) {
+        outbox.push(request('first'));
+      }
+      for (let i = 0; i < 999; i++) {
+        outbox.next(0, 0);
+      }
       const before = usedMemory();
       for (let i = 0; i < 200_000; i++) {
         const item = request('next');

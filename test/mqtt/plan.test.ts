@@ -71,7 +71,9 @@ describe('planning of subscriptions', () => {
       fc.property(fc.array(want, { maxLength: 12 }), topic, (wants, message) => {
         const serving = planWants(wants, false).filter((filter) => matches(filter, message)).length;
         assert.ok(serving <= 1, 'two filters overlap');
-        if (wants.some((wanted) => matches(wanted, message))) assert.equal(serving, 1);
+        if (wants.some((wanted) => matches(wanted, message))) {
+          assert.equal(serving, 1);
+        }
       }),
       { numRuns: 2000 },
     );
@@ -84,11 +86,15 @@ describe('planning of subscriptions', () => {
         const serving = plan.filter((filter) => matches(filter, message)).length;
         assert.equal(new WantIndex(plan).count(message), serving);
         const isWanted = wants.some((wanted) => matches(wanted, message));
-        if (isWanted) assert.ok(serving >= 1);
+        if (isWanted) {
+          assert.ok(serving >= 1);
+        }
         const isNear = wants.some(
           ({ gateway, device }) => gateway === message.gateway || device === message.device,
         );
-        if (serving > 0) assert.ok(isWanted || isNear, JSON.stringify(plan));
+        if (serving > 0) {
+          assert.ok(isWanted || isNear, JSON.stringify(plan));
+        }
       }),
       { numRuns: 2000 },
     );

@@ -18,13 +18,17 @@ describe('receiving reports', () => {
       session.subscribe(ALL, {
         report: ({ n }) => {
           seen.add(n);
-          if (seen.size === 50_000) isThere();
+          if (seen.size === 50_000) {
+            isThere();
+          }
         },
         error() {},
       });
     }
     await reached(session, 'connected');
-    for (let n = 0; n < 50_000; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
+    for (let n = 0; n < 50_000; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
+    }
     await all;
     assert.equal(session.state.mqtt.name, 'connected');
   });

@@ -60,7 +60,9 @@ export function answerAll(
 ): void {
   let n = 0;
   broker.options.intercept = (packet) => {
-    if (packet.cmd !== 'publish' || !packet.topic.includes('/request/')) return false;
+    if (packet.cmd !== 'publish' || !packet.topic.includes('/request/')) {
+      return false;
+    }
     const { topic, payload } = packet as IPublishPacket;
     const body = handler({ topic, id: JSON.parse(payload.toString()).id, n: n++ });
     if (body !== undefined) {

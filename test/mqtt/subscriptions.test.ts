@@ -121,7 +121,9 @@ describe('a subscription that the broker does not answer', () => {
       {
         subscribe: async (wanted) => {
           tries.push(Object.keys(wanted));
-          if (tries.length === 1) throw new NotConfirmed();
+          if (tries.length === 1) {
+            throw new NotConfirmed();
+          }
           return Object.entries(wanted).map(([topic, { qos }]) => ({ topic, qos }));
         },
         unsubscribe: async () => {

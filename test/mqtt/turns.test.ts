@@ -21,7 +21,9 @@ describe('a turn of the flows', () => {
   /** How many reports a turn takes that lasts so many milliseconds. */
   async function turn(milliseconds: number): Promise<number> {
     let given = 0;
-    for (; !turns.isFull; given++) turns.give();
+    for (; !turns.isFull; given++) {
+      turns.give();
+    }
     time += milliseconds;
     const before = ended;
     await new Promise(setImmediate);
@@ -32,7 +34,9 @@ describe('a turn of the flows', () => {
 
   async function sizes(count: number, milliseconds: number): Promise<number[]> {
     const all: number[] = [];
-    for (let i = 0; i < count; i++) all.push(await turn(milliseconds));
+    for (let i = 0; i < count; i++) {
+      all.push(await turn(milliseconds));
+    }
     return all;
   }
 

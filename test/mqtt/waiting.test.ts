@@ -48,8 +48,11 @@ class Line implements RequestTransport {
 
   ensureFilter(filter: string, settled: (refused: boolean) => void): void {
     this.asked.set(filter, (this.asked.get(filter) ?? 0) + 1);
-    if (this.isGranted) settled(false);
-    else this.#settled.push(settled);
+    if (this.isGranted) {
+      settled(false);
+    } else {
+      this.#settled.push(settled);
+    }
   }
 
   releaseFilter(filter: string): void {
@@ -62,7 +65,9 @@ class Line implements RequestTransport {
 
   grant(): void {
     this.isGranted = true;
-    for (const settled of this.#settled.splice(0)) settled(false);
+    for (const settled of this.#settled.splice(0)) {
+      settled(false);
+    }
   }
 
   send(gateway: string, options: Partial<SendOptions> = {}): Promise<unknown> {
@@ -107,7 +112,9 @@ describe('many waiting requests', () => {
       const outcomes = Array.from({ length: count }, () => codeOf(line.send(G)));
       assert.equal(line.asked.get(responseFilter()), 2);
       line.grant();
-      for (let at = 0; at < line.ids.length; at++) line.answer(line.ids[at]);
+      for (let at = 0; at < line.ids.length; at++) {
+        line.answer(line.ids[at]);
+      }
       assert.deepEqual([...new Set(await Promise.all(outcomes))], ['answered']);
     }));
 
@@ -384,7 +391,9 @@ describe('the same sample acknowledged twice', () => {
       delivered: Promise.resolve(),
       answered: Promise.resolve(++sent),
     });
-    for (let i = 0; i < 100_001; i++) void acknowledgements.once(`${i}`, false, send);
+    for (let i = 0; i < 100_001; i++) {
+      void acknowledgements.once(`${i}`, false, send);
+    }
     assert.ok(acknowledgements.size <= 100_000);
     await acknowledgements.once('100000', false, send);
     assert.equal(sent, 100_001);

@@ -50,7 +50,9 @@ describe('waits of the MQTT half', () => {
   async function told(pattern: RegExp, count: number): Promise<string[]> {
     for (;;) {
       const found = warnings.filter((text) => pattern.test(text));
-      if (found.length >= count) return found;
+      if (found.length >= count) {
+        return found;
+      }
       await turn();
     }
   }
@@ -101,7 +103,9 @@ describe('waits of the MQTT half', () => {
     const session = open({ brokers: [NOBODY, ...others] });
     const tried: string[] = [];
     session.onState(({ mqtt }) => {
-      if (mqtt.name === 'connecting') tried.push(mqtt.broker);
+      if (mqtt.name === 'connecting') {
+        tried.push(mqtt.broker);
+      }
     });
     session.attach();
     for (const [attempt, wait] of [0.05, 0.05, 1, 0.05, 0.05, 2].entries()) {
@@ -226,7 +230,9 @@ describe('waits of the MQTT half', () => {
     session.subscribe(ALL, collector);
     await reached(session, 'connected');
     session.hold();
-    for (let n = 0; n < 3; n++) bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
+    for (let n = 0; n < 3; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
+    }
     answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
     await session.request('apiversion', { gateway: G }, { signal });
     tick(19.999);
@@ -243,7 +249,9 @@ describe('waits of the MQTT half', () => {
     session.hold();
     const body = { time: '', seq: 1, padding: 'x'.repeat(1_000_000) };
     const overloaded = reached(session, 'overloaded');
-    for (let n = 0; n < 80; n++) bench.broker.publish(reportTopic('heartbeat'), { ...body, n }, { qos: 0 });
+    for (let n = 0; n < 80; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), { ...body, n }, { qos: 0 });
+    }
     await overloaded;
     answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
     await session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 });

@@ -63,7 +63,9 @@ const ALONE: readonly string[] = [
 ];
 
 export function specsOf(file: string): readonly string[] {
-  if (!ALONE.includes(file)) return roomOf(file).specs;
+  if (!ALONE.includes(file)) {
+    return roomOf(file).specs;
+  }
   return [file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts')];
 }
 

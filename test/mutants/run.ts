@@ -41,10 +41,14 @@ function wantedSources(): string[] {
   const isBelow = (file: string, path: string) => file === path || file.startsWith(`${path}/`);
   const paths = positionals.map((path) => path.replace(/^\.\/|\/$/g, ''));
   for (const path of paths) {
-    if (!all.some((file) => isBelow(file, path))) throw new Error(`no sources at ${path}`);
+    if (!all.some((file) => isBelow(file, path))) {
+      throw new Error(`no sources at ${path}`);
+    }
   }
   const named = paths.length === 0 ? all : all.filter((file) => paths.some((path) => isBelow(file, path)));
-  if (values.since === undefined) return named;
+  if (values.since === undefined) {
+    return named;
+  }
   const changed = changedSince(values.since);
   return named.filter((file) => changed.has(file));
 }
@@ -89,14 +93,20 @@ async function main(): Promise<void> {
   const options = { digest: digestOfAll(), jobs: Number(values.jobs), isFresh: values.fresh };
   const scores: Score[] = [];
   const sources = wantedSources();
-  if (sources.length === 0) console.log('No source was changed.');
-  for (const file of sources) scores.push(await judge(file, list, options));
+  if (sources.length === 0) {
+    console.log('No source was changed.');
+  }
+  for (const file of sources) {
+    scores.push(await judge(file, list, options));
+  }
   showSurvivors(scores);
   console.log();
   let isGood = true;
   for (const { folder } of ROOMS) {
     const own = scores.filter(({ file }) => roomOf(file).folder === folder);
-    if (own.length === 0) continue;
+    if (own.length === 0) {
+      continue;
+    }
     console.log(rowOf(folder, own));
     if (percentOf(own) < LEAST_SCORE) {
       isGood = false;
@@ -110,9 +120,11 @@ async function main(): Promise<void> {
   process.exit(isGood ? 0 : 1);
 }
 
-if (values.help) console.log(HELP);
-else
+if (values.help) {
+  console.log(HELP);
+} else {
   main().catch((error: Error) => {
     console.error(error.message);
     process.exit(1);
   });
+}

@@ -16,7 +16,9 @@ export function digestOfAll(): string {
   const hash = createHash('sha256').update(JSON.stringify([OPTIONS, ROOMS]));
   for (const root of ['src', 'test']) {
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || entry.parentPath.startsWith(join('test', 'mutants'))) continue;
+      if (!entry.isFile() || entry.parentPath.startsWith(join('test', 'mutants'))) {
+        continue;
+      }
       hash.update(entry.name).update(readFileSync(join(entry.parentPath, entry.name)));
     }
   }
@@ -54,7 +56,9 @@ export async function mutantsOf(file: string, options: RunOptions): Promise<Muta
 
 /** Stryker would run these again only when a test of a new name reaches them; a changed one may have got sharper. */
 function forgetSurvivors(report: string): void {
-  if (!existsSync(report)) return;
+  if (!existsSync(report)) {
+    return;
+  }
   const content = JSON.parse(readFileSync(report, 'utf8')) as Report;
   for (const file of Object.values(content.files)) {
     file.mutants = file.mutants.filter(({ status }) => !isAlive(status));
@@ -83,5 +87,7 @@ async function runStryker(config: string): Promise<void> {
   child.stdout.on('data', (data: Buffer) => output.push(data));
   child.stderr.on('data', (data: Buffer) => output.push(data));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(Buffer.concat(output).toString());
+  if (code !== 0) {
+    throw new Error(Buffer.concat(output).toString());
+  }
 }

@@ -223,7 +223,9 @@ describeNodes('a Catch node gets', (start) => {
     it(`${code} with its cause and the message when ${when}`, async () => {
       fault?.(box);
       const flow = await run(node, service);
-      if (before) flow.send('n', { ...box.demo, ...before });
+      if (before) {
+        flow.send('n', { ...box.demo, ...before });
+      }
       flow.send('n', { ...box.demo, ...msg, keep: { me: 1 }, _msgid: 'mine' });
       const caught = await flow.next('errors');
       assert.equal(caught.error?.code, code, caught.error?.message);

@@ -80,7 +80,9 @@ describeNodes('a service', (start) => {
   it('has one connection for all of its nodes, and another one after a deploy that restarts it', async () => {
     const nodes = [IN, { ...IN, id: 'in2' }, READ, WRITE, ACK];
     const flow = await start(flowAround(service(), ...nodes), { credentials });
-    for (const { id } of nodes) await flow.statuses(id).next(({ text }) => text === 'connected');
+    for (const { id } of nodes) {
+      await flow.statuses(id).next(({ text }) => text === 'connected');
+    }
     assert.equal(broker.connections.length, 1);
     await flow.deploy(flowAround(service(), ...nodes), 'full', credentials);
     await broker.until(() => broker.connections.length === 2);
@@ -103,7 +105,9 @@ describeNodes('a service', (start) => {
     const delayStart = ({ events }: NodeAPI) => {
       const { emit } = events;
       events.emit = (name, ...args) => {
-        if (name !== 'flows:started') return emit.call(events, name, ...args);
+        if (name !== 'flows:started') {
+          return emit.call(events, name, ...args);
+        }
         startAll = () => void emit.call(events, name, ...args);
         events.emit = emit;
         return true;
@@ -156,7 +160,9 @@ describeNodes('a service', (start) => {
     broker.options.refuses = (filter) => filter.includes('/device/');
     const more = ['heartbeat', 'rssi', 'dfu'].map((kind) => ({ ...IN, id: kind, kinds: [kind] }));
     const flow = await start(flowAround(service(), ...more), { credentials });
-    for (const { id } of more) await flow.statuses(id).next(({ fill }) => fill === 'red');
+    for (const { id } of more) {
+      await flow.statuses(id).next(({ fill }) => fill === 'red');
+    }
     await flow.next('errors');
     assert.equal(flow.inbox('errors').all.length, 1);
   });
@@ -169,7 +175,9 @@ describeNodes('a service', (start) => {
     }
     portal.answer = () => {};
     for (let count = 0; count < 6; count++) {
-      for (const { id } of nodes) flow.send(id, MESSAGES[id] ?? {});
+      for (const { id } of nodes) {
+        flow.send(id, MESSAGES[id] ?? {});
+      }
     }
     await broker.next('publish');
     broker.setReading(false);

@@ -90,7 +90,9 @@ describeNodes('the fields of the REST nodes', (start) => {
       const flow = await run({ ...LIST, output, pageSize: 5, limit: 7 });
       flow.send('n', {});
       const messages: Message[] = [];
-      for (const _ of counts) messages.push(await flow.next('out'));
+      for (const _ of counts) {
+        messages.push(await flow.next('out'));
+      }
       assert.deepEqual(
         messages.map(({ count }) => count),
         counts,

@@ -114,7 +114,9 @@ describeNodes('the output of report-in', (start) => {
         [kind, identifier, identifier !== undefined],
       );
       assert.deepEqual([report.gateway, report.device, report.kind], [gateway, device, kind]);
-      for (const [name, value] of Object.entries(own)) assert.deepEqual(report[name], value, name);
+      for (const [name, value] of Object.entries(own)) {
+        assert.deepEqual(report[name], value, name);
+      }
       assert.deepEqual(msg.payload, report);
     });
   }
@@ -222,7 +224,9 @@ describeNodes('the output of report-in', (start) => {
       // The broker keeps the order: what should not come would come first.
       await Promise.all(stopped());
       const { length } = await Promise.all(passing());
-      for (let left = length; left > 0; left--) await flow.next('out');
+      for (let left = length; left > 0; left--) {
+        await flow.next('out');
+      }
       assert.equal(flow.inbox('out').all.length, length);
     });
   }

@@ -162,7 +162,9 @@ describeNodes('the fields of the gateway nodes', (start) => {
 
   /** Resolves when so many requests have reached the gateways: the broker may have them a moment before. */
   async function heard(count: number): Promise<void> {
-    while (box.calls.operations.length < count) await once(box.events, 'request');
+    while (box.calls.operations.length < count) {
+      await once(box.events, 'request');
+    }
   }
 
   for (const { title, node, msg, suffix, payload } of WIRE) {
@@ -324,9 +326,13 @@ describeNodes('the fields of the gateway nodes', (start) => {
     it('send the same sample once within a minute, whoever asks', async () => {
       const flow = await run({ ...ACK, wait: false }, { ...ACK, id: 'other', wait: false });
       const report = sample();
-      for (const id of ['n', 'n', 'other']) flow.send(id, { report });
+      for (const id of ['n', 'n', 'other']) {
+        flow.send(id, { report });
+      }
       flow.send('n', { report: sample({ identifier: '8802' }) });
-      for (let count = 0; count < 4; count++) await flow.next('out');
+      for (let count = 0; count < 4; count++) {
+        await flow.next('out');
+      }
       await heard(2);
       const suffixes = box.calls.operations.map(({ identifier }) => identifier).sort();
       assert.deepEqual(suffixes, ['8800', '8802']);

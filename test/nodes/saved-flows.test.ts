@@ -32,7 +32,9 @@ const PECULIAR = {
 function inFrontOf(box: Service, saved: SavedNode[]): SavedNode[] {
   const { auth: authUrl, base: baseUrl, mqtt: brokerUrl } = box.urls;
   return saved.map((node) => {
-    if (node.type === 'mt-service') return { ...node, authUrl, baseUrl, brokerUrl };
+    if (node.type === 'mt-service') {
+      return { ...node, authUrl, baseUrl, brokerUrl };
+    }
     return node.type === 'debug' ? { ...node, type: 'helper' } : node;
   });
 }
@@ -51,7 +53,9 @@ describe('a saved flow', () => {
         for (const node of read(version, file).filter(({ type }) => type.startsWith('mt-'))) {
           const upgraded = upgradeOf(node.type, node);
           for (const [name, value] of Object.entries(upgraded)) {
-            if (name !== 'version' && name in node) assert.deepEqual(value, node[name], `${node.id} ${name}`);
+            if (name !== 'version' && name in node) {
+              assert.deepEqual(value, node[name], `${node.id} ${name}`);
+            }
           }
           assert.deepEqual(upgradeOf(node.type, upgraded), upgraded);
         }

@@ -69,7 +69,9 @@ describeNodes('the property of mt-service', (start) => {
   async function firstConnect() {
     for (;;) {
       const [connect] = box.broker!.connects;
-      if (connect) return connect;
+      if (connect) {
+        return connect;
+      }
       await turn();
     }
   }
@@ -146,7 +148,9 @@ describeNodes('the property of mt-service', (start) => {
       assert.equal(rest.calls.length, 1);
       await flow.deploy([], 'full');
     } finally {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       listener.close();
       await new Promise<void>((resolve) => aedes.close(resolve));
       await rest.stop();
@@ -176,7 +180,9 @@ describeNodes('the property of mt-service', (start) => {
     it(`${name} is what the broker hears: ${JSON.stringify(expected)}`, async () => {
       await run({ rest: false }, properties, IN);
       const connect: Record<string, unknown> = { ...(await firstConnect()) };
-      for (const [key, value] of Object.entries(expected)) assert.equal(connect[key], value, key);
+      for (const [key, value] of Object.entries(expected)) {
+        assert.equal(connect[key], value, key);
+      }
     });
   }
 
@@ -237,13 +243,17 @@ describeNodes('the property of mt-service', (start) => {
       { id: 'out2', z: 'f', x: 1, y: 1, type: 'helper', wires: [] },
     ]);
     await Promise.all([flow.status('in', 'green'), flow.status('in2', 'green')]);
-    for (let seq = 0; seq < 20; seq++) await heartbeat(seq);
+    for (let seq = 0; seq < 20; seq++) {
+      await heartbeat(seq);
+    }
     const request = { ...box.demo, identifier: '8001' };
     flow.send('read', request);
     flow.send('read2', request);
     assert.equal((await flow.next('out')).payload, '3.4.1');
     assert.equal((await flow.next('out2')).payload, '3.4.1');
-    for (let count = 0; count < 20; count++) await flow.next('reports');
+    for (let count = 0; count < 20; count++) {
+      await flow.next('reports');
+    }
     const seqs = flow.inbox('reports').all.map(({ report }) => (report as { seq: number }).seq);
     assert.deepEqual(
       seqs.sort((a, b) => a - b),
@@ -308,7 +318,9 @@ describeNodes('the property of mt-service', (start) => {
     ] as const) {
       flow.send('read', { ...box.demo, identifier, priority });
     }
-    for (let count = 0; count < 5; count++) await flow.next('out');
+    for (let count = 0; count < 5; count++) {
+      await flow.next('out');
+    }
     const order = box.calls.operations.map(({ identifier }) => identifier);
     assert.deepEqual(order, ['8000', '8100', '8002', '8003', '8001']);
     assert.equal(most, 1);
@@ -320,7 +332,9 @@ describeNodes('the property of mt-service', (start) => {
     const msg = { ...box.demo, identifier: '8001' };
     flow.send('read', msg);
     await first;
-    for (const _msgid of ['waits', 'waits too', 'is too much']) flow.send('read', { ...msg, _msgid });
+    for (const _msgid of ['waits', 'waits too', 'is too much']) {
+      flow.send('read', { ...msg, _msgid });
+    }
     const { error, _msgid } = await flow.next('errors');
     assert.deepEqual([error?.code, error?.cause, _msgid], ['QUEUE_FULL', { limit: 2 }, 'is too much']);
   });

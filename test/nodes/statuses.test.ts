@@ -96,7 +96,9 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
     const flow = await run();
     await allShow(flow, GATEWAY_NODES, 'connected');
-    for (const name of REST_NODES) await flow.statuses(name).next();
+    for (const name of REST_NODES) {
+      await flow.statuses(name).next();
+    }
     send(flow, WITH_INPUT);
     return flow;
   },
@@ -109,7 +111,9 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
 
   async '… devices'({ portal, run, send }) {
     portal.answer = ({ url }, response) => {
-      if (!url.includes('NextToken')) json(response, { items, nextToken: 'more' });
+      if (!url.includes('NextToken')) {
+        json(response, { items, nextToken: 'more' });
+      }
     };
     const flow = await run();
     send(flow, ['list devices']);
@@ -146,7 +150,9 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     portal.answer = hang;
     const flow = await run({}, { 'report in': { labels: ['office'] } });
     await flow.statuses('report in').next(({ text }) => text === 'waiting for labels');
-    for (let n = 0; n <= 1_000; n++) broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    for (let n = 0; n <= 1_000; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
     return flow;
   },
 
@@ -155,7 +161,9 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     await allShow(flow, ['report in'], 'connected');
     sessionOf(flow).hold();
     const large = JSON.stringify({ ...heartbeat(1), padding: 'x'.repeat(8_000_000) });
-    for (let n = 0; n < 10; n++) broker.publish(reportTopic('heartbeat'), large, { qos: 0 });
+    for (let n = 0; n < 10; n++) {
+      broker.publish(reportTopic('heartbeat'), large, { qos: 0 });
+    }
     return flow;
   },
 
@@ -235,7 +243,9 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     portal.answer = whoeverElse((response) => response.destroy());
     const flow = await run({ httpRetries: 0 });
     send(flow, REST_NODES);
-    for (const _ of REST_NODES) await flow.next('errors');
+    for (const _ of REST_NODES) {
+      await flow.next('errors');
+    }
     send(flow, ['asker']);
     return flow;
   },
@@ -261,8 +271,9 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     await allShow(flow, GATEWAY_NODES, 'connected');
     broker.options.withhold = ['suback'];
     session.request('apiversion', MAC, { signal }).catch(() => {});
-    for (let call = 0; call < 10_004; call++)
+    for (let call = 0; call < 10_004; call++) {
       session.call({ method: 'GET', path: '/' }, signal).catch(() => {});
+    }
     send(flow, WITH_INPUT);
     return flow;
   },
@@ -325,7 +336,9 @@ describeNodes('the statuses', (start) => {
   };
 
   const send: Ground['send'] = (flow, names, more = {}) => {
-    for (const name of names) flow.send(name, { ...NODES[name]?.msg, ...more });
+    for (const name of names) {
+      flow.send(name, { ...NODES[name]?.msg, ...more });
+    }
   };
 
   it('are all in the page', () => {
@@ -354,7 +367,9 @@ describeNodes('the statuses', (start) => {
       payload: {},
       path: 'http://elsewhere/',
     });
-    for (const name of WITH_INPUT) await flow.statuses(name).next(({ fill }) => fill === 'red');
+    for (const name of WITH_INPUT) {
+      await flow.statuses(name).next(({ fill }) => fill === 'red');
+    }
     await turn();
     const last = (name: string) => flow.statuses(name).all.at(-1);
     assert.deepEqual(
@@ -371,7 +386,9 @@ describeNodes('the statuses', (start) => {
     send(flow, GATEWAY_NODES);
     await allShow(flow, GATEWAY_NODES, 'timeout');
     broker.drop();
-    for (const name of GATEWAY_NODES) await flow.statuses(name).next(({ fill }) => fill === 'yellow');
+    for (const name of GATEWAY_NODES) {
+      await flow.statuses(name).next(({ fill }) => fill === 'yellow');
+    }
     await allShow(flow, GATEWAY_NODES, 'connected');
   });
 });

@@ -217,8 +217,12 @@ const hexBytes = (bytes: number): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((array) => Buffer.from(array).toString('hex'));
 
 function fieldArbitrary({ type, bytes = 6, min, max }: Field): fc.Arbitrary<unknown> {
-  if (type === 'firmware-version') return version(4);
-  if (isInteger(type)) return fc.integer({ min: min ?? INTEGERS[type].min, max: max ?? INTEGERS[type].max });
+  if (type === 'firmware-version') {
+    return version(4);
+  }
+  if (isInteger(type)) {
+    return fc.integer({ min: min ?? INTEGERS[type].min, max: max ?? INTEGERS[type].max });
+  }
   return hexBytes(bytes);
 }
 
@@ -244,7 +248,9 @@ function numberArbitrary(row: Identifier): fc.Arbitrary<unknown> {
 
 /** Any value that a row can carry. */
 function arbitrary(row: Identifier): fc.Arbitrary<unknown> {
-  if (isInteger(row.type)) return numberArbitrary(row);
+  if (isInteger(row.type)) {
+    return numberArbitrary(row);
+  }
   const fields = row.fields ?? [];
   const model = Object.fromEntries(fields.map((field) => [field.name, fieldArbitrary(field)]));
   switch (row.type) {
@@ -279,8 +285,12 @@ function extArbitrary(row: Identifier): fc.Arbitrary<Record<string, unknown> | u
   const bytes = fc.integer({ min: 1, max: 9 }).chain(hexBytes);
   const none = fc.constant(undefined);
   const isOpen = row.type === 'utf8' || (row.type === 'hex' && !row.bytes);
-  if (isOpen || row.type === 'dictionary' || row.fields?.some(({ optional }) => optional)) return none;
-  if (row.extension !== 'motion') return fc.oneof(none, fc.record({ bytes }));
+  if (isOpen || row.type === 'dictionary' || row.fields?.some(({ optional }) => optional)) {
+    return none;
+  }
+  if (row.extension !== 'motion') {
+    return fc.oneof(none, fc.record({ bytes }));
+  }
   const motion = {
     transitionCounter: fc.nat(0xffffffff),
     isTransition: fc.boolean(),
@@ -311,7 +321,9 @@ describe('the catalogue', () => {
       assert.deepEqual(catalogue.decode(id, hex), ext === undefined ? { value } : { value, ext });
       assert.equal(catalogue.encode(id, value, ext), hex);
       const name = catalogue.find(id)?.name;
-      if (name) assert.equal(catalogue.encode(name, value, ext), hex);
+      if (name) {
+        assert.equal(catalogue.encode(name, value, ext), hex);
+      }
     });
   }
 
@@ -376,7 +388,9 @@ describe('the catalogue', () => {
       ({ id, type }) => id !== '' && type !== 'void' && type !== 'dictionary',
     );
     for (const { id, type, bytes } of types) {
-      if (type === 'hex' && bytes === undefined) continue;
+      if (type === 'hex' && bytes === undefined) {
+        continue;
+      }
       assert.equal(catalogue.decode(id, ''), undefined, id);
     }
     for (const [id, hex] of [
@@ -406,7 +420,9 @@ describe('the catalogue', () => {
   it('writes hex and MACs in lower case, and a command without a value', () => {
     assert.equal(catalogue.encode('8003', 'C0-14-1F-68-FC-3D'), 'c0141f68fc3d');
     assert.equal(catalogue.encode('8008', KEY.toUpperCase()), KEY);
-    for (const nothing of [null, undefined, '']) assert.equal(catalogue.encode('8300', nothing), '');
+    for (const nothing of [null, undefined, '']) {
+      assert.equal(catalogue.encode('8300', nothing), '');
+    }
   });
 
   it('reads a firmware version without the beta byte', () => {
@@ -550,7 +566,9 @@ describe("the user's own identifiers", () => {
       assert.equal(own.encode('own', text), hex);
       assert.deepEqual(own.decode('own', hex), { value: text });
     }
-    for (const value of [5, null, ['a']]) assertRefused(() => own.encode('own', value), 'value', 'notText');
+    for (const value of [5, null, ['a']]) {
+      assertRefused(() => own.encode('own', value), 'value', 'notText');
+    }
   });
 
   it('leave what is no text and no number raw', () => {

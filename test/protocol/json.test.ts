@@ -79,11 +79,15 @@ describe('a value of a flow', () => {
       ...[[undefined], { a: Number.NaN }, { toJSON: () => 1 }, Object.create({ toJSON: () => 1 })],
       throwing('a'),
     ];
-    for (const value of values) assertRefused(() => copyJson(value, 'ext'), 'ext');
+    for (const value of values) {
+      assertRefused(() => copyJson(value, 'ext'), 'ext');
+    }
   });
 
   it('is an object, or it is not, whatever it says of itself', () => {
-    for (const value of [{}, Object.create(null), { a: 1 }]) assert.equal(isJsonObject(value), true);
+    for (const value of [{}, Object.create(null), { a: 1 }]) {
+      assert.equal(isJsonObject(value), true);
+    }
     for (const value of [null, undefined, [], 'x', new Date(), throwing(Symbol.toStringTag)]) {
       assert.equal(isJsonObject(value), false);
     }

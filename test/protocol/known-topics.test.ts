@@ -12,7 +12,9 @@ function filled(name: string): KnownTopics<number> {
 }
 
 function fill(topics: KnownTopics<number>, name: string): void {
-  for (let i = 0; i < BOUND; i++) topics.set(`${name}/${i}`, i);
+  for (let i = 0; i < BOUND; i++) {
+    topics.set(`${name}/${i}`, i);
+  }
 }
 
 describe('what is known of topics', () => {
@@ -35,7 +37,9 @@ describe('what is known of topics', () => {
   it('begins anew when a million others were looked for in vain, each time', () => {
     const topics = filled('0');
     for (const [before, now] of ['01', '12']) {
-      for (let i = 1; i < PATIENCE; i++) topics.set('refused', i);
+      for (let i = 1; i < PATIENCE; i++) {
+        topics.set('refused', i);
+      }
       assert.deepEqual([topics.get('refused'), topics.get(`${before}/0`)], [undefined, 0]);
       fill(topics, now as string);
       assert.deepEqual([topics.get(`${before}/0`), topics.get(`${now}/0`)], [undefined, 0]);

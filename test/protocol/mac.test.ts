@@ -26,7 +26,9 @@ describe('a MAC address', () => {
   }
 
   it('stands in topics as 12 lowercase hex digits only', () => {
-    for (const text of ['c0141f68fc3d', '0123456789af']) assert.equal(isMac(text), true, text);
+    for (const text of ['c0141f68fc3d', '0123456789af']) {
+      assert.equal(isMac(text), true, text);
+    }
     for (const text of [
       'c0141f68fc3/',
       'c0141f68fc3:',

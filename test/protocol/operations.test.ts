@@ -362,7 +362,9 @@ describe('an acknowledgement', () => {
   };
   for (const [field, values] of Object.entries(BAD)) {
     it(`is refused for a bad ${field}`, () => {
-      for (const value of values) assertField(() => ack({ [field]: value }), field);
+      for (const value of values) {
+        assertField(() => ack({ [field]: value }), field);
+      }
     });
   }
 });

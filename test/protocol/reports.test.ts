@@ -38,7 +38,9 @@ function read(topic: string, payload: unknown, decode = true, retained = false):
 
 /** The value itself and everything below it that could be shared. */
 function objectsIn(value: unknown): object[] {
-  if (typeof value !== 'object' || value === null) return [];
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
   return [value, ...Object.values(value).flatMap(objectsIn)];
 }
 
@@ -53,8 +55,11 @@ describe('reports', () => {
   for (const file of readdirSync(FOLDER)) {
     describe(file.replace('.json', ''), () => {
       for (const { title, topic, payload, decode, retained, report, error } of fixturesOf(file)) {
-        if (report) it(title, () => assert.deepEqual(read(topic, payload, decode, retained), report));
-        else if (error) it(`is refused: ${title}`, () => assertRefused(topic, payload, error));
+        if (report) {
+          it(title, () => assert.deepEqual(read(topic, payload, decode, retained), report));
+        } else if (error) {
+          it(`is refused: ${title}`, () => assertRefused(topic, payload, error));
+        }
       }
     });
   }

@@ -20,7 +20,9 @@ describe('topics', () => {
       [{ identifier: '8800' }, 'mt/gateway/+/device/+/+/8800'],
       [{ segment: 'weather' }, 'mt/gateway/+/device/+/weather/#'],
     ];
-    for (const [parts, filter] of filters) assert.equal(topics.reportFilter(parts), filter);
+    for (const [parts, filter] of filters) {
+      assert.equal(topics.reportFilter(parts), filter);
+    }
   });
 
   it('of a request and its response differ in one level', () => {

@@ -120,8 +120,9 @@ describe('paths of free requests', () => {
       'fc%83',
       '25c0',
     ];
-    for (const bytes of [...overlong, 'u002e', '25U00ff'])
+    for (const bytes of [...overlong, 'u002e', '25U00ff']) {
       assert.equal(leadsAway(`x%${bytes}y`), true, bytes);
+    }
     const due = [
       'c2%80',
       'c3%a9',
@@ -135,12 +136,16 @@ describe('paths of free requests', () => {
       'u00',
       'u00zz',
     ];
-    for (const bytes of due) assert.equal(leadsAway(`x%${bytes}y`), false, bytes);
+    for (const bytes of due) {
+      assert.equal(leadsAway(`x%${bytes}y`), false, bytes);
+    }
   });
 
   it('lead away with blanks, parameters, or a query around the dots', () => {
     const texts = ['.. ', ' .', 'a/ ../b', '..;', '..;x', '..;x\u0085y', '.?', '..#xy', '..?x;y', '%20..'];
-    for (const text of texts) assert.equal(leadsAway(text), true, text);
+    for (const text of texts) {
+      assert.equal(leadsAway(text), true, text);
+    }
   });
 
   it('lead away with control characters, a host or dots at any layer of encoding', () => {
@@ -180,7 +185,9 @@ describe('paths of free requests', () => {
 
 describe('queries', () => {
   it('may be absent', () => {
-    for (const value of [undefined, null, '']) assert.deepEqual(readQuery(value), {});
+    for (const value of [undefined, null, '']) {
+      assert.deepEqual(readQuery(value), {});
+    }
     assert.deepEqual(readQuery({}), {});
   });
 

@@ -7,7 +7,9 @@ describe('login responses', () => {
     readToken(JSON.stringify({ status, authToken }));
 
   it('give their token, up to 16 384 visible characters', () => {
-    for (const text of ['a.b.c', '!', '~', 'x'.repeat(16_384)]) assert.equal(token(text), text);
+    for (const text of ['a.b.c', '!', '~', 'x'.repeat(16_384)]) {
+      assert.equal(token(text), text);
+    }
   });
 
   for (const [title, authToken] of [

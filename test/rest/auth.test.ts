@@ -53,7 +53,9 @@ describe('token', () => {
     for (const isSecond of [false, true]) {
       const token = await keeper.token();
       keeper.refuse(token);
-      if (isSecond || !keeper.drop(token)) return;
+      if (isSecond || !keeper.drop(token)) {
+        return;
+      }
     }
   }
 

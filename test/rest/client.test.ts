@@ -144,7 +144,9 @@ describe('REST client', () => {
       it(`${isAccepted ? 'takes' : 'does not take'} ${status} for a sign that the service accepts the token`, async () => {
         const statuses = [status, 401, 401, 401, 401];
         server.answer = (_, response) => json(response, {}, statuses.shift(), { 'retry-after': '9999' });
-        for (let time = 0; time < 3; time++) await client.send(POST).catch(() => undefined);
+        for (let time = 0; time < 3; time++) {
+          await client.send(POST).catch(() => undefined);
+        }
         // A token that was accepted may have been revoked, so that the next one is only the first that is refused.
         assert.equal(server.logins.length, isAccepted ? 3 : 2);
       });
@@ -221,9 +223,13 @@ describe('REST client', () => {
       let count = 0;
       server.login = (request, response) => {
         count++;
-        if (count === 1) json(response, {}, 503);
-        else if (count === 2) response.socket?.resetAndDestroy();
-        else login(request, response);
+        if (count === 1) {
+          json(response, {}, 503);
+        } else if (count === 2) {
+          response.socket?.resetAndDestroy();
+        } else {
+          login(request, response);
+        }
       };
       await client.send(LIST);
       assert.equal(server.logins.length, 3);
@@ -411,7 +417,9 @@ describe('REST client', () => {
       const clock = { ...createClock(), wait: async () => restart() };
       const other = createClient(server.url, {}, clock);
       const restart = async () => {
-        if (!server.server.listening) await new Promise<void>((go) => server.server.listen(port, () => go()));
+        if (!server.server.listening) {
+          await new Promise<void>((go) => server.server.listen(port, () => go()));
+        }
       };
       // The token comes from a login of its own, once the service is there.
       server.answer = status(404);
@@ -434,7 +442,9 @@ describe('REST client', () => {
     it('repeats a GET whose answer was reset in the middle of its body', async () => {
       let isFirst = true;
       server.answer = (_, response) => {
-        if (!isFirst) return json(response, { whole: true });
+        if (!isFirst) {
+          return json(response, { whole: true });
+        }
         isFirst = false;
         response.writeHead(200, { 'content-length': '1000' }).write('{"half', () => {
           response.socket?.resetAndDestroy();
@@ -497,7 +507,9 @@ describe('REST client', () => {
         const chunk = Buffer.alloc(1024 * 1024, 0x20);
         response.writeHead(200);
         const write = () => {
-          if (response.destroyed || written >= 100) return response.end();
+          if (response.destroyed || written >= 100) {
+            return response.end();
+          }
           written++;
           response.write(chunk, write);
         };
@@ -606,10 +618,14 @@ describe('REST client', () => {
       const counts: number[] = [];
       server.answer = (_, response) => {
         held.push(() => json(response, {}));
-        if (held.length !== 4) return;
+        if (held.length !== 4) {
+          return;
+        }
         setImmediate(() => {
           counts.push(held.length);
-          for (const answer of held.splice(0)) answer();
+          for (const answer of held.splice(0)) {
+            answer();
+          }
         });
       };
       await Promise.all(Array.from({ length: 40 }, () => client.send(LIST)));
@@ -625,7 +641,9 @@ describe('REST client', () => {
         wait: () =>
           new Promise<void>((go) => {
             waits.push(go);
-            for (const listener of listeners) listener();
+            for (const listener of listeners) {
+              listener();
+            }
           }),
         waits,
         /** Resolves when so many calls wait. */
@@ -646,8 +664,12 @@ describe('REST client', () => {
       server.answer = (_, response) => json(response, {}, busy-- > 0 ? 429 : 200, { 'retry-after': '120' });
       const waiting = Array.from({ length: 4 }, () => other.send(LIST));
       await clock.reached(4);
-      for (let time = 0; time < 5; time++) assert.equal((await other.send(LIST)).statusCode, 200);
-      for (const go of clock.waits) go();
+      for (let time = 0; time < 5; time++) {
+        assert.equal((await other.send(LIST)).statusCode, 200);
+      }
+      for (const go of clock.waits) {
+        go();
+      }
       assert.deepEqual(
         (await Promise.all(waiting)).map(({ statusCode }) => statusCode),
         [200, 200, 200, 200],
@@ -665,7 +687,9 @@ describe('REST client', () => {
       const four = new Promise<void>((resolve) => {
         server.answer = (_, response) => {
           held.push(() => json(response, {}));
-          if (held.length === 4) resolve();
+          if (held.length === 4) {
+            resolve();
+          }
         };
       });
       const calls = Array.from({ length: 10 }, (_, index) => other.send({ ...LIST, path: `/${index}` }));
@@ -673,7 +697,9 @@ describe('REST client', () => {
       clock.waits[0]?.();
       await new Promise(setImmediate);
       server.answer = (_, response) => json(response, {});
-      for (const answer of held) answer();
+      for (const answer of held) {
+        answer();
+      }
       await Promise.all([first, ...calls]);
       assert.ok(server.calls.slice(5, 9).some(({ url }) => url === '/first'));
       await other.close();
@@ -683,7 +709,9 @@ describe('REST client', () => {
       const clock = createHeldClock();
       const other = createClient(server.url, {}, clock);
       server.answer = (_, response) => {
-        if (server.calls.length <= 100) json(response, {}, 429, { 'retry-after': '60' });
+        if (server.calls.length <= 100) {
+          json(response, {}, 429, { 'retry-after': '60' });
+        }
       };
       const send = () =>
         other.send(LIST).then(
@@ -694,7 +722,9 @@ describe('REST client', () => {
       const { code, cause } = await failure(other.send(LIST));
       assert.deepEqual([code, cause], ['QUEUE_FULL', { limit: 10_000 }]);
       await clock.reached(100);
-      while (server.calls.length < 104) await once(server.server, 'request');
+      while (server.calls.length < 104) {
+        await once(server.server, 'request');
+      }
       assert.equal(await send(), 'QUEUE_FULL');
       await other.close();
       assert.deepEqual(new Set(await Promise.all(calls)), new Set(['CLOSED']));
@@ -720,7 +750,9 @@ describe('REST client', () => {
     it('ends running and waiting calls with CLOSED when it is closed, and frees the sockets', async () => {
       server.answer = () => undefined;
       const calls = Array.from({ length: 9 }, () => failure(client.send(LIST)));
-      while (server.calls.length < 4) await once(server.server, 'request');
+      while (server.calls.length < 4) {
+        await once(server.server, 'request');
+      }
       await client.close();
       assert.deepEqual(
         (await Promise.all(calls)).map(({ code }) => code),
@@ -751,10 +783,14 @@ describe('REST client', () => {
       server.answer = (_, response) => kept.push(() => json(response, {}));
       const other = client.send(LIST);
       const stopped = failure(client.send(LIST, { signal: stop.signal }));
-      while (kept.length < 2) await once(server.server, 'request');
+      while (kept.length < 2) {
+        await once(server.server, 'request');
+      }
       stop.abort();
       assert.equal((await stopped).code, 'CLOSED');
-      for (const answer of kept) answer();
+      for (const answer of kept) {
+        answer();
+      }
       assert.equal((await other).statusCode, 200);
     });
 
@@ -845,8 +881,11 @@ describe('REST client', () => {
       it(`says what became of ${status}`, async () => {
         server.answer = (_, response) => response.writeHead(status).end('x');
         const call = client.send({ method: 'GET', path: '/a' });
-        if (message === undefined) assert.equal((await call).statusCode, status);
-        else assert.equal((await failure(call)).message, message);
+        if (message === undefined) {
+          assert.equal((await call).statusCode, status);
+        } else {
+          assert.equal((await failure(call)).message, message);
+        }
       });
     }
 

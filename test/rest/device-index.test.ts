@@ -8,7 +8,9 @@ const deviceOf = (index: number, fields: Partial<Device> = {}): Device => ({ id:
 /** Adds devices until one found no room. @returns how many were kept */
 function fill(make: (index: number) => Device): number {
   const builder = new DeviceIndexBuilder();
-  for (let index = 0; !builder.isCut; index++) builder.add(make(index));
+  for (let index = 0; !builder.isCut; index++) {
+    builder.add(make(index));
+  }
   return builder.count;
 }
 
@@ -26,7 +28,9 @@ describe('index of devices', () => {
 
   it('is not cut when the last device takes the last place', () => {
     const builder = new DeviceIndexBuilder();
-    for (let index = 0; index < 200_000; index++) builder.add(deviceOf(index));
+    for (let index = 0; index < 200_000; index++) {
+      builder.add(deviceOf(index));
+    }
     assert.equal(builder.isCut, false);
     builder.add(deviceOf(0));
     assert.equal(builder.isCut, true);

@@ -108,7 +108,9 @@ describe('HTTP exchange', () => {
     const { signal } = new AbortController();
     await agent.send(request(), signal);
     const before = timers();
-    for (let time = 0; time < 20; time++) await agent.send(request(), signal);
+    for (let time = 0; time < 20; time++) {
+      await agent.send(request(), signal);
+    }
     assert.ok(timers() < before + 10, `${timers()} timers`);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
@@ -118,7 +120,9 @@ describe('HTTP exchange', () => {
     const four = new Promise<void>((resolve) => {
       server.answer = (_, response) => {
         held.push(() => response.end());
-        if (held.length === 4) resolve();
+        if (held.length === 4) {
+          resolve();
+        }
       };
     });
     const calls = Array.from({ length: 4 }, () => agent.send(request()));
@@ -129,7 +133,9 @@ describe('HTTP exchange', () => {
     stop.abort();
     assert.equal((await stopped).code, 'CLOSED');
     server.answer = (_, response) => response.end();
-    for (const answer of held) answer();
+    for (const answer of held) {
+      answer();
+    }
     await Promise.all(calls);
     await agent.send(request({ path: '/last' }));
     assert.deepEqual(

@@ -50,8 +50,9 @@ describe('inputs of REST calls', () => {
   });
 
   it('may be 2 000 characters long, with letters of all kinds, and blanks where a name has them', () => {
-    for (const read of [readName, readLabel, readDevice])
+    for (const read of [readName, readLabel, readDevice]) {
       assert.equal(read('x'.repeat(2000)), 'x'.repeat(2000));
+    }
     assert.equal(readName(' é🏢 \u0080'), ' é🏢 \u0080');
     assert.equal(readLabel(' a b '), ' a b ');
     assert.equal(readName('..'), '..');
@@ -72,7 +73,9 @@ describe('inputs of REST calls', () => {
   });
 
   it('take a method in any case, and name the methods otherwise', () => {
-    for (const method of METHODS) assert.equal(readMethod(` ${method.toLowerCase()} `), method);
+    for (const method of METHODS) {
+      assert.equal(readMethod(` ${method.toLowerCase()} `), method);
+    }
     const [reason, field, text] = refusal(readMethod, 'HEAD');
     assert.deepEqual([reason, field], ['notMethod', 'method']);
     assert.match(text, /GET, POST, PUT, PATCH, DELETE/);

@@ -35,7 +35,9 @@ describe('listing', () => {
 
   async function all(options: Partial<ListOptions>): Promise<ListedPage[]> {
     const pages: ListedPage[] = [];
-    for await (const page of list(options)) pages.push(page);
+    for await (const page of list(options)) {
+      pages.push(page);
+    }
     return pages;
   }
 

@@ -7,7 +7,9 @@ import { createClient, json, startServer, type TestServer } from './server.ts';
 
 async function all(client: RestClient, options: Partial<PageOptions> = {}): Promise<Device[][]> {
   const pages: Device[][] = [];
-  for await (const page of devicePages(client, { pageSize: 100, ...options })) pages.push(page.devices);
+  for await (const page of devicePages(client, { pageSize: 100, ...options })) {
+    pages.push(page.devices);
+  }
   return pages;
 }
 
@@ -56,7 +58,11 @@ describe('device list', () => {
 
   it('fetches no page that nobody asks for', async () => {
     server.answer = (_, response) => json(response, { items: [], nextToken: `t${server.calls.length}` });
-    for await (const _ of devicePages(client, { pageSize: 1 })) if (server.calls.length === 3) break;
+    for await (const _ of devicePages(client, { pageSize: 1 })) {
+      if (server.calls.length === 3) {
+        break;
+      }
+    }
     assert.equal(server.calls.length, 3);
   });
 

@@ -35,9 +35,15 @@ function leaves(path: string, hasParameters: boolean, hasBackslashes: boolean): 
   let depth = 0;
   for (const part of parts) {
     const name = (hasParameters ? part.replace(/;.*$/s, '') : part).trim();
-    if (name === '..') depth--;
-    if (depth < 0) return true;
-    if (name !== '..' && name !== '.') depth++;
+    if (name === '..') {
+      depth--;
+    }
+    if (depth < 0) {
+      return true;
+    }
+    if (name !== '..' && name !== '.') {
+      depth++;
+    }
   }
   return false;
 }
@@ -92,7 +98,9 @@ describe('paths on their way through proxies', () => {
     let count = 0;
     const property = fc.property(texts, (text) => {
       const path = accepted(() => readPath(text));
-      if (path === undefined) return;
+      if (path === undefined) {
+        return;
+      }
       count++;
       assertStays(path);
       for (let layer = 0, now = path; layer < 8; layer++, now = decode(now)) {
@@ -108,12 +116,16 @@ describe('paths on their way through proxies', () => {
     const property = fc.property(texts, texts, (one, two) => {
       const device = accepted(() => readDevice(one));
       const label = accepted(() => readLabel(two));
-      if (device === undefined || label === undefined) return;
+      if (device === undefined || label === undefined) {
+        return;
+      }
       count++;
       const { path } = createRequest('removeLabel', { device, label });
       assert.equal(path.split('/').length, 7);
       const [, , , , encodedDevice = '', , encodedLabel = ''] = path.split('/');
-      for (const text of [encodedDevice, encodedLabel]) assertStays(`/${text}`);
+      for (const text of [encodedDevice, encodedLabel]) {
+        assertStays(`/${text}`);
+      }
     });
     fc.assert(property, { numRuns: 20_000 });
     assert.ok(count > 500, `${count} were accepted`);
@@ -221,7 +233,9 @@ describe('paths on their way through proxies', () => {
     '\\',
   ]) {
     it(`have a device or a label ${JSON.stringify(text)} in them, as one part`, () => {
-      for (const read of [readDevice, readLabel]) assert.equal(read(text), text);
+      for (const read of [readDevice, readLabel]) {
+        assert.equal(read(text), text);
+      }
       const { path } = createRequest('removeLabel', { device: text, label: text });
       assert.deepEqual(path.split('/').map(decodeURIComponent), [
         '',

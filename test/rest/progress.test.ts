@@ -17,7 +17,9 @@ function refusedAt(
   const progress = new ListProgress();
   for (let page = 1; page <= pages; page++) {
     const fault = progress.add({ devices: devicesAt(page), nextToken: tokenAt(page) });
-    if (fault) return [page, fault];
+    if (fault) {
+      return [page, fault];
+    }
   }
   return undefined;
 }
@@ -96,7 +98,9 @@ describe('device list that goes on', () => {
 
   it('may end with a page of known devices, and with a token that it had before', () => {
     const progress = new ListProgress();
-    for (let page = 0; page < 10; page++) progress.add({ devices: devicesOf(0, 1), nextToken: `t${page}` });
+    for (let page = 0; page < 10; page++) {
+      progress.add({ devices: devicesOf(0, 1), nextToken: `t${page}` });
+    }
     assert.equal(progress.add({ devices: devicesOf(0, 1), nextToken: undefined }), undefined);
   });
 

@@ -77,8 +77,12 @@ describe('firmware versions', () => {
   for (const [range, inside, outside] of ROWS) {
     it(`are compared with ${range}`, () => {
       const test = rangeOf(range);
-      for (const version of inside) assert.equal(test?.(version), true, version);
-      for (const version of outside) assert.equal(test?.(version), false, version);
+      for (const version of inside) {
+        assert.equal(test?.(version), true, version);
+      }
+      for (const version of outside) {
+        assert.equal(test?.(version), false, version);
+      }
     });
   }
 

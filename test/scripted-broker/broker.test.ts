@@ -63,7 +63,9 @@ describe('the scripted broker', () => {
         const [sender, receiver] = [await join({ protocolVersion }), await join({ protocolVersion })];
         const texts = inbox(receiver);
         await receiver.subscribeAsync(FILTER, { qos: 2 });
-        for (const qos of [0, 1, 2] as const) await sender.publishAsync('a/b', `${qos}`, { qos });
+        for (const qos of [0, 1, 2] as const) {
+          await sender.publishAsync('a/b', `${qos}`, { qos });
+        }
         await sender.publishAsync('b/c', 'other', { qos: 2 });
         await sender.publishAsync('a/kept', 'kept', { qos: 1, retain: true });
         const newcomer = await join({ protocolVersion });
@@ -162,8 +164,12 @@ describe('the scripted broker', () => {
   it('gives a message of a shared subscription to one member, or to nobody when it does not know them', async () => {
     const members = [await join(), await join()];
     const inboxes = members.map(inbox);
-    for (const member of members) await member.subscribeAsync('$share/g/a/+', { qos: 1 });
-    for (let i = 0; i < 4; i++) assert.equal(broker.publish('a/b', `${i}`), 1);
+    for (const member of members) {
+      await member.subscribeAsync('$share/g/a/+', { qos: 1 });
+    }
+    for (let i = 0; i < 4; i++) {
+      assert.equal(broker.publish('a/b', `${i}`), 1);
+    }
     await Promise.all(members.map(settled));
     assert.deepEqual(inboxes, [
       ['0', '2'],
@@ -182,7 +188,9 @@ describe('the scripted broker', () => {
       maxQos: (client) => void client.publish('a', 'x', { qos: 2 }),
       receiveMaximum: (client) => {
         broker.options.withhold = ['puback'];
-        for (const text of ['1', '2']) client.publish('a', text, { qos: 1 });
+        for (const text of ['1', '2']) {
+          client.publish('a', text, { qos: 1 });
+        }
       },
     };
     for (const [limit, act] of Object.entries(beyond)) {
@@ -243,7 +251,9 @@ describe('the scripted broker', () => {
       await client.subscribeAsync(FILTER, { qos: 1 });
       await client.endAsync();
       await broker.until(({ openConnections }) => openConnections.length === 0);
-      for (let i = 0; i < 3; i++) broker.publish('a/b', `${i}`);
+      for (let i = 0; i < 3; i++) {
+        broker.publish('a/b', `${i}`);
+      }
       const texts = broker.sessions.get('away')?.queued.map(({ payload }) => payload.toString());
       assert.deepEqual(texts, kept, onFullQueue);
     }

@@ -89,7 +89,9 @@ export class ScriptedBroker {
     return new Promise((resolve) => {
       // Several packets can come in one turn, so this listens until the right one is there.
       const take = (received: Received<C>) => {
-        if (!isMeant(received.packet, received.clientId)) return;
+        if (!isMeant(received.packet, received.clientId)) {
+          return;
+        }
         this.#events.off(cmd, take);
         resolve(received);
       };
@@ -99,7 +101,9 @@ export class ScriptedBroker {
 
   /** Resolves when the condition holds; it is asked now, after each thing that happens here, and after `notify`. */
   async until(condition: (broker: this) => unknown): Promise<void> {
-    while (!condition(this)) await once(this.#events, 'change');
+    while (!condition(this)) {
+      await once(this.#events, 'change');
+    }
   }
 
   /** Something has happened elsewhere that a condition of `until` may depend on. */
@@ -122,25 +126,33 @@ export class ScriptedBroker {
     const due = this.withheld.filter((one) => reply === undefined || one.reply === reply).slice(0, count);
     for (const one of due) {
       this.withheld.splice(this.withheld.indexOf(one), 1);
-      if (one.connection.isOpen) one.send();
+      if (one.connection.isOpen) {
+        one.send();
+      }
     }
     this.#changed();
   }
 
   /** Cuts connections without a word: those of one client, or all. */
   drop(clientId?: string): void {
-    for (const connection of this.#of(clientId)) connection.destroy();
+    for (const connection of this.#of(clientId)) {
+      connection.destroy();
+    }
   }
 
   /** Ends connections with a reason, which MQTT 5 tells the client. */
   disconnect(reasonCode: number, clientId?: string): void {
-    for (const connection of this.#of(clientId)) connection.end(reasonCode);
+    for (const connection of this.#of(clientId)) {
+      connection.end(reasonCode);
+    }
   }
 
   /** False: reads nothing more, of no client, until true. */
   setReading(reads: boolean): void {
     this.#reads = reads;
-    for (const connection of this.#open) connection.setReading(reads);
+    for (const connection of this.#open) {
+      connection.setReading(reads);
+    }
   }
 
   /** Forgets everything and follows the specification again; connections are cut. */
@@ -151,8 +163,9 @@ export class ScriptedBroker {
     this.sessions.clear();
     this.#retained.clear();
     this.#turns.clear();
-    for (const list of [this.connections, this.received, this.sent, this.lost, this.withheld])
+    for (const list of [this.connections, this.received, this.sent, this.lost, this.withheld]) {
       list.length = 0;
+    }
     Object.assign(this.options, FAITHFUL, options);
   }
 
@@ -179,7 +192,9 @@ export class ScriptedBroker {
   async kill(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
-    if (!server) return;
+    if (!server) {
+      return;
+    }
     const closed = once(server, 'close');
     server.close();
     this.drop();
@@ -198,8 +213,11 @@ export class ScriptedBroker {
     const { clientId } = connection;
     const received = { clientId, packet };
     this.received.push(received);
-    if (sizeOf(packet) > this.options.maxPacketSize) connection.end(REASON.packetTooLarge);
-    else if (this.options.intercept(packet, clientId) !== true) handle(this.#hub, connection, packet);
+    if (sizeOf(packet) > this.options.maxPacketSize) {
+      connection.end(REASON.packetTooLarge);
+    } else if (this.options.intercept(packet, clientId) !== true) {
+      handle(this.#hub, connection, packet);
+    }
     this.#events.emit(packet.cmd, received);
     this.#changed();
   }
@@ -210,7 +228,9 @@ export class ScriptedBroker {
     // Not when another connection has taken the session over meanwhile.
     if (session && this.#of(session.clientId).every((other) => other.session !== session)) {
       session.disconnect();
-      if (session.isClean) this.#forget(session);
+      if (session.isClean) {
+        this.#forget(session);
+      }
     }
     this.#changed();
   }
@@ -220,7 +240,11 @@ export class ScriptedBroker {
     connect: IConnectPacket,
   ): { session: ClientSession; isResumed: boolean } {
     const { clientId } = connection;
-    for (const other of this.#of(clientId)) if (other !== connection) other.end(REASON.takenOver);
+    for (const other of this.#of(clientId)) {
+      if (other !== connection) {
+        other.end(REASON.takenOver);
+      }
+    }
     const kept = this.sessions.get(clientId);
     const isResumed = kept?.isClean === false && connect.clean !== true && this.options.keepsSessions;
     const session = isResumed
@@ -232,41 +256,56 @@ export class ScriptedBroker {
   }
 
   #forget(session: ClientSession): void {
-    if (this.sessions.get(session.clientId) === session) this.sessions.delete(session.clientId);
+    if (this.sessions.get(session.clientId) === session) {
+      this.sessions.delete(session.clientId);
+    }
   }
 
   #route(message: Message): number {
-    if (message.retain) this.#retain(message);
+    if (message.retain) {
+      this.#retain(message);
+    }
     const targets = [...this.sessions.values()].flatMap((session) => this.#targets(session, message.topic));
     const copies = [...targets, ...this.#sharedTargets(message.topic)];
     let count = 0;
     for (const { session, qos } of copies) {
       const copy = { ...message, retain: false, qos: Math.min(message.qos, qos) as Qos };
-      if (session.deliver(copy)) count++;
+      if (session.deliver(copy)) {
+        count++;
+      }
     }
     this.#changed();
     return count;
   }
 
   #retain(message: Message): void {
-    if (message.payload.length === 0) this.#retained.delete(message.topic);
-    else this.#retained.set(message.topic, message);
+    if (message.payload.length === 0) {
+      this.#retained.delete(message.topic);
+    } else {
+      this.#retained.set(message.topic, message);
+    }
   }
 
   #targets(session: ClientSession, topic: string): Target[] {
     const all = session.matching(topic).map((qos) => ({ session, qos }));
-    if (this.options.delivery === 'per-subscription' || all.length < 2) return all;
+    if (this.options.delivery === 'per-subscription' || all.length < 2) {
+      return all;
+    }
     return [{ session, qos: Math.max(...all.map(({ qos }) => qos)) as Qos }];
   }
 
   /** One member of each group has its turn; one that is away only when all are. */
   #sharedTargets(topic: string): Target[] {
-    if (this.options.sharedSubscriptions !== 'supported') return [];
+    if (this.options.sharedSubscriptions !== 'supported') {
+      return [];
+    }
     const groups = new Map<string, Target[]>();
     for (const session of this.sessions.values()) {
       for (const [name, qos] of session.subscriptions) {
         const { group, filter } = splitShared(name);
-        if (group === undefined || !matches(filter, topic)) continue;
+        if (group === undefined || !matches(filter, topic)) {
+          continue;
+        }
         groups.set(name, [...(groups.get(name) ?? []), { session, qos }]);
       }
     }

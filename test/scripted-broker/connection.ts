@@ -60,7 +60,9 @@ export class ClientConnection {
 
   /** All packets of one turn of the event loop leave in one write. */
   send(packet: Packet): void {
-    if (!this.isOpen) return;
+    if (!this.isOpen) {
+      return;
+    }
     this.#events.sent(this, packet);
     if (!this.#isCorked) {
       this.#isCorked = true;
@@ -75,13 +77,18 @@ export class ClientConnection {
 
   /** Sends a reply now, or when it is released. */
   reply(reply: Reply, send: () => void): void {
-    if (this.#events.isWithheld(reply)) this.#events.withheld({ reply, connection: this, send });
-    else send();
+    if (this.#events.isWithheld(reply)) {
+      this.#events.withheld({ reply, connection: this, send });
+    } else {
+      send();
+    }
   }
 
   /** Ends as a broker does that has a reason: MQTT 5 tells it. */
   end(reasonCode: number): void {
-    if (this.version === 5) this.send({ cmd: 'disconnect', reasonCode });
+    if (this.version === 5) {
+      this.send({ cmd: 'disconnect', reasonCode });
+    }
     this.close();
   }
 
@@ -98,12 +105,17 @@ export class ClientConnection {
 
   /** False: what the client sends stays in its own buffers and the system's. */
   setReading(reads: boolean): void {
-    if (reads) this.#socket.resume();
-    else this.#socket.pause();
+    if (reads) {
+      this.#socket.resume();
+    } else {
+      this.#socket.pause();
+    }
   }
 
   #take(packet: Packet): void {
-    if (!this.isOpen) return;
+    if (!this.isOpen) {
+      return;
+    }
     if (packet.cmd === 'connect') {
       this.connect = packet;
       this.#settings.protocolVersion = packet.protocolVersion ?? 4;
@@ -115,6 +127,8 @@ export class ClientConnection {
 /** Bytes of the whole packet: what the parser counts is without the fixed header. */
 export function sizeOf({ length = 0 }: Packet): number {
   let size = length + 2;
-  for (let rest = length >> 7; rest > 0; rest >>= 7) size++;
+  for (let rest = length >> 7; rest > 0; rest >>= 7) {
+    size++;
+  }
   return size;
 }

@@ -36,15 +36,23 @@ export function handle(hub: Hub, connection: ClientConnection, packet: Packet): 
     connection.destroy();
     return;
   }
-  if (packet.cmd === 'subscribe') subscribe(hub, connection, session, packet);
-  else if (packet.cmd === 'unsubscribe') unsubscribe(hub, connection, session, packet);
-  else if (packet.cmd === 'publish') publish(hub, connection, session, packet);
-  else if (packet.cmd === 'pubrel') complete(connection, session, packet.messageId as number);
-  else if (packet.cmd === 'puback' || packet.cmd === 'pubcomp')
+  if (packet.cmd === 'subscribe') {
+    subscribe(hub, connection, session, packet);
+  } else if (packet.cmd === 'unsubscribe') {
+    unsubscribe(hub, connection, session, packet);
+  } else if (packet.cmd === 'publish') {
+    publish(hub, connection, session, packet);
+  } else if (packet.cmd === 'pubrel') {
+    complete(connection, session, packet.messageId as number);
+  } else if (packet.cmd === 'puback' || packet.cmd === 'pubcomp') {
     session.acknowledge(packet.messageId as number);
-  else if (packet.cmd === 'pubrec') session.received(packet.messageId as number);
-  else if (packet.cmd === 'pingreq') connection.reply('pingresp', () => connection.send({ cmd: 'pingresp' }));
-  else if (packet.cmd === 'disconnect') connection.close();
+  } else if (packet.cmd === 'pubrec') {
+    session.received(packet.messageId as number);
+  } else if (packet.cmd === 'pingreq') {
+    connection.reply('pingresp', () => connection.send({ cmd: 'pingresp' }));
+  } else if (packet.cmd === 'disconnect') {
+    connection.close();
+  }
 }
 
 function connect(hub: Hub, connection: ClientConnection, packet: IConnectPacket): void {
@@ -92,7 +100,9 @@ function subscribe(
 ): void {
   const { options } = hub;
   const isTooHigh = subscriptions.some(({ qos }) => qos > options.maxQos);
-  if (isTooHigh && options.onHigherSubscribe === 'ignore') return;
+  if (isTooHigh && options.onHigherSubscribe === 'ignore') {
+    return;
+  }
   if (isTooHigh && options.onHigherSubscribe === 'disconnect') {
     connection.end(REASON.qosNotSupported);
     return;
@@ -108,8 +118,9 @@ function subscribe(
       return;
     }
     connection.send({ cmd: 'suback', messageId, granted });
-    for (const [i, { topic }] of subscriptions.entries())
+    for (const [i, { topic }] of subscriptions.entries()) {
       sendRetained(hub, session, topic, granted[i] as number);
+    }
     hub.changed();
   });
 }
@@ -123,13 +134,17 @@ function grant(
 ): number {
   const refusal = (code: number) => (version === 5 ? code : REFUSED_FILTER);
   const refused = options.refuses(topic, clientId);
-  if (refused !== false) return refusal(refused === true ? REASON.notAuthorized : refused);
+  if (refused !== false) {
+    return refusal(refused === true ? REASON.notAuthorized : refused);
+  }
   const isShared = splitShared(topic).group !== undefined;
-  if (isShared && options.sharedSubscriptions === 'refused')
+  if (isShared && options.sharedSubscriptions === 'refused') {
     return refusal(REASON.sharedSubscriptionsNotSupported);
+  }
   const { subscriptions } = session;
-  if (subscriptions.size >= options.maxSubscriptions && !subscriptions.has(topic))
+  if (subscriptions.size >= options.maxSubscriptions && !subscriptions.has(topic)) {
     return refusal(REASON.quotaExceeded);
+  }
   const granted = Math.min(qos, options.maxQos, options.maxGrantedQos) as Qos;
   session.subscribe(topic, granted);
   return granted;
@@ -138,9 +153,12 @@ function grant(
 function sendRetained(hub: Hub, session: ClientSession, filter: string, granted: number): void {
   const isExact = !/[+#]/.test(filter);
   const { retains } = hub.options;
-  if (granted > 2 || retains === 'none' || (retains === 'without wildcards' && !isExact)) return;
-  for (const message of hub.retained(filter))
+  if (granted > 2 || retains === 'none' || (retains === 'without wildcards' && !isExact)) {
+    return;
+  }
+  for (const message of hub.retained(filter)) {
     session.deliver({ ...message, qos: Math.min(message.qos, granted) as Qos });
+  }
 }
 
 function unsubscribe(
@@ -164,7 +182,9 @@ function publish(
 ): void {
   const { options } = hub;
   if (qos > options.maxQos) {
-    if (options.onHigherPublish === 'disconnect') connection.end(REASON.qosNotSupported);
+    if (options.onHigherPublish === 'disconnect') {
+      connection.end(REASON.qosNotSupported);
+    }
     return;
   }
   if (qos > 0 && ++connection.unacknowledged > options.receiveMaximum) {
@@ -172,7 +192,9 @@ function publish(
     return;
   }
   const isKnown = qos === 2 && session.begun.has(messageId as number);
-  if (!isKnown) hub.route({ topic, payload: Buffer.from(payload as Buffer), qos, retain });
+  if (!isKnown) {
+    hub.route({ topic, payload: Buffer.from(payload as Buffer), qos, retain });
+  }
   if (qos === 1) {
     connection.reply('puback', () => {
       connection.unacknowledged--;
@@ -186,7 +208,9 @@ function publish(
 
 function complete(connection: ClientConnection, session: ClientSession, messageId: number): void {
   connection.reply('pubcomp', () => {
-    if (session.begun.delete(messageId)) connection.unacknowledged--;
+    if (session.begun.delete(messageId)) {
+      connection.unacknowledged--;
+    }
     connection.send({ cmd: 'pubcomp', messageId });
   });
 }

@@ -81,7 +81,9 @@ export class ClientSession {
   connect(send: (packet: Packet) => void, receiveMaximum = MAX_ID): void {
     this.#send = send;
     this.#maxInFlight = receiveMaximum;
-    for (const sent of this.#inFlight.values()) this.#transmit(sent, true);
+    for (const sent of this.#inFlight.values()) {
+      this.#transmit(sent, true);
+    }
     this.#sendQueued();
   }
 
@@ -95,7 +97,9 @@ export class ClientSession {
       this.#send?.({ cmd: 'publish', dup: false, ...message });
       return this.#send !== undefined;
     }
-    if (this.#queue.length >= this.#options.maxQueued && !this.#hasPlace) return this.#overflow(message);
+    if (this.#queue.length >= this.#options.maxQueued && !this.#hasPlace) {
+      return this.#overflow(message);
+    }
     this.#queue.push(message);
     this.#sendQueued();
     return true;
@@ -110,7 +114,9 @@ export class ClientSession {
   /** PUBREC: the client has a message of QoS 2. */
   received(id: number): void {
     const sent = this.#inFlight.get(id);
-    if (sent) sent.released = true;
+    if (sent) {
+      sent.released = true;
+    }
     this.#send?.({ cmd: 'pubrel', messageId: id });
   }
 
@@ -126,9 +132,14 @@ export class ClientSession {
       return false;
     }
     const lost = onFullQueue === 'drop oldest' ? this.#queue.splice(0, 1) : this.#queue.splice(0);
-    if (onFullQueue === 'drop oldest') this.#queue.push(message);
-    else this.#unsubscribeAll();
-    for (const one of lost) this.#lost(one);
+    if (onFullQueue === 'drop oldest') {
+      this.#queue.push(message);
+    } else {
+      this.#unsubscribeAll();
+    }
+    for (const one of lost) {
+      this.#lost(one);
+    }
     return onFullQueue === 'drop oldest';
   }
 
@@ -146,13 +157,17 @@ export class ClientSession {
   }
 
   #transmit({ id, message, released }: Sent, dup: boolean): void {
-    if (released) this.#send?.({ cmd: 'pubrel', messageId: id });
-    else this.#send?.({ cmd: 'publish', dup, messageId: id, ...message });
+    if (released) {
+      this.#send?.({ cmd: 'pubrel', messageId: id });
+    } else {
+      this.#send?.({ cmd: 'publish', dup, messageId: id, ...message });
+    }
   }
 
   #nextId(): number {
-    do this.#lastId = (this.#lastId % MAX_ID) + 1;
-    while (this.#inFlight.has(this.#lastId));
+    do {
+      this.#lastId = (this.#lastId % MAX_ID) + 1;
+    } while (this.#inFlight.has(this.#lastId));
     return this.#lastId;
   }
 }

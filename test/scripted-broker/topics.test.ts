@@ -4,10 +4,12 @@ import { FilterTree, matches } from './topics.ts';
 
 describe('the filters of the scripted broker', () => {
   it('match by the rules of MQTT', () => {
-    for (const filter of ['#', 'a/#', 'a/b/#', '+/b', 'a/+', 'a/b', '+/+', '+/#'])
+    for (const filter of ['#', 'a/#', 'a/b/#', '+/b', 'a/+', 'a/b', '+/+', '+/#']) {
       assert.ok(matches(filter, 'a/b'));
-    for (const filter of ['a', '+', 'a/b/c', 'a/b/+', 'b/#', 'A/b'])
+    }
+    for (const filter of ['a', '+', 'a/b/c', 'a/b/+', 'b/#', 'A/b']) {
       assert.ok(!matches(filter, 'a/b'), filter);
+    }
     assert.ok(matches('a/+', 'a/') && matches('a/#', 'a'));
     assert.ok(matches('$SYS/#', '$SYS/a') && !matches('#', '$SYS/a') && !matches('+/a', '$SYS/a'));
   });
@@ -22,8 +24,12 @@ describe('the filters of the scripted broker', () => {
     fc.assert(
       fc.property(all, fc.array(filters, { maxLength: 2 }), topics, (kept, gone, topic) => {
         const tree = new FilterTree();
-        for (const filter of [...kept, ...gone]) tree.add(filter);
-        for (const filter of gone) tree.delete(filter);
+        for (const filter of [...kept, ...gone]) {
+          tree.add(filter);
+        }
+        for (const filter of gone) {
+          tree.delete(filter);
+        }
         const expected = kept.filter((filter) => !gone.includes(filter) && matches(filter, topic));
         assert.deepEqual(tree.find(topic).sort(), expected.sort());
       }),

@@ -2,7 +2,9 @@
 
 /** The filter without `$share/<group>/`, and the group. */
 export function splitShared(filter: string): { group: string | undefined; filter: string } {
-  if (!filter.startsWith('$share/')) return { group: undefined, filter };
+  if (!filter.startsWith('$share/')) {
+    return { group: undefined, filter };
+  }
   const [, group = '', ...rest] = filter.split('/');
   return { group, filter: rest.join('/') };
 }
@@ -11,10 +13,16 @@ export function splitShared(filter: string): { group: string | undefined; filter
 export function matches(filter: string, topic: string): boolean {
   const levels = filter.split('/');
   const parts = topic.split('/');
-  if (topic.startsWith('$') && /^[+#]/.test(filter)) return false;
+  if (topic.startsWith('$') && /^[+#]/.test(filter)) {
+    return false;
+  }
   for (const [i, level] of levels.entries()) {
-    if (level === '#') return true;
-    if (parts[i] === undefined || (level !== '+' && level !== parts[i])) return false;
+    if (level === '#') {
+      return true;
+    }
+    if (parts[i] === undefined || (level !== '+' && level !== parts[i])) {
+      return false;
+    }
   }
   return levels.length === parts.length;
 }
@@ -44,8 +52,12 @@ export class FilterTree {
   /** Leaves empty levels behind; `clear` removes them. */
   delete(filter: string): void {
     let level: Level | undefined = this.#root;
-    for (const name of filter.split('/')) level = level?.next.get(name);
-    if (level) level.filter = undefined;
+    for (const name of filter.split('/')) {
+      level = level?.next.get(name);
+    }
+    if (level) {
+      level.filter = undefined;
+    }
   }
 
   clear(): void {
@@ -59,7 +71,9 @@ export class FilterTree {
     const found: Level[] = [];
     for (const [i, part] of parts.entries()) {
       const isHidden = i === 0 && part.startsWith('$');
-      if (!isHidden) found.push(...after(levels, '#'));
+      if (!isHidden) {
+        found.push(...after(levels, '#'));
+      }
       levels = [...after(levels, part), ...(isHidden ? [] : after(levels, '+'))];
     }
     found.push(...after(levels, '#'), ...levels);

@@ -65,7 +65,9 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 
 function watch(aedes: Aedes, broker: Broker, isGateway: (clientId: string) => boolean): void {
   aedes.on('subscribe', (subscriptions, { id }) => {
-    if (isGateway(id)) return;
+    if (isGateway(id)) {
+      return;
+    }
     const filters = broker.subscriptions.get(id) ?? new Set();
     for (const { topic, qos } of subscriptions) {
       filters.add(topic);
@@ -74,7 +76,9 @@ function watch(aedes: Aedes, broker: Broker, isGateway: (clientId: string) => bo
     broker.subscriptions.set(id, filters);
   });
   aedes.on('unsubscribe', (filters, { id }) => {
-    for (const filter of filters) broker.subscriptions.get(id)?.delete(filter);
+    for (const filter of filters) {
+      broker.subscriptions.get(id)?.delete(filter);
+    }
   });
   aedes.on('clientDisconnect', ({ id }) => broker.subscriptions.delete(id));
 }
@@ -95,7 +99,9 @@ function guard(
         sessionExpiry: properties?.sessionExpiryInterval,
         at: Date.now(),
       });
-      if (faults.closeAtConnect) client.conn.destroy();
+      if (faults.closeAtConnect) {
+        client.conn.destroy();
+      }
     }
     done(null, own || !faults.closeAtConnect);
   };
@@ -154,12 +160,20 @@ export async function startBroker(
     subscriptions: new Map(),
     wantedQos: new Map(),
     disconnectClients() {
-      for (const client of clients) if (!isGateway(client.id)) client.conn.destroy();
+      for (const client of clients) {
+        if (!isGateway(client.id)) {
+          client.conn.destroy();
+        }
+      }
     },
     async close() {
       const closed = Promise.all(servers.map((server) => once(server, 'close')));
-      for (const server of servers) server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const server of servers) {
+        server.close();
+      }
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       await new Promise<void>((resolve) => aedes.close(resolve));
       await closed;
     },

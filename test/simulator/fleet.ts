@@ -115,7 +115,9 @@ function makeDevice(
     ['8813', encode('8813', whole(random, 0, 50_000))],
     ...settingsFromFactory(),
   ]);
-  for (const [id, mean] of means) values.set(id, encode(id, mean));
+  for (const [id, mean] of means) {
+    values.set(id, encode(id, mean));
+  }
   const seq = whole(random, 0, 255);
   const measures = MEASURES[role];
   return { mac, role, home, parents: [], seq, values, means, measures, transitions: 0, reporting: false };
@@ -158,11 +160,16 @@ export function createFleet(options: {
   }
   gateways.forEach((gateway, number) => {
     const neighbour = gateways[(number + 1) % gateways.length];
-    if (!neighbour || neighbour === gateway) return;
-    for (const device of gateway.devices.filter((_, index) => index % 5 === 3))
+    if (!neighbour || neighbour === gateway) {
+      return;
+    }
+    for (const device of gateway.devices.filter((_, index) => index % 5 === 3)) {
       device.alsoHeardBy = neighbour;
+    }
   });
-  if (options.devices > 1) gateways[0]?.devices.at(-1)?.values.set('8110', '01');
+  if (options.devices > 1) {
+    gateways[0]?.devices.at(-1)?.values.set('8110', '01');
+  }
   const byMac = new Map(gateways.map((gateway) => [gateway.mac, gateway]));
   return {
     gateways,

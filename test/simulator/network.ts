@@ -139,33 +139,44 @@ export class Network {
   /** Publishes for a gateway; resolved when the broker has it (QoS 1). */
   async publish(gateway: Gateway, topic: string, payload: string | Buffer, retain = false): Promise<void> {
     const client = this.#clients.get(gateway.mac);
-    if (!client) throw new Error(`gateway ${gateway.mac} is away`);
+    if (!client) {
+      throw new Error(`gateway ${gateway.mac} is away`);
+    }
     await client.publishAsync(topic, payload, { qos: this.#ground.qos, retain });
   }
 
   async #receive(gateway: Gateway, topic: string, payload: Buffer, qos: number): Promise<void> {
     const { random, faults, now } = this.#ground;
     const start = `${this.#prefix}mt/gateway/${gateway.mac}/request/`;
-    if (!topic.startsWith(start)) return;
+    if (!topic.startsWith(start)) {
+      return;
+    }
     const [device = '', operation = '', ...tail] = topic.slice(start.length).split('/');
     const identifier = tail.length ? tail.join('/') : undefined;
     const body = readObject(payload);
     const address = { gateway: gateway.mac, device, operation, identifier };
     const call: OperationCall = { ...address, payload: body, topic, qos };
     this.#ground.received(call);
-    if (!body || random() < faults.lostRequests) return;
+    if (!body || random() < faults.lostRequests) {
+      return;
+    }
     const result = faults.refuseWith
       ? { id: body.id, status: faults.refuseWith, errorMessage: 'refused', origin: 32 }
       : this.#ground.answer({ gateway, device, operation, identifier, payload: body });
-    if (random() < faults.lostAnswers) return;
+    if (random() < faults.lostAnswers) {
+      return;
+    }
     const responseTime = Math.round(faults.delay * between(random, 0.5, 1.5));
     try {
-      if (responseTime > 0) await wait(responseTime, undefined, { signal: this.#stop.signal });
+      if (responseTime > 0) {
+        await wait(responseTime, undefined, { signal: this.#stop.signal });
+      }
       call.response = { time: new Date(now()).toISOString(), responseTime, ...result };
       const text = disguise(call.response, faults.form);
       const responseTopic = topic.replace('/request/', '/response/');
-      for (let left = faults.twice ? 2 : 1; left > 0; left--)
+      for (let left = faults.twice ? 2 : 1; left > 0; left--) {
         await this.publish(gateway, responseTopic, text);
+      }
       this.#ground.answered(call);
     } catch {
       call.response = undefined; // Closed or gone away meanwhile: a gateway that is off does not answer.

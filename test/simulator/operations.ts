@@ -71,7 +71,9 @@ function checkOptions({ operation, payload }: OperationRequest): void {
 function rowFor(request: OperationRequest, decoded: boolean): WireRow {
   const identifier = request.identifier ?? '';
   const row = decoded ? rowOfName(identifier) : rowOfId(identifier);
-  if (!row?.id || row.access === 'event') throw new Refusal(STATUS.unknownIdentifier, 'identifier unknown');
+  if (!row?.id || row.access === 'event') {
+    throw new Refusal(STATUS.unknownIdentifier, 'identifier unknown');
+  }
   return row;
 }
 
@@ -79,23 +81,30 @@ function read(request: OperationRequest, device: Device, decoded: boolean): Reco
   checkOptions(request);
   const row = rowFor(request, decoded);
   const hex = device.values.get(row.id);
-  if (hex === undefined) throw new Refusal(STATUS.unknownIdentifier, 'the device has no such property');
+  if (hex === undefined) {
+    throw new Refusal(STATUS.unknownIdentifier, 'the device has no such property');
+  }
   return decoded ? { ...row.decode(Buffer.from(hex, 'hex')) } : { value: hex };
 }
 
 function rawValue(value: unknown, row: WireRow): string {
-  if (value === null || value === undefined || value === '') return '';
+  if (value === null || value === undefined || value === '') {
+    return '';
+  }
   if (typeof value !== 'string' || !/^([0-9a-f]{2})+$/i.test(value)) {
     throw new Refusal(STATUS.badValue, 'value is not hex');
   }
-  if (row.size !== undefined && value.length < row.size * 2)
+  if (row.size !== undefined && value.length < row.size * 2) {
     throw new Refusal(STATUS.badValue, 'value too short');
+  }
   return value.toLowerCase();
 }
 
 function decodedValue(payload: Record<string, unknown>, row: WireRow): string {
   const { value, ext } = payload;
-  if (value === null || value === undefined) return '';
+  if (value === null || value === undefined) {
+    return '';
+  }
   try {
     return row.encode(value, ext);
   } catch {
@@ -109,10 +118,14 @@ const COMMANDS: Record<string, (ground: Ground, device: Device) => void> = {
     device.values.set('8102', '04');
   },
   '8301': (_ground, device) => {
-    for (const [id, hex] of settingsFromFactory()) device.values.set(id, hex);
+    for (const [id, hex] of settingsFromFactory()) {
+      device.values.set(id, hex);
+    }
   },
   '8302': (ground, device) => {
-    if (device.reporting) throw new Refusal(STATUS.busy, 'busy');
+    if (device.reporting) {
+      throw new Refusal(STATUS.busy, 'busy');
+    }
     device.reporting = true;
     ground.reportProperties(device);
   },
@@ -127,11 +140,17 @@ function write(
   checkOptions(request);
   const row = rowFor(request, decoded);
   const hex = decoded ? decodedValue(request.payload, row) : rawValue(request.payload.value, row);
-  if (row.access === 'read') throw new Refusal(STATUS.notWritable, 'not writable');
+  if (row.access === 'read') {
+    throw new Refusal(STATUS.notWritable, 'not writable');
+  }
   const command = COMMANDS[row.id];
-  if (command) command(ground, device);
-  else if (hex === '') throw new Refusal(STATUS.badValue, 'this property needs a value');
-  else device.values.set(row.id, hex);
+  if (command) {
+    command(ground, device);
+  } else if (hex === '') {
+    throw new Refusal(STATUS.badValue, 'this property needs a value');
+  } else {
+    device.values.set(row.id, hex);
+  }
   return {};
 }
 
@@ -139,14 +158,20 @@ function acknowledge(ground: Ground, request: OperationRequest): Record<string, 
   const { gateway, device, identifier = '', payload } = request;
   const time = String(payload.time);
   const result = ground.book.acknowledge(gateway.mac, device, identifier, time);
-  if (result === 'unknown') throw new Refusal(STATUS.noSuchSample, 'no such sample');
-  if (result === 'impossible') throw new Refusal(STATUS.busy, 'firmware update in progress');
+  if (result === 'unknown') {
+    throw new Refusal(STATUS.noSuchSample, 'no such sample');
+  }
+  if (result === 'impossible') {
+    throw new Refusal(STATUS.busy, 'firmware update in progress');
+  }
   ground.acknowledged({ gateway: gateway.mac, device, identifier, time });
   return {};
 }
 
 function apiVersion(_ground: Ground, { gateway, device }: OperationRequest): Record<string, unknown> {
-  if (device !== gateway.mac) throw new Refusal(STATUS.notForDevices, 'apiversion is for the gateway only');
+  if (device !== gateway.mac) {
+    throw new Refusal(STATUS.notForDevices, 'apiversion is for the gateway only');
+  }
   return { version: '2.4.0' };
 }
 
@@ -159,9 +184,13 @@ const OPERATIONS: Record<string, Operation> = {
 };
 
 function operationOf(ground: Ground, name: string): Operation {
-  if (ground.ackOperations.includes(name)) return acknowledge;
+  if (ground.ackOperations.includes(name)) {
+    return acknowledge;
+  }
   const operation = OPERATIONS[name];
-  if (!operation) throw new Refusal(STATUS.badRequest, 'operation unknown');
+  if (!operation) {
+    throw new Refusal(STATUS.badRequest, 'operation unknown');
+  }
   return operation;
 }
 
@@ -171,7 +200,9 @@ function wayTo(
   gateway: Gateway,
   payload: Record<string, unknown>,
 ): Record<string, unknown> {
-  if (!device) return { origin: 32 };
+  if (!device) {
+    return { origin: 32 };
+  }
   if (device.values.get('8110') !== MODE.unconnected) {
     const hops = device === gateway.self ? [] : [device.parents.at(-1)?.mac, device.mac];
     return { origin: 0, route: [gateway.mac, ...hops].join('/') };
@@ -190,11 +221,15 @@ export function answer(ground: Ground, request: OperationRequest): Record<string
   const id = typeof payload.id === 'string' ? { id: payload.id } : {};
   try {
     const operation = operationOf(ground, request.operation);
-    if (!device) throw new Refusal(STATUS.unknownDevice, 'device unknown');
+    if (!device) {
+      throw new Refusal(STATUS.unknownDevice, 'device unknown');
+    }
     const result = operation(ground, request, device);
     return { ...id, status: STATUS.ok, ...wayTo(device, gateway, payload), ...result };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal)) {
+      throw error;
+    }
     return { ...id, status: error.status, errorMessage: error.message, ...wayTo(device, gateway, payload) };
   }
 }

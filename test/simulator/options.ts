@@ -67,9 +67,13 @@ const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${
 export function readArguments(args: string[]): Partial<ServiceOptions> | undefined {
   const rows = Object.entries(OPTIONS);
   const flags: ParseArgsConfig['options'] = { help: { type: 'boolean' } };
-  for (const [name, { type }] of rows) flags[flagOf(name)] = { type: type === 'boolean' ? type : 'string' };
+  for (const [name, { type }] of rows) {
+    flags[flagOf(name)] = { type: type === 'boolean' ? type : 'string' };
+  }
   const values: Record<string, unknown> = parseArgs({ args, options: flags, allowNegative: true }).values;
-  if (values.help) return undefined;
+  if (values.help) {
+    return undefined;
+  }
   const given = rows.filter(([name]) => values[flagOf(name)] !== undefined);
   return Object.fromEntries(
     given.map(([name, { type }]) => [name, readValue(name, type, values[flagOf(name)])]),
@@ -77,9 +81,13 @@ export function readArguments(args: string[]): Partial<ServiceOptions> | undefin
 }
 
 function readValue(name: string, type: OptionType, value: unknown): unknown {
-  if (type !== 'number') return value;
+  if (type !== 'number') {
+    return value;
+  }
   const number = Number(value);
-  if (!Number.isFinite(number)) throw new Error(`--${flagOf(name)} is not a number: ${value}`);
+  if (!Number.isFinite(number)) {
+    throw new Error(`--${flagOf(name)} is not a number: ${value}`);
+  }
   return number;
 }
 

@@ -33,7 +33,9 @@ function makeDevice(random: Random, index: number, simulated: boolean): ListedDe
   const [place, placeName] = PLACES[index % PLACES.length] ?? PLACES[0];
   const floor = (Math.floor(index / PLACES.length) % 4) + 1;
   const labels: string[] = [place, `floor-${floor}`];
-  if (random() < 0.1) labels.push('spare');
+  if (random() < 0.1) {
+    labels.push('spare');
+  }
   return {
     id: `bmac-${macOfGateway(index)}`,
     friendlyName: `${placeName}, floor ${floor}, gateway ${index + 1}`,
@@ -117,7 +119,9 @@ export class Tokens {
 
   accepts(token: string): boolean {
     const [head, body, signature] = token.split('.');
-    if (!body || this.#sign(`${head}.${body}`) !== signature) return false;
+    if (!body || this.#sign(`${head}.${body}`) !== signature) {
+      return false;
+    }
     const { jti, exp } = JSON.parse(Buffer.from(body, 'base64url').toString());
     return jti >= this.#validFrom && exp * 1000 > this.#now();
   }

@@ -50,7 +50,9 @@ export class Publisher {
 
   stop(): void {
     this.#stopped = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) {
+      clearInterval(timer);
+    }
   }
 
   setRate(rate: number): void {
@@ -70,7 +72,9 @@ export class Publisher {
       const { traffic } = this.#ground;
       const [first, second] = turn++ % 2 ? (['decoded', 'raw'] as const) : (['raw', 'decoded'] as const);
       const made = traffic.sample(first)[0] ?? traffic.sample(second)[0];
-      if (!made) throw new Error('no device of this fleet sends samples');
+      if (!made) {
+        throw new Error('no device of this fleet sends samples');
+      }
       return made;
     });
   }
@@ -93,7 +97,9 @@ export class Publisher {
 
   #next(): Publication {
     for (let tries = 0; this.#dealt.length === 0; tries++) {
-      if (tries > EMPTY_CARDS) throw new Error('no device of this fleet sends these kinds');
+      if (tries > EMPTY_CARDS) {
+        throw new Error('no device of this fleet sends these kinds');
+      }
       this.#dealt = this.#ground.traffic.next().reverse();
     }
     return this.#dealt.pop() as Publication;
@@ -104,7 +110,9 @@ export class Publisher {
     const { sample, gateway } = publication;
     if (this.#stopped || !gateway.online) {
       records.counts.reports.unpublished++;
-      if (sample) samples.keep(sample);
+      if (sample) {
+        samples.keep(sample);
+      }
       return;
     }
     const payload = sample ? samples.send(sample, now()) : publication.payload;
@@ -131,7 +139,9 @@ export class Publisher {
   }
 
   async #resend(): Promise<void> {
-    if (this.#resending) return;
+    if (this.#resending) {
+      return;
+    }
     this.#resending = true;
     const due = this.#ground.samples.due(this.#ground.now(), BATCH);
     const reports = due.map((sample): Publication => {

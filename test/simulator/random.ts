@@ -21,7 +21,9 @@ export const whole = (random: Random, low: number, high: number): number =>
 
 export function pick<T>(random: Random, from: readonly T[]): T {
   const chosen = from[Math.floor(random() * from.length)];
-  if (chosen === undefined) throw new RangeError('nothing to pick from');
+  if (chosen === undefined) {
+    throw new RangeError('nothing to pick from');
+  }
   return chosen;
 }
 

@@ -32,7 +32,9 @@ export interface Counts {
 /** A list that forgets its older half when it has grown to twice its limit. */
 function remember<T>(list: T[], entry: T, limit: number): void {
   list.push(entry);
-  if (list.length > limit * 2) list.splice(0, limit);
+  if (list.length > limit * 2) {
+    list.splice(0, limit);
+  }
 }
 
 export class Records {
@@ -66,14 +68,20 @@ export class Records {
 
   answered(call: OperationCall): void {
     this.counts.operations.answered++;
-    if (call.response?.status !== 0) this.counts.operations.refused++;
+    if (call.response?.status !== 0) {
+      this.counts.operations.refused++;
+    }
     this.events.emit('answered', call);
   }
 
   rest(call: RestCall): void {
-    if (call.path.startsWith('/simulator/')) return;
+    if (call.path.startsWith('/simulator/')) {
+      return;
+    }
     this.counts.rest.calls++;
-    if (call.path === '/api/v1/auth/login') this.counts.rest.logins++;
+    if (call.path === '/api/v1/auth/login') {
+      this.counts.rest.logins++;
+    }
     remember(this.calls.rest, call, this.#limit);
     this.events.emit('rest', call);
   }

@@ -44,8 +44,12 @@ export class RestFaults {
   /** The oldest active fault for a call, counted as having happened. */
   take(call: string): RestFault | undefined {
     const entry = this.#active.find(({ fault }) => call.startsWith(fault.only ?? ''));
-    if (!entry) return undefined;
-    if (--entry.left <= 0) this.#active = this.#active.filter((other) => other !== entry);
+    if (!entry) {
+      return undefined;
+    }
+    if (--entry.left <= 0) {
+      this.#active = this.#active.filter((other) => other !== entry);
+    }
     return entry.fault;
   }
 }
@@ -65,7 +69,9 @@ function sendHuge(response: ServerResponse, bytes: number): void {
   const more = (): void => {
     while (left > 0 && !response.destroyed) {
       left -= chunk.length;
-      if (!response.write(chunk)) return void response.once('drain', more);
+      if (!response.write(chunk)) {
+        return void response.once('drain', more);
+      }
     }
     response.end('"}');
   };
@@ -95,8 +101,11 @@ export function carryOut(fault: RestFault, response: ServerResponse): boolean {
     case 'hang':
       return true;
     case 'reset':
-      if (fault.when === 'before') reset(response);
-      else if (fault.when === 'body') resetInBody(response);
+      if (fault.when === 'before') {
+        reset(response);
+      } else if (fault.when === 'body') {
+        resetInBody(response);
+      }
       return fault.when !== 'after';
     case 'slow':
     case 'repeat-token':

@@ -61,23 +61,31 @@ type Route = (ground: Ground, call: Call) => unknown;
 
 const textOf = (body: unknown, name: string): string => {
   const value = (body as Record<string, unknown> | undefined)?.[name];
-  if (typeof value !== 'string' || value === '') throw new Refusal(400, `${name} is missing`);
+  if (typeof value !== 'string' || value === '') {
+    throw new Refusal(400, `${name} is missing`);
+  }
   return value;
 };
 
 function login({ options, tokens }: Ground, { body }: Call): unknown {
   const right =
     textOf(body, 'username') === options.username && textOf(body, 'password') === options.password;
-  if (!right) throw new Refusal(401, 'user name or password wrong');
+  if (!right) {
+    throw new Refusal(401, 'user name or password wrong');
+  }
   return { status: 'SUCCESS', authToken: tokens.issue(options.username), sessionId: null };
 }
 
 function listDevices({ options, portal }: Ground, { query, fault }: Call): unknown {
   const size = Number(query.MaxResults ?? 100);
-  if (!Number.isInteger(size) || size < 1) throw new Refusal(400, 'MaxResults is not a positive integer');
+  if (!Number.isInteger(size) || size < 1) {
+    throw new Refusal(400, 'MaxResults is not a positive integer');
+  }
   const token = query[options.pageTokenParam];
   const offset = token === undefined ? 0 : offsetOfToken(token);
-  if (offset === undefined) throw new Refusal(400, 'page token malformed');
+  if (offset === undefined) {
+    throw new Refusal(400, 'page token malformed');
+  }
   const end = offset + Math.min(size, options.maxPageSize);
   const repeats = fault?.kind === 'repeat-token';
   const next = repeats ? pageToken(7) : pageToken(end);
@@ -87,7 +95,9 @@ function listDevices({ options, portal }: Ground, { query, fault }: Call): unkno
 
 function deviceOf({ portal }: Ground, call: Call): Portal['devices'][number] {
   const device = portal.byId.get(call.parts[0] ?? '');
-  if (!device) throw new Refusal(404, 'no such device');
+  if (!device) {
+    throw new Refusal(404, 'no such device');
+  }
   return device;
 }
 
@@ -95,16 +105,22 @@ function attach(ground: Ground, call: Call): unknown {
   const device = deviceOf(ground, call);
   const label = textOf(call.body, 'label');
   const isAttached = device.labels.includes(label);
-  if (isAttached && ground.options.strictLabels) throw new Refusal(409, 'attached already');
+  if (isAttached && ground.options.strictLabels) {
+    throw new Refusal(409, 'attached already');
+  }
   ground.portal.labels.add(label);
-  if (!isAttached) device.labels.push(label);
+  if (!isAttached) {
+    device.labels.push(label);
+  }
   return {};
 }
 
 function detach(ground: Ground, call: Call): unknown {
   const device = deviceOf(ground, call);
   const isAttached = device.labels.includes(call.parts[1] ?? '');
-  if (!isAttached && ground.options.strictLabels) throw new Refusal(404, 'not attached');
+  if (!isAttached && ground.options.strictLabels) {
+    throw new Refusal(404, 'not attached');
+  }
   device.labels = device.labels.filter((label) => label !== call.parts[1]);
   return {};
 }
@@ -117,7 +133,9 @@ function addJob({ portal }: Ground, { body }: Call): unknown {
 
 function findJob({ portal }: Ground, { parts }: Call): unknown {
   const job = portal.jobs.find(({ id }) => id === parts[0]);
-  if (!job) throw new Refusal(404, 'no such job');
+  if (!job) {
+    throw new Refusal(404, 'no such job');
+  }
   return job;
 }
 
@@ -128,7 +146,9 @@ function rename(ground: Ground, call: Call): unknown {
 
 function createLabel({ options, portal }: Ground, { body }: Call): unknown {
   const label = textOf(body, 'label');
-  if (portal.labels.has(label) && options.strictLabels) throw new Refusal(409, 'label exists already');
+  if (portal.labels.has(label) && options.strictLabels) {
+    throw new Refusal(409, 'label exists already');
+  }
   portal.labels.add(label);
   return {};
 }
@@ -157,14 +177,18 @@ function matchRoute(method: string, path: string): { route: Route; parts: string
     const wanted = pattern.split('/');
     const fits =
       wanted.length === segments.length && wanted.every((part, at) => part === '{}' || part === segments[at]);
-    if (!fits) continue;
+    if (!fits) {
+      continue;
+    }
     return { route, parts: segments.filter((_, at) => wanted[at] === '{}').map(decodeURIComponent) };
   }
   return path.startsWith('/api/v1/echo') ? { route: echo, parts: [] } : undefined;
 }
 
 const parseBody = (text: string): unknown => {
-  if (text === '') return undefined;
+  if (text === '') {
+    return undefined;
+  }
   try {
     return JSON.parse(text);
   } catch {
@@ -176,7 +200,9 @@ async function readCall(request: IncomingMessage): Promise<Call> {
   const url = new URL(request.url ?? '/', 'http://service');
   let text = '';
   request.setEncoding('utf8');
-  for await (const chunk of request) text += chunk;
+  for await (const chunk of request) {
+    text += chunk;
+  }
   const { method = 'GET', headers } = request;
   const query = Object.fromEntries(url.searchParams);
   const base = { method, path: url.pathname, query, headers, body: parseBody(text), statusCode: 0 };
@@ -190,17 +216,27 @@ function isAllowed({ options, tokens }: Ground, { headers }: Call): boolean {
 
 function answer(ground: Ground, call: Call): { status: number; body: unknown } {
   const control = ground.control[`${call.method} ${call.path}`];
-  if (control) return { status: 200, body: control(call.body) };
+  if (control) {
+    return { status: 200, body: control(call.body) };
+  }
   const isLogin = call.path === '/api/v1/auth/login';
   try {
-    if (!isLogin && !isAllowed(ground, call)) throw new Refusal(401, 'token missing, wrong or expired');
+    if (!isLogin && !isAllowed(ground, call)) {
+      throw new Refusal(401, 'token missing, wrong or expired');
+    }
     const found = matchRoute(call.method, call.path);
-    if (!found) throw new Refusal(404, 'no such endpoint');
+    if (!found) {
+      throw new Refusal(404, 'no such endpoint');
+    }
     call.parts = found.parts;
     return { status: 200, body: found.route(ground, call) };
   } catch (error) {
-    if (error instanceof URIError) return { status: 400, body: { message: 'path malformed' } };
-    if (!(error instanceof Refusal)) throw error;
+    if (error instanceof URIError) {
+      return { status: 400, body: { message: 'path malformed' } };
+    }
+    if (!(error instanceof Refusal)) {
+      throw error;
+    }
     return { status: error.status, body: { message: error.message } };
   }
 }
@@ -214,8 +250,12 @@ async function handle(ground: Ground, request: IncomingMessage, response: Server
   call.fault = call.path.startsWith('/simulator/')
     ? undefined
     : ground.faults.take(`${call.method} ${call.path}`);
-  if (call.fault && carryOut(call.fault, response)) return;
-  if (call.fault?.kind === 'slow') await wait(call.fault.ms, undefined, { ref: false });
+  if (call.fault && carryOut(call.fault, response)) {
+    return;
+  }
+  if (call.fault?.kind === 'slow') {
+    await wait(call.fault.ms, undefined, { ref: false });
+  }
   const { status, body } = answer(ground, call);
   if (call.fault?.kind === 'reset') {
     reset(response);

@@ -108,17 +108,25 @@ export class SampleBook {
     const key = keyOfSample(sample);
     this.#all.set(key, sample);
     this.counters.taken++;
-    if (sample.ackable) this.#wait(key, sample, 1);
-    else this.counters.unackable++;
+    if (sample.ackable) {
+      this.#wait(key, sample, 1);
+    } else {
+      this.counters.unackable++;
+    }
     for (const [oldKey, old] of this.#all) {
-      if (this.#all.size <= this.#limit || !(old.acknowledged || !old.ackable)) break;
+      if (this.#all.size <= this.#limit || !(old.acknowledged || !old.ackable)) {
+        break;
+      }
       this.#all.delete(oldKey);
     }
   }
 
   #wait(key: string, sample: Sample, change: 1 | -1): void {
-    if (change === 1) this.#waiting.set(key, sample);
-    else this.#waiting.delete(key);
+    if (change === 1) {
+      this.#waiting.set(key, sample);
+    } else {
+      this.#waiting.delete(key);
+    }
     const stream = `${sample.device.mac}/${sample.identifier}`;
     this.#waitingPerStream.set(stream, (this.#waitingPerStream.get(stream) ?? 0) + change);
   }
@@ -133,7 +141,9 @@ export class SampleBook {
     this.counters.sent++;
     const key = keyOfSample(sample);
     // Behind all others: the map stays in the order of `due`.
-    if (this.#waiting.delete(key)) this.#waiting.set(key, sample);
+    if (this.#waiting.delete(key)) {
+      this.#waiting.set(key, sample);
+    }
     return payload;
   }
 
@@ -141,16 +151,24 @@ export class SampleBook {
   keep(sample: Sample): void {
     sample.backfill = true;
     // One that needs no acknowledgement would be forgotten otherwise; the gateway sends it once.
-    if (!sample.ackable) this.#kept.push(sample);
+    if (!sample.ackable) {
+      this.#kept.push(sample);
+    }
   }
 
   /** Those whose acknowledgement is overdue, at most `limit` of them; gateways that are away keep theirs. */
   due(now: number, limit: number): Sample[] {
     const found = this.#kept.filter(({ device }) => device.home.online).slice(0, limit);
-    if (found.length) this.#kept = this.#kept.filter((sample) => !found.includes(sample));
+    if (found.length) {
+      this.#kept = this.#kept.filter((sample) => !found.includes(sample));
+    }
     for (const sample of this.#waiting.values()) {
-      if (found.length >= limit) break;
-      if (sample.due <= now && sample.device.home.online) found.push(sample);
+      if (found.length >= limit) {
+        break;
+      }
+      if (sample.due <= now && sample.device.home.online) {
+        found.push(sample);
+      }
     }
     return found;
   }
@@ -162,7 +180,9 @@ export class SampleBook {
       this.counters.ackedUnknown++;
       return 'unknown';
     }
-    if (!sample.ackable) return 'impossible';
+    if (!sample.ackable) {
+      return 'impossible';
+    }
     if (sample.acknowledged) {
       this.counters.ackedAgain++;
       return 'again';

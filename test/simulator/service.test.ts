@@ -34,7 +34,9 @@ describe('the service in a box, REST half', () => {
       const page = (await (await call(`devices?${query}`)).json()) as { items: Json[]; nextToken?: string };
       ids.push(...page.items.map(({ id }) => id));
       more = page.nextToken !== undefined;
-      if (!page.nextToken) continue;
+      if (!page.nextToken) {
+        continue;
+      }
       assert.match(page.nextToken, /\+.*\/.*=/);
       assert.equal((await call(`devices?NextToken=${page.nextToken}`)).status, 400);
       query = `MaxResults=100&NextToken=${encodeURIComponent(page.nextToken)}`;
@@ -125,7 +127,9 @@ describe('the service in a box, MQTT half', () => {
     return new Promise((resolve) => {
       client.on('message', function look(topic, payload) {
         const body = JSON.parse(payload.toString()) as Json;
-        if (!wanted(topic, body)) return;
+        if (!wanted(topic, body)) {
+          return;
+        }
         client.off('message', look);
         resolve(body);
       });

@@ -56,7 +56,9 @@ const loginOf = (options: ServiceOptions): { username?: string; password?: strin
   options.mqttUsername ? { username: options.mqttUsername, password: options.mqttPassword } : {};
 
 async function openBroker(options: ServiceOptions, fleet: Fleet): Promise<Broker | undefined> {
-  if (!options.mqtt || options.brokerUrl) return undefined;
+  if (!options.mqtt || options.brokerUrl) {
+    return undefined;
+  }
   const { host, mqttPort: port, wsPort } = options;
   const settings = { host, port, ...(wsPort >= 0 && { wsPort }), ...loginOf(options) };
   return startBroker(settings, (id) => fleet.gatewayOf(id) !== undefined);
@@ -80,7 +82,9 @@ function controlRoutes(service: Service): Record<string, (body: unknown) => unkn
 /** Sends the last gateway away now and then, and brings it back. */
 function startWandering(options: ServiceOptions, service: Service): () => void {
   const wanderer = service.gateways.at(-1)?.mac;
-  if (options.awayEvery <= 0 || !wanderer) return () => {};
+  if (options.awayEvery <= 0 || !wanderer) {
+    return () => {};
+  }
   let timer: NodeJS.Timeout;
   const stay = (): void => {
     timer = setTimeout(() => void service.away(wanderer).then(leave, stay), options.awayEvery * 1000);
@@ -119,7 +123,9 @@ function createNetwork(world: World, url: string, publisher: () => Publisher): N
 
 function gatewayOf({ fleet }: World, mac: string): Gateway {
   const found = fleet.gatewayOf(mac);
-  if (!found) throw new Error(`no simulated gateway ${mac}`);
+  if (!found) {
+    throw new Error(`no simulated gateway ${mac}`);
+  }
   return found;
 }
 
@@ -128,7 +134,9 @@ function presence(world: World, network: Network): Pick<Service, 'away' | 'back'
   const { portal, records, now } = world;
   const show = (mac: string, connected: boolean): void => {
     const device = portal.byId.get(`bmac-${mac}`);
-    if (device) device.connectivity = { connected, timestamp: new Date(now()).toISOString() };
+    if (device) {
+      device.connectivity = { connected, timestamp: new Date(now()).toISOString() };
+    }
     records.events.emit(connected ? 'back' : 'away', mac);
   };
   return {
@@ -212,7 +220,9 @@ export async function startService(
     },
   };
   try {
-    if (options.rest) rest = await openRest(world, service);
+    if (options.rest) {
+      rest = await openRest(world, service);
+    }
     if (url) {
       await network.open();
       publisher.start(options.rate);

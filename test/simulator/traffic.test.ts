@@ -41,8 +41,12 @@ describe('simulated traffic', () => {
 
   it('keeps raw kinds to raw gateways and decoded ones to decoded gateways', () => {
     for (const { gateway, kind } of deal(500)) {
-      if (kind.endsWith('-decoded')) assert.equal(gateway.mode, 'decoded');
-      if (kind === 'timestamped') assert.equal(gateway.mode, 'raw');
+      if (kind.endsWith('-decoded')) {
+        assert.equal(gateway.mode, 'decoded');
+      }
+      if (kind === 'timestamped') {
+        assert.equal(gateway.mode, 'raw');
+      }
     }
   });
 

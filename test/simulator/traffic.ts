@@ -72,7 +72,9 @@ function measure(ground: Ground, device: Device, id: string): void {
   if (id === '8810') {
     const before = device.values.get(id)?.slice(0, 2);
     const now = random() < 0.4 ? pick(random, ['10', '11', '20']) : '00';
-    if (before !== now) device.transitions++;
+    if (before !== now) {
+      device.transitions++;
+    }
     const ext = { transitionCounter: device.transitions, isTransition: before !== now };
     device.values.set(id, known(id).encode(Number.parseInt(now, 16), ext));
     return;
@@ -89,7 +91,9 @@ function content(
   id: string,
   decoded: boolean,
 ): { identifier: string; fields: Record<string, unknown> } {
-  if (!decoded) return { identifier: id, fields: { value: device.values.get(id) ?? '' } };
+  if (!decoded) {
+    return { identifier: id, fields: { value: device.values.get(id) ?? '' } };
+  }
   return { identifier: known(id).name, fields: { ...known(id).decode(bytesOf(device, id)) } };
 }
 
@@ -164,7 +168,9 @@ function measurement(ground: Ground, device: Device): Publication[] {
   const head = { time: timeOf(ground), seq: device.role === 'tag' ? String(seq) : seq };
   // Each gateway reports in its own form.
   return [device.home, secondHearer(ground, device)].flatMap((gateway) => {
-    if (!gateway) return [];
+    if (!gateway) {
+      return [];
+    }
     const decoded = gateway.mode === 'decoded';
     const { identifier, fields } = content(device, id, decoded);
     const kind = decoded ? 'measurement-decoded' : 'measurement';
@@ -185,7 +191,9 @@ function event(ground: Ground, device: Device, kind: TopicKind): Publication[] {
   const head = { time: timeOf(ground), seq: nextSeq(device) };
   const decoded = isDecoded(kind);
   const choice = random();
-  if (choice < 0.2) return [publication(device, kind, head, decoded ? 'watchdog-reset-event' : '8113')];
+  if (choice < 0.2) {
+    return [publication(device, kind, head, decoded ? 'watchdog-reset-event' : '8113')];
+  }
   if (decoded && choice < 0.6) {
     return [publication(device, kind, { ...head, value: whole(random, 1, 9) }, 'button-0-counter')];
   }
@@ -262,7 +270,9 @@ export function createTraffic(ground: Ground, kinds: readonly TopicKind[] = TOPI
   }
   return {
     next() {
-      if (deck.length === 0) deck = shuffle(ground.random, cards);
+      if (deck.length === 0) {
+        deck = shuffle(ground.random, cards);
+      }
       const kind = deck.pop();
       return kind ? deal(kind) : [];
     },

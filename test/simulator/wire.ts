@@ -34,7 +34,9 @@ function integer(bytes: number, signed: boolean, divisor = 1): Codec {
     }),
     encode(value) {
       const number = typeof value === 'number' ? Math.round(value * divisor) : Number.NaN;
-      if (!(number >= low && number <= high)) throw new RangeError('number out of range');
+      if (!(number >= low && number <= high)) {
+        throw new RangeError('number out of range');
+      }
       return hexOf(BigInt(number), bytes);
     },
   };
@@ -47,7 +49,9 @@ const BOOL: Codec = {
   size: 1,
   decode: (bytes) => ({ value: bytes[0] !== 0 }),
   encode(value) {
-    if (typeof value !== 'boolean') throw new RangeError('not a boolean');
+    if (typeof value !== 'boolean') {
+      throw new RangeError('not a boolean');
+    }
     return value ? '01' : '00';
   },
 };
@@ -58,7 +62,9 @@ const BYTES: Codec = {
   size: undefined,
   decode: (bytes) => ({ value: bytes.toString('hex') }),
   encode(value) {
-    if (typeof value !== 'string' || !/^([0-9a-f]{2})*$/i.test(value)) throw new RangeError('not hex bytes');
+    if (typeof value !== 'string' || !/^([0-9a-f]{2})*$/i.test(value)) {
+      throw new RangeError('not hex bytes');
+    }
     return value.toLowerCase();
   },
 };
@@ -68,7 +74,9 @@ const VERSION: Codec = {
   decode: (bytes) => ({ value: `${bytes[0]}.${bytes[1]}.${bytes[2]}${bytes[3] ? `-beta.${bytes[3]}` : ''}` }),
   encode(value) {
     const parts = /^(\d+)\.(\d+)\.(\d+)(?:-beta\.(\d+))?$/.exec(String(value));
-    if (!parts) throw new RangeError('not a version');
+    if (!parts) {
+      throw new RangeError('not a version');
+    }
     return Buffer.from(parts.slice(1).map((part) => Number(part ?? 0))).toString('hex');
   },
 };
@@ -91,7 +99,9 @@ const MODE: Codec = {
   decode: (bytes) => ({ value: MODES[bytes.toString('hex')] ?? bytes[0] }),
   encode(value) {
     const hex = Object.keys(MODES).find((key) => MODES[key] === value);
-    if (!hex) throw new RangeError('no such mode');
+    if (!hex) {
+      throw new RangeError('no such mode');
+    }
     return hex;
   },
 };
@@ -106,7 +116,9 @@ const INTERVAL: Codec = {
   decode: (bytes) => ({ value: { interval: bytes.readUInt16BE(0), denominator: bytes[2] } }),
   encode(value) {
     const { interval, denominator } = (value ?? {}) as Record<string, unknown>;
-    if (typeof interval !== 'number' || interval < 20 || interval > 10240) throw new RangeError('interval');
+    if (typeof interval !== 'number' || interval < 20 || interval > 10240) {
+      throw new RangeError('interval');
+    }
     return unsigned(2).encode(interval) + unsigned(1).encode(denominator);
   },
 };
@@ -211,6 +223,8 @@ export const rowOfName = (name: string): WireRow | undefined => BY_NAME.get(name
 /** The row that every simulated device is built with; asking for another is a mistake in the simulator. */
 export function known(id: string): WireRow {
   const found = BY_ID.get(id);
-  if (!found) throw new Error(`the simulator has no identifier ${id}`);
+  if (!found) {
+    throw new Error(`the simulator has no identifier ${id}`);
+  }
   return found;
 }

@@ -27,10 +27,16 @@ export function buildAck(
   template: Record<string, unknown>,
 ): BuiltRequest {
   for (const field of ['gateway', 'device', 'identifier', 'time']) {
-    if (!isGiven(sample[field])) throw invalidInput(field, sample[field], 'missing');
+    if (!isGiven(sample[field])) {
+      throw invalidInput(field, sample[field], 'missing');
+    }
   }
-  if (typeof sample.time !== 'string') throw invalidInput('time', sample.time, 'notText');
-  if (sample.time.length > LONGEST) throw invalidInput('time', sample.time, 'tooLong', { limit: LONGEST });
+  if (typeof sample.time !== 'string') {
+    throw invalidInput('time', sample.time, 'notText');
+  }
+  if (sample.time.length > LONGEST) {
+    throw invalidInput('time', sample.time, 'tooLong', { limit: LONGEST });
+  }
   const gateway = readMac('gateway', sample.gateway);
   const device = readMac('device', sample.device);
   const given = readLevel('identifier', sample.identifier);
@@ -67,11 +73,17 @@ function fill(template: unknown, sample: Record<string, unknown>): unknown {
   };
   if (typeof template === 'string') {
     const whole = WHOLE.exec(template)?.[1];
-    if (whole !== undefined) return field(whole);
+    if (whole !== undefined) {
+      return field(whole);
+    }
     return template.replace(PLACEHOLDER, (_, name: string) => textOf(field(name)));
   }
-  if (Array.isArray(template)) return template.map((item) => fill(item, sample) ?? null);
-  if (!isJsonObject(template)) return template;
+  if (Array.isArray(template)) {
+    return template.map((item) => fill(item, sample) ?? null);
+  }
+  if (!isJsonObject(template)) {
+    return template;
+  }
   return Object.fromEntries(Object.entries(template).map(([key, item]) => [key, fill(item, sample)]));
 }
 

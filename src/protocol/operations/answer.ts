@@ -33,16 +33,27 @@ export function readAnswer(
   decode: boolean,
 ): ReadAnswer {
   const { gateway } = request;
-  if (!isJsonObject(body)) throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, { gateway });
-  if (!Number.isInteger(body.status))
+  if (!isJsonObject(body)) {
+    throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, { gateway });
+  }
+  if (!Number.isInteger(body.status)) {
     throw new ServiceError('BAD_RESPONSE', 'noStatus', { body }, { gateway });
-  if (body.status !== 0) throw failure(request, body);
+  }
+  if (body.status !== 0) {
+    throw failure(request, body);
+  }
   const response: Record<string, unknown> = { ...body };
   const row = request.identifier === undefined ? undefined : catalogue.find(request.identifier);
-  if (row?.name) response.name = row.name;
-  if (row?.unit) response.unit = row.unit;
+  if (row?.name) {
+    response.name = row.name;
+  }
+  if (row?.unit) {
+    response.unit = row.unit;
+  }
   const originName = typeof body.origin === 'number' ? ORIGIN_NAMES[body.origin] : undefined;
-  if (originName) response.originName = originName;
+  if (originName) {
+    response.originName = originName;
+  }
   return { value: readValue(request, response, decode ? catalogue : undefined), response };
 }
 
@@ -62,13 +73,23 @@ function readValue(
   response: Record<string, unknown>,
   catalogue: Catalogue | undefined,
 ): unknown {
-  if (operation === 'apiversion') return response.version ?? null;
-  if (operation === 'read-decoded') return response.value ?? null;
-  if (operation !== 'read') return undefined;
+  if (operation === 'apiversion') {
+    return response.version ?? null;
+  }
+  if (operation === 'read-decoded') {
+    return response.value ?? null;
+  }
+  if (operation !== 'read') {
+    return undefined;
+  }
   const { value } = response;
-  if (!isHexBytes(value)) return value ?? null;
+  if (!isHexBytes(value)) {
+    return value ?? null;
+  }
   response.raw = value;
   const decoded = catalogue?.decode(identifier as string, value);
-  if (decoded?.ext !== undefined) response.ext = decoded.ext;
+  if (decoded?.ext !== undefined) {
+    response.ext = decoded.ext;
+  }
   return decoded === undefined ? value : decoded.value;
 }

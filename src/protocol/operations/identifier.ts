@@ -21,16 +21,24 @@ export function readIdentifier(input: RequestInput, catalogue: Catalogue): Reque
   const text = readText(input.identifier);
   const isHex = catalogue.isHexId(text);
   const form = readForm(input.form) ?? (isHex ? 'raw' : 'decoded');
-  if (!isHex && !isName(text)) throw invalidInput('identifier', input.identifier, 'notIdentifier');
-  if (isHex === (form === 'raw')) return { form, identifier: text };
+  if (!isHex && !isName(text)) {
+    throw invalidInput('identifier', input.identifier, 'notIdentifier');
+  }
+  if (isHex === (form === 'raw')) {
+    return { form, identifier: text };
+  }
   const row = catalogue.find(text);
   const identifier = form === 'raw' ? row?.id : row?.name;
-  if (!identifier) throw invalidInput('identifier', input.identifier, form === 'raw' ? 'noHexId' : 'noName');
+  if (!identifier) {
+    throw invalidInput('identifier', input.identifier, form === 'raw' ? 'noHexId' : 'noName');
+  }
   return { form, identifier };
 }
 
 function readText(identifier: unknown): string {
-  if (!isGiven(identifier)) throw invalidInput('identifier', identifier, 'missing');
+  if (!isGiven(identifier)) {
+    throw invalidInput('identifier', identifier, 'missing');
+  }
   if (typeof identifier !== 'string' || identifier.length > LONGEST) {
     throw invalidInput('identifier', identifier, 'notIdentifier');
   }
@@ -39,7 +47,11 @@ function readText(identifier: unknown): string {
 
 /** Undefined: by the identifier itself. */
 export function readForm(form: unknown): Form | undefined {
-  if (!isGiven(form) || form === 'auto') return undefined;
-  if (form !== 'raw' && form !== 'decoded') throw invalidInput('form', form, 'notForm');
+  if (!isGiven(form) || form === 'auto') {
+    return undefined;
+  }
+  if (form !== 'raw' && form !== 'decoded') {
+    throw invalidInput('form', form, 'notForm');
+  }
   return form;
 }

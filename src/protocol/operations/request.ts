@@ -53,21 +53,29 @@ export function isGiven(value: unknown): boolean {
  */
 export function readAddress(input: RequestInput): { gateway: string; device: string } {
   const { gateway, device } = input;
-  if (device !== undefined && !isGiven(device)) throw invalidInput('device', device, 'missing');
-  if (!isGiven(gateway)) throw invalidInput('gateway', gateway, 'missing');
+  if (device !== undefined && !isGiven(device)) {
+    throw invalidInput('device', device, 'missing');
+  }
+  if (!isGiven(gateway)) {
+    throw invalidInput('gateway', gateway, 'missing');
+  }
   const mac = readMac('gateway', gateway);
   return { gateway: mac, device: device === undefined ? mac : readMac('device', device) };
 }
 
 export function readMac(field: string, value: unknown): string {
   const mac = parseMac(value);
-  if (mac === undefined) throw invalidInput(field, value, 'notMac');
+  if (mac === undefined) {
+    throw invalidInput(field, value, 'notMac');
+  }
   return mac;
 }
 
 /** The priority as a number; undefined when it was not given. */
 export function readPriority(value: unknown): Priority | undefined {
-  if (!isGiven(value)) return undefined;
+  if (!isGiven(value)) {
+    return undefined;
+  }
   const number = typeof value === 'string' ? priorityOfText(value) : value;
   if (typeof number !== 'number' || PRIORITY_NAMES[number] === undefined) {
     throw invalidInput('priority', value, 'notPriority');
@@ -87,14 +95,22 @@ function priorityOfText(text: string): number {
 export function readOptions(input: RequestInput, extenderCase: 'lower' | 'upper'): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   const priority = readPriority(input.priority);
-  if (priority !== undefined) options.priority = priority;
+  if (priority !== undefined) {
+    options.priority = priority;
+  }
   if (isGiven(input.extenderId)) {
     const id = parseMac(input.extenderId) ?? readHex('extenderId', input.extenderId, input.extenderId);
     options.extenderId = extenderCase === 'upper' ? id.toUpperCase() : id;
   }
-  if (isGiven(input.accessType)) options.accessType = readAccessType(input.accessType);
-  if (isGiven(input.publicKey)) options.publicKey = readHex('publicKey', input.publicKey, input.publicKey);
-  if (isGiven(input.key)) options.key = readHex('key', input.key, HIDDEN);
+  if (isGiven(input.accessType)) {
+    options.accessType = readAccessType(input.accessType);
+  }
+  if (isGiven(input.publicKey)) {
+    options.publicKey = readHex('publicKey', input.publicKey, input.publicKey);
+  }
+  if (isGiven(input.key)) {
+    options.key = readHex('key', input.key, HIDDEN);
+  }
   return options;
 }
 
@@ -102,7 +118,9 @@ export function readOptions(input: RequestInput, extenderCase: 'lower' | 'upper'
 const HIDDEN = '***';
 
 function readHex(field: string, value: unknown, shown: unknown): string {
-  if (!isHexBytes(value)) throw invalidInput(field, shown, 'notHexBytes');
+  if (!isHexBytes(value)) {
+    throw invalidInput(field, shown, 'notHexBytes');
+  }
   return value.toLowerCase();
 }
 

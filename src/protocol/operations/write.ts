@@ -37,8 +37,12 @@ function rawContent(input: RequestInput, identifier: string, catalogue: Catalogu
   const { value } = input;
   const ext = readExt(input.ext);
   const isHex = isHexBytes(value);
-  if (isGiven(value) && !isHex) return { value: catalogue.encode(identifier, copyJson(value, 'value'), ext) };
-  if (ext !== undefined) throw invalidInput('ext', ext, 'extWithHex');
+  if (isGiven(value) && !isHex) {
+    return { value: catalogue.encode(identifier, copyJson(value, 'value'), ext) };
+  }
+  if (ext !== undefined) {
+    throw invalidInput('ext', ext, 'extWithHex');
+  }
   return { value: isGiven(value) && isHex ? value.toLowerCase() : null };
 }
 
@@ -50,8 +54,12 @@ function decodedContent({ value, ext }: RequestInput): Record<string, unknown> {
 
 /** Extensions that say something; undefined for none. */
 function readExt(ext: unknown): Record<string, unknown> | undefined {
-  if (!isGiven(ext)) return undefined;
-  if (!isJsonObject(ext)) throw invalidInput('ext', ext, 'notExt');
+  if (!isGiven(ext)) {
+    return undefined;
+  }
+  if (!isJsonObject(ext)) {
+    throw invalidInput('ext', ext, 'notExt');
+  }
   const copy = copyJson(ext, 'ext') as Record<string, unknown>;
   return Object.keys(copy).length > 0 ? copy : undefined;
 }

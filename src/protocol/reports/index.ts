@@ -72,7 +72,9 @@ const TAILS = new KnownTopics<Tail>();
 
 function tailOf(rest: string): Tail {
   const known = TAILS.get(rest);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const tail = readTail(rest);
   TAILS.set(rest, tail);
   return tail;
@@ -91,7 +93,9 @@ function readTail(rest: string): Tail {
 }
 
 function fits({ identified }: Segment, identifier: string | undefined): boolean {
-  if (identifier === undefined) return !identified;
+  if (identifier === undefined) {
+    return !identified;
+  }
   return identified && identifier !== '' && !identifier.includes('/');
 }
 
@@ -108,11 +112,16 @@ export function readReport(
   decode: boolean,
   retained: boolean,
 ): Report {
-  if (!at.hasMacs) throw badReport('mac', at, body);
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
+  if (!at.hasMacs) {
+    throw badReport('mac', at, body);
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badReport('notObject', at, body);
+  }
   const fields = body as Body;
-  if (typeof fields.time !== 'string') throw badReport('time', at, body);
+  if (typeof fields.time !== 'string') {
+    throw badReport('time', at, body);
+  }
   const report = startReport(at, fields.time, catalogue);
   if (at.kind === 'other') {
     report.topicKind = at.segment;
@@ -121,19 +130,29 @@ export function readReport(
     KINDS[at.kind].fill(report, fields, at, decode ? catalogue : undefined);
     passExtras(report, fields);
   }
-  if (retained) report.retained = true;
+  if (retained) {
+    report.retained = true;
+  }
   return report;
 }
 
 function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Report {
   const { gateway, device, kind, form, identifier } = at;
-  if (identifier === undefined) return { gateway, device, kind, form, time };
-  if (kind === 'other') return { gateway, device, kind, form, identifier, time };
+  if (identifier === undefined) {
+    return { gateway, device, kind, form, time };
+  }
+  if (kind === 'other') {
+    return { gateway, device, kind, form, identifier, time };
+  }
   const row = catalogue.find(identifier);
   const name = form === 'decoded' ? identifier : row?.name;
   const unit = row?.unit;
-  if (!name) return { gateway, device, kind, form, identifier, time };
-  if (unit === undefined) return { gateway, device, kind, form, identifier, name, time };
+  if (!name) {
+    return { gateway, device, kind, form, identifier, time };
+  }
+  if (unit === undefined) {
+    return { gateway, device, kind, form, identifier, name, time };
+  }
   return { gateway, device, kind, form, identifier, name, unit, time };
 }
 
@@ -143,9 +162,14 @@ const RESERVED: ReadonlySet<string> = new Set(['identifier', 'name', 'unit', 'ra
 /** Everything else in a payload passes through unchanged, fields of later versions of the service too. */
 function passExtras(report: Report, body: Body): void {
   for (const key in body) {
-    if (Object.hasOwn(report, key) || RESERVED.has(key)) continue;
-    if (key === '__proto__') defineOwn(report, key, body[key]);
-    else report[key] = body[key];
+    if (Object.hasOwn(report, key) || RESERVED.has(key)) {
+      continue;
+    }
+    if (key === '__proto__') {
+      defineOwn(report, key, body[key]);
+    } else {
+      report[key] = body[key];
+    }
   }
 }
 
@@ -161,7 +185,9 @@ export function copyReport(report: Report): Report {
   for (let at = unfinished.pop(); at !== undefined; at = unfinished.pop()) {
     for (const key in at) {
       const nested = at[key];
-      if (typeof nested !== 'object' || nested === null) continue;
+      if (typeof nested !== 'object' || nested === null) {
+        continue;
+      }
       const own = (Array.isArray(nested) ? nested.slice() : { ...nested }) as Record<string, unknown>;
       // An own key `__proto__` is there already, from the spread, so this does not reach the prototype.
       at[key] = own;

@@ -64,7 +64,9 @@ const MAX_SEQ = 255;
 /** Copies `seq` as a number; the interface's samples show it as a string too (Events, rule 2). */
 export function fillSeq(report: Report, body: Body, at: ReportPlace): void {
   const seq = body.seq;
-  if (seq === undefined) return;
+  if (seq === undefined) {
+    return;
+  }
   const number = typeof seq === 'string' && SEQ_TEXT.test(seq) ? Number(seq) : seq;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > MAX_SEQ) {
     throw badReport('seq', at, body);

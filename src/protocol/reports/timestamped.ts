@@ -16,8 +16,11 @@ export const timestamped: KindRow = {
   identified: true,
   fill(report, body, at, catalogue) {
     fillSeq(report, body, at);
-    if (at.form === 'raw') fillFromRaw(report, body, at, catalogue);
-    else fillFromDecoded(report, body);
+    if (at.form === 'raw') {
+      fillFromRaw(report, body, at, catalogue);
+    } else {
+      fillFromDecoded(report, body);
+    }
   },
 };
 
@@ -35,7 +38,9 @@ function fillFromDecoded(report: Report, body: Body): void {
 }
 
 function fillFromRaw(report: Report, body: Body, at: ReportPlace, catalogue: Catalogue | undefined): void {
-  if (!isHexBytes(body.flags) || body.flags === '') throw badReport('flags', at, body);
+  if (!isHexBytes(body.flags) || body.flags === '') {
+    throw badReport('flags', at, body);
+  }
   const flags = readUnsigned(body.flags, 0, 2);
   const raw = rawValue(body, at);
   report.value = null;
@@ -48,15 +53,22 @@ function fillFromRaw(report: Report, body: Body, at: ReportPlace, catalogue: Cat
   report.tsShifted = (flags & TS_SHIFTED) !== 0;
   report.tsAccuracy = (flags >> TS_ACCURACY_SHIFT) & TS_ACCURACY_MASK;
   report.flags = body.flags;
-  if (raw === undefined) return;
-  if (flags & ERROR_CODE) fillError(report, raw);
-  else fillRaw(report, raw, at, catalogue);
+  if (raw === undefined) {
+    return;
+  }
+  if (flags & ERROR_CODE) {
+    fillError(report, raw);
+  } else {
+    fillRaw(report, raw, at, catalogue);
+  }
 }
 
 /** The width of the error code is not public: the first byte is assumed, the rest is metadata. */
 function fillError(report: Report, raw: string): void {
   report.raw = raw;
-  if (raw === '') return;
+  if (raw === '') {
+    return;
+  }
   report.errorCode = readUnsigned(raw, 0, 2);
   report.errorMeta = raw.slice(2);
 }

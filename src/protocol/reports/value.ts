@@ -6,8 +6,12 @@ import { type Body, badReport, fillSeq, type Report, type ReportPlace } from './
 /** The received hex string of a raw report; undefined when it has none. */
 export function rawValue(body: Body, at: ReportPlace): string | undefined {
   const raw = body.value;
-  if (raw === undefined) return undefined;
-  if (!isHexBytes(raw)) throw badReport('value', at, body);
+  if (raw === undefined) {
+    return undefined;
+  }
+  if (!isHexBytes(raw)) {
+    throw badReport('value', at, body);
+  }
   return raw;
 }
 
@@ -21,7 +25,9 @@ export function fillRaw(
   const decoded = catalogue?.decode(at.identifier as string, raw);
   report.value = decoded === undefined ? raw : decoded.value;
   report.raw = raw;
-  if (decoded?.ext !== undefined) report.ext = decoded.ext;
+  if (decoded?.ext !== undefined) {
+    report.ext = decoded.ext;
+  }
 }
 
 /** The fields that property, measurement and event have in common: `seq`, `value`, `raw`, `ext`. */
@@ -33,9 +39,13 @@ export function fillValue(
 ): void {
   fillSeq(report, body, at);
   if (at.form === 'decoded') {
-    if (body.value !== undefined) report.value = body.value;
+    if (body.value !== undefined) {
+      report.value = body.value;
+    }
     return;
   }
   const raw = rawValue(body, at);
-  if (raw !== undefined) fillRaw(report, raw, at, catalogue);
+  if (raw !== undefined) {
+    fillRaw(report, raw, at, catalogue);
+  }
 }

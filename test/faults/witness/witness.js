@@ -9,8 +9,11 @@ module.exports = (RED) => {
   const { witnessFile, functionGlobalContext } = RED.settings;
   if (witnessFile) {
     RED.hooks.add('onSend.witness', (events) => {
-      for (const { source, msg } of events)
-        if (source.node.type === 'mt-report-in') appendFileSync(witnessFile, `${msg.report.raw}\n`);
+      for (const { source, msg } of events) {
+        if (source.node.type === 'mt-report-in') {
+          appendFileSync(witnessFile, `${msg.report.raw}\n`);
+        }
+      }
     });
   }
   functionGlobalContext.inbox.on('measure', ({ port }) => {
