@@ -11,12 +11,15 @@ const sets = Object.entries(manifest['node-red'].nodes).map(([type, js]) => ({
 }));
 const runtimeDependencies = Object.keys(manifest.dependencies);
 
-async function filesBelow(folder, wanted) {
+async function sourcesBelow(folder) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && wanted(entry.name))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name));
 }
+
+const SHARED_EDITOR = join('nodes', 'shared', 'editor');
+const isEditor = (file) => file.startsWith(SHARED_EDITOR) || basename(file).startsWith('editor');
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
 
@@ -25,7 +28,6 @@ const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch((
  * load that one, so that all share one copy of it. What is not a runtime dependency is built in. Names are kept for stacks.
  */
 async function buildRuntime() {
-  const isRuntime = (name) => name.endsWith('.ts') && !name.startsWith('editor');
   const options = {
     outbase: '.',
     outdir: 'dist',
@@ -45,7 +47,7 @@ async function buildRuntime() {
     build({ ...options, entryPoints: ['src/index.ts'] }),
     build({
       ...options,
-      entryPoints: await filesBelow('nodes', isRuntime),
+      entryPoints: (await sourcesBelow('nodes')).filter((file) => !isEditor(file)),
       plugins: [{ name: 'keep-own-imports', setup: keepOwnImports }],
     }),
   ]);
@@ -59,7 +61,8 @@ function keepOwnImports({ onResolve }) {
 
 /** What the editors share travels once, with mt-service, which is loaded first; the others borrow it from there. */
 const shared = [
-  ...(await filesBelow('nodes/shared', (name) => /^(editor.*|defaults)\.ts$/.test(name))),
+  ...(await sourcesBelow(SHARED_EDITOR)),
+  'nodes/shared/defaults.ts',
   ...['identifiers', 'mac', 'reports/index'].map((name) => `src/protocol/${name}.ts`),
 ];
 const LENDER = 'globalThis.mtGatewayEditor';
@@ -100,7 +103,9 @@ async function writeEditor({ type, folder, out }) {
     legalComments: 'none',
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
-  const style = isLender ? `<style>\n${await readFile('nodes/shared/editor.css', 'utf8')}</style>\n` : '';
+  const style = isLender
+    ? `<style>\n${await readFile('nodes/shared/editor/panel.css', 'utf8')}</style>\n`
+    : '';
   const form = await readFile(`${source}/editor.html`, 'utf8');
   await mkdir(out, { recursive: true });
   await writeFile(

@@ -1,9 +1,9 @@
 // The mt-device-list panel: which devices are listed, and how they leave the node.
-import { explainProblems, foldable } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { typedFields } from '../shared/editor-typed.ts';
-import { typed, wholeNumber } from '../shared/editor-validate.ts';
+import { explainProblems, foldable } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { typedFields } from '../shared/editor/typed-field.ts';
+import { typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { DeviceListConfig } from './config.ts';
 
 RED.nodes.registerType('mt-device-list', {

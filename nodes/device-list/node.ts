@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { LARGEST_NUMBER } from '../shared/defaults.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { type DeviceListConfig, upgrade } from './config.ts';
 import { OUTPUTS_BY_NAME } from './outputs.ts';
 

@@ -1,8 +1,8 @@
 // The three ways in which a device list leaves the node; none but `array` holds more than one page.
 import type { NodeAPI, NodeMessageInFlow } from 'node-red';
 import { type Device, invalidInput } from '../../src/index.ts';
-import type { Send } from '../shared/inputs.ts';
-import { change } from '../shared/message.ts';
+import type { Send } from '../shared/runtime/inputs.ts';
+import { change } from '../shared/runtime/message.ts';
 import type { DeviceListConfig } from './config.ts';
 
 interface Page {

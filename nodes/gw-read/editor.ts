@@ -1,9 +1,9 @@
 // The mt-gw-read panel: what is read of which device; the identifier says what will come.
-import { explainProblems, field, foldable, row, whenever } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
+import { explainProblems, field, foldable, row, whenever } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { GwReadConfig } from './config.ts';
 
 RED.nodes.registerType('mt-gw-read', {

@@ -1,9 +1,9 @@
 // mt-gw-read: reads a property of a device, or asks a gateway for its interface version.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
-import { checkTimeout } from '../shared/env.ts';
-import { change, readKey } from '../shared/message.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { checkTimeout } from '../shared/runtime/env.ts';
+import { change, readKey } from '../shared/runtime/message.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { CREDENTIALS, type GwReadConfig, type KeyCredentials, upgrade } from './config.ts';
 
 const PLACE = ['gateway', 'device'] as const;

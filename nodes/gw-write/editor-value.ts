@@ -1,12 +1,12 @@
 // The value field of mt-gw-write: its choices follow from the identifier, and a fixed value is checked by the catalogue.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import { hasEnv } from '../shared/defaults.ts';
-import { element, field, hint, row, text } from '../shared/editor.ts';
-import type { EditorNode } from '../shared/editor-red.ts';
-import { describeIdentifier, shownIdentifier } from '../shared/editor-request.ts';
-import { currentCatalogue } from '../shared/editor-sources.ts';
-import { boolType, typedField } from '../shared/editor-typed.ts';
-import { typed } from '../shared/editor-validate.ts';
+import { element, field, hint, row, text } from '../shared/editor/panel.ts';
+import type { EditorNode } from '../shared/editor/red.ts';
+import { describeIdentifier, shownIdentifier } from '../shared/editor/request.ts';
+import { currentCatalogue } from '../shared/editor/sources.ts';
+import { boolType, typedField } from '../shared/editor/typed-field.ts';
+import { typed } from '../shared/editor/validate.ts';
 
 const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
 const FIXED = ['bool', 'num', 'str', 'json'];

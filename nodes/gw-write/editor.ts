@@ -1,10 +1,10 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
-import { explainProblems, foldable } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor-request.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { typedField } from '../shared/editor-typed.ts';
-import { hexBytes, mac, typed, wholeNumber } from '../shared/editor-validate.ts';
+import { explainProblems, foldable } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { typedField } from '../shared/editor/typed-field.ts';
+import { hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { GwWriteConfig } from './config.ts';
 import { checkValue, prepareValue, shapeValue } from './editor-value.ts';
 

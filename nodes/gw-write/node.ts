@@ -1,9 +1,9 @@
 // mt-gw-write: writes a property of a device.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
-import { checkTimeout } from '../shared/env.ts';
-import { change, readKey } from '../shared/message.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { checkTimeout } from '../shared/runtime/env.ts';
+import { change, readKey } from '../shared/runtime/message.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { CREDENTIALS, type GwWriteConfig, type KeyCredentials, upgrade } from './config.ts';
 
 export default function registerGwWrite(RED: NodeAPI): void {

@@ -1,9 +1,9 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
-import { explainProblems, field, row, whenever } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { typedFields } from '../shared/editor-typed.ts';
-import { device, typed } from '../shared/editor-validate.ts';
+import { explainProblems, field, row, whenever } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { typedFields } from '../shared/editor/typed-field.ts';
+import { device, typed } from '../shared/editor/validate.ts';
 import type { LabelConfig } from './config.ts';
 
 RED.nodes.registerType('mt-label', {

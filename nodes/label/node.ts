@@ -1,8 +1,8 @@
 // mt-label: creates a label, or removes one from a device.
 import type { NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
-import { change, readProperty } from '../shared/message.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { change, readProperty } from '../shared/runtime/message.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
 
 export default function registerLabel(RED: NodeAPI): void {

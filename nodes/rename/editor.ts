@@ -1,9 +1,9 @@
 // The mt-rename panel: which device gets which name.
-import { explainProblems } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { typedFields } from '../shared/editor-typed.ts';
-import { device, typed } from '../shared/editor-validate.ts';
+import { explainProblems } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { typedFields } from '../shared/editor/typed-field.ts';
+import { device, typed } from '../shared/editor/validate.ts';
 import { type RenameConfig, readCaption } from './config.ts';
 
 RED.nodes.registerType('mt-rename', {

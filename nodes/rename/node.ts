@@ -1,7 +1,7 @@
 // mt-rename: gives a device another name.
 import type { NodeAPI } from 'node-red';
-import { change } from '../shared/message.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { change } from '../shared/runtime/message.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
 
 export default function registerRename(RED: NodeAPI): void {

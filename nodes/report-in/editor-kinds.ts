@@ -1,8 +1,8 @@
 // The kinds of reports as checkboxes, each with a line that explains it; none ticked means all.
 import { KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
-import { element } from '../shared/editor.ts';
-import type { EditorNode } from '../shared/editor-red.ts';
+import { element } from '../shared/editor/panel.ts';
+import type { EditorNode } from '../shared/editor/red.ts';
 
 const CHOICES = [...Object.keys(KINDS), 'other'];
 

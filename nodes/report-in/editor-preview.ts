@@ -1,8 +1,8 @@
 // The live preview of mt-report-in: the last reports that would pass the settings as they stand in the open panel.
-import { element, whenever } from '../shared/editor.ts';
-import type { EditorNode } from '../shared/editor-red.ts';
-import { currentSettings } from '../shared/editor-saved.ts';
-import { chosenService, howToDeploy } from '../shared/editor-sources.ts';
+import { element, whenever } from '../shared/editor/panel.ts';
+import type { EditorNode } from '../shared/editor/red.ts';
+import { currentSettings } from '../shared/editor/saved.ts';
+import { chosenService, howToDeploy } from '../shared/editor/sources.ts';
 
 const EVERY = 2_000;
 const ROWS = 8;

@@ -1,17 +1,17 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
-import { explainProblems, field, foldable, row, whenever } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
+import { explainProblems, field, foldable, row, whenever } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
   nameOfDevice,
   searchGateways,
   searchHeardDevices,
   searchIdentifiers,
   searchLabels,
-} from '../shared/editor-sources.ts';
-import { tagList } from '../shared/editor-tags.ts';
-import { each, mac, wholeNumber } from '../shared/editor-validate.ts';
+} from '../shared/editor/sources.ts';
+import { tagList } from '../shared/editor/tags.ts';
+import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import type { ReportInConfig } from './config.ts';
 import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
 import { startPreview } from './editor-preview.ts';

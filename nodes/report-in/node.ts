@@ -1,9 +1,9 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import type { LabelState, Subscriber } from '../../src/index.ts';
-import { registerSource } from '../shared/runtime.ts';
-import { type View, viewOfLabels, viewOfSession } from '../shared/status.ts';
-import { translate } from '../shared/text.ts';
+import { registerSource } from '../shared/runtime/registration.ts';
+import { type View, viewOfLabels, viewOfSession } from '../shared/runtime/status.ts';
+import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';

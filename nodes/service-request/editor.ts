@@ -1,9 +1,9 @@
 // The mt-service-request panel: the method, path, query and body of a free REST call.
-import { explainProblems, field, row, whenever } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { typedFields } from '../shared/editor-typed.ts';
-import { typed } from '../shared/editor-validate.ts';
+import { explainProblems, field, row, whenever } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { typedFields } from '../shared/editor/typed-field.ts';
+import { typed } from '../shared/editor/validate.ts';
 import type { ServiceRequestConfig } from './config.ts';
 
 RED.nodes.registerType('mt-service-request', {

@@ -1,7 +1,7 @@
 // mt-service-request: any call of the REST half, for what has no node of its own.
 import type { NodeAPI } from 'node-red';
-import { change, readProperty } from '../shared/message.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { change, readProperty } from '../shared/runtime/message.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
 
 /** A GET has no body, so it is not asked where that would come from. */

@@ -2,7 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
-import { toFlowError, translate } from '../shared/text.ts';
+import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
 import { fillService } from './filled.ts';
 import { findForEditor } from './instances.ts';

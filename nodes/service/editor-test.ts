@@ -1,7 +1,7 @@
 // Test connection: asks the runtime to try the values that are typed, saved or not, and shows what it says.
-import { element, field } from '../shared/editor.ts';
-import type { EditorNode } from '../shared/editor-red.ts';
-import { currentSettings } from '../shared/editor-saved.ts';
+import { element, field } from '../shared/editor/panel.ts';
+import type { EditorNode } from '../shared/editor/red.ts';
+import { currentSettings } from '../shared/editor/saved.ts';
 
 const PREFIX = 'node-config-input';
 const CREDENTIALS = ['username', 'password', 'mqttUsername', 'mqttPassword'];

@@ -1,8 +1,8 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
-import { explainProblems, field, row, text, whenever } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor-validate.ts';
+import { explainProblems, field, row, text, whenever } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor/validate.ts';
 import type { ServiceConfig } from './config.ts';
 import { prepareTest } from './editor-test.ts';
 

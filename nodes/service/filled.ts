@@ -2,7 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
-import { checkGiven, fillEnv } from '../shared/env.ts';
+import { checkGiven, fillEnv } from '../shared/runtime/env.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 
 type Property = keyof ServiceConfig | keyof ServiceCredentials;

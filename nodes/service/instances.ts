@@ -1,6 +1,6 @@
 // Services inside subflows: the editor knows the template, and each instance runs a service of its own.
 import type { NodeAPI } from 'node-red';
-import { findService, type ServiceNode } from '../shared/runtime.ts';
+import { findService, type ServiceNode } from '../shared/runtime/registration.ts';
 
 /** By the id in the template. */
 const instances = new Map<string, Set<ServiceNode>>();

@@ -1,10 +1,10 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
-import { onceStarted, onStarted, onStopping } from '../shared/deploys.ts';
-import { savedNode } from '../shared/env.ts';
-import type { ServiceNode } from '../shared/runtime.ts';
-import { toFlowError } from '../shared/text.ts';
+import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
+import { savedNode } from '../shared/runtime/env.ts';
+import type { ServiceNode } from '../shared/runtime/registration.ts';
+import { toFlowError } from '../shared/runtime/texts.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS } from './config.ts';
 import { fillService } from './filled.ts';

@@ -4,8 +4,8 @@ import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
 import { DEFAULTS, upgrade } from '../report-in/config.ts';
 import { filterOf } from '../report-in/filter.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
-import { checkFilled, fillEnv } from '../shared/env.ts';
-import type { ServiceNode } from '../shared/runtime.ts';
+import { checkFilled, fillEnv } from '../shared/runtime/env.ts';
+import type { ServiceNode } from '../shared/runtime/registration.ts';
 
 /** Entries of one list. */
 const MAX_ENTRIES = 10_000;

@@ -1,9 +1,9 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
-import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor.ts';
-import type { Defaults, EditorNode } from '../shared/editor-red.ts';
-import { rememberShown, saveTouched, showSaved } from '../shared/editor-saved.ts';
-import { typedFields } from '../shared/editor-typed.ts';
-import { mac, typed, wholeNumber } from '../shared/editor-validate.ts';
+import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { typedFields } from '../shared/editor/typed-field.ts';
+import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { TimestampedAckConfig } from './config.ts';
 
 const FIELDS = ['gateway', 'device', 'identifier', 'form', 'time'];

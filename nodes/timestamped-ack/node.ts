@@ -1,9 +1,9 @@
 // mt-timestamped-ack: tells a device that a timestamped sample has been stored.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
-import { checkTimeout } from '../shared/env.ts';
-import { change, readProperty } from '../shared/message.ts';
-import { registerAction } from '../shared/runtime.ts';
+import { checkTimeout } from '../shared/runtime/env.ts';
+import { change, readProperty } from '../shared/runtime/message.ts';
+import { registerAction } from '../shared/runtime/registration.ts';
 import { type TimestampedAckConfig, upgrade } from './config.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

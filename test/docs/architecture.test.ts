@@ -16,7 +16,8 @@ function importsOf(file: string): string[] {
 }
 
 const sources = mappedFiles().filter((file) => /^(src|nodes)\/.*\.ts$/.test(file));
-const isEditor = (file: string): boolean => posix.basename(file).startsWith('editor');
+const isEditor = (file: string): boolean =>
+  file.startsWith('nodes/shared/editor/') || posix.basename(file).startsWith('editor');
 const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to === 'src/errors.ts';
 
 const SHARED_BY_ROOMS = /^src\/(protocol\/.*|errors|log|settings|seen)\.ts$/;
@@ -49,6 +50,9 @@ function objection(file: string, to: string): string | undefined {
   if (to.startsWith('src/')) {
     const isDoor = isEditor(file) ? isPure(to) : to === 'src/index.ts';
     return isDoor ? undefined : 'not a door of the engine';
+  }
+  if (to.startsWith(isEditor(file) ? 'nodes/shared/runtime/' : 'nodes/shared/editor/')) {
+    return 'runtime and editor run in different places';
   }
   const [, folder] = to.split('/');
   const isNear = folder === 'shared' || folder === file.split('/')[1] || to.endsWith('/config.ts');

@@ -14,6 +14,8 @@ const SECTIONS = [
   'src/rest',
   'src/mqtt',
   'nodes/shared',
+  'nodes/shared/runtime',
+  'nodes/shared/editor',
   'nodes',
   'examples/demo',
   'scripts',

@@ -1,8 +1,8 @@
 // Typed fields and environment variables, evaluated by a real Node-RED.
 import assert from 'node:assert/strict';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { fillEnv, savedNode } from '../../nodes/shared/env.ts';
-import { createFields } from '../../nodes/shared/fields.ts';
+import { fillEnv, savedNode } from '../../nodes/shared/runtime/env.ts';
+import { createFields } from '../../nodes/shared/runtime/fields.ts';
 import { describeNodes } from './flow.ts';
 
 interface Probe extends Node {

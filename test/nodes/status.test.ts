@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
-import { StatusLine, type View, viewOfError } from '../../nodes/shared/status.ts';
+import { StatusLine, type View, viewOfError } from '../../nodes/shared/runtime/status.ts';
 import { ServiceError } from '../../src/index.ts';
 
 const RED = { _: (key: string) => key } as unknown as NodeAPI;

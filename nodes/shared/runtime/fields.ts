@@ -1,7 +1,7 @@
 // Typed fields: the values that a node takes from its settings, the message, the context or an expression.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput } from '../../src/index.ts';
-import { ENV_NAMES, type FieldType, hasEnv, type TypedField } from './defaults.ts';
+import { invalidInput } from '../../../src/index.ts';
+import { ENV_NAMES, type FieldType, hasEnv, type TypedField } from '../defaults.ts';
 import type { Filled } from './env.ts';
 import { readProperty } from './message.ts';
 

@@ -1,7 +1,7 @@
 // What is saved and what a panel shows of it: a value that nobody touched is saved as it was, whatever it is.
-import { asText, hasEnv, readFlag } from './defaults.ts';
-import { currentValue, field, hint, text } from './editor.ts';
-import type { EditorNode } from './editor-red.ts';
+import { asText, hasEnv, readFlag } from '../defaults.ts';
+import { currentValue, field, hint, text } from './panel.ts';
+import type { EditorNode } from './red.ts';
 
 /** What an input showed when its panel was opened. */
 const SHOWN = 'mt-gateway-shown';

@@ -1,9 +1,9 @@
 // The input messages that a node works on: `done` once for each, what the status says, and an end when the node closes.
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
-import { invalidInput, ServiceError } from '../../src/index.ts';
+import { invalidInput, ServiceError } from '../../../src/index.ts';
 import { copyWhatCanBe } from './message.ts';
 import { type View, viewOfError } from './status.ts';
-import { toFlowError } from './text.ts';
+import { toFlowError } from './texts.ts';
 
 export type Send = (msg: NodeMessage) => void;
 

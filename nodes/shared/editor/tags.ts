@@ -1,7 +1,7 @@
 // An editable list of texts: each a tag that can be taken away, and a field with a picker that adds one.
-import { hasEnv, readList } from './defaults.ts';
-import { element, text } from './editor.ts';
-import { attachPicker, type Found } from './editor-picker.ts';
+import { hasEnv, readList } from '../defaults.ts';
+import { element, text } from './panel.ts';
+import { attachPicker, type Found } from './picker.ts';
 
 export interface TagListOptions {
   saved: readonly string[];

@@ -1,5 +1,5 @@
 // What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows.
-import type { EditorNode } from './editor-red.ts';
+import type { EditorNode } from './red.ts';
 
 const SHARED = '@mt-gateway/node-red-mt-gateway/mt-service:editor.';
 

@@ -1,6 +1,6 @@
 // Messages that cannot be read, changed or copied as a message should: function nodes can make such.
 import type { NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput } from '../../src/index.ts';
+import { invalidInput } from '../../../src/index.ts';
 
 /**
  * Reads a property of the message itself; undefined where it is absent.

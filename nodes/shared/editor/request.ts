@@ -1,10 +1,10 @@
 // What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
-import type { Identifier } from '../../src/protocol/identifiers.ts';
-import { hasEnv } from './defaults.ts';
-import { field, hint, text, whenever } from './editor.ts';
-import type { EditorNode } from './editor-red.ts';
-import { currentCatalogue } from './editor-sources.ts';
-import { typedFields } from './editor-typed.ts';
+import type { Identifier } from '../../../src/protocol/identifiers.ts';
+import { hasEnv } from '../defaults.ts';
+import { field, hint, text, whenever } from './panel.ts';
+import type { EditorNode } from './red.ts';
+import { currentCatalogue } from './sources.ts';
+import { typedFields } from './typed-field.ts';
 
 /** The request's parameters that are seldom needed. */
 export const OPTIONAL_FIELDS = ['priority', 'extenderId', 'accessType', 'publicKey', 'key'] as const;

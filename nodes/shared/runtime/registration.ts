@@ -1,14 +1,14 @@
 // What every node does in the same way: find its service, run its inputs, tell errors, and close in time.
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
-import { invalidInput, ServiceError, type Session, type SessionState } from '../../src/index.ts';
-import type { NodeConfig } from './defaults.ts';
+import { invalidInput, ServiceError, type Session, type SessionState } from '../../../src/index.ts';
+import type { NodeConfig } from '../defaults.ts';
 import { onceStarted } from './deploys.ts';
 import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type Act, Inputs } from './inputs.ts';
 import { StatusLine, type View, viewOfError, viewOfSession } from './status.ts';
-import { toFlowError } from './text.ts';
+import { toFlowError } from './texts.ts';
 
 /** The config node as the others see it. */
 export interface ServiceNode extends Node {

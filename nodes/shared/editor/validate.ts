@@ -1,9 +1,9 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
-import { parseMac } from '../../src/protocol/mac.ts';
-import { fitsTopic } from '../../src/protocol/topics.ts';
-import { asText, hasEnv, readList } from './defaults.ts';
-import { text } from './editor.ts';
-import type { EditorNode } from './editor-red.ts';
+import { parseMac } from '../../../src/protocol/mac.ts';
+import { fitsTopic } from '../../../src/protocol/topics.ts';
+import { asText, hasEnv, readList } from '../defaults.ts';
+import { text } from './panel.ts';
+import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
 

@@ -1,8 +1,8 @@
 // Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
-import { hasEnv, type Pair, readPair } from './defaults.ts';
-import { element, field, hint, text } from './editor.ts';
-import { attachPicker, type Choice, type Found } from './editor-picker.ts';
-import type { EditorNode } from './editor-red.ts';
+import { hasEnv, type Pair, readPair } from '../defaults.ts';
+import { element, field, hint, text } from './panel.ts';
+import { attachPicker, type Choice, type Found } from './picker.ts';
+import type { EditorNode } from './red.ts';
 import {
   describeDevice,
   searchGateways,
@@ -10,7 +10,7 @@ import {
   searchIdentifiers,
   searchLabels,
   searchListed,
-} from './editor-sources.ts';
+} from './sources.ts';
 
 const PICKERS = {
   gateway: { icon: 'fa fa-wifi', search: searchGateways },

@@ -1,9 +1,9 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what was heard, and the catalogue.
-import { type Catalogue, createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
-import { parseMac } from '../../src/protocol/mac.ts';
-import { hasEnv } from './defaults.ts';
-import { field, text } from './editor.ts';
-import type { Choice, Found } from './editor-picker.ts';
+import { type Catalogue, createCatalogue, type Identifier } from '../../../src/protocol/identifiers.ts';
+import { parseMac } from '../../../src/protocol/mac.ts';
+import { hasEnv } from '../defaults.ts';
+import { field, text } from './panel.ts';
+import type { Choice, Found } from './picker.ts';
 
 const LIMIT = 50;
 

@@ -1,7 +1,7 @@
 // Texts in the runtime's language: the strings that all nodes share travel in the catalogue of mt-service.
 import type { NodeAPI } from 'node-red';
-import { fillText, ServiceError, type TextValues } from '../../src/index.ts';
-import english from './locales/en-US.json' with { type: 'json' };
+import { fillText, ServiceError, type TextValues } from '../../../src/index.ts';
+import english from '../locales/en-US.json' with { type: 'json' };
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
 

@@ -1,6 +1,6 @@
 // Fills `${NAME}` in a node's properties and credentials, also inside longer texts, from the node's own environment.
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput } from '../../src/index.ts';
+import { invalidInput } from '../../../src/index.ts';
 import {
   asText,
   ENV_NAMES,
@@ -10,7 +10,7 @@ import {
   readFlag,
   readNumber,
   type Timeout,
-} from './defaults.ts';
+} from '../defaults.ts';
 
 /** Text of these types belongs to somebody else: a path, a JSONata expression, a template of Node-RED's own. */
 const FOREIGN_TYPES = new Set<unknown>(['msg', 'flow', 'global', 'env', 'jsonata']);

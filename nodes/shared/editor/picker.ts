@@ -1,5 +1,5 @@
 // A text field that offers choices while one types; what is typed stays as it is, known or not.
-import { element, text } from './editor.ts';
+import { element, text } from './panel.ts';
 
 export interface Choice {
   value: string;

@@ -1,7 +1,7 @@
 // A node's status: what each state of the session looks like, and how often the editor hears of a change.
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
-import { type LabelState, ServiceError, type SessionState, type TextValues } from '../../src/index.ts';
-import { translate } from './text.ts';
+import { type LabelState, ServiceError, type SessionState, type TextValues } from '../../../src/index.ts';
+import { translate } from './texts.ts';
 
 /** The looks of the contract: one colour and shape for each meaning. */
 export const LOOKS = {
