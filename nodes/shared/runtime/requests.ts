@@ -1,0 +1,46 @@
+// What the nodes that ask a gateway do alike: the request that a message asks for, and the message its response becomes.
+import type { NodeMessageInFlow } from 'node-red';
+import type { Answer, Session } from '../../../src/index.ts';
+import { readNumber } from '../defaults.ts';
+import { KEY_CREDENTIALS, type KeyCredentials, type RequestConfig } from '../request-config.ts';
+import { checkTimeout } from './env.ts';
+import type { FieldOptions } from './fields.ts';
+import type { Act } from './inputs.ts';
+import { change, readKey } from './message.ts';
+import type { Wiring } from './registration.ts';
+
+/** Which gateway is asked, and about which device. */
+export const ADDRESS_FIELDS = ['gateway', 'device'] as const;
+/** The optional parameters of a request about a property. */
+export const PARAMETER_FIELDS = ['priority', 'extenderId', 'accessType', 'publicKey'] as const;
+
+/** How such a node is registered. */
+export const REQUEST_NODE = { check: checkTimeout, credentials: KEY_CREDENTIALS, half: 'mqtt' } as const;
+
+interface RequestHandlerOptions<Name extends string> extends FieldOptions<Name> {
+  operation: Parameters<Session['request']>[0];
+  /** The typed fields that the operation takes. */
+  names: readonly Name[];
+  /** What the message gets besides the response and where it came from. */
+  outputOf?(answer: Answer): object;
+}
+
+/** Sends a request for every message, and the message on with the response. */
+export function createRequestHandler<Name extends string>(
+  { RED, config, credential, session, signal, fields }: Wiring<RequestConfig, KeyCredentials>,
+  { operation, names, outputOf, ...fieldOptions }: RequestHandlerOptions<Name>,
+): Act {
+  const { form, decode } = config;
+  const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
+  const read = fields(names, fieldOptions);
+  return async (msg: NodeMessageInFlow, send) => {
+    // Most fields are there at once; to await them all the same would cost every request a turn.
+    const given = read(msg);
+    const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
+    const input = { ...values, form, key: readKey(msg, () => credential('key')) };
+    const answer = await session.request(operation, input, options);
+    const { response, gateway, device, identifier } = answer;
+    const named = identifier === undefined ? undefined : { identifier };
+    send(change(RED, msg, { ...outputOf?.(answer), response, gateway, device, ...named }));
+  };
+}
