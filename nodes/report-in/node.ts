@@ -7,6 +7,7 @@ import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
+import { registerPreview } from './preview.ts';
 
 export default function registerReportIn(RED: NodeAPI): void {
   registerSource(RED, 'mt-report-in', {
@@ -42,6 +43,7 @@ export default function registerReportIn(RED: NodeAPI): void {
       };
     },
   });
+  registerPreview(RED);
 }
 
 /** What the label filter cannot do is told once, until it can again; then the number of lost reports is known. */

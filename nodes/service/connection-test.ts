@@ -2,10 +2,10 @@
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
+import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
 import { fillService } from './filled.ts';
-import { findForEditor } from './instances.ts';
 import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
 
 export interface Verdict {

@@ -3,12 +3,12 @@ import type { NodeAPI, NodeDef } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState } from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import { savedNode } from '../shared/runtime/env.ts';
-import type { ServiceNode } from '../shared/runtime/registration.ts';
+import type { ServiceNode } from '../shared/runtime/services.ts';
+import { keepInstance } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS } from './config.ts';
 import { fillService } from './filled.ts';
-import { keepInstance } from './instances.ts';
 import { createSettings, keepDeployed } from './settings.ts';
 
 export default function registerService(RED: NodeAPI): void {

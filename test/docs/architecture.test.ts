@@ -55,8 +55,7 @@ function objection(file: string, to: string): string | undefined {
     return 'runtime and editor run in different places';
   }
   const [, folder] = to.split('/');
-  const isNear = folder === 'shared' || folder === file.split('/')[1] || to.endsWith('/config.ts');
-  return isNear || file.startsWith('nodes/service/') ? undefined : "another node's folder";
+  return folder === 'shared' || folder === file.split('/')[1] ? undefined : "another node's folder";
 }
 
 function objectionToPackage(file: string, to: string): string | undefined {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { connectAsync } from 'mqtt';
 import type { NodeAPI } from 'node-red';
-import type { ServiceNode } from '../../nodes/shared/runtime/registration.ts';
+import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
 import { json, startServer, type TestServer } from '../rest/server.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeStatus } from 'node-red';
-import type { ServiceNode } from '../../nodes/shared/runtime/registration.ts';
+import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { ServiceError } from '../../src/index.ts';
 import { Session } from '../../src/session.ts';
 import { answerAll, D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';

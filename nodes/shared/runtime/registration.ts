@@ -7,17 +7,9 @@ import { onceStarted } from './deploys.ts';
 import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type Act, Inputs } from './inputs.ts';
+import { findService, type ServiceNode } from './services.ts';
 import { StatusLine, type View, viewOfError, viewOfSession } from './status.ts';
 import { toFlowError } from './texts.ts';
-
-/** The config node as the others see it. */
-export interface ServiceNode extends Node {
-  /** Undefined with `problem`: the settings cannot be used as they are. */
-  session?: Session;
-  problem?: Error;
-  /** A plain object, because Node-RED hands this node's errors to the flows of the nodes in it. */
-  users: Record<string, Node>;
-}
 
 /** What a node has at hand when it is wired up. */
 export interface Wiring<Config, Credentials> {
@@ -201,10 +193,4 @@ function createCredentials(RED: NodeAPI, node: Node, saved: NodeDef): (name: str
     }
     return values[name] as string | undefined;
   };
-}
-
-/** The deployed service, or undefined when it is missing, disabled or something else. */
-export function findService(RED: NodeAPI, id: string): ServiceNode | undefined {
-  const found = (id ? RED.nodes.getNode(id) : null) as ServiceNode | null;
-  return found?.type === 'mt-service' ? found : undefined;
 }

@@ -1,29 +1,31 @@
 // The newest reports that the settings of an open mt-report-in panel would let through.
+import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
-import { DEFAULTS, upgrade } from '../report-in/config.ts';
-import { filterOf } from '../report-in/filter.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
+import { answer, limitOf } from '../shared/runtime/admin.ts';
 import { checkFilled, fillEnv } from '../shared/runtime/env.ts';
-import type { ServiceNode } from '../shared/runtime/registration.ts';
+import type { ServiceNode } from '../shared/runtime/services.ts';
+import { DEFAULTS, upgrade } from './config.ts';
+import { filterOf } from './filter.ts';
 
 /** Entries of one list. */
 const MAX_ENTRIES = 10_000;
 
 type Typed = Record<string, unknown>;
 
+/** Adds the endpoint that an open panel asks, with its properties and with `node` and `z`, where the node stands. */
+export function registerPreview(RED: NodeAPI): void {
+  const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
+  RED.httpAdmin.post('/mt-service/:id/preview', mayRead, answer(RED, preview));
+}
+
 /**
- * @param typed the properties of the panel, with `node` and `z`, where the node stands
  * @returns the newest first
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
-export function preview(
-  RED: NodeAPI,
-  session: Session,
-  service: ServiceNode,
-  typed: Typed,
-  limit: number,
-): object[] {
+function preview(session: Session, { body }: Request, service: ServiceNode, RED: NodeAPI): object[] {
+  const typed = (typeof body === 'object' && body !== null ? body : {}) as Typed;
   const known = pickKnown(typed, DEFAULTS);
   const filled = fillEnv(RED, environmentOf(service, typed), known, () => known);
   const config = upgrade(filled.values);
@@ -33,7 +35,7 @@ export function preview(
     return session.preview(filterOf(config));
   });
   return lines
-    .slice(Math.max(0, lines.length - limit))
+    .slice(Math.max(0, lines.length - limitOf(typed.limit)))
     .reverse()
     .map(({ report }) => ({
       ...report,

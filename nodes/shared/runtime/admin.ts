@@ -1,0 +1,59 @@
+// What the editor asks of a deployed service: how a question finds its service, and how it is answered or refused.
+import type { Request, RequestHandler, Response } from 'express';
+import type { NodeAPI } from 'node-red';
+import { ServiceError, type Session } from '../../../src/index.ts';
+import { asText, hasEnv, readNumber } from '../defaults.ts';
+import { savedNode } from './env.ts';
+import { findForEditor, type ServiceNode } from './services.ts';
+import { toFlowError } from './texts.ts';
+
+const MAX_ROWS = 1_000;
+const ROWS = 50;
+
+type Ask = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) => unknown;
+
+/** Answers with JSON: 404 while the service is not deployed, 502 with the reason when it cannot say. */
+export function answer(RED: NodeAPI, ask: Ask): RequestHandler {
+  return async (req, res) => {
+    const service = findForEditor(RED, String(req.params.id));
+    try {
+      if (!service) {
+        res.status(404).json([]);
+      } else if (service.session) {
+        res.json(await ask(service.session, req, service, RED));
+      } else {
+        refuse(RED, res, withoutVariable(RED, service, service.problem));
+      }
+    } catch (error) {
+      refuse(RED, res, service ? withoutVariable(RED, service, error) : error);
+    }
+  };
+}
+
+/** Whoever may read need not know the environment of the server: of what a variable brought only the property shows. */
+function withoutVariable(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'INVALID_INPUT') {
+    return error;
+  }
+  const { field } = error.cause;
+  if (!hasEnv(asText(savedNode(RED, service)[String(field)]))) {
+    return error;
+  }
+  const { key, values } = error.text;
+  return new ServiceError(error.code, key.slice(error.code.length + 1), { field }, { ...values, value: '…' });
+}
+
+/** Answers with the error's code and its text in the runtime's language. */
+export function refuse(RED: NodeAPI, res: Response, error: unknown): void {
+  const { message, code } = toFlowError(RED, error) as Error & { code?: unknown };
+  res.status(code === 'INVALID_INPUT' ? 400 : 502).json({ code, message });
+}
+
+/** A parameter of a query; undefined where it is absent or empty. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** How many rows are wanted, within bounds. */
+export function limitOf(value: unknown): number {
+  return Math.min(MAX_ROWS, Math.trunc(readNumber(value, ROWS)));
+}
