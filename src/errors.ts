@@ -57,7 +57,7 @@ export class ServiceError extends Error {
   }
 }
 
-const SHOWN_LENGTH = 80;
+const MAX_SHOWN_LENGTH = 80;
 
 /** An untrusted value in words, short enough for an error text. */
 export function showValue(value: unknown): string {
@@ -69,7 +69,7 @@ export function showValue(value: unknown): string {
   }
   // What an object or a function says of itself is its own code.
   text ??= typeof value === 'object' || typeof value === 'function' ? typeof value : String(value);
-  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
 }
 
 /** `INVALID_INPUT` for one field; the text names the field (translated by its name in the catalogue) and the value. */

@@ -1,6 +1,5 @@
 // The engine's door: the names that nodes may use.
 
-export { type BrokerTest, testBroker } from './broker-test.ts';
 export {
   ERROR_CODES,
   type ErrorCode,
@@ -10,11 +9,18 @@ export {
   ServiceError,
   type TextValues,
 } from './errors.ts';
-export type { LabelState } from './labels.ts';
 export type { Logger } from './log.ts';
+export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
 export type { Report } from './protocol/reports/index.ts';
 export { fitsTopic } from './protocol/topics.ts';
-export { type RestTest, testRest } from './rest/connection-test.ts';
+export type { LabelState } from './reports/label-filter.ts';
+export { probeRest, type RestProbe } from './rest/probe.ts';
 export type { Device } from './rest/types.ts';
-export { type Answer, type ReportFilter, Session, type SessionState, type Subscriber } from './session.ts';
+export {
+  type ReportFilter,
+  type RequestResult,
+  Session,
+  type SessionState,
+  type Subscriber,
+} from './session.ts';
 export type { MqttSettings, RestSettings, Settings, TlsSettings } from './settings.ts';

@@ -1,54 +1,43 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
-import { DeviceDirectory } from './devices.ts';
 import { invalidInput, ServiceError } from './errors.ts';
-import { LabelGate, type LabelState } from './labels.ts';
 import type { Logger } from './log.ts';
-import { Duplicates } from './mqtt/duplicates.ts';
-import { Gateways, type RequestOptions } from './mqtt/gateways.ts';
-import { readReportFilter, type ReportFilter as TopicFilter } from './mqtt/report-filter.ts';
-import type { Membership, Message, ReportListener } from './mqtt/reports.ts';
+import { MqttClient, type RequestOptions } from './mqtt/client.ts';
 import type { MqttState } from './mqtt/state.ts';
-import { type PreviewLine, Previews } from './preview.ts';
+import { RecentActivity } from './network/recent-activity.ts';
 import { type Catalogue, createCatalogue } from './protocol/identifiers.ts';
 import { copyFields } from './protocol/json.ts';
 import { parseMac } from './protocol/mac.ts';
-import { buildRequest, type Operation, type RequestInput, readAnswer } from './protocol/operations/index.ts';
-import { isGiven } from './protocol/operations/request.ts';
+import {
+  buildRequest,
+  type Operation,
+  type RequestInput,
+  readResponse,
+} from './protocol/operations/index.ts';
+import { type BuiltRequest, isGiven } from './protocol/operations/request.ts';
+import { createTopics } from './protocol/topics.ts';
+import type { PreviewLine } from './reports/preview.ts';
+import { Reports } from './reports/reports.ts';
+import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
 import {
   request as callFreely,
   createLabel,
-  type FreeAnswer,
   type FreeRequest,
+  type FreeResponse,
   isReading,
   mayHaveActed,
   removeLabel,
   rename,
 } from './rest/calls.ts';
 import { RestClient } from './rest/client.ts';
+import { DeviceDirectory } from './rest/device-directory.ts';
 import { type ListedPage, type ListOptions, listPages } from './rest/list.ts';
 import type { RestState } from './rest/types.ts';
-import { Seen } from './seen.ts';
-import type { Settings } from './settings.ts';
+import type { MqttSettings, Settings } from './settings.ts';
 
-export interface ReportFilter extends TopicFilter {
-  /** Only gateways that carry one of these REST labels. */
-  labels: readonly string[];
-  /** Seconds between two looks at the labels. */
-  labelRefresh: number;
-  /** Raw values are decoded by the catalogue. */
-  decode: boolean;
-  duplicates: 'keep' | 'drop';
-  /** Seconds. */
-  duplicateWindow: number;
-}
-
-export interface Subscriber extends ReportListener {
-  /** Tells about the label filter, if there is one. */
-  labels?(state: LabelState): void;
-}
+export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
 
 /** What a request brought: the decoded value, and the whole response (contract: mt-gw-read). */
-export interface Answer {
+export interface RequestResult {
   gateway: string;
   device: string;
   /** As it was sent. */
@@ -69,50 +58,47 @@ export interface SessionState {
 
 const UNCONFIGURED = { name: 'unconfigured' } as const;
 
-/** The door to one service. Each half works without the other and is opened when it is first needed. */
+/** Access to one service. Each half works without the other and is opened when it is first needed. */
 export class Session {
   readonly catalogue: Catalogue;
   /** What reports have shown since the start. */
-  readonly seen: Seen;
+  readonly activity: RecentActivity;
   /** Undefined without a REST half. */
   readonly devices: DeviceDirectory | undefined;
-  readonly #gateways: Gateways | undefined;
+  readonly #mqtt: MqttClient | undefined;
+  readonly #subscribers: Subscribers | undefined;
+  readonly #mqttSettings: MqttSettings | undefined;
   readonly #rest: RestClient | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
-  readonly #previews: Previews<ReportFilter>;
-  /** Reports that waited for labels when their subscriber went, until the flows run, by its name. */
-  readonly #handedOver = new Map<string, Message[]>();
-  /** Subscribers that came back, by name. */
-  readonly #heirs = new Map<string, (messages: readonly Message[]) => void>();
-  readonly #gates = new Set<LabelGate>();
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
     this.catalogue = createCatalogue(settings.identifiers);
-    this.seen = new Seen(this.catalogue);
-    const tell = () => this.#tell();
+    this.activity = new RecentActivity(this.catalogue);
+    this.#mqttSettings = settings.mqtt;
     if (settings.mqtt) {
-      const events = { state: tell, released: () => this.#released() };
-      this.#gateways = new Gateways(settings.mqtt, this.catalogue, this.seen, log, events);
+      const { topicPrefix, sharedGroup } = settings.mqtt;
+      const topics = createTopics(topicPrefix);
+      const isShared = sharedGroup !== '';
+      const reports = new Reports(topics, this.catalogue, this.activity, log, { isShared });
+      const events = { state: () => this.#notify(), resumed: () => this.#subscribers?.resumed() };
+      this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
+      this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
     }
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
-      this.#rest.onState(tell);
+      this.#rest.onState(() => this.#notify());
       this.devices = new DeviceDirectory(this.#rest, { log });
     }
-    this.#previews = new Previews({
-      listen: (filter, report) => this.#watch(filter, { report, error() {} }, { isPassive: true }),
-      want: (filter) => this.#wantPreview(filter),
-    });
   }
 
   /** Which halves are configured. */
-  get parts(): { rest: boolean; mqtt: boolean } {
-    return { rest: this.#rest !== undefined, mqtt: this.#gateways !== undefined };
+  get configured(): { rest: boolean; mqtt: boolean } {
+    return { rest: this.#rest !== undefined, mqtt: this.#mqtt !== undefined };
   }
 
   get state(): SessionState {
-    return { mqtt: this.#gateways?.state ?? UNCONFIGURED, rest: this.#rest?.state ?? UNCONFIGURED };
+    return { mqtt: this.#mqtt?.state ?? UNCONFIGURED, rest: this.#rest?.state ?? UNCONFIGURED };
   }
 
   /** Calls the listener now and at every change. @returns stops it */
@@ -124,16 +110,16 @@ export class Session {
 
   /** Keeps the broker connection up until the returned function is called; does nothing without an MQTT half. */
   attach(): () => void {
-    return this.#gateways?.attach() ?? (() => {});
+    return this.#mqtt?.attach() ?? (() => {});
   }
 
   /** Reports wait until `release`, at most 20 s: call it while flows are being replaced. */
-  hold(): void {
-    this.#gateways?.hold();
+  pauseReports(): void {
+    this.#mqtt?.pauseReports();
   }
 
-  release(): void {
-    this.#gateways?.release();
+  resumeReports(): void {
+    this.#mqtt?.resumeReports();
   }
 
   /**
@@ -143,12 +129,12 @@ export class Session {
    * @throws ServiceError `NOT_CONFIGURED` (`mqtt`; `rest` with labels), `INVALID_INPUT` with the filter's field
    */
   subscribe(filter: ReportFilter, subscriber: Subscriber, owner?: string): (comesBack?: boolean) => void {
-    return this.#watch(filter, subscriber, { owner });
+    return this.#needSubscribers().add(filter, subscriber, owner);
   }
 
   /** The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s. */
   preview(filter: ReportFilter): readonly PreviewLine[] {
-    return this.#previews.poll(filter);
+    return this.#needSubscribers().preview(filter);
   }
 
   /**
@@ -161,12 +147,12 @@ export class Session {
     operation: Operation,
     input: RequestInput,
     options: RequestOptions & { decode?: boolean },
-  ): Promise<Answer> {
-    const gateways = this.#needGateways();
-    const request = buildRequest(operation, this.#withGateway(input), this.catalogue);
-    const body = await gateways.request(request, options);
+  ): Promise<RequestResult> {
+    const mqtt = this.#needMqtt();
+    const request = this.#build(operation, input);
+    const body = await mqtt.request(request, options);
     const { gateway, device, identifier } = request;
-    const { value, response } = readAnswer(request, body, this.catalogue, options.decode ?? true);
+    const { value, response } = readResponse(request, body, this.catalogue, options.decode ?? true);
     return { gateway, device, identifier, value, response };
   }
 
@@ -183,11 +169,11 @@ export class Session {
     if (given.kind !== undefined && (given.kind !== 'timestamped' || given.ack !== true)) {
       return { sent: false };
     }
-    const response = await this.#needGateways().acknowledge(
-      this.#withGateway(given),
-      options,
-      (request, body) => readAnswer(request, body, this.catalogue, false).response,
-    );
+    const mqtt = this.#needMqtt();
+    const request = this.#build('ack', given);
+    const key = `${request.gateway}/${request.device}/${request.suffix}/${String(given.time)}`;
+    const read = (body: unknown) => readResponse(request, body, this.catalogue, false).response;
+    const response = await mqtt.acknowledge(request, key, options, read);
     return response ? { sent: true, response } : { sent: true };
   }
 
@@ -221,93 +207,23 @@ export class Session {
   }
 
   /** An authenticated request to any path below the base URL: for what the interface names without showing. */
-  async call(input: FreeRequest, signal: AbortSignal): Promise<FreeAnswer> {
+  async call(input: FreeRequest, signal: AbortSignal): Promise<FreeResponse> {
     const answer = callFreely(this.#needRest(), input, signal);
     return isReading(input.method) ? answer : this.#changing(answer);
   }
 
   /** Ends everything within 2 s; what is waiting ends with `CLOSED`. */
   async close(): Promise<void> {
-    this.#previews.close();
+    this.#subscribers?.close();
     this.devices?.close();
-    await Promise.all([this.#gateways?.close(), this.#rest?.close()]);
+    await Promise.all([this.#mqtt?.close(), this.#rest?.close()]);
     this.#listeners.clear();
   }
 
-  #watch(
-    filter: ReportFilter,
-    subscriber: Subscriber,
-    { owner, isPassive = false }: { owner?: string | undefined; isPassive?: boolean },
-  ): (comesBack?: boolean) => void {
-    const gateways = this.#needGateways();
-    const read = readReportFilter(filter, this.catalogue);
-    // Repeats are looked for behind the labels: a copy by a gateway without the label is no repeat of the other.
-    const receiver = withoutDuplicates(subscriber, filter);
-    let membership: Membership | undefined;
-    const replay = (messages: readonly Message[]) => membership?.replay(messages);
-    const gate = filter.labels.length > 0 ? this.#gate(filter, receiver, subscriber, replay) : undefined;
-    gate?.open();
-    // A filter that nothing passes is no reason to subscribe; its node still shows the connection.
-    const detach = read ? undefined : gateways.attach();
-    if (read) {
-      membership = gateways.subscribe(read, filter.decode, gate ?? receiver, isPassive);
-    }
-    if (gate) {
-      this.#gates.add(gate);
-    }
-    if (owner !== undefined) {
-      this.#heirs.set(owner, replay);
-    }
-    return (comesBack = false) => {
-      if (owner !== undefined) {
-        this.#leave(owner, comesBack, gate);
-      }
-      if (gate) {
-        this.#gates.delete(gate);
-      }
-      gate?.close();
-      membership?.remove();
-      detach?.();
-    };
-  }
-
-  #leave(owner: string, comesBack: boolean, gate: LabelGate | undefined): void {
-    this.#heirs.delete(owner);
-    const waiting = [...(this.#handedOver.get(owner) ?? []), ...(gate?.takeHeld() ?? [])];
-    if (comesBack && waiting.length > 0) {
-      this.#handedOver.set(owner, waiting);
-    } else {
-      this.#handedOver.delete(owner);
-    }
-  }
-
-  /** The flows run: before that, what was replayed would reach nodes whose receivers do not exist yet. */
-  #released(): void {
-    for (const [owner, messages] of this.#handedOver) {
-      this.#heirs.get(owner)?.(messages);
-    }
-    this.#handedOver.clear();
-    for (const gate of this.#gates) {
-      gate.flush();
-    }
-  }
-
-  #wantPreview(filter: ReportFilter): () => void {
-    const read = readReportFilter(filter, this.catalogue);
-    return read ? this.#needGateways().addPreview(read) : () => {};
-  }
-
-  #gate(
-    { labels, labelRefresh }: ReportFilter,
-    receiver: ReportListener,
-    subscriber: Subscriber,
-    replay: (messages: readonly Message[]) => void,
-  ): LabelGate {
-    this.#needRest();
-    const source = this.devices as DeviceDirectory;
-    const tell = (state: LabelState) => subscriber.labels?.(state);
-    const isPaused = () => this.#gateways?.held === true;
-    return new LabelGate(receiver, replay, labels, labelRefresh * 1000, source, tell, isPaused);
+  #build(operation: Operation, input: RequestInput): BuiltRequest {
+    const { ackOperation, ackDecodedOperation, ackPayload } = this.#mqttSettings as MqttSettings;
+    const ack = { raw: ackOperation, decoded: ackDecodedOperation, payload: ackPayload };
+    return buildRequest(operation, this.#withGateway(input), { catalogue: this.catalogue, ack });
   }
 
   #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {
@@ -319,7 +235,7 @@ export class Session {
     if (!mac) {
       throw invalidInput('device', input.device, 'notMac');
     }
-    const gateway = this.seen.gatewayOf(mac);
+    const gateway = this.activity.gatewayOf(mac);
     if (!gateway) {
       throw invalidInput('gateway', undefined, 'notSeen', { device: mac });
     }
@@ -340,11 +256,23 @@ export class Session {
     }
   }
 
-  #needGateways(): Gateways {
-    if (!this.#gateways) {
+  #needMqtt(): MqttClient {
+    if (!this.#mqtt) {
       throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
     }
-    return this.#gateways;
+    return this.#mqtt;
+  }
+
+  #needSubscribers(): Subscribers {
+    if (!this.#subscribers) {
+      throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
+    }
+    return this.#subscribers;
+  }
+
+  #needDevices(): DeviceDirectory {
+    this.#needRest();
+    return this.devices as DeviceDirectory;
   }
 
   #needRest(): RestClient {
@@ -354,25 +282,10 @@ export class Session {
     return this.#rest;
   }
 
-  #tell(): void {
+  #notify(): void {
     const state = this.state;
     for (const listener of this.#listeners) {
       listener(state);
     }
   }
-}
-
-function withoutDuplicates(listener: ReportListener, filter: ReportFilter): ReportListener {
-  if (filter.duplicates === 'keep') {
-    return listener;
-  }
-  const duplicates = new Duplicates(filter.duplicateWindow * 1000);
-  return {
-    report(report, topic, payload, heardAt) {
-      if (!duplicates.seen(report, heardAt)) {
-        listener.report(report, topic, payload, heardAt);
-      }
-    },
-    error: (error, message) => listener.error(error, message),
-  };
 }

@@ -173,14 +173,14 @@ for (const [name, start] of Object.entries(BROKERS)) {
       const unsubscribe = session.subscribe(ALL, collector);
       await reached(session, 'connected');
       await settled();
-      session.hold();
+      session.pauseReports();
       unsubscribe();
       for (let seq = 0; seq < 50; seq++) {
         await report('heartbeat', { time: TIME, seq });
       }
       const successor = new Collector();
       session.subscribe(ALL, successor);
-      session.release();
+      session.resumeReports();
       await successor.until(({ reports }) => reports.length === 50);
       assert.equal(collector.reports.length, 0);
     });
@@ -412,10 +412,10 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await report('property-decoded/humidity', { time: TIME, value: 4 }, G2, D2);
       await collector.until(({ reports }) => reports.length === 2);
       const ids = (entries: { id: string }[]) => entries.map(({ id }) => id).sort();
-      assert.deepEqual(ids(session.seen.gateways()), [G, G2]);
-      assert.deepEqual(ids(session.seen.devices({ gateway: G2 })), [D2]);
-      assert.deepEqual(ids(session.seen.identifiers({ device: D })), ['8800']);
-      assert.equal(session.seen.identifiers({ text: 'TEMP' })[0]?.name, 'temperature');
+      assert.deepEqual(ids(session.activity.gateways()), [G, G2]);
+      assert.deepEqual(ids(session.activity.devices({ gateway: G2 })), [D2]);
+      assert.deepEqual(ids(session.activity.identifiers({ device: D })), ['8800']);
+      assert.equal(session.activity.identifiers({ text: 'TEMP' })[0]?.name, 'temperature');
     });
   });
 }

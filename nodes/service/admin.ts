@@ -29,7 +29,7 @@ function listLabels(session: Session, { query }: Request): unknown {
   return session.devices?.searchLabels(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
 }
 
-function listSeen({ seen }: Session, { query }: Request): unknown {
+function listSeen({ activity }: Session, { query }: Request): unknown {
   const wanted = {
     gateway: textOf(query.gateway),
     device: textOf(query.device),
@@ -38,10 +38,10 @@ function listSeen({ seen }: Session, { query }: Request): unknown {
   };
   switch (query.what) {
     case 'devices':
-      return seen.devices(wanted);
+      return activity.devices(wanted);
     case 'identifiers':
-      return seen.identifiers(wanted);
+      return activity.identifiers(wanted);
     default:
-      return seen.gateways(wanted);
+      return activity.gateways(wanted);
   }
 }

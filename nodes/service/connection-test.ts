@@ -1,6 +1,6 @@
 // Tests settings that are typed but not saved; a stored secret goes only where it already goes.
 import type { Node, NodeAPI } from 'node-red';
-import { type ErrorText, type Settings, testBroker, testRest } from '../../src/index.ts';
+import { type ErrorText, probeBroker, probeRest, type Settings } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
 import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
@@ -101,8 +101,8 @@ async function testHalf(
       return { ok: false, message: translate(RED, 'check.enterAgain'), ms: 0 };
     }
     const { ok, text, ms } = settings.rest
-      ? await testRest(settings.rest, AbortSignal.timeout(LONGEST_MS))
-      : await testBroker(settings.mqtt!);
+      ? await probeRest(settings.rest, AbortSignal.timeout(LONGEST_MS))
+      : await probeBroker(settings.mqtt!);
     return { ok, message: say(RED, text), ms };
   } catch (error) {
     return { ok: false, message: toFlowError(RED, error).message, ms: 0 };

@@ -38,9 +38,9 @@ export default function registerService(RED: NodeAPI): void {
 
 /** Reports wait while nodes are replaced, be it a receiver or what stands behind it, and after a start. */
 function connect(RED: NodeAPI, node: ServiceNode, session: Session): void {
-  session.hold();
-  const ignoreStops = onStopping(RED, () => session.hold());
-  const ignoreStarts = onStarted(RED, () => session.release());
+  session.pauseReports();
+  const ignoreStops = onStopping(RED, () => session.pauseReports());
+  const ignoreStarts = onStarted(RED, () => session.resumeReports());
   const ignoreStates = session.onState(createWatcher(RED, node));
   node.on('close', (done: () => void) => {
     ignoreStops();

@@ -12,7 +12,7 @@ export interface Sending<Answer> {
   /** The broker has the acknowledgement. */
   delivered: Promise<unknown>;
   /** The response with status 0 has come. */
-  answered: Promise<Answer>;
+  responded: Promise<Answer>;
 }
 
 /** One who joins another's acknowledgement waits no longer than it would for its own. */
@@ -22,7 +22,7 @@ export interface WaitLimits {
   /** Milliseconds. */
   timeout?: number;
   /** What the end of the time is told with. */
-  late?: () => ServiceError;
+  timeoutError?: () => ServiceError;
 }
 
 interface Sent<Answer> extends Sending<Answer> {
@@ -69,16 +69,16 @@ export class Acknowledgements<Answer> {
       if (!earlier) {
         break;
       }
-      const joined = wait ? earlier.answered : earlier.delivered;
+      const joined = wait ? earlier.responded : earlier.delivered;
       const outcome = await this.#settled(joined, earlier.sent, limits);
       if (outcome.status === 'fulfilled') {
         return wait ? (outcome.value as Answer) : undefined;
       }
       this.#forget(sample, earlier);
     }
-    const { delivered, answered } = this.#remember(sample, send());
+    const { delivered, responded } = this.#remember(sample, send());
     if (wait) {
-      return answered;
+      return responded;
     }
     await delivered;
     return undefined;
@@ -88,7 +88,7 @@ export class Acknowledgements<Answer> {
   #settled<T>(
     outcome: Promise<T>,
     sent: Promise<unknown>,
-    { signal, timeout, late }: WaitLimits,
+    { signal, timeout, timeoutError }: WaitLimits,
   ): Promise<PromiseSettledResult<T>> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -101,10 +101,10 @@ export class Acknowledgements<Answer> {
       };
       const stay = this.#onAbort(signal, () => end(() => reject(new ServiceError('CLOSED', 'stopped'))));
       void sent.then(() => {
-        if (isOver || !late || timeout === undefined) {
+        if (isOver || !timeoutError || timeout === undefined) {
           return;
         }
-        timer = setTimeout(() => end(() => reject(late())), Math.min(timeout, MAX_TIMER_MS));
+        timer = setTimeout(() => end(() => reject(timeoutError())), Math.min(timeout, MAX_TIMER_MS));
       });
       void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
     });
@@ -150,7 +150,7 @@ export class Acknowledgements<Answer> {
       sent.isDelivered = true;
     };
     sent.delivered.then(settle, () => this.#forget(sample, sent));
-    sent.answered.catch((error: unknown) => {
+    sent.responded.catch((error: unknown) => {
       // Without an answer it may have arrived all the same, which is all that one who does not wait asks for.
       const isOpen = error instanceof ServiceError && error.code === 'TIMEOUT';
       if (!isOpen) {

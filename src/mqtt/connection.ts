@@ -5,19 +5,19 @@ import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
-import { confirmed } from './confirmation.ts';
-import { gatherWrites } from './gathered-writes.ts';
+import { withResponseTimeout } from './broker-response.ts';
 import { type MqttState, refusesCredentials } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { batchWrites } from './write-batch.ts';
 
-const CONNECT_TIMEOUT = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection that lived this long was a good one: the next loss starts with the short wait again. */
-const STABLE_AFTER = 5_000;
+const STABLE_AFTER_MS = 5_000;
 /** Milliseconds: after a failure the next broker of the list has its turn almost at once. */
-const NEXT_BROKER = 50;
+const NEXT_BROKER_MS = 50;
 const CLOSE_DEADLINE_MS = 1_500;
 /** Half of the keep alive, for its seconds in milliseconds. */
-const ALIVE_SHARE_MS = 500;
+const HALF_SECOND_MS = 500;
 /** A DISCONNECT packet without reason or properties, the same in MQTT 3.1.1 and 5. */
 const DISCONNECT = Buffer.from([0xe0, 0x00]);
 /** Topic filters of one UNSUBSCRIBE packet. */
@@ -73,7 +73,7 @@ export class Connection {
     this.#events = events;
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refused: (filter, reason) => this.#limited(filter, reason),
-      healed: () => this.#enter({ name: 'connected', broker: this.broker }),
+      recovered: () => this.#setState({ name: 'connected', broker: this.broker }),
       synced: () => events.subscribed(),
     });
   }
@@ -127,24 +127,24 @@ export class Connection {
     this.#client = undefined;
     this.#connectedAt = 0;
     this.subscriptions.offline();
-    this.#enter({ name: 'closed' });
+    this.#setState({ name: 'closed' });
     if (client) {
       await endClient(client, this.#settings.persistent ? passing : []);
     }
   }
 
   /** As `close()`, but the connection can be opened again. */
-  async leave(passing: readonly string[] = []): Promise<void> {
+  async disconnect(passing: readonly string[] = []): Promise<void> {
     await this.close(passing);
     if (!this.#wanted) {
-      this.#enter({ name: 'idle' });
+      this.#setState({ name: 'idle' });
     }
   }
 
   async #attempt(): Promise<void> {
     // Trying again after a refusal is no news until it succeeds.
     if (this.#state.name !== 'refused') {
-      this.#enter({ name: 'connecting', broker: this.broker });
+      this.#setState({ name: 'connecting', broker: this.broker });
     }
     try {
       const mqtt = (await import('mqtt')).default;
@@ -180,7 +180,7 @@ export class Connection {
       clean: !s.persistent,
       protocolVersion: s.protocolVersion,
       keepalive: s.keepalive,
-      connectTimeout: CONNECT_TIMEOUT,
+      connectTimeout: CONNECT_TIMEOUT_MS,
       reconnectPeriod: 0,
       resubscribe: false,
       // A ping when it is due, also while the broker acknowledges: moving it with each acknowledgement takes time.
@@ -223,11 +223,11 @@ export class Connection {
         done(new Error('the connection is being closed'));
         return;
       }
-      this.#heard(client);
+      this.#pingIfDue(client);
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done);
         if (this.#events.isBlocked()) {
-          this.#stayAlive(client);
+          this.#pingWhileBlocked(client);
         }
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
@@ -244,26 +244,26 @@ export class Connection {
     this.#refusedBackoff.reset();
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);
-    gatherWrites(client.stream);
+    batchWrites(client.stream);
     this.#log.info(`connected to ${this.broker}`);
     const transport = {
       subscribe: (filters: Record<string, { qos: 0 | 1 | 2 }>) =>
-        confirmed(client, client.subscribeAsync(filters)),
+        withResponseTimeout(client, client.subscribeAsync(filters)),
       unsubscribe: async (filters: string[]) =>
-        void (await confirmed(client, client.unsubscribeAsync(filters))),
+        void (await withResponseTimeout(client, client.unsubscribeAsync(filters))),
     };
     this.subscriptions.online(transport, `${this.broker} ${this.#settings.clientId}`, !sessionPresent);
-    this.#enter({ name: 'connected', broker: this.broker });
+    this.#setState({ name: 'connected', broker: this.broker });
   }
 
   /**
    * What the broker sends is a sign of life. The answer to a ping may wait behind it for long when flows are slow, and
    * must not be missed then; the broker for its part needs pings all the same.
    */
-  #heard(client: MqttClient): void {
+  #pingIfDue(client: MqttClient): void {
     const now = performance.now();
     const { keepalive } = this.#settings;
-    if (keepalive > 0 && now - this.#pingedAt > keepalive * ALIVE_SHARE_MS) {
+    if (keepalive > 0 && now - this.#pingedAt > keepalive * HALF_SECOND_MS) {
       this.#ping(client, now);
     }
   }
@@ -275,7 +275,7 @@ export class Connection {
   }
 
   /** Nothing more is read while a report is held, neither the answer to a ping. */
-  #stayAlive(client: MqttClient): void {
+  #pingWhileBlocked(client: MqttClient): void {
     const { keepalive } = this.#settings;
     if (this.#aliveTimer || keepalive === 0) {
       return;
@@ -286,8 +286,8 @@ export class Connection {
         return;
       }
       this.#ping(client, performance.now());
-      this.#stayAlive(client);
-    }, keepalive * ALIVE_SHARE_MS).unref();
+      this.#pingWhileBlocked(client);
+    }, keepalive * HALF_SECOND_MS).unref();
   }
 
   #lost(client: MqttClient | undefined, cause: unknown): void {
@@ -303,7 +303,7 @@ export class Connection {
       return;
     }
     const reason = describe(cause);
-    if (this.#connectedAt > 0 && Date.now() - this.#connectedAt > STABLE_AFTER) {
+    if (this.#connectedAt > 0 && Date.now() - this.#connectedAt > STABLE_AFTER_MS) {
       this.#backoff.reset();
     }
     this.#connectedAt = 0;
@@ -311,7 +311,7 @@ export class Connection {
     const broker = this.broker;
     const wait = this.#nextWait(refused);
     this.#log.warn(`${broker}: ${reason}; next attempt in ${Math.round(wait / 100) / 10} s`);
-    this.#enter({ name: refused ? 'refused' : 'waiting', broker, reason });
+    this.#setState({ name: refused ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);
   }
 
@@ -321,14 +321,14 @@ export class Connection {
     if (refused) {
       return this.#refusedBackoff.next();
     }
-    return this.#broker === 0 ? this.#backoff.next() : NEXT_BROKER;
+    return this.#broker === 0 ? this.#backoff.next() : NEXT_BROKER_MS;
   }
 
   #limited(filter: string, reason: string): void {
-    this.#enter({ name: 'limited', broker: this.broker, reason: `${filter}: ${reason}` });
+    this.#setState({ name: 'limited', broker: this.broker, reason: `${filter}: ${reason}` });
   }
 
-  #enter(state: MqttState): void {
+  #setState(state: MqttState): void {
     this.#state = state;
     this.#events.state(state);
   }

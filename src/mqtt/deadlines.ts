@@ -5,21 +5,21 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** After a look at n deadlines the next look waits n times this, so that looking never takes more than a few percent. */
 const PAUSE_PER_ITEM_MS = 0.001;
 
-export interface Look {
+export interface DeadlineCheck {
   /** The first deadline that is left, in milliseconds of `performance.now()`; infinite when there is none. */
   next: number;
   /** How many deadlines were looked at. */
-  looked: number;
+  checked: number;
 }
 
 export class Deadlines {
-  readonly #look: (now: number) => Look;
+  readonly #check: (now: number) => DeadlineCheck;
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
 
   /** @param look ends what is due, and says when to look again */
-  constructor(look: (now: number) => Look) {
-    this.#look = look;
+  constructor(look: (now: number) => DeadlineCheck) {
+    this.#check = look;
   }
 
   /** Makes sure that somebody looks at this time, in milliseconds of `performance.now()`; infinite: no need. */
@@ -41,7 +41,7 @@ export class Deadlines {
 
   readonly #fire = (): void => {
     this.#at = Number.POSITIVE_INFINITY;
-    const { next, looked } = this.#look(performance.now());
-    this.add(Math.max(next, performance.now() + looked * PAUSE_PER_ITEM_MS));
+    const { next, checked } = this.#check(performance.now());
+    this.add(Math.max(next, performance.now() + checked * PAUSE_PER_ITEM_MS));
   };
 }

@@ -7,7 +7,7 @@ export interface InFlightItem {
   /** Given by `add`; empty before. */
   id: string;
   /** Given by `add`. */
-  place: number;
+  slot: number;
 }
 
 /**
@@ -27,9 +27,9 @@ export class InFlight<T extends InFlightItem> {
 
   /** Gives the item an id that no other has or had. */
   add(item: T): void {
-    item.place = this.#free.pop() ?? this.#items.length;
-    item.id = `${this.#prefix}${(this.#count++).toString(RADIX)}-${item.place.toString(RADIX)}`;
-    this.#items[item.place] = item;
+    item.slot = this.#free.pop() ?? this.#items.length;
+    item.id = `${this.#prefix}${(this.#count++).toString(RADIX)}-${item.slot.toString(RADIX)}`;
+    this.#items[item.slot] = item;
   }
 
   find(id: string): T | undefined {
@@ -42,11 +42,11 @@ export class InFlight<T extends InFlightItem> {
 
   /** False when the item is not in flight. */
   remove(item: T): boolean {
-    if (this.#items[item.place] !== item) {
+    if (this.#items[item.slot] !== item) {
       return false;
     }
-    this.#items[item.place] = undefined;
-    this.#free.push(item.place);
+    this.#items[item.slot] = undefined;
+    this.#free.push(item.slot);
     return true;
   }
 

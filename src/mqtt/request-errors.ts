@@ -2,7 +2,7 @@
 import { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 
-const BODY_SHOWN = 500;
+const MAX_SHOWN = 500;
 
 export function closed(): ServiceError {
   return new ServiceError('CLOSED', 'stopped');
@@ -22,7 +22,7 @@ export function timedOut(
 }
 
 export function notJson({ gateway }: BuiltRequest, body: Uint8Array): ServiceError {
-  const text = Buffer.from(body).toString().slice(0, BODY_SHOWN);
+  const text = Buffer.from(body).toString().slice(0, MAX_SHOWN);
   return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway });
 }
 
@@ -33,7 +33,7 @@ export function unsent(broker: string, isConnected: boolean, timeout: number): S
 }
 
 /** The broker refuses the topic filter of the answers. */
-export function refusedAnswers(broker: string, filter: string): ServiceError {
+export function refusedResponses(broker: string, filter: string): ServiceError {
   return new ServiceError('NOT_CONNECTED', 'refusedSubscription', { broker }, { broker, filter });
 }
 

@@ -3,19 +3,19 @@ import type { ServiceError } from '../errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
-import { Deadlines, type Look } from './deadlines.ts';
-import { GatewayLine, type Owner, type Pending } from './gateway-line.ts';
+import { type DeadlineCheck, Deadlines } from './deadlines.ts';
+import { GatewayRequests, type Pending, type RequestOwner } from './gateway-requests.ts';
 import { InFlight } from './in-flight.ts';
-import type { Lane } from './outbox.ts';
 import {
   closed,
   notJson,
   queueFull,
-  refusedAnswers,
   refusedRequest,
+  refusedResponses,
   timedOut,
   unsent,
 } from './request-errors.ts';
+import type { TrafficClass } from './send-queue.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;
@@ -24,7 +24,7 @@ const MAX_UNAWAITED = 10_000;
 /** Gateways that are remembered with their subscription; beyond it those with nothing to do are given back. */
 const MAX_GATEWAYS = 10_000;
 /** How many are looked at to find one with nothing to do. */
-const MAX_LOOKS = 100;
+const MAX_CHECKED = 100;
 
 export interface RequestLimits {
   maxInFlight: number;
@@ -48,23 +48,23 @@ export interface SendOptions {
   timeout: number;
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
-  lane: Lane;
+  trafficClass: TrafficClass;
   /** Called when it leaves the line. */
   sent?: () => void;
   /** Called when the broker has the request. */
   delivered?: () => void;
   /** False: from then on it is not counted as in flight any more, since nobody waits for its answer yet. */
-  awaitAnswer: boolean;
+  awaitResponse: boolean;
 }
 
 export class Requests {
   readonly #limits: RequestLimits;
   readonly #topics: Topics;
   readonly #transport: RequestTransport;
-  readonly #gateways = new Map<string, GatewayLine>();
+  readonly #gateways = new Map<string, GatewayRequests>();
   readonly #inFlight = new InFlight<Pending>();
-  readonly #owners = new Map<AbortSignal, Owner>();
-  readonly #waiting: Record<Lane, number> = { request: 0, ack: 0 };
+  readonly #owners = new Map<AbortSignal, RequestOwner>();
+  readonly #waiting: Record<TrafficClass, number> = { request: 0, ack: 0 };
   readonly #unsentDeadlines = new Deadlines((now) => this.#expireUnsent(now));
   readonly #sentDeadlines = new Deadlines((now) => this.#expireSent(now));
   /** Of those in flight, which nobody waits for yet. */
@@ -87,22 +87,22 @@ export class Requests {
         reject(closed());
         return;
       }
-      const { lane, timeout, signal, sent, delivered, awaitAnswer } = options;
+      const { trafficClass, timeout, signal, sent, delivered, awaitResponse } = options;
       this.#enqueue({
         request,
         gateway: this.#gatewayOf(request.gateway),
-        lane,
+        trafficClass,
         priority: request.priority,
         timeout,
         owner: this.#ownerOf(signal),
         sent,
         delivered,
-        awaitAnswer,
+        awaitResponse,
         id: '',
-        place: -1,
-        isGone: true,
+        slot: -1,
+        isRemoved: true,
         isCounted: false,
-        sentAt: -1,
+        index: -1,
         deadline: Number.POSITIVE_INFINITY,
         resolve,
         reject,
@@ -132,7 +132,7 @@ export class Requests {
     if (id !== undefined && id !== null) {
       const pending = typeof id === 'string' ? this.#inFlight.find(id) : undefined;
       if (pending) {
-        this.#answered(pending, body);
+        this.#receiveResponse(pending, body);
       }
       return true;
     }
@@ -142,7 +142,7 @@ export class Requests {
     }
     const only = gateway.onlySent(device, rest);
     if (only) {
-      this.#answered(only, body ?? payload);
+      this.#receiveResponse(only, body ?? payload);
     }
     return true;
   }
@@ -150,8 +150,8 @@ export class Requests {
   /** Call when the connection came or went. */
   connectionChanged(): void {
     for (const gateway of this.#gateways.values()) {
-      this.#watchUnsent(gateway);
-      this.#ask(gateway);
+      this.#updateUnsentDeadlines(gateway);
+      this.#requestGrant(gateway);
     }
   }
 
@@ -166,34 +166,34 @@ export class Requests {
   }
 
   #enqueue(pending: Pending): void {
-    const { lane, gateway } = pending;
-    const limit = lane === 'ack' ? MAX_ACKS_WAITING : this.#limits.maxQueue;
+    const { trafficClass, gateway } = pending;
+    const limit = trafficClass === 'ack' ? MAX_ACKS_WAITING : this.#limits.maxQueue;
     pending.owner.pending.add(pending);
-    gateway.outbox.push(pending);
+    gateway.queue.push(pending);
     gateway.waiting++;
-    this.#waiting[lane]++;
+    this.#waiting[trafficClass]++;
     this.#sendNext(gateway);
-    if (pending.isGone) {
+    if (pending.isRemoved) {
       return;
     }
-    if (this.#waiting[lane] > limit) {
-      this.#drop(pending, queueFull(limit));
+    if (this.#waiting[trafficClass] > limit) {
+      this.#rejectUnsent(pending, queueFull(limit));
       return;
     }
     if (this.#isOpen(gateway)) {
       return;
     }
-    this.#startWaiting(pending, performance.now());
-    this.#ask(gateway);
+    this.#setUnsentDeadline(pending, performance.now());
+    this.#requestGrant(gateway);
   }
 
-  #gatewayOf(id: string): GatewayLine {
+  #gatewayOf(id: string): GatewayRequests {
     let gateway = this.#gateways.get(id);
     if (!gateway) {
       if (this.#gateways.size >= MAX_GATEWAYS) {
-        this.#forgetIdleGateway();
+        this.#releaseIdleGateway();
       }
-      gateway = new GatewayLine(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
+      gateway = new GatewayRequests(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
       this.#gateways.set(id, gateway);
       // Asked for at once, so that the broker knows it as soon as it is there.
       this.#transport.ensureFilter(gateway.filter, () => {});
@@ -202,7 +202,7 @@ export class Requests {
   }
 
   /** A subscription that the broker refuses is not asked for again when no request needs it. */
-  #forgetIfIdle(gateway: GatewayLine): void {
+  #releaseIfIdle(gateway: GatewayRequests): void {
     if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) {
       return;
     }
@@ -211,7 +211,7 @@ export class Requests {
   }
 
   /** Those that are busy go to the end, so that each is looked at in its turn. */
-  #forgetIdleGateway(): void {
+  #releaseIdleGateway(): void {
     let looks = 0;
     for (const [id, gateway] of this.#gateways) {
       this.#gateways.delete(id);
@@ -220,41 +220,41 @@ export class Requests {
         return;
       }
       this.#gateways.set(id, gateway);
-      if (++looks >= MAX_LOOKS) {
+      if (++looks >= MAX_CHECKED) {
         return;
       }
     }
   }
 
   /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
-  #ask(gateway: GatewayLine): void {
-    if (gateway.isAsked || gateway.waiting === 0 || !this.#transport.connected) {
+  #requestGrant(gateway: GatewayRequests): void {
+    if (gateway.isGrantPending || gateway.waiting === 0 || !this.#transport.connected) {
       return;
     }
-    gateway.isAsked = true;
+    gateway.isGrantPending = true;
     this.#transport.ensureFilter(gateway.filter, (refused) => {
-      gateway.isAsked = false;
+      gateway.isGrantPending = false;
       if (refused) {
-        this.#dropAll(gateway);
-        this.#forgetIfIdle(gateway);
+        this.#rejectAllUnsent(gateway);
+        this.#releaseIfIdle(gateway);
       } else {
-        this.#watchUnsent(gateway);
+        this.#updateUnsentDeadlines(gateway);
         this.#sendNext(gateway);
       }
     });
   }
 
-  #isOpen(gateway: GatewayLine): boolean {
+  #isOpen(gateway: GatewayRequests): boolean {
     return this.#transport.connected && this.#transport.isFilterActive(gateway.filter);
   }
 
-  #sendNext(gateway: GatewayLine): void {
+  #sendNext(gateway: GatewayRequests): void {
     if (gateway.isSending || !this.#isOpen(gateway)) {
       return;
     }
     gateway.isSending = true;
     for (;;) {
-      const pending = gateway.outbox.next(gateway.requestsInFlight, gateway.acksInFlight);
+      const pending = gateway.queue.next(gateway.requestsInFlight, gateway.acksInFlight);
       if (!pending) {
         break;
       }
@@ -277,7 +277,7 @@ export class Requests {
     this.#transport.publish(topic, payload, this.#limits.qos, (error) => this.#published(pending, error));
   }
 
-  #expireSent(now: number): Look {
+  #expireSent(now: number): DeadlineCheck {
     const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
@@ -287,26 +287,29 @@ export class Requests {
         next = Math.min(next, pending.deadline);
       }
     }
-    return { next, looked: items.length };
+    return { next, checked: items.length };
   }
 
-  #expireUnsent(now: number): Look {
+  #expireUnsent(now: number): DeadlineCheck {
     let next = Number.POSITIVE_INFINITY;
-    let looked = this.#gateways.size;
+    let checked = this.#gateways.size;
     for (const gateway of this.#gateways.values()) {
-      looked += gateway.waiting;
+      checked += gateway.waiting;
       if (gateway.waiting === 0 || this.#isOpen(gateway)) {
         continue;
       }
-      for (const pending of [...gateway.outbox]) {
+      for (const pending of [...gateway.queue]) {
         if (pending.deadline <= now) {
-          this.#drop(pending, unsent(this.#transport.broker, this.#transport.connected, pending.timeout));
+          this.#rejectUnsent(
+            pending,
+            unsent(this.#transport.broker, this.#transport.connected, pending.timeout),
+          );
         } else {
           next = Math.min(next, pending.deadline);
         }
       }
     }
-    return { next, looked };
+    return { next, checked };
   }
 
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */
@@ -320,23 +323,23 @@ export class Requests {
       return;
     }
     pending.delivered?.();
-    if (!pending.awaitAnswer && pending.isCounted) {
-      this.#leaveUnawaited(pending);
+    if (!pending.awaitResponse && pending.isCounted) {
+      this.#stopCounting(pending);
     }
   }
 
   /** It makes room for others; its answer is kept for one who may ask for it later. */
-  #leaveUnawaited(pending: Pending): void {
+  #stopCounting(pending: Pending): void {
     if (this.#unawaited >= MAX_UNAWAITED) {
       this.#fail(pending, timedOut(pending.request, pending.timeout));
       return;
     }
-    pending.gateway.uncount(pending);
+    pending.gateway.freeSlot(pending);
     this.#unawaited++;
     this.#sendNext(pending.gateway);
   }
 
-  #answered(pending: Pending, body: unknown): void {
+  #receiveResponse(pending: Pending, body: unknown): void {
     if (!this.#settle(pending)) {
       return;
     }
@@ -370,36 +373,36 @@ export class Requests {
   }
 
   /** While the broker (or its grant) is away, a waiting request has its timeout and then ends `NOT_CONNECTED`. */
-  #watchUnsent(gateway: GatewayLine): void {
+  #updateUnsentDeadlines(gateway: GatewayRequests): void {
     if (gateway.waiting === 0) {
       return;
     }
     const isOpen = this.#isOpen(gateway);
     const now = performance.now();
-    for (const pending of gateway.outbox) {
+    for (const pending of gateway.queue) {
       if (isOpen) {
         pending.deadline = Number.POSITIVE_INFINITY;
       } else {
-        this.#startWaiting(pending, now);
+        this.#setUnsentDeadline(pending, now);
       }
     }
   }
 
-  #startWaiting(pending: Pending, now: number): void {
+  #setUnsentDeadline(pending: Pending, now: number): void {
     if (pending.deadline === Number.POSITIVE_INFINITY) {
       pending.deadline = now + pending.timeout;
     }
     this.#unsentDeadlines.add(pending.deadline);
   }
 
-  #dropAll(gateway: GatewayLine): void {
-    for (const pending of [...gateway.outbox]) {
-      this.#drop(pending, refusedAnswers(this.#transport.broker, gateway.filter));
+  #rejectAllUnsent(gateway: GatewayRequests): void {
+    for (const pending of [...gateway.queue]) {
+      this.#rejectUnsent(pending, refusedResponses(this.#transport.broker, gateway.filter));
     }
   }
 
-  #drop(pending: Pending, error: ServiceError): void {
-    if (!pending.gateway.outbox.remove(pending)) {
+  #rejectUnsent(pending: Pending, error: ServiceError): void {
+    if (!pending.gateway.queue.remove(pending)) {
       return;
     }
     pending.owner.pending.delete(pending);
@@ -407,13 +410,13 @@ export class Requests {
     pending.reject(error);
   }
 
-  #uncountWaiting({ lane, gateway }: Pending): void {
-    this.#waiting[lane]--;
+  #uncountWaiting({ trafficClass, gateway }: Pending): void {
+    this.#waiting[trafficClass]--;
     gateway.waiting--;
   }
 
   /** One listener per signal, however many requests share it. */
-  #ownerOf(signal: AbortSignal): Owner {
+  #ownerOf(signal: AbortSignal): RequestOwner {
     const known = this.#owners.get(signal);
     if (known) {
       return known;
@@ -423,18 +426,18 @@ export class Requests {
       this.#abort(owner);
     };
     signal.addEventListener('abort', stop, { once: true });
-    const forget = () => signal.removeEventListener('abort', stop);
-    const owner: Owner = { pending: new Set(), forget };
+    const stopListening = () => signal.removeEventListener('abort', stop);
+    const owner: RequestOwner = { pending: new Set(), stopListening };
     this.#owners.set(signal, owner);
     return owner;
   }
 
-  #abort(owner: Owner): void {
-    owner.forget();
+  #abort(owner: RequestOwner): void {
+    owner.stopListening();
     const ended = [...owner.pending];
     // First what waits: what ends in flight makes room, and none of these may leave then.
     for (const pending of ended) {
-      this.#drop(pending, closed());
+      this.#rejectUnsent(pending, closed());
     }
     for (const pending of ended) {
       this.#fail(pending, closed());

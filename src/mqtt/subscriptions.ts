@@ -1,13 +1,13 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
 import type { Logger } from '../log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
-import { NotConfirmed } from './confirmation.ts';
+import { NoBrokerResponse } from './broker-response.ts';
 
 const REFUSED = 0x80;
 /** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
-const NO_ANSWER = 0x100;
+const NO_RESPONSE = 0x100;
 /** Some brokers limit the size of one packet. */
-const BATCH = 200;
+const MAX_BATCH = 200;
 
 export type Qos = 0 | 1 | 2;
 
@@ -19,13 +19,13 @@ export interface SubscriptionTransport {
 
 export interface SubscriptionEvents {
   refused(filter: string, reason: string): void;
-  healed(): void;
+  recovered(): void;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
 }
 
 /** What a broker still holds for a persistent session of this process, by broker and client id: it outlives a redeploy. */
-const LEFT_BEHIND = new Map<string, Set<string>>();
+const KEPT_BY_BROKER = new Map<string, Set<string>>();
 
 /** The wanted filters with their QoS, and the broker's view of them. */
 export class Subscriptions {
@@ -43,7 +43,7 @@ export class Subscriptions {
   #retry: NodeJS.Timeout | undefined;
   #session = '';
   #isLimited = false;
-  #hasToldLowerQos = false;
+  #hasLoggedLowerQos = false;
 
   /** @param backoff of refused filters */
   constructor(
@@ -73,12 +73,12 @@ export class Subscriptions {
    * Takes back filters that the broker may hold from an earlier life of this client, unless they are in use.
    * @returns whether there is anything to take back; `synced` tells when it is done
    */
-  takeBack(filters: string[]): boolean {
+  unsubscribeStale(filters: string[]): boolean {
     const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#wanted.has(filter));
     if (unused.length === 0) {
       return false;
     }
-    this.#leaveBehind(unused);
+    this.#noteKept(unused);
     void this.#sync();
     return true;
   }
@@ -110,7 +110,7 @@ export class Subscriptions {
     this.#transport = transport;
     this.#session = session;
     if (isNew) {
-      LEFT_BEHIND.delete(session);
+      KEPT_BY_BROKER.delete(session);
     }
     this.#active = new Map();
     void this.#sync();
@@ -122,7 +122,7 @@ export class Subscriptions {
     this.#isLimited = false;
     this.#stopRetry();
     if (this.#persistent) {
-      this.#leaveBehind(this.#active.keys());
+      this.#noteKept(this.#active.keys());
     }
     this.#active = new Map();
   }
@@ -138,16 +138,16 @@ export class Subscriptions {
     this.#isLimited = false;
     this.#stopRetry();
     this.#backoff.reset();
-    this.#events.healed();
+    this.#events.recovered();
   }
 
-  #leaveBehind(filters: Iterable<string>): void {
-    const held = LEFT_BEHIND.get(this.#session) ?? new Set();
+  #noteKept(filters: Iterable<string>): void {
+    const held = KEPT_BY_BROKER.get(this.#session) ?? new Set();
     for (const filter of filters) {
       held.add(filter);
     }
     if (held.size > 0) {
-      LEFT_BEHIND.set(this.#session, held);
+      KEPT_BY_BROKER.set(this.#session, held);
     }
   }
 
@@ -191,13 +191,13 @@ export class Subscriptions {
       await this.#inBatches(missing, (batch) => this.#subscribe(transport, batch));
       return true;
     }
-    const held = new Set([...this.#active.keys(), ...(LEFT_BEHIND.get(this.#session) ?? [])]);
+    const held = new Set([...this.#active.keys(), ...(KEPT_BY_BROKER.get(this.#session) ?? [])]);
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     if (stale.length === 0) {
       return false;
     }
     await this.#inBatches(stale, async (batch) => {
-      await transport.unsubscribe(batch).catch(unlessUnconfirmed);
+      await transport.unsubscribe(batch).catch(unlessNoResponse);
       for (const filter of batch) {
         this.#forget(filter);
       }
@@ -207,8 +207,8 @@ export class Subscriptions {
 
   /** Stops early when something changes: then the rest may not be wanted any more. */
   async #inBatches<T>(items: T[], send: (batch: T[]) => Promise<void>): Promise<void> {
-    for (let at = 0; at < items.length && !this.#changed; at += BATCH) {
-      await send(items.slice(at, at + BATCH));
+    for (let at = 0; at < items.length && !this.#changed; at += MAX_BATCH) {
+      await send(items.slice(at, at + MAX_BATCH));
     }
   }
 
@@ -216,7 +216,7 @@ export class Subscriptions {
     const filters = Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos }]));
     // A persistent session keeps what was granted, also when the connection breaks before this is known here.
     if (this.#persistent) {
-      this.#leaveBehind(batch.map(([filter]) => filter));
+      this.#noteKept(batch.map(([filter]) => filter));
     }
     let codes: number[];
     try {
@@ -229,25 +229,25 @@ export class Subscriptions {
       return;
     }
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
-    this.#tell(outcomes);
+    this.#logOutcomes(outcomes);
     for (const { filter, qos, code } of outcomes) {
       this.#settle(filter, qos, code);
     }
   }
 
   /** One line for all filters of a packet: a broker that refuses one often refuses hundreds. */
-  #tell(outcomes: readonly Outcome[]): void {
+  #logOutcomes(outcomes: readonly Outcome[]): void {
     const refused = outcomes.filter(({ code }) => code >= REFUSED);
     const [first] = refused;
     if (first) {
       const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
-      const what = first.code === NO_ANSWER ? 'does not answer' : 'refused';
-      const code = first.code === NO_ANSWER ? '' : ` (${first.code})`;
+      const what = first.code === NO_RESPONSE ? 'does not answer' : 'refused';
+      const code = first.code === NO_RESPONSE ? '' : ` (${first.code})`;
       this.#log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}`);
     }
     const lower = outcomes.find(({ qos, code }) => code < qos);
-    if (lower && !this.#hasToldLowerQos) {
-      this.#hasToldLowerQos = true;
+    if (lower && !this.#hasLoggedLowerQos) {
+      this.#hasLoggedLowerQos = true;
       this.#log.warn(
         `the broker grants QoS ${lower.code} where QoS ${lower.qos} was asked for (${lower.filter}): it may lose reports`,
       );
@@ -261,7 +261,7 @@ export class Subscriptions {
     } else if (this.#wanted.has(filter)) {
       this.#refused.add(filter);
       this.#isLimited = true;
-      this.#events.refused(filter, code === NO_ANSWER ? 'no answer' : `subscription refused (${code})`);
+      this.#events.refused(filter, code === NO_RESPONSE ? 'no answer' : `subscription refused (${code})`);
       this.#retryLater();
     }
     const waiting = this.#waiting.get(filter);
@@ -287,14 +287,14 @@ export class Subscriptions {
 
   #forget(filter: string): void {
     this.#active.delete(filter);
-    LEFT_BEHIND.get(this.#session)?.delete(filter);
+    KEPT_BY_BROKER.get(this.#session)?.delete(filter);
   }
 }
 
 /** The codes of an answer that refuses something, or of none. @throws what ended the connection */
 function codesOf(error: unknown, count: number): number[] {
-  if (error instanceof NotConfirmed) {
-    return Array(count).fill(NO_ANSWER);
+  if (error instanceof NoBrokerResponse) {
+    return Array(count).fill(NO_RESPONSE);
   }
   const { packet } = error as { packet?: { granted?: number[] } };
   if (!packet?.granted) {
@@ -303,8 +303,8 @@ function codesOf(error: unknown, count: number): number[] {
   return packet.granted;
 }
 
-function unlessUnconfirmed(error: unknown): void {
-  if (!(error instanceof NotConfirmed)) {
+function unlessNoResponse(error: unknown): void {
+  if (!(error instanceof NoBrokerResponse)) {
     throw error;
   }
 }

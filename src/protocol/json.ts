@@ -1,17 +1,17 @@
 // Values of a flow that are to be sent as JSON: what JSON would change or lose in silence is refused.
 import { invalidInput } from '../errors.ts';
 
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 /** What comes from outside may be nested deeper than what is sent, but not so deep that copying it overflows the stack. */
-const DEEPEST_RECEIVED = 500;
+const MAX_DEPTH_RECEIVED = 500;
 
 /** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
 export function parseJson(text: string): unknown {
   try {
     const value = JSON.parse(text) as unknown;
     // A short text cannot be nested too deep.
-    const isShort = text.length <= 2 * DEEPEST_RECEIVED;
-    return isShort || !isNested(value) || isWithin(value, DEEPEST_RECEIVED) ? value : undefined;
+    const isShort = text.length <= 2 * MAX_DEPTH_RECEIVED;
+    return isShort || !isNested(value) || isWithin(value, MAX_DEPTH_RECEIVED) ? value : undefined;
   } catch {
     // Not JSON: undefined.
   }
@@ -71,7 +71,7 @@ export function copyFields(value: object, field: string): Record<string, unknown
  */
 export function copyJson(value: unknown, field: string): unknown {
   try {
-    if (isJson(value, DEEPEST)) {
+    if (isJson(value, MAX_DEPTH)) {
       return JSON.parse(JSON.stringify(value));
     }
   } catch {

@@ -12,11 +12,13 @@ export function fitsTopic(text: string): boolean {
   return !FORBIDDEN.test(text);
 }
 
-export interface ReportFilterParts {
+/** Which report topics are asked for; a missing part stands for "any". */
+export interface TopicFilterParts {
   gateway?: string;
   device?: string;
   /** A kind as it stands in the topic, e.g. `measurement-decoded`. */
   segment?: string;
+  /** An empty string: the topic has no identifier level. */
   identifier?: string;
 }
 
@@ -32,7 +34,7 @@ export interface Topics {
    * A subscription for reports. What is left out matches everything: `+` for a level, `#` for the whole tail
    * when neither segment nor identifier is given.
    */
-  reportFilter(parts: ReportFilterParts): string;
+  reportFilter(parts: TopicFilterParts): string;
   /** @param suffix operation and identifier, e.g. `read/8800` */
   request(gateway: string, device: string, suffix: string): string;
   response(gateway: string, device: string, suffix: string): string;
@@ -44,11 +46,11 @@ export interface Topics {
   parseResponse(topic: string): ParsedTopic | undefined;
 }
 
-function reportTail({ segment, identifier }: ReportFilterParts): string {
+function reportTail({ segment, identifier }: TopicFilterParts): string {
   if (segment === undefined) {
     return identifier === undefined ? '#' : `+/${identifier}`;
   }
-  if (identifier !== undefined) {
+  if (identifier) {
     return `${segment}/${identifier}`;
   }
   const known = SEGMENTS.get(segment);
@@ -64,7 +66,7 @@ function reportTail({ segment, identifier }: ReportFilterParts): string {
  */
 export function createTopics(prefix: string): Topics {
   const trimmed = prefix.replace(/^\/+|\/+$/g, '');
-  const root = trimmed === '' ? 'mt/gateway/' : `${trimmed}/mt/gateway/`;
+  const root = trimmed === '' ? ROOT : `${trimmed}/${ROOT}`;
   return {
     reportFilter: (parts) =>
       `${root}${parts.gateway ?? '+'}/device/${parts.device ?? '+'}/${reportTail(parts)}`,
@@ -76,8 +78,20 @@ export function createTopics(prefix: string): Topics {
   };
 }
 
+const ROOT = 'mt/gateway/';
 const DEVICE = '/device/';
 const RESPONSE = '/response/';
+
+/** The prefix of a topic that has one, with its slash; undefined for any other topic. */
+export function prefixOf(topic: string): string | undefined {
+  const at = topic.indexOf(ROOT);
+  return at > 0 && topic[at - 1] === '/' ? topic.slice(0, at) : undefined;
+}
+
+/** What stands before the filters of a shared group; empty for no group. */
+export function shareOf(group: string): string {
+  return group === '' ? '' : `$share/${group}/`;
+}
 
 function parseTopic(root: string, channel: string, topic: string): ParsedTopic | undefined {
   if (!topic.startsWith(root)) {

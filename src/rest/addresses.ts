@@ -30,7 +30,7 @@ export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): Bas
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const MALFORMED_PERCENT = /%(?![0-9a-f]{2})/i;
 const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
-const LONGEST_PATH = 4000;
+const MAX_PATH_LENGTH = 4000;
 
 /**
  * Reads the path of a free request: relative to the base URL, with or without a leading slash; a query may follow
@@ -45,8 +45,8 @@ export function readPath(value: unknown): string {
   if (typeof value !== 'string') {
     throw invalidInput('path', value, 'notText');
   }
-  if (value.length > LONGEST_PATH) {
-    throw invalidInput('path', value, 'tooLong', { limit: LONGEST_PATH });
+  if (value.length > MAX_PATH_LENGTH) {
+    throw invalidInput('path', value, 'tooLong', { limit: MAX_PATH_LENGTH });
   }
   const path = value.startsWith('/') ? value : `/${value}`;
   const place = path.split('?', 1)[0] as string;

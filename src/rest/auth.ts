@@ -10,7 +10,7 @@ const FIRST_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 300_000;
 /** Fresh tokens that may be refused in a row before logins pause. */
 const MAX_REFUSED = 2;
-const REMEMBERED = 4;
+const MAX_REMEMBERED = 4;
 
 interface Token {
   text: string;
@@ -152,7 +152,7 @@ export class TokenKeeper {
   async #renew(): Promise<Token> {
     try {
       const text = await this.#login();
-      this.#seen = [text, ...this.#seen].slice(0, REMEMBERED);
+      this.#seen = [text, ...this.#seen].slice(0, MAX_REMEMBERED);
       this.#refusal = undefined;
       this.#loginPause.reset();
       const life = lifeOf(text, this.#clock.now());

@@ -73,7 +73,7 @@ export interface FreeRequest {
   body?: unknown;
 }
 
-export interface FreeAnswer {
+export interface FreeResponse {
   /** The JSON value, or the text when it is not JSON; an empty text for an empty body. */
   payload: unknown;
   statusCode: number;
@@ -89,7 +89,7 @@ export async function request(
   client: RestClient,
   input: FreeRequest,
   signal?: AbortSignal,
-): Promise<FreeAnswer> {
+): Promise<FreeResponse> {
   const method = readMethod(input.method);
   const path = appendQuery(readPath(input.path), readQuery(input.query));
   const body = method === 'GET' ? undefined : readBody(input.body);

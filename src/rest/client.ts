@@ -5,25 +5,25 @@ import { parseJson } from '../protocol/json.ts';
 import type { RestSettings } from '../settings.ts';
 import { unlessAborted } from './abort.ts';
 import { appendQuery, type BaseAddress, readBaseAddress } from './addresses.ts';
-import { readToken } from './answers.ts';
 import { TokenKeeper } from './auth.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
-import { HttpAgent, type HttpAnswer, type HttpRequest, LARGEST_BODY } from './http.ts';
-import { Order } from './order.ts';
+import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
+import { KeyedOrder } from './order.ts';
+import { readToken } from './responses.ts';
 import { isLost, type Repeat, repeatOf, retryDelay } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import { Semaphore } from './semaphore.ts';
 import type { Clock, RestState } from './types.ts';
 
 /** The service's rate limits are not shown: no more than this at a time. */
-const MAX_AT_A_TIME = 4;
+const MAX_CONCURRENT_CALLS = 4;
 /** Calls behind these, whatever they wait for: their turn, a token, or a retry. */
 const MAX_WAITING = 10_000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 
 /** What a call is given when its first answer was lost, and the repetition finds that it is done. */
-const DONE: HttpAnswer = { statusCode: 204, headers: {}, body: '', isCut: false };
+const DONE: HttpResponse = { statusCode: 204, headers: {}, body: '', isCut: false };
 
 export interface CallOptions {
   /** Aborted: the call ends with CLOSED. */
@@ -46,13 +46,13 @@ export class RestClient {
   readonly #clock: Clock;
   readonly #http: HttpAgent;
   readonly #tokens: TokenKeeper;
-  readonly #semaphore = new Semaphore(MAX_AT_A_TIME);
+  readonly #semaphore = new Semaphore(MAX_CONCURRENT_CALLS);
   readonly #listeners = new Set<(state: RestState) => void>();
   readonly #closing = new AbortController();
-  readonly #order = new Order();
+  readonly #order = new KeyedOrder();
   #state: RestState = { name: 'idle' };
   /** The newest state that is not about a call under way. */
-  #lasting: RestState = this.#state;
+  #lastLasting: RestState = this.#state;
   #isLoggingIn = false;
   /** Calls that have not ended. */
   #calls = 0;
@@ -106,7 +106,7 @@ export class RestClient {
    * @returns the answer when it is 2xx; 204 without a body when a DELETE is answered with 404 or 410 after an earlier
    *   answer to it was lost: then it is done
    */
-  async send(request: RestRequest, { signal, order }: CallOptions = {}): Promise<HttpAnswer> {
+  async send(request: RestRequest, { signal, order }: CallOptions = {}): Promise<HttpResponse> {
     const base = this.#address('baseUrl');
     return this.#run(signal, order, async () => {
       const call: Call = { repeat: repeatOf(request.method), signal, isLost: false, isAgain: false };
@@ -130,14 +130,14 @@ export class RestClient {
       'BAD_RESPONSE',
       reason,
       { body: this.#show(body) },
-      { method, path, limit: LARGEST_BODY / 1024 / 1024 },
+      { method, path, limit: MAX_BODY_BYTES / 1024 / 1024 },
     );
   }
 
   /** Ends every call with CLOSED and every socket; never rejects. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#enter({ name: 'closed' });
+    this.#setState({ name: 'closed' });
     await this.#http.close().catch((error: unknown) => this.#log.trace(`closing: ${error}`));
   }
 
@@ -173,7 +173,7 @@ export class RestClient {
     if (signal?.aborted || this.#closing.signal.aborted) {
       throw new ServiceError('CLOSED', 'stopped');
     }
-    if (this.#calls >= MAX_AT_A_TIME + MAX_WAITING) {
+    if (this.#calls >= MAX_CONCURRENT_CALLS + MAX_WAITING) {
       const limit = { limit: MAX_WAITING };
       throw new ServiceError('QUEUE_FULL', 'waiting', limit, limit);
     }
@@ -182,19 +182,19 @@ export class RestClient {
       const result = await (order === undefined
         ? work()
         : this.#order.run(order, this.#either(signal), work));
-      this.#enter({ name: 'connected' });
+      this.#setState({ name: 'connected' });
       return result;
     } catch (error) {
-      this.#noteFailure(error);
+      this.#setFailureState(error);
       throw error;
     } finally {
       this.#calls--;
-      this.#settle();
+      this.#restoreState();
     }
   }
 
   /** With a token; a 401 is answered by one new login, since a token can be revoked before its end. */
-  async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpAnswer> {
+  async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
     for (let isSecond = false; ; isSecond = true) {
       let token = '';
       const answer = await this.#attempts(call, async () => {
@@ -221,22 +221,22 @@ export class RestClient {
     try {
       const token = await this.#askToken();
       if (this.#calls === 0) {
-        this.#enter({ name: 'connected' });
+        this.#setState({ name: 'connected' });
       }
       return token;
     } catch (error) {
       if (this.#calls === 0) {
-        this.#noteFailure(error);
+        this.#setFailureState(error);
       }
       throw error;
     } finally {
       this.#isLoggingIn = false;
-      this.#settle();
+      this.#restoreState();
     }
   }
 
   async #askToken(): Promise<string> {
-    this.#enter({ name: 'connecting' });
+    this.#setState({ name: 'connecting' });
     const { username, password } = this.#settings;
     const request = createRequest('login', { username, password });
     const http = this.#httpRequest(this.#address('authUrl'), request, {});
@@ -273,7 +273,7 @@ export class RestClient {
   }
 
   /** @param prepare makes the request of each attempt, since a token may be renewed between two */
-  async #attempts(call: Call, prepare: () => Promise<HttpRequest>): Promise<HttpAnswer> {
+  async #attempts(call: Call, prepare: () => Promise<HttpRequest>): Promise<HttpResponse> {
     for (let attempt = 0; ; attempt++) {
       const request = await prepare();
       const outcome = await this.#attempt(request, call);
@@ -289,14 +289,14 @@ export class RestClient {
       }
       const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
       this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
-      this.#enter({ name: 'waiting', reason });
+      this.#setState({ name: 'waiting', reason });
       const either = this.#either(call.signal);
       await unlessAborted(this.#clock.wait(delay, either), either);
     }
   }
 
   /** Only what is under way holds a permit. The usual way costs no signal of its own: lists are long. */
-  async #attempt(request: HttpRequest, call: Call): Promise<HttpAnswer | Error> {
+  async #attempt(request: HttpRequest, call: Call): Promise<HttpResponse | Error> {
     if (!this.#semaphore.tryAcquire()) {
       await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
     }
@@ -319,7 +319,7 @@ export class RestClient {
     return AbortSignal.any(signal ? [signal, closing] : [closing]);
   }
 
-  #httpError({ statusCode, body }: HttpAnswer, { method, path }: RestRequest): ServiceError {
+  #httpError({ statusCode, body }: HttpResponse, { method, path }: RestRequest): ServiceError {
     const shown = this.#show(body);
     const isRedirect = statusCode >= 300 && statusCode < 400;
     const reason = isRedirect ? 'redirect' : shown.trim() === '' ? 'statusOnly' : 'status';
@@ -344,38 +344,38 @@ export class RestClient {
     return hideSecrets(text, this.#secrets());
   }
 
-  #noteFailure(error: unknown): void {
+  #setFailureState(error: unknown): void {
     if (!(error instanceof ServiceError)) {
       return;
     }
     if (error.code === 'LOGIN_FAILED') {
-      this.#enter({ name: 'refused', reason: reasonOf(error) });
+      this.#setState({ name: 'refused', reason: reasonOf(error) });
     } else if (error.code === 'NETWORK') {
-      this.#enter({ name: 'failing', reason: reasonOf(error) });
+      this.#setState({ name: 'failing', reason: reasonOf(error) });
     } else if (error.code === 'HTTP_ERROR') {
-      this.#enterAnswered(error);
+      this.#setResponseState(error);
     } else if (error.code === 'BAD_RESPONSE') {
-      this.#enter({ name: 'connected' });
+      this.#setState({ name: 'connected' });
     }
   }
 
   /** "No such device" is an answer of a service in good order; 429 and 5xx are not. */
-  #enterAnswered(error: ServiceError): void {
+  #setResponseState(error: ServiceError): void {
     const status = Number(error.cause.statusCode);
     const isFailing = status === 429 || status >= 500;
-    this.#enter(isFailing ? { name: 'failing', reason: reasonOf(error) } : { name: 'connected' });
+    this.#setState(isFailing ? { name: 'failing', reason: reasonOf(error) } : { name: 'connected' });
   }
 
   /** A call that was ended while it waited leaves no attempt that would follow. */
-  #settle(): void {
+  #restoreState(): void {
     if (this.#calls === 0 && !this.#isLoggingIn) {
-      this.#enter(this.#lasting);
+      this.#setState(this.#lastLasting);
     }
   }
 
-  #enter(state: RestState): void {
+  #setState(state: RestState): void {
     if (state.name !== 'connecting' && state.name !== 'waiting') {
-      this.#lasting = state;
+      this.#lastLasting = state;
     }
     const reason = 'reason' in state ? state.reason : undefined;
     const before = 'reason' in this.#state ? this.#state.reason : undefined;
@@ -400,17 +400,17 @@ interface Call {
 }
 
 /** Whether the service itself looked at the token and took it; a redirect, 429 or 5xx may come from before it. */
-function isAccepted({ statusCode }: HttpAnswer): boolean {
+function isAccepted({ statusCode }: HttpResponse): boolean {
   const isRefusal = statusCode >= 400 && statusCode < 500 && statusCode !== 429;
   return isRefusal || (statusCode >= 200 && statusCode < 300);
 }
 
 /** Whether what a DELETE was to remove is not there. */
-function isGone({ statusCode }: HttpAnswer, { method }: RestRequest): boolean {
+function isGone({ statusCode }: HttpResponse, { method }: RestRequest): boolean {
   return method === 'DELETE' && (statusCode === 404 || statusCode === 410);
 }
 
-function isSuccess({ statusCode }: HttpAnswer): boolean {
+function isSuccess({ statusCode }: HttpResponse): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 

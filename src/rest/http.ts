@@ -14,7 +14,7 @@ export interface HttpRequest {
   body?: string;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   statusCode: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
@@ -24,10 +24,10 @@ export interface HttpAnswer {
 }
 
 /** The largest body of a successful answer, bytes. */
-export const LARGEST_BODY = 16 * 1024 * 1024;
+export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of an error's body only the beginning is shown, so no more than this is kept. */
-const LARGEST_ERROR_BODY = 64 * 1024;
-const CONNECTIONS = 4;
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
+const MAX_CONNECTIONS = 4;
 
 /**
  * The sockets to one service. The parts of undici are taken one by one, because loading the package itself would replace
@@ -51,7 +51,7 @@ export class HttpAgent {
    * @throws NETWORK when no whole answer came in time, CLOSED when the signal is aborted
    *   or the agent is closed
    */
-  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
     this.#agent ??= this.#open();
     const agent = await this.#agent;
     if (signal?.aborted || this.#closed) {
@@ -83,7 +83,7 @@ export class HttpAgent {
       typeof buildConnector
     >[0]);
     return new AgentPart({
-      connections: CONNECTIONS,
+      connections: MAX_CONNECTIONS,
       // Our own clock runs over the whole call, undici's only over parts of it.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -101,11 +101,11 @@ function collect(
   request: HttpRequest,
   signal: AbortSignal | undefined,
   timeout: number,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
-    const settle = (outcome: HttpAnswer | ServiceError) => {
+    const settle = (outcome: HttpResponse | ServiceError) => {
       if (settled) {
         return;
       }
@@ -118,7 +118,7 @@ function collect(
         resolve(outcome);
       }
     };
-    const end = (outcome: HttpAnswer | ServiceError) => {
+    const end = (outcome: HttpResponse | ServiceError) => {
       settle(outcome);
       controller?.abort(new Error('not wanted any more'));
     };
@@ -127,7 +127,7 @@ function collect(
     const timer = setTimeout(() => end(fail('ETIMEDOUT')), timeout);
     signal?.addEventListener('abort', stop);
 
-    const answer: HttpAnswer = { statusCode: 0, headers: {}, body: '', isCut: false };
+    const answer: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = () => {
@@ -149,7 +149,7 @@ function collect(
         size += chunk.length;
         const isError = answer.statusCode > 299;
         chunks.push(chunk);
-        answer.isCut = size > (isError ? LARGEST_ERROR_BODY : LARGEST_BODY);
+        answer.isCut = size > (isError ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES);
         if (answer.isCut) {
           end(finish());
         }
@@ -163,7 +163,7 @@ function collect(
 
 /** Enough to show what it was; the rest need not live on in an error. */
 function firstOf(chunks: Buffer[]): Buffer[] {
-  return [Buffer.concat(chunks).subarray(0, LARGEST_ERROR_BODY)];
+  return [Buffer.concat(chunks).subarray(0, MAX_ERROR_BODY_BYTES)];
 }
 
 function textOf(chunks: Buffer[]): string {

@@ -8,7 +8,7 @@ export type Method = (typeof METHODS)[number];
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f]/;
-const LONGEST_NAME = 2000;
+const MAX_NAME_LENGTH = 2000;
 
 /**
  * Reads a device: a MAC address in any spelling, a REST id `bmac-…`, or a REST id of any other form that passes through
@@ -95,8 +95,8 @@ function readText(field: string, value: unknown): string {
   if (value.trim() === '') {
     throw invalidInput(field, value, 'missing');
   }
-  if (value.length > LONGEST_NAME) {
-    throw invalidInput(field, `${value.slice(0, 80)}…`, 'tooLong', { limit: LONGEST_NAME });
+  if (value.length > MAX_NAME_LENGTH) {
+    throw invalidInput(field, `${value.slice(0, 80)}…`, 'tooLong', { limit: MAX_NAME_LENGTH });
   }
   if (CONTROL.test(value)) {
     throw invalidInput(field, value, 'control');

@@ -1,10 +1,10 @@
 // A device list as flows ask for it: filtered, limited, with the next page on its way while one is in use.
 import { invalidInput } from '../errors.ts';
 import { readQuery } from './addresses.ts';
-import type { DevicePage } from './answers.ts';
 import type { RestClient } from './client.ts';
 import { createDeviceFilter, type DeviceFilterInput } from './filters.ts';
 import { devicePages } from './pages.ts';
+import type { DevicePage } from './responses.ts';
 import type { Device } from './types.ts';
 
 export interface ListOptions extends DeviceFilterInput {

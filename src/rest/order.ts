@@ -2,7 +2,7 @@
 import { unlessAborted } from './abort.ts';
 
 /** Keeps nothing of a key when nobody works on it; how many may wait is for the caller to limit. */
-export class Order {
+export class KeyedOrder {
   readonly #last = new Map<string, Promise<void>>();
 
   /** Keys that somebody works on or waits for. */

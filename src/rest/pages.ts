@@ -1,9 +1,9 @@
 // The device list, page by page, so that memory does not grow with the list.
 import { parseJson } from '../protocol/json.ts';
-import { type DevicePage, readDevicePage } from './answers.ts';
 import type { RestClient } from './client.ts';
 import { createRequest } from './endpoints.ts';
 import { ListProgress } from './progress.ts';
+import { type DevicePage, readDevicePage } from './responses.ts';
 
 export interface PageOptions {
   /** `MaxResults`: devices per page. */

@@ -1,6 +1,6 @@
 // Tells a device list that goes on from one that never ends, in memory that does not grow with the list.
 import { createHash } from 'node:crypto';
-import type { DevicePage } from './answers.ts';
+import type { DevicePage } from './responses.ts';
 
 /** Pages in a row that only bring devices that came before: a list may change while it is read. */
 const MAX_REPEATED_PAGES = 10;

@@ -1,7 +1,7 @@
 // When a call is worth another attempt, and how long to wait for it.
 import { ServiceError } from '../errors.ts';
 import { NetworkError } from './faults.ts';
-import type { HttpAnswer } from './http.ts';
+import type { HttpResponse } from './http.ts';
 
 /**
  * `repeatable`: doing it twice is doing it once (GET, PUT, DELETE, the login).
@@ -15,10 +15,10 @@ export function repeatOf(method: string): Repeat {
 
 const REPEATABLE_STATUS = new Set([429, 502, 503, 504]);
 const CAREFUL_STATUS = new Set([429, 503]);
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 30_000;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 30_000;
 /** A service that asks for more patience than this gets no further attempt from this call, and none too early either. */
-const LONGEST_RETRY_AFTER = 120_000;
+const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
  * @param outcome the answer, or what was thrown instead
@@ -26,13 +26,13 @@ const LONGEST_RETRY_AFTER = 120_000;
  * @returns milliseconds to wait before the next attempt; undefined: this is the end
  */
 export function retryDelay(
-  outcome: HttpAnswer | Error,
+  outcome: HttpResponse | Error,
   repeat: Repeat,
   attempt: number,
   now: number,
   random: () => number = Math.random,
 ): number | undefined {
-  const backoff = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * (1 + random() / 2);
+  const backoff = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (1 + random() / 2);
   if (outcome instanceof Error) {
     return repeat === 'repeatable' && isPassing(outcome) ? backoff : undefined;
   }
@@ -44,14 +44,14 @@ export function retryDelay(
   if (asked === undefined) {
     return backoff;
   }
-  return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, backoff);
+  return asked > MAX_RETRY_AFTER_MS ? undefined : Math.max(asked, backoff);
 }
 
 /**
  * Whether the service may have done what was asked although its answer did not come: the answer was lost on its way, or a
  * machine in between answered instead. With `Retry-After` a 503 says that nothing was done.
  */
-export function isLost(outcome: HttpAnswer | Error): boolean {
+export function isLost(outcome: HttpResponse | Error): boolean {
   if (outcome instanceof Error) {
     return outcome instanceof NetworkError && outcome.wasSent;
   }
@@ -67,7 +67,7 @@ function isPassing(error: Error): boolean {
 }
 
 /** Milliseconds from `Retry-After`, given in seconds or as a date; undefined when absent or unreadable. */
-function retryAfter({ headers }: HttpAnswer, now: number): number | undefined {
+function retryAfter({ headers }: HttpResponse, now: number): number | undefined {
   const value = headers['retry-after'];
   if (typeof value !== 'string') {
     return undefined;

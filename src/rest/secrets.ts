@@ -3,9 +3,9 @@
 const HIDDEN = '***';
 /** Anything shaped like a JSON web token: the service may echo one that we never received. */
 const TOKEN_SHAPE = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
-const SHOWN_LENGTH = 500;
+const MAX_SHOWN_LENGTH = 500;
 /** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
-const SEARCHED_LENGTH = 16_000;
+const MAX_SEARCHED_LENGTH = 16_000;
 
 /**
  * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON, percent-encoded,
@@ -24,13 +24,13 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
  * had to be cut before, its end goes too: it could be the first half of a secret.
  */
 export function showBody(body: string, secrets: readonly string[]): string {
-  const searched = body.slice(0, SEARCHED_LENGTH);
+  const searched = body.slice(0, MAX_SEARCHED_LENGTH);
   const hidden = hideSecrets(searched, secrets);
   if (searched.length === body.length) {
-    return hidden.slice(0, SHOWN_LENGTH);
+    return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
   const longest = Math.max(0, ...secrets.flatMap(spellings).map((spelling) => spelling.length));
-  return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, SHOWN_LENGTH);
+  return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
 function spellings(given: unknown): string[] {

@@ -20,9 +20,10 @@ const isEditor = (file: string): boolean =>
   file.startsWith('nodes/shared/editor/') || posix.basename(file).startsWith('editor');
 const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to === 'src/errors.ts';
 
-const SHARED_BY_ROOMS = /^src\/(protocol\/.*|errors|log|settings|seen)\.ts$/;
+/** Files of the engine that belong to no folder and import none. */
+const LEAVES = ['src/errors.ts', 'src/log.ts', 'src/settings.ts'];
 const PACKAGES: Record<string, RegExp> = {
-  mqtt: /^src\/mqtt\/(connection|gathered-writes)\.ts$/,
+  mqtt: /^src\/mqtt\/(connection|write-batch)\.ts$/,
   undici: /^src\/rest\/(http|undici-parts\.d)\.ts$/,
   semver: /^src\/rest\/versions\.ts$/,
 };
@@ -36,20 +37,15 @@ function objection(file: string, to: string): string | undefined {
   if (file.startsWith('src/') && to.startsWith('nodes/')) {
     return 'the engine knows nothing of the nodes';
   }
-  if (file.startsWith('src/protocol/') && !isPure(to)) {
+  if (/^src\/(protocol|collections)\//.test(file) && LEAVES.includes(to) && to !== 'src/errors.ts') {
     return 'the protocol is pure';
-  }
-  for (const room of ['src/mqtt/', 'src/rest/']) {
-    if (file.startsWith(room) && !to.startsWith(room) && !SHARED_BY_ROOMS.test(to)) {
-      return 'one room only';
-    }
   }
   if (!file.startsWith('nodes/')) {
     return undefined;
   }
   if (to.startsWith('src/')) {
-    const isDoor = isEditor(file) ? isPure(to) : to === 'src/index.ts';
-    return isDoor ? undefined : 'not a door of the engine';
+    const isAllowed = isEditor(file) ? isPure(to) : to === 'src/index.ts';
+    return isAllowed ? undefined : 'not exported for nodes';
   }
   if (to.startsWith(isEditor(file) ? 'nodes/shared/runtime/' : 'nodes/shared/editor/')) {
     return 'runtime and editor run in different places';
@@ -67,6 +63,33 @@ function objectionToPackage(file: string, to: string): string | undefined {
     return 'one file per foreign package';
   }
   return file.startsWith('src/') && to === 'node-red' ? 'the engine does not know Node-RED' : undefined;
+}
+
+/** Folder of a file of the engine, or its name where it lies in the root of `src/`. */
+const roomOf = (file: string): string => (file.split('/')[1] as string).replace(/\.ts$/, '');
+
+/** What each folder of the engine imports of the others, as the drawing shows it. */
+function importsByRoom(): Record<string, string[]> {
+  const rooms: Record<string, Set<string>> = {};
+  for (const file of sources.filter((name) => name.startsWith('src/') && name !== 'src/index.ts')) {
+    if (LEAVES.includes(file)) {
+      continue;
+    }
+    rooms[roomOf(file)] ??= new Set();
+    const others = importsOf(file).filter((to) => to.startsWith('src/') && !LEAVES.includes(to));
+    for (const to of others.map(roomOf).filter((name) => name !== roomOf(file))) {
+      rooms[roomOf(file)]?.add(to);
+    }
+  }
+  return Object.fromEntries(Object.entries(rooms).map(([name, others]) => [name, [...others].sort()]));
+}
+
+/** The drawing of the page: `mqtt ───► collections, protocol`. */
+function drawnImports(page: string): Record<string, string[]> {
+  const lines = [...page.matchAll(/^([a-z]+) ─+► ([a-z, ]+)$/gm)].filter(([, name]) => name !== 'test');
+  return Object.fromEntries(
+    lines.map(([, name, others = '']) => [name, others === 'nothing' ? [] : others.split(', ')]),
+  );
 }
 
 describe('docs/architecture.md', () => {
@@ -90,5 +113,10 @@ describe('docs/architecture.md', () => {
       }),
     );
     assert.deepEqual(wrong, []);
+  });
+
+  it('draws the imports between the folders of the engine', () => {
+    const page = readFileSync('docs/architecture.md', 'utf8');
+    assert.deepEqual(drawnImports(page), importsByRoom());
   });
 });

@@ -8,11 +8,14 @@ const END = '<!-- files: end -->';
 /** Folders of the map, in the order of the layers; those of one node stand together. */
 const SECTIONS = [
   'src',
+  'src/collections',
   'src/protocol',
   'src/protocol/reports',
   'src/protocol/operations',
-  'src/rest',
+  'src/network',
+  'src/reports',
   'src/mqtt',
+  'src/rest',
   'nodes/shared',
   'nodes/shared/runtime',
   'nodes/shared/editor',

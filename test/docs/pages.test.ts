@@ -13,7 +13,7 @@ const PAGES = [
 const read = (file: string): string => readFileSync(file, 'utf8');
 const strip = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 
-/** Paths in backticks, such as `src/mqtt/plan.ts` or `icons/`. */
+/** Paths in backticks, such as `src/reports/topic-filters.ts` or `icons/`. */
 function pathsOf(text: string): string[] {
   const spans = [...strip(text).matchAll(/`([^`\n]+)`/g)].map((match) => match[1] as string);
   return spans.filter((span) =>

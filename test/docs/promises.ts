@@ -1,7 +1,7 @@
 // Which test holds what docs/lifecycle.md says, sentence by sentence; `promises.test.ts` compares both.
 
 /**
- * The tests, by file (`mqtt/plan` is `test/mqtt/plan.test.ts`). A title is written as mocha shows it; `…` stands for
+ * The tests, by file (`mqtt/plan` is `test/reports/topic-filters.test.ts`). A title is written as mocha shows it; `…` stands for
  * anything in a part that the test fills in.
  */
 export type Holders = Readonly<Record<string, string | readonly string[]>>;
@@ -43,7 +43,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/service': 'leaves the broker when it is closed',
       },
     'subscription to reports | when a *report in* node wants them | when no node wants them any more': {
-      'mqtt/plan': 'subscribes only to heartbeats when only heartbeats are wanted',
+      'reports/topic-filters': 'subscribes only to heartbeats when only heartbeats are wanted',
       'mqtt/connection': 'drops subscriptions of an earlier deploy that nobody wants any more',
     },
     'subscription to the answers of a gateway | with the first request to this gateway | with the service, and with the connection; beyond 10 000 gateways those that have nothing to do are given back':
@@ -60,7 +60,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'list of devices, for pickers and labels | with the first question; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its answer was lost | with the service':
       {
-        devices: [
+        'rest/device-directory': [
           'asks nobody before the first question',
           'fetches the list once for all who wait, and keeps it for a minute',
         ],
@@ -80,26 +80,26 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'has one connection for all of its nodes, and another one after a deploy that restarts it',
     },
     'A topic filter that another one covers is not subscribed.': {
-      'mqtt/plan': 'drops a filter that a wider one covers',
+      'reports/topic-filters': 'drops a filter that a wider one covers',
     },
     'Two that cross are replaced by a wider one where that is still limited to a gateway or a device.': {
-      'mqtt/plan': 'replaces two filters of one gateway that cross by all of this gateway',
+      'reports/topic-filters': 'replaces two filters of one gateway that cross by all of this gateway',
     },
     'Else, as with a node for all heartbeats and a node for one gateway, both are subscribed: a wider one would bring the reports of the whole network.':
       {
-        'mqtt/plan':
+        'reports/topic-filters':
           'does not ask for the whole network because one node wants a kind and another one a gateway',
       },
     'Many brokers then send a report once for each of the two; the copies, which come one right after the other with the same content, are removed, so each node gets it once.':
       {
-        'mqtt/copies': [
+        'reports/copies': [
           'get each report once from a broker that delivers …, and nothing else is subscribed',
           'are recognised from the first on where the broker sends one for each subscription',
         ],
       },
     'In a shared group the wider filter is used, because there each of two overlapping filters can have another receiver.':
       {
-        'mqtt/copies':
+        'reports/copies':
           'ask for the whole network in a shared group, where every other way would double reports',
       },
     'An open *report in* panel shows what would pass.': {
@@ -107,16 +107,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     "What flows do not receive anyway is subscribed for it beside the flows' filters until the panel has 20 reports; then it rests for 5 seconds.":
       {
-        'mqtt/copies': [
+        'reports/copies': [
           'leaves the subscriptions of flows as they are, and asks for more beside them',
           'takes a sample of a busy network and gives the subscription back',
         ],
-        preview:
+        'reports/preview':
           'asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile',
       },
     "The flows' subscriptions stay as they are, and retained reports that come for the panel alone are not given to flows again.":
       {
-        'mqtt/copies': [
+        'reports/copies': [
           'brings no retained report to flows that they have had',
           'leaves the subscriptions of flows as they are, and asks for more beside them',
         ],
@@ -276,7 +276,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/closing': 'leaves no socket at a broker that has stopped reading',
     },
     'Reports of QoS 1 that were held are not acknowledged.': {
-      'mqtt/intake': 'releases what holds up the connection when it is dropped, without an acknowledgement',
+      'mqtt/inbound-queue':
+        'releases what holds up the connection when it is dropped, without an acknowledgement',
       'mqtt/losses':
         'and were not yet handed to a flow when Node-RED stops come again with a persistent session',
     },
@@ -287,10 +288,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
   },
   'Reports: what is lost and what is not': {
     'A report counts as delivered when it was handed to the flow.': {
-      'mqtt/intake': 'acknowledges a report of QoS 1 only when it was delivered',
+      'mqtt/inbound-queue': 'acknowledges a report of QoS 1 only when it was delivered',
     },
     'Only then is it acknowledged to the broker.': {
-      'mqtt/intake': 'acknowledges a report of QoS 1 only when it was delivered',
+      'mqtt/inbound-queue': 'acknowledges a report of QoS 1 only when it was delivered',
     },
     'the connection breaks for a while | reports of this time are lost | kept by the broker | lost': {
       'mqtt/losses': 'while the connection is broken are …, …',
@@ -310,12 +311,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'a deploy that leaves the service alone | kept | kept | kept, up to 64 MB': {
       'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
-      'mqtt/intake': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+      'mqtt/inbound-queue': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
     },
     'the flows are too slow | kept: the broker has to wait | kept: the broker has to wait | beyond 64 MB waiting, the oldest are lost; counted and shown':
       {
         'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
-        'mqtt/intake': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+        'mqtt/inbound-queue':
+          'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
         'faults/overload': 'cost some reports, which are counted, and no request',
       },
     'the payload cannot be read | goes to Catch nodes as `BAD_REPORT` | same | same': {
@@ -323,7 +325,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy that leaves the service alone; older ones are lost, counted and shown | same | same':
       {
-        labels: [
+        'reports/label-filter': [
           'are held up to 1 000, and up to 16 MB',
           'wait for the first list, also over a deploy that leaves the service alone',
         ],
@@ -351,7 +353,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'It knows a report again by device, kind, property, parent, value and sequence number (else time), within 10 seconds (`duplicateWindow`), up to 100 000 different reports in one such time.':
       {
-        'mqtt/duplicates': [
+        'reports/duplicates': [
           'lets a report with another … through',
           'compares by time where there is no seq',
           'lets the same report through again after the window',
@@ -373,7 +375,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'about the broker',
     'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, but not of another shared group.':
       {
-        'mqtt/leftovers': [
+        'mqtt/stale-subscriptions': [
           'gives back subscriptions to answers that nobody here has asked for',
           'gives back … to reports that nobody wants any more',
           'gives each report once, although the broker sends it for the old subscription too',
@@ -382,7 +384,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'With `persistent`, answers to requests are subscribed with QoS 0, so that the broker does not fill its queue with them while Node-RED is away.':
       {
-        'mqtt/leftovers':
+        'mqtt/stale-subscriptions':
           'lets the answers of others not fill the queue that the broker keeps for a killed process',
       },
     'They are given back when the service closes, and so is what an open panel has asked for.': {
@@ -398,16 +400,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
       },
     'A report of QoS 0 may be lost, and the newest is worth more to a rule than the oldest.': {
-      'mqtt/intake': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+      'mqtt/inbound-queue': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
     },
     'A burst is not an overload: up to 64 MB of waiting reports, some 180 000 of the usual size, none is lost.':
       {
-        'mqtt/intake': 'loses none of 180 000 reports of QoS 0 that come at once',
+        'mqtt/inbound-queue': 'loses none of 180 000 reports of QoS 0 that come at once',
         'mqtt/receiving': 'loses none of 50 000 reports of QoS 0 that come as fast as the socket takes them',
       },
     'In both cases flows get at most 500 reports at a time before others have their turn (50 after a start, then more), and fewer where that takes longer than 20 milliseconds, so requests still go through and memory stays bounded.':
       {
-        'mqtt/turns': [
+        'mqtt/turn-budget': [
           'begins small and grows by a quarter while flows are quick, up to 500 reports',
           'is halved while flows take longer than 20 ms, down to 10 reports',
         ],
@@ -493,7 +495,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'They take at most half of the places, so a long backfill does not block requests, and always have one, so requests do not block it.':
       {
-        'mqtt/outbox': [
+        'mqtt/send-queue': [
           'keeps acknowledgements in order and leaves half of the places to requests',
           'lets an acknowledgement through while requests would take every place',
         ],
@@ -552,7 +554,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
       },
     'A certificate that is not accepted is not tried again.': {
-      'rest/connection-test': 'does not try a certificate again that was not accepted',
+      'rest/probe': 'does not try a certificate again that was not accepted',
     },
     'At most 4 calls run at a time, the login among them.': {
       'rest/client': 'makes at most 4 calls at a time',
@@ -636,21 +638,21 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     '**Labels.** A *report in* node with labels asks for the device list every 300 seconds (`labelRefresh`).':
       {
-        'label-refresh': 'comes every 300 seconds, and not earlier',
+        'reports/label-refresh': 'comes every 300 seconds, and not earlier',
         'docs/promises': 'gives the defaults of settings that it names',
       },
     'Nodes share one list, also when they were deployed at different times.': {
-      'label-refresh': 'is one for all nodes, also such as were deployed at different times',
+      'reports/label-refresh': 'is one for all nodes, also such as were deployed at different times',
     },
     'Until the first list is there, the newest 1 000 reports are held.': {
-      labels: 'are held up to 1 000, and up to 16 MB',
+      'reports/label-filter': 'are held up to 1 000, and up to 16 MB',
     },
     'They were acknowledged to the broker, so they are gone when Node-RED is killed in this time.': {
-      labels: 'are acknowledged to the broker while they wait',
+      'reports/label-filter': 'are acknowledged to the broker while they wait',
     },
     'When the service cannot be asked later, the last known list holds, and it is asked again after 30 seconds at the latest.':
       {
-        'label-refresh': [
+        'reports/label-refresh': [
           'comes 30 seconds after one that failed, and the last known labels hold until then',
           'comes after a failure as soon as it always does, where that is sooner than 30 seconds',
         ],

@@ -4,13 +4,12 @@ import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
 import { createCatalogue } from '../../src/protocol/identifiers.ts';
 import { copyFields } from '../../src/protocol/json.ts';
-import { buildAck, buildRequest, type Operation } from '../../src/protocol/operations/index.ts';
+import { buildRequest, type Operation } from '../../src/protocol/operations/index.ts';
 import { appendQuery, readPath, readQuery } from '../../src/rest/addresses.ts';
 import { createDeviceFilter } from '../../src/rest/filters.ts';
 import { countCases } from './cases.ts';
 import { assertUnpolluted, madeOf, messages } from './hostile.ts';
 
-const catalogue = createCatalogue();
 const NAMES = [
   'gateway',
   'device',
@@ -23,7 +22,14 @@ const NAMES = [
   'accessType',
 ];
 const SAMPLE = ['gateway', 'device', 'identifier', 'form', 'time', 'value', 'ack'];
-const TEMPLATE = { time: '{{time}}', value: '{{value}}', text: 'of {{value}}', deep: [{ value: '{{ack}}' }] };
+const CONTEXT = {
+  catalogue: createCatalogue(),
+  ack: {
+    raw: 'ack',
+    decoded: 'ack-decoded',
+    payload: { time: '{{time}}', value: '{{value}}', text: 'of {{value}}', deep: [{ value: '{{ack}}' }] },
+  },
+};
 
 describe('messages of a flow made to break a node', function () {
   this.timeout(0);
@@ -39,7 +45,7 @@ describe('messages of a flow made to break a node', function () {
         120_000,
         fc.property(messages([...NAMES, 'publicKey', 'key'], usual), (input) => {
           refused(() => {
-            const { gateway, device, suffix, payload } = buildRequest(operation, madeOf(input), catalogue);
+            const { gateway, device, suffix, payload } = buildRequest(operation, madeOf(input), CONTEXT);
             assert.match(`${gateway}/${device}`, /^[0-9a-f]{12}\/[0-9a-f]{12}$/);
             assert.match(suffix, /^[a-z-]+(\/[0-9a-z-]+)?$/);
             assert.ok(JSON.stringify(payload).startsWith('{'));
@@ -56,11 +62,7 @@ describe('messages of a flow made to break a node', function () {
       140_000,
       fc.property(messages(SAMPLE, usual), (sample) => {
         refused(() => {
-          const { suffix, payload } = buildAck(
-            copyFields(madeOf(sample), 'report'),
-            { raw: 'ack', decoded: 'ack-decoded' },
-            TEMPLATE,
-          );
+          const { suffix, payload } = buildRequest('ack', copyFields(madeOf(sample), 'report'), CONTEXT);
           assert.equal(suffix.split('/').length, 2);
           assert.ok(JSON.stringify(payload).length > 0);
         });
@@ -143,14 +145,10 @@ const deep = (): object => JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20
 
 const ADDRESS = { gateway: 'c0141f68fc3d', identifier: '8800' };
 
-const write = (input: object) => buildRequest('write', { ...ADDRESS, ...input }, catalogue);
+const write = (input: object) => buildRequest('write', { ...ADDRESS, ...input }, CONTEXT);
 
 const acknowledge = (sample: object) =>
-  buildAck(
-    { ...ADDRESS, device: 'd00000000001', time: 'now', ...sample },
-    { raw: 'ack', decoded: 'ack-decoded' },
-    TEMPLATE,
-  );
+  buildRequest('ack', { ...ADDRESS, device: 'd00000000001', time: 'now', ...sample }, CONTEXT);
 
 /** Runs, and lets only INVALID_INPUT through, with a text that can be shown. */
 function refused(run: () => unknown): void {

@@ -3,23 +3,24 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
-import { Duplicates } from '../../src/mqtt/duplicates.ts';
-import { readReportFilter } from '../../src/mqtt/report-filter.ts';
-import { Reports } from '../../src/mqtt/reports.ts';
 import { Requests } from '../../src/mqtt/requests.ts';
+import { RecentActivity } from '../../src/network/recent-activity.ts';
 import { createCatalogue } from '../../src/protocol/identifiers.ts';
 import { parseJson } from '../../src/protocol/json.ts';
-import { buildRequest, readAnswer } from '../../src/protocol/operations/index.ts';
+import { buildRequest, readResponse } from '../../src/protocol/operations/index.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
-import { readDevicePage, readToken } from '../../src/rest/answers.ts';
+import { Duplicates } from '../../src/reports/duplicates.ts';
+import { compileCriteria } from '../../src/reports/report-filter.ts';
+import { Reports } from '../../src/reports/reports.ts';
 import { createDeviceFilter } from '../../src/rest/filters.ts';
-import { Seen } from '../../src/seen.ts';
+import { readDevicePage, readToken } from '../../src/rest/responses.ts';
 import { ALL } from '../session.ts';
 import { countCases } from './cases.ts';
 import { assertUnpolluted, payloads, reports, reportTopics } from './hostile.ts';
 
 const catalogue = createCatalogue();
+const requestContext = { catalogue, ack: { raw: 'ack', decoded: 'ack-decoded', payload: {} } };
 const topics = createTopics('');
 
 describe('messages made to break the reader', function () {
@@ -31,9 +32,9 @@ describe('messages made to break the reader', function () {
   it('become a report each, or BAD_REPORT, for every subscriber', async () => {
     const warnings: string[] = [];
     const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
-    const dispatcher = new Reports(topics, catalogue, new Seen(catalogue), log);
+    const dispatcher = new Reports(topics, catalogue, new RecentActivity(catalogue), log);
     const got: (Report | ServiceError)[] = [];
-    const route = readReportFilter(ALL, catalogue)!;
+    const route = compileCriteria(ALL, catalogue)!;
     const duplicates = new Duplicates(10_000);
     const listener = {
       report(report: Report) {
@@ -69,12 +70,12 @@ describe('messages made to break the reader', function () {
   });
 
   it('are an answer, or an error with a code', async () => {
-    const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8810' }, catalogue);
+    const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8810' }, requestContext);
     await cases.check(
       500,
       150_000,
       fc.property(payloads, fc.boolean(), (payload, decode) => {
-        coded(() => readAnswer(request, parseJson(payload), catalogue, decode));
+        coded(() => readResponse(request, parseJson(payload), catalogue, decode));
       }),
     );
   });
@@ -92,9 +93,9 @@ describe('messages made to break the reader', function () {
           releaseFilter() {},
           isFilterActive: () => true,
         });
-        const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, catalogue);
+        const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, requestContext);
         const { signal } = new AbortController();
-        const options = { timeout: 1_000, signal, lane: 'request', awaitAnswer: true } as const;
+        const options = { timeout: 1_000, signal, trafficClass: 'request', awaitResponse: true } as const;
         const pending = requests.send(request, options).catch(() => {});
         const parsed = topics.parseResponse('mt/gateway/c0141f68fc3d/response/c0141f68fc3d/read/8001')!;
         requests.receive(parsed, Buffer.from(payload), retained);

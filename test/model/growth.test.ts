@@ -118,7 +118,7 @@ describe('the time for what waits', function () {
       };
       session.subscribe(ALL, { report, error() {} });
       await reached(session, 'connected');
-      session.hold();
+      session.pauseReports();
       for (const number of counting(count)) {
         broker.publish(
           `mt/gateway/${GATEWAY}/device/${mac('d', number)}/heartbeat`,
@@ -127,7 +127,7 @@ describe('the time for what waits', function () {
         );
       }
       await turn();
-      session.release();
+      session.resumeReports();
       await broker.until(() => delivered === count);
     },
   };

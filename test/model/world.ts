@@ -114,7 +114,7 @@ export class World {
 
   hold(): void {
     this.isSteady = false;
-    this.session.hold();
+    this.session.pauseReports();
     if (this.isHeld) {
       return;
     }
@@ -124,7 +124,7 @@ export class World {
 
   release(): void {
     this.#endHold();
-    this.session.release();
+    this.session.resumeReports();
   }
 
   /** A gateway publishes; `number` again for a report that another gateway has heard too. */

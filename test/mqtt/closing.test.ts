@@ -24,7 +24,7 @@ describe('closing a session', () => {
     const session = bench.open();
     session.subscribe(ALL, new Collector());
     await reached(session, 'connected');
-    session.hold();
+    session.pauseReports();
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
     const failed = session.request('apiversion', { gateway: G }, { signal }).catch((error) => error.code);
     await session.close();
@@ -72,7 +72,7 @@ describe('closing a session', () => {
     await Promise.all(sessions.map((session) => reached(session, 'connected')));
     const [leaving] = sessions;
     // One report is held and not acknowledged, and a request is under way.
-    leaving!.hold();
+    leaving!.pauseReports();
     broker.options.withhold = ['puback'];
     void leaving!.request('apiversion', { gateway: G }, { signal }).catch(() => undefined);
     await broker.next('publish');
@@ -92,7 +92,7 @@ describe('closing a session', () => {
     broker.options.withhold = ['puback'];
     void session.request('apiversion', { gateway: G }, { signal }).catch(() => undefined);
     await broker.next('publish');
-    session.hold();
+    session.pauseReports();
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
     broker.release('puback');
     // Both leave in one piece, and are read, before the broker ends the connection.

@@ -258,11 +258,11 @@ describe('the broker connection', () => {
     const collector = new Collector();
     holding.subscribe(ALL, collector);
     await reached(holding, 'connected');
-    holding.hold();
+    holding.pauseReports();
     broker.publish(HEARTBEAT, { time: TIME, seq: 1, status: 0 });
     // MQTT.js alone gives up after one and a half times the keep alive without an answer.
     await broker.until(() => broker.packets('pingreq').length === 5);
-    holding.release();
+    holding.resumeReports();
     await collector.until(({ reports }) => reports.length === 1);
     assert.equal(broker.connections.length, 1);
     await holding.close();

@@ -6,7 +6,7 @@ interface Item extends InFlightItem {
   name: string;
 }
 
-const item = (name: string): Item => ({ name, id: '', place: -1 });
+const item = (name: string): Item => ({ name, id: '', slot: -1 });
 
 function added(names: string[]): { flights: InFlight<Item>; items: Item[] } {
   const flights = new InFlight<Item>();

@@ -104,11 +104,11 @@ describe('reports that come', () => {
       const session = bench.open({ ...settings, clientId });
       const leave = session.subscribe(ALL, new Collector());
       await reached(session, 'connected');
-      session.hold();
+      session.pauseReports();
       leave();
       upTo(300).forEach(publish);
       session.subscribe(ALL, collector);
-      session.release();
+      session.resumeReports();
       await collector.until(({ reports }) => reports.length === 300);
       assert.deepEqual(numbersOf(collector), upTo(300));
     });
@@ -120,7 +120,7 @@ describe('reports that come', () => {
   ] as const) {
     it(`and were not yet handed to a flow when Node-RED stops ${how}`, async () => {
       const session = await listen({ persistent }, new Collector());
-      session.hold();
+      session.pauseReports();
       upTo(3).forEach(publish);
       await session.close();
       const collector = new Collector();
@@ -136,12 +136,12 @@ describe('reports that come', () => {
     broker.options.maxInFlight = 20;
     const collector = new Collector();
     const session = await listen({}, collector);
-    session.hold();
+    session.pauseReports();
     upTo(1_000).forEach(publish);
     await turn();
     const kept = broker.sessions.get(clientId);
     assert.deepEqual([kept?.unacknowledged.length, kept?.queued.length], [20, 980]);
-    session.release();
+    session.resumeReports();
     await collector.until(({ reports }) => reports.length === 1_000);
     assert.deepEqual(numbersOf(collector), upTo(1_000));
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
 import type { Logger } from '../../src/log.ts';
-import { confirmed, NotConfirmed } from '../../src/mqtt/confirmation.ts';
+import { NoBrokerResponse, withResponseTimeout } from '../../src/mqtt/broker-response.ts';
 import { Subscriptions } from '../../src/mqtt/subscriptions.ts';
 import { Session } from '../../src/session.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
@@ -19,10 +19,10 @@ describe('subscriptions', () => {
     const log = createLog();
     const [tries, waits]: [string[][], number[]] = [[], []];
     let isHealed = (): void => {};
-    const healed = new Promise<void>((resolve) => {
+    const recovered = new Promise<void>((resolve) => {
       isHealed = resolve;
     });
-    const events = { refused() {}, synced() {}, healed: () => isHealed() };
+    const events = { refused() {}, synced() {}, recovered: () => isHealed() };
     const backoff = { next: () => waits.push(waits.length) && 1, reset: () => void waits.push(-1) };
     const subscriptions = new Subscriptions(false, log, events, backoff);
     subscriptions.change(filters, 1);
@@ -37,7 +37,7 @@ describe('subscriptions', () => {
       'session',
       true,
     );
-    await healed;
+    await recovered;
     assert.deepEqual(tries, [filters, filters, filters]);
     assert.deepEqual(waits, [0, 1, -1]);
     assert.equal(log.warnings.length, 2);
@@ -81,7 +81,7 @@ describe('a subscription that the broker does not answer', () => {
   it('is given up when the broker has answered a later ping', async () => {
     bench.broker.options.withhold = ['suback'];
     const one = await client(1);
-    await assert.rejects(confirmed(one, one.subscribeAsync('a'), 10), NotConfirmed);
+    await assert.rejects(withResponseTimeout(one, one.subscribeAsync('a'), 10), NoBrokerResponse);
     assert.equal(one.listenerCount('packetreceive'), 0);
     assert.ok(bench.broker.packets('pingreq').length > 0);
     await one.endAsync(true);
@@ -90,7 +90,7 @@ describe('a subscription that the broker does not answer', () => {
   it('is waited for as long as pings wait, too: its answer may stand behind a flood', async () => {
     bench.broker.options.withhold = ['suback', 'pingresp'];
     const one = await client(1);
-    const granted = confirmed(one, one.subscribeAsync('a'), 10);
+    const granted = withResponseTimeout(one, one.subscribeAsync('a'), 10);
     await bench.broker.next('pingreq');
     bench.broker.release();
     assert.deepEqual(
@@ -105,13 +105,13 @@ describe('a subscription that the broker does not answer', () => {
     const log = createLog();
     const [tries, refused]: [string[][], string[]] = [[], []];
     let isHealed = (): void => {};
-    const healed = new Promise<void>((resolve) => {
+    const recovered = new Promise<void>((resolve) => {
       isHealed = resolve;
     });
     const events = {
       refused: (_: string, why: string) => void refused.push(why),
       synced() {},
-      healed: () => isHealed(),
+      recovered: () => isHealed(),
     };
     const subscriptions = new Subscriptions(false, log, events, { next: () => 1, reset() {} });
     const settledOnes: boolean[] = [];
@@ -122,19 +122,19 @@ describe('a subscription that the broker does not answer', () => {
         subscribe: async (wanted) => {
           tries.push(Object.keys(wanted));
           if (tries.length === 1) {
-            throw new NotConfirmed();
+            throw new NoBrokerResponse();
           }
           return Object.entries(wanted).map(([topic, { qos }]) => ({ topic, qos }));
         },
         unsubscribe: async () => {
-          throw new NotConfirmed();
+          throw new NoBrokerResponse();
         },
       },
       'session',
       true,
     );
     subscriptions.change(['b'], 1);
-    await healed;
+    await recovered;
     assert.deepEqual(tries, [['a'], ['b'], ['a']]);
     assert.deepEqual([settledOnes, refused], [[true], ['no answer']]);
     assert.match(log.warnings[0] ?? '', /does not answer the subscription a/);

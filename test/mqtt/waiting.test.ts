@@ -24,7 +24,10 @@ import {
 
 const { signal } = new AbortController();
 const topics = createTopics('');
-const catalogue = createCatalogue();
+const requestContext = {
+  catalogue: createCatalogue(),
+  ack: { raw: 'ack', decoded: 'ack-decoded', payload: {} },
+};
 
 /** Requests over a connection that does what a test says. */
 class Line implements RequestTransport {
@@ -71,8 +74,14 @@ class Line implements RequestTransport {
   }
 
   send(gateway: string, options: Partial<SendOptions> = {}): Promise<unknown> {
-    const request = buildRequest('apiversion', { gateway }, catalogue);
-    const given = { timeout: 60_000, signal, lane: 'request', awaitAnswer: true, ...options } as const;
+    const request = buildRequest('apiversion', { gateway }, requestContext);
+    const given = {
+      timeout: 60_000,
+      signal,
+      trafficClass: 'request',
+      awaitResponse: true,
+      ...options,
+    } as const;
     return this.requests.send(request, given);
   }
 
@@ -84,7 +93,7 @@ class Line implements RequestTransport {
 
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
-    () => 'answered',
+    () => 'responded',
     ({ code }: ServiceError) => code,
   );
 
@@ -115,7 +124,7 @@ describe('many waiting requests', () => {
       for (let at = 0; at < line.ids.length; at++) {
         line.answer(line.ids[at]);
       }
-      assert.deepEqual([...new Set(await Promise.all(outcomes))], ['answered']);
+      assert.deepEqual([...new Set(await Promise.all(outcomes))], ['responded']);
     }));
 
   it('that expire cost time in proportion to their number, sent or not', () =>
@@ -124,7 +133,7 @@ describe('many waiting requests', () => {
         const line = new Line(1_000_000);
         line.isGranted = isGranted;
         const outcomes = Array.from({ length: count }, (_, i) =>
-          codeOf(line.send(G, { timeout: 1 + (i % 50), lane: 'ack' })),
+          codeOf(line.send(G, { timeout: 1 + (i % 50), trafficClass: 'ack' })),
         );
         const codes = [...new Set(await Promise.all(outcomes))];
         assert.deepEqual(codes, [isGranted ? 'TIMEOUT' : 'NOT_CONNECTED']);
@@ -146,10 +155,10 @@ describe('many waiting requests', () => {
     growsLikeTheirNumber(async (count) => {
       const acknowledgements = new Acknowledgements<number>();
       let answer = (_: number): void => {};
-      const answered = new Promise<number>((resolve) => {
+      const responded = new Promise<number>((resolve) => {
         answer = resolve;
       });
-      const sending = { sent: answered, delivered: answered, answered };
+      const sending = { sent: responded, delivered: responded, responded };
       const limits = {
         signal: new AbortController().signal,
         timeout: 60_000,
@@ -175,7 +184,7 @@ describe('many waiting requests', () => {
     assert.deepEqual(line.ids, []);
     const late = codeOf(line.send(G));
     line.answer(line.ids[0]);
-    assert.equal(await late, 'answered');
+    assert.equal(await late, 'responded');
   });
 
   it('of acknowledgements that need no answer leave one after the other, however many, without depth', async () => {
@@ -185,8 +194,8 @@ describe('many waiting requests', () => {
     const sent = Array.from({ length: 20_000 }, (_, i) =>
       codeOf(
         line.send(G, {
-          lane: 'ack',
-          awaitAnswer: false,
+          trafficClass: 'ack',
+          awaitResponse: false,
           timeout: 20,
           delivered: () => void delivered.push(i),
         }),
@@ -201,12 +210,12 @@ describe('many waiting requests', () => {
   it('keep the answers of at most 10 000 acknowledgements that nobody waits for', async () => {
     const line = new Line(1);
     const outcomes = Array.from({ length: 10_001 }, () =>
-      codeOf(line.send(G, { lane: 'ack', awaitAnswer: false })),
+      codeOf(line.send(G, { trafficClass: 'ack', awaitResponse: false })),
     );
     assert.ok(line.requests.idle);
     assert.equal(await outcomes[10_000], 'TIMEOUT');
     line.answer(line.ids[9_999]);
-    assert.equal(await outcomes[9_999], 'answered');
+    assert.equal(await outcomes[9_999], 'responded');
     line.requests.close();
   });
 
@@ -214,8 +223,8 @@ describe('many waiting requests', () => {
     this.timeout(60_000);
     const line = new Line(8, 2);
     line.isGranted = false;
-    const request = buildRequest('apiversion', { gateway: G }, catalogue);
-    const options = { timeout: 60_000, signal, lane: 'ack', awaitAnswer: true } as const;
+    const request = buildRequest('apiversion', { gateway: G }, requestContext);
+    const options = { timeout: 60_000, signal, trafficClass: 'ack', awaitResponse: true } as const;
     const acks = Array.from({ length: 100_001 }, () => codeOf(line.requests.send(request, options)));
     assert.equal(await acks.at(-1), 'QUEUE_FULL');
     const asked = [G, G2, G].map((gateway) => codeOf(line.send(gateway)));
@@ -236,12 +245,12 @@ describe('many waiting requests', () => {
     for (let i = 1; i <= 10_000; i++) {
       const done = codeOf(line.send(mac(i)));
       line.answer(line.ids.at(-1), mac(i));
-      assert.equal(await done, 'answered');
+      assert.equal(await done, 'responded');
     }
     assert.deepEqual(line.released, [responseFilter(mac(1))]);
     assert.equal(line.requests.filters().length, 10_000);
     line.answer(line.ids[0], mac(0));
-    assert.equal(await waiting, 'answered');
+    assert.equal(await waiting, 'responded');
   });
 });
 
@@ -256,7 +265,7 @@ describe('the requests of a node that closes', () => {
     assert.deepEqual(await Promise.all(outcomes), ['CLOSED', 'CLOSED', 'CLOSED']);
     assert.equal(line.ids.length, 2);
     line.answer(line.ids[1]);
-    assert.equal(await other, 'answered');
+    assert.equal(await other, 'responded');
   });
 
   it('leave no listener at its signal when the service closes first', async () => {
@@ -281,7 +290,7 @@ describe('deadlines', () => {
     const deadlines = new Deadlines((now) => {
       looks.push(now);
       isOver();
-      return { next: Number.POSITIVE_INFINITY, looked: 0 };
+      return { next: Number.POSITIVE_INFINITY, checked: 0 };
     });
     deadlines.add(performance.now() + 3e9);
     deadlines.add(first);
@@ -389,7 +398,7 @@ describe('the same sample acknowledged twice', () => {
     const send = () => ({
       sent: Promise.resolve(),
       delivered: Promise.resolve(),
-      answered: Promise.resolve(++sent),
+      responded: Promise.resolve(++sent),
     });
     for (let i = 0; i < 100_001; i++) {
       void acknowledgements.once(`${i}`, false, send);

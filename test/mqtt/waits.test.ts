@@ -229,7 +229,7 @@ describe('waits of the MQTT half', () => {
     const collector = new Collector();
     session.subscribe(ALL, collector);
     await reached(session, 'connected');
-    session.hold();
+    session.pauseReports();
     for (let n = 0; n < 3; n++) {
       bench.broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 0 });
     }
@@ -246,7 +246,7 @@ describe('waits of the MQTT half', () => {
     const collector = new Collector();
     session.subscribe(ALL, collector);
     await reached(session, 'connected');
-    session.hold();
+    session.pauseReports();
     const body = { time: '', seq: 1, padding: 'x'.repeat(1_000_000) };
     const overloaded = reached(session, 'overloaded');
     for (let n = 0; n < 80; n++) {
@@ -255,7 +255,7 @@ describe('waits of the MQTT half', () => {
     await overloaded;
     answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
     await session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 });
-    session.release();
+    session.resumeReports();
     await collector.until(({ reports }) => reports.at(-1)?.n === 79);
     tick(9.999);
     assert.equal(session.state.mqtt.name, 'overloaded');

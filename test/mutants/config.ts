@@ -8,14 +8,17 @@ export interface Room {
 
 // The table in the docs first: it is quick and notices whatever changes in the catalogue.
 const PROTOCOL = ['test/docs/protocol.test.ts', 'test/protocol/*.test.ts'];
-const REST = ['test/rest/*.test.ts', 'test/devices.test.ts'];
-const MQTT = ['test/mqtt/*.test.ts', 'test/session.test.ts', 'test/labels.test.ts'];
+const REST = ['test/rest/*.test.ts'];
+const MQTT = ['test/mqtt/*.test.ts', 'test/reports/*.test.ts', 'test/session.test.ts'];
 
 /** The first room whose folder a file lies in is its own. */
 export const ROOMS: readonly Room[] = [
   { folder: 'src/protocol', specs: PROTOCOL },
   { folder: 'src/rest', specs: REST },
   { folder: 'src/mqtt', specs: MQTT },
+  { folder: 'src/reports', specs: MQTT },
+  { folder: 'src/network', specs: ['test/network/*.test.ts'] },
+  { folder: 'src/collections', specs: ['test/collections/*.test.ts'] },
   { folder: 'src', specs: [...MQTT, ...REST] },
 ];
 
@@ -25,26 +28,26 @@ export function roomOf(file: string): Room {
 
 /** Need neither broker nor session: the test file of their name judges them alone, in a twentieth of the time. */
 const ALONE: readonly string[] = [
-  'src/devices.ts',
+  'src/rest/device-directory.ts',
   'src/errors.ts',
   'src/mqtt/address.ts',
   'src/mqtt/backoff.ts',
-  'src/mqtt/dispatch.ts',
-  'src/mqtt/duplicates.ts',
-  'src/mqtt/gathered-writes.ts',
+  'src/reports/dispatch.ts',
+  'src/reports/duplicates.ts',
+  'src/mqtt/write-batch.ts',
   'src/mqtt/in-flight.ts',
-  'src/mqtt/outbox.ts',
-  'src/mqtt/plan.ts',
-  'src/mqtt/report-filter.ts',
-  'src/mqtt/turns.ts',
-  'src/protocol/known-topics.ts',
+  'src/mqtt/send-queue.ts',
+  'src/reports/topic-filters.ts',
+  'src/reports/report-filter.ts',
+  'src/mqtt/turn-budget.ts',
+  'src/collections/topic-cache.ts',
   'src/rest/abort.ts',
   'src/rest/addresses.ts',
-  'src/rest/answers.ts',
+  'src/rest/responses.ts',
   'src/rest/auth.ts',
   'src/rest/calls.ts',
   'src/rest/client.ts',
-  'src/rest/connection-test.ts',
+  'src/rest/probe.ts',
   'src/rest/device-index.ts',
   'src/rest/endpoints.ts',
   'src/rest/faults.ts',
@@ -58,8 +61,8 @@ const ALONE: readonly string[] = [
   'src/rest/secrets.ts',
   'src/rest/semaphore.ts',
   'src/rest/versions.ts',
-  'src/preview.ts',
-  'src/seen.ts',
+  'src/reports/preview.ts',
+  'src/network/recent-activity.ts',
 ];
 
 export function specsOf(file: string): readonly string[] {

@@ -159,7 +159,7 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   async 'overloaded, … lost'({ broker, run }) {
     const flow = await run();
     await allShow(flow, ['report in'], 'connected');
-    sessionOf(flow).hold();
+    sessionOf(flow).pauseReports();
     const large = JSON.stringify({ ...heartbeat(1), padding: 'x'.repeat(8_000_000) });
     for (let n = 0; n < 10; n++) {
       broker.publish(reportTopic('heartbeat'), large, { qos: 0 });

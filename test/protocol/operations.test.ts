@@ -11,7 +11,7 @@ import {
   OPERATIONS,
   type Operation,
   type RequestInput,
-  readAnswer,
+  readResponse,
 } from '../../src/protocol/operations/index.ts';
 
 const G = 'c0141f68fc3d';
@@ -19,8 +19,10 @@ const D = 'd0141f00a1b2';
 const SECRET = 'not hex, but secret';
 const catalogue = createCatalogue();
 
+const context = { catalogue, ack: { raw: 'ack', decoded: 'ack-decoded', payload: { time: '{{time}}' } } };
+
 const build = (operation: Operation, input: RequestInput): BuiltRequest =>
-  buildRequest(operation, { gateway: G, device: D, ...input }, catalogue);
+  buildRequest(operation, { gateway: G, device: D, ...input }, context);
 
 function codeOf(run: () => unknown): { code: string; cause: Record<string, unknown>; message: string } {
   try {
@@ -169,7 +171,7 @@ describe('a request', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   const BAD_MACS = ['x', `${G}0`, '+', '#', '../..', `${G}/x`, 12, {}, [G], true];
-  const BAD: [operation: Operation, field: keyof RequestInput, values: unknown[], input?: RequestInput][] = [
+  const BAD: [operation: Operation, field: string, values: unknown[], input?: RequestInput][] = [
     ['apiversion', 'gateway', [undefined, null, '', ...BAD_MACS]],
     ['read', 'gateway', [undefined, null, '', ...BAD_MACS]],
     // A look-up in vain must not become a request to the gateway.
@@ -218,8 +220,8 @@ describe('a request', () => {
     ['write', 'ext', ['ab', 5, ['ab'], { a: Number.NaN }], { identifier: 'own', value: 1 }],
   ];
   for (const [operation, field, values, input] of BAD) {
-    const context = input ? ` with ${JSON.stringify(input)}` : '';
-    it(`to ${operation}${context} is refused for a bad ${field}`, () => {
+    const circumstances = input ? ` with ${JSON.stringify(input)}` : '';
+    it(`to ${operation}${circumstances} is refused for a bad ${field}`, () => {
       for (const value of values) {
         assertField(() => build(operation, { identifier: '8800', ...input, [field]: value }), field);
       }
@@ -284,12 +286,10 @@ describe('a request', () => {
 });
 
 describe('an acknowledgement', () => {
-  const NAMES = { raw: 'ack', decoded: 'ack-decoded' };
-  const TEMPLATE = { time: '{{time}}' };
   const T = '2020-12-08T08:10:08.880Z';
   const sample = { gateway: G, device: D, identifier: '8800', form: 'raw', time: T, value: 46.6 };
-  const ack = (input: Record<string, unknown>, template: Record<string, unknown> = TEMPLATE): BuiltRequest =>
-    buildAck({ ...sample, ...input }, NAMES, template);
+  const ack = (input: Record<string, unknown>, payload = context.ack.payload as Record<string, unknown>) =>
+    buildRequest('ack', { ...sample, ...input }, { catalogue, ack: { ...context.ack, payload } });
 
   it('of a raw sample names its identifier and time', () => {
     assert.deepEqual(ack({}), {
@@ -347,9 +347,9 @@ describe('an acknowledgement', () => {
 
   it('is refused for a name of its operation that no topic can carry', () => {
     for (const name of ['', '.', '..', 'a/b', '+', '#', 'a\0', ['a'], null, 5, 'x'.repeat(201)]) {
-      const names = { raw: name as string, decoded: name as string };
-      assertField(() => buildAck({ ...sample, form: 'raw' }, names, {}), 'ackOperation');
-      assertField(() => buildAck({ ...sample, form: 'decoded' }, names, {}), 'ackDecodedOperation');
+      const settings = { raw: name as string, decoded: name as string, payload: {} };
+      assertField(() => buildAck({ ...sample, form: 'raw' }, settings), 'ackOperation');
+      assertField(() => buildAck({ ...sample, form: 'decoded' }, settings), 'ackDecodedOperation');
     }
   });
 
@@ -371,8 +371,8 @@ describe('an acknowledgement', () => {
 
 describe('an answer', () => {
   const OK = { time: 't', status: 0, responseTime: 12, origin: 1 };
-  const read = (request: BuiltRequest, body: unknown, decode = true): ReturnType<typeof readAnswer> =>
-    readAnswer(request, body, catalogue, decode);
+  const read = (request: BuiltRequest, body: unknown, decode = true): ReturnType<typeof readResponse> =>
+    readResponse(request, body, catalogue, decode);
   const raw = () => build('read', { identifier: '8800' });
 
   it('to a raw read is decoded, and says what was received', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { removeLabel, rename } from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
-import { Order } from '../../src/rest/order.ts';
+import { KeyedOrder } from '../../src/rest/order.ts';
 import { createClient, json, startServer, type TestServer } from './server.ts';
 
 const MAC = 'c0141f68fc3d';
@@ -97,7 +97,7 @@ describe('changes of one device', () => {
 
   it('leave nothing behind when they have ended', async () => {
     await begin(200);
-    const order = new Order();
+    const order = new KeyedOrder();
     await Promise.allSettled([
       order.run('a', NEVER, async () => 1),
       order.run('a', NEVER, async () => assert.fail()),

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
-import type { HttpAnswer } from '../../src/rest/http.ts';
+import type { HttpResponse } from '../../src/rest/http.ts';
 import { isLost, repeatOf, retryDelay } from '../../src/rest/retry.ts';
 
 const NOW = Date.parse('2026-11-21T03:00:00Z');
 const least = () => 0;
-const answerOf = (statusCode: number, headers: HttpAnswer['headers'] = {}): HttpAnswer => ({
+const answerOf = (statusCode: number, headers: HttpResponse['headers'] = {}): HttpResponse => ({
   statusCode,
   headers,
   body: '',
@@ -104,7 +104,7 @@ describe('retries', () => {
   }
 
   /** What says nothing that can be read says nothing of what was done either. */
-  function isUnreadable({ headers }: HttpAnswer): boolean {
+  function isUnreadable({ headers }: HttpResponse): boolean {
     const value = headers['retry-after'];
     return value !== '0' && !(typeof value === 'string' && value.startsWith('Sat,'));
   }
@@ -123,7 +123,7 @@ describe('retries', () => {
 });
 
 describe('an answer is lost', () => {
-  const ROWS: [string, HttpAnswer | Error, boolean][] = [
+  const ROWS: [string, HttpResponse | Error, boolean][] = [
     ['with 502', answerOf(502), true],
     ['with 504', answerOf(504), true],
     ['with 503', answerOf(503), true],

@@ -1,6 +1,6 @@
 // What the nodes that ask a gateway do alike: the request that a message asks for, and the message its response becomes.
 import type { NodeMessageInFlow } from 'node-red';
-import type { Answer, Session } from '../../../src/index.ts';
+import type { RequestResult, Session } from '../../../src/index.ts';
 import { readNumber } from '../defaults.ts';
 import { KEY_CREDENTIALS, type KeyCredentials, type RequestConfig } from '../request-config.ts';
 import { checkTimeout } from './env.ts';
@@ -22,7 +22,7 @@ interface RequestHandlerOptions<Name extends string> extends FieldOptions<Name> 
   /** The typed fields that the operation takes. */
   names: readonly Name[];
   /** What the message gets besides the response and where it came from. */
-  outputOf?(answer: Answer): object;
+  outputOf?(answer: RequestResult): object;
 }
 
 /** Sends a request for every message, and the message on with the response. */

@@ -5,27 +5,26 @@ import { isHexId } from '../identifier-text.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import { fitsTopic } from '../topics.ts';
 import { readForm } from './identifier.ts';
-import { type BuiltRequest, DEFAULT_PRIORITY, isGiven, readMac } from './request.ts';
+import { type BuiltRequest, DEFAULT_PRIORITY, isGiven, type RequestInput, readMac } from './request.ts';
 
-export interface AckNames {
+/** Settings of the service: how samples are acknowledged. */
+export interface AckSettings {
+  /** Operation for samples in raw form. */
   raw: string;
+  /** Operation for samples in decoded form. */
   decoded: string;
+  /** The payload without `id`: `{{field}}` in its texts is replaced by the sample's field. */
+  payload: Record<string, unknown>;
 }
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /**
  * The acknowledgement of a sample.
  * @param sample a report, or fields given by the user: gateway, device, identifier, form, time
- * @param names the operations' names
- * @param template the payload without `id`: `{{field}}` in its texts is replaced by the sample's field
  * @throws ServiceError `INVALID_INPUT`
  */
-export function buildAck(
-  sample: Record<string, unknown>,
-  names: AckNames,
-  template: Record<string, unknown>,
-): BuiltRequest {
+export function buildAck(sample: RequestInput, settings: AckSettings): BuiltRequest {
   for (const field of ['gateway', 'device', 'identifier', 'time']) {
     if (!isGiven(sample[field])) {
       throw invalidInput(field, sample[field], 'missing');
@@ -34,8 +33,8 @@ export function buildAck(
   if (typeof sample.time !== 'string') {
     throw invalidInput('time', sample.time, 'notText');
   }
-  if (sample.time.length > LONGEST) {
-    throw invalidInput('time', sample.time, 'tooLong', { limit: LONGEST });
+  if (sample.time.length > MAX_LENGTH) {
+    throw invalidInput('time', sample.time, 'tooLong', { limit: MAX_LENGTH });
   }
   const gateway = readMac('gateway', sample.gateway);
   const device = readMac('device', sample.device);
@@ -44,15 +43,17 @@ export function buildAck(
   // A name goes back exactly as the sample had it.
   const identifier = form === 'raw' ? given.toLowerCase() : given;
   const operation =
-    form === 'raw' ? readLevel('ackOperation', names.raw) : readLevel('ackDecodedOperation', names.decoded);
-  const filled = fill(template, { ...sample, gateway, device, identifier, form });
+    form === 'raw'
+      ? readLevel('ackOperation', settings.raw)
+      : readLevel('ackDecodedOperation', settings.decoded);
+  const filled = fill(settings.payload, { ...sample, gateway, device, identifier, form });
   const payload = copyJson(filled, 'ackTemplate') as Record<string, unknown>;
   const suffix = `${operation}/${identifier}`;
   return { gateway, device, operation, identifier, suffix, payload, priority: DEFAULT_PRIORITY };
 }
 
 function readLevel(field: string, value: unknown): string {
-  const fits = typeof value === 'string' && value !== '' && value.length <= LONGEST;
+  const fits = typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH;
   if (!fits || value.includes('/') || !fitsTopic(value) || value === '.' || value === '..') {
     throw invalidInput(field, value, 'notLevel');
   }

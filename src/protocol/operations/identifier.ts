@@ -11,7 +11,7 @@ export interface RequestedIdentifier {
   identifier: string;
 }
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /**
  * Reads `identifier` and `form`. `auto`: a well-formed hex identifier is raw, anything else a name.
@@ -39,7 +39,7 @@ function readText(identifier: unknown): string {
   if (!isGiven(identifier)) {
     throw invalidInput('identifier', identifier, 'missing');
   }
-  if (typeof identifier !== 'string' || identifier.length > LONGEST) {
+  if (typeof identifier !== 'string' || identifier.length > MAX_LENGTH) {
     throw invalidInput('identifier', identifier, 'notIdentifier');
   }
   return identifier.toLowerCase();

@@ -1,19 +1,27 @@
-// THE TABLE of operations: how each request is built. Answers are read in one way for all.
+// THE TABLE of operations: how each request is built. Responses are read in one way for all.
 import type { Catalogue } from '../identifiers.ts';
+import { type AckSettings, buildAck } from './ack.ts';
 import { buildApiVersion } from './apiversion.ts';
 import { buildRead } from './read.ts';
 import type { BuiltRequest, RequestInput } from './request.ts';
 import { buildWrite } from './write.ts';
 
-export { buildAck } from './ack.ts';
-export { readAnswer } from './answer.ts';
+export { type AckSettings, buildAck } from './ack.ts';
 export type { BuiltRequest, RequestInput } from './request.ts';
+export { readResponse } from './response.ts';
+
+/** What requests are built with, beside what a user gave. */
+export interface RequestContext {
+  catalogue: Catalogue;
+  ack: AckSettings;
+}
 
 export const OPERATIONS = {
   apiversion: buildApiVersion,
-  read: buildRead,
-  write: buildWrite,
-} as const satisfies Record<string, (input: RequestInput, catalogue: Catalogue) => BuiltRequest>;
+  read: (input, { catalogue }) => buildRead(input, catalogue),
+  write: (input, { catalogue }) => buildWrite(input, catalogue),
+  ack: (input, { ack }) => buildAck(input, ack),
+} as const satisfies Record<string, (input: RequestInput, context: RequestContext) => BuiltRequest>;
 
 export type Operation = keyof typeof OPERATIONS;
 
@@ -21,6 +29,10 @@ export type Operation = keyof typeof OPERATIONS;
  * Checks what a user gave and builds the request, raw or decoded as `form` and `identifier` say.
  * @throws ServiceError `INVALID_INPUT` with the field
  */
-export function buildRequest(operation: Operation, input: RequestInput, catalogue: Catalogue): BuiltRequest {
-  return OPERATIONS[operation](input, catalogue);
+export function buildRequest(
+  operation: Operation,
+  input: RequestInput,
+  context: RequestContext,
+): BuiltRequest {
+  return OPERATIONS[operation](input, context);
 }

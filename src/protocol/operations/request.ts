@@ -16,6 +16,8 @@ export interface RequestInput {
   accessType?: unknown;
   publicKey?: unknown;
   key?: unknown;
+  /** Of a sample that is acknowledged: all of it. */
+  [field: string]: unknown;
 }
 
 export type Priority = 0 | 1 | 2 | 3 | 4;

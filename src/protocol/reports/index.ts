@@ -1,6 +1,7 @@
 // THE TABLE of report kinds, and how a message becomes a report.
+
+import { TopicCache } from '../../collections/topic-cache.ts';
 import type { Catalogue } from '../identifiers.ts';
-import { KnownTopics } from '../known-topics.ts';
 import { isMac } from '../mac.ts';
 import { dfu } from './dfu.ts';
 import { event } from './event.ts';
@@ -68,7 +69,7 @@ export function readReportTopic(topic: string, gateway: string, device: string, 
 type Tail = Pick<ReportTopic, 'kind' | 'form' | 'segment' | 'identifier'>;
 
 /** A network uses a few hundred tails at most, so each is taken apart once. */
-const TAILS = new KnownTopics<Tail>();
+const TAILS = new TopicCache<Tail>();
 
 function tailOf(rest: string): Tail {
   const known = TAILS.get(rest);

@@ -1,0 +1,69 @@
+// Notices that a broker does not answer a SUBSCRIBE or UNSUBSCRIBE, however much else it sends.
+
+interface Packet {
+  cmd: string;
+}
+
+/** What this needs of a client of MQTT.js. */
+export interface PacketSource {
+  on(event: 'packetsend' | 'packetreceive', listener: (packet: Packet) => void): unknown;
+  off(event: 'packetsend' | 'packetreceive', listener: (packet: Packet) => void): unknown;
+}
+
+/** Milliseconds: the least time that a broker has. */
+const RESPONSE_TIMEOUT_MS = 30_000;
+
+export class NoBrokerResponse extends Error {
+  constructor() {
+    super('the broker did not answer');
+  }
+}
+
+/**
+ * The outcome of what was just sent, or NotConfirmed. A slow flow or a flood can keep the answer waiting for minutes
+ * among the reports before it. But a broker handles what it receives in order: when it answers a later ping, the answer
+ * will not come any more.
+ * @param patience milliseconds
+ */
+export function withResponseTimeout<T>(
+  client: PacketSource,
+  outcome: Promise<T>,
+  patience = RESPONSE_TIMEOUT_MS,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    let isPinged = false;
+    let isPassed = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      giveUp();
+    }, patience).unref();
+    const giveUp = () => {
+      // The answer may have been read just before, and be on its way.
+      if (isLate && isPassed) {
+        setImmediate(() => end(() => reject(new NoBrokerResponse())));
+      }
+    };
+    const sent = ({ cmd }: Packet) => {
+      if (cmd === 'pingreq') {
+        isPinged = true;
+      }
+    };
+    const received = ({ cmd }: Packet) => {
+      isPassed ||= cmd === 'pingresp' && isPinged;
+      giveUp();
+    };
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      client.off('packetsend', sent);
+      client.off('packetreceive', received);
+      settle();
+    };
+    client.on('packetsend', sent);
+    client.on('packetreceive', received);
+    outcome.then(
+      (value) => end(() => resolve(value)),
+      (error: unknown) => end(() => reject(error)),
+    );
+  });
+}

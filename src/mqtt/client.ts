@@ -1,0 +1,404 @@
+// The MQTT half of a service: connection, incoming reports, requests and acknowledgements put together.
+import type { Logger } from '../log.ts';
+import type { BuiltRequest } from '../protocol/operations/index.ts';
+import { shareOf, type Topics } from '../protocol/topics.ts';
+import type { MqttSettings } from '../settings.ts';
+import { Acknowledgements, type Sending } from './acknowledgements.ts';
+import { Connection } from './connection.ts';
+import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
+import { timedOut } from './request-errors.ts';
+import { Requests, type SendOptions } from './requests.ts';
+import { StaleSubscriptions } from './stale-subscriptions.ts';
+import type { MqttState } from './state.ts';
+
+/** A redeploy takes the last user away and brings it back a moment later: the connection is kept that long. */
+const IDLE_DISCONNECT_MS = 1_000;
+
+/**
+ * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
+ * a session before the first connection of this process. It outlives a redeploy.
+ */
+const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
+
+/**
+ * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
+ * the message before, though only one subscription is known that brings it; not delivered.
+ */
+export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+
+/** Which reports the broker is asked for. No filter stands in both lists. */
+export interface TopicFilters {
+  wanted: string[];
+  /** For people who look, beside what flows want: allowed to be lost. */
+  previewed: string[];
+}
+
+/** Who receives the messages of report topics, and says which of them the broker is asked for. */
+export interface ReportHandler {
+  /** From now on reports are expected by these filters. */
+  filters(): TopicFilters;
+  /** The connection is a new one. */
+  connected(isSameBroker: boolean): void;
+  /** What is delivered from now on came by the present filters. */
+  settled(): void;
+  /** @param mayRepeat whether the broker may hold a subscription that is not known */
+  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat?: boolean): Delivery;
+}
+
+export interface MqttClientEvents {
+  /** The state has changed. */
+  state(): void;
+  /** Reports go on after `pauseReports`. */
+  resumed(): void;
+}
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  /** Milliseconds; the service's `requestTimeout` when left out. */
+  timeout?: number | undefined;
+}
+
+export class MqttClient {
+  readonly #settings: MqttSettings;
+  readonly #events: MqttClientEvents;
+  readonly #log: Logger;
+  readonly #connection: Connection;
+  readonly #inbound: InboundQueue;
+  readonly #reports: ReportHandler;
+  readonly #requests: Requests;
+  readonly #acknowledgements = new Acknowledgements<unknown>();
+  readonly #stale: StaleSubscriptions;
+  #mayHaveStale = false;
+  /** Until it is done, whatever comes twice is taken for a copy. */
+  #isUnsubscribingStale = false;
+  #lastBroker = '';
+  /** The broker has what is wanted. */
+  #isSynced = false;
+  #subscribed: ReadonlySet<string> = new Set();
+  #previewed: ReadonlySet<string> = new Set();
+  #lostReports = 0;
+  #isUpdatePending = false;
+  #subscribing = false;
+  #users = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(
+    settings: MqttSettings,
+    topics: Topics,
+    reports: ReportHandler,
+    log: Logger,
+    events: MqttClientEvents,
+  ) {
+    this.#settings = settings;
+    this.#reports = reports;
+    this.#events = events;
+    this.#log = log;
+    this.#stale = new StaleSubscriptions(topics, this.#share);
+    const handlers: InboundHandlers = {
+      report: (topic, payload, retained) => this.#report(topic, payload, retained),
+      response: (parsed, payload, retained, topic) => {
+        const isAsked = this.#requests.receive(parsed, payload, retained);
+        if (!isAsked && this.#mayHaveStale) {
+          this.#unsubscribeStale(topic);
+        }
+      },
+      resumed: () => {
+        this.#applyFilters();
+        events.resumed();
+      },
+      drained: () => {
+        this.#connection.unblocked();
+        this.#checkSettled();
+      },
+      lost: (count) => this.#overloaded(count),
+    };
+    this.#inbound = new InboundQueue(topics, handlers, settings.maxWaitingBytes);
+    this.#connection = new Connection(settings, log, {
+      message: (topic, payload, qos, retained, done) =>
+        this.#inbound.receive(topic, payload, qos, retained, done),
+      subscribed: () => {
+        this.#isUnsubscribingStale = false;
+        this.#isSynced = true;
+        this.#checkSettled();
+        this.#setSubscribing(false);
+      },
+      isBlocked: () => this.#inbound.isBlocked,
+      session: (isPresent) => this.#sessionBegins(isPresent),
+      state: ({ name }) => {
+        if (name !== 'connected') {
+          this.#subscribing = true;
+        }
+        events.state();
+        this.#requests.connectionChanged();
+      },
+    });
+    this.#requests = new Requests(
+      { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
+      topics,
+      this.#transport(),
+    );
+  }
+
+  get state(): MqttState {
+    const { state } = this.#connection;
+    if (state.name !== 'connected') {
+      return state;
+    }
+    // Connected is when reports can arrive.
+    if (this.#subscribing || this.#isUpdatePending) {
+      return { name: 'connecting', broker: state.broker };
+    }
+    return this.#lostReports === 0
+      ? state
+      : { name: 'overloaded', broker: state.broker, lost: this.#lostReports };
+  }
+
+  /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
+  attach(): () => void {
+    this.#users++;
+    clearTimeout(this.#idleTimer);
+    this.#open();
+    let attached = true;
+    return () => {
+      if (!attached) {
+        return;
+      }
+      attached = false;
+      this.#users--;
+      this.#disconnectWhenIdle();
+    };
+  }
+
+  /** Call when `filters` of the report handler may have changed. Nodes come and go by the hundred: one update serves all. */
+  updateFilters(): void {
+    if (this.#isUpdatePending || this.#closed) {
+      return;
+    }
+    this.#isUpdatePending = true;
+    setImmediate(() => {
+      // While paused, nodes that were removed are about to come back: their filters stay.
+      if (this.#isUpdatePending && !this.#inbound.isPaused) {
+        this.#applyFilters();
+      }
+    });
+  }
+
+  /** @returns the parsed body of the response */
+  request(request: BuiltRequest, options: RequestOptions): Promise<unknown> {
+    return this.#send(request, options, { trafficClass: 'request', awaitResponse: true });
+  }
+
+  /**
+   * Acknowledges a timestamped sample (assumed: beyond the interface), at most once a minute unless it failed.
+   * @param sample a key by which the same sample is recognised
+   * @param read reads the parsed body of the response, or throws what is wrong with it
+   * @param wait false: resolves when the broker has it, without a response
+   * @returns what `read` returned; undefined without `wait`
+   */
+  async acknowledge<T>(
+    request: BuiltRequest,
+    sample: string,
+    options: RequestOptions & { wait: boolean },
+    read: (body: unknown) => T,
+  ): Promise<T | undefined> {
+    const { signal, timeout = this.#settings.requestTimeout } = options;
+    const limits = { signal, timeout, timeoutError: () => timedOut(request, timeout) };
+    const send = () => this.#sendAck(request, options, read);
+    const outcome = await this.#acknowledgements.once(sample, options.wait, send, limits);
+    return outcome as T | undefined;
+  }
+
+  #sendAck(
+    request: BuiltRequest,
+    options: RequestOptions & { wait: boolean },
+    read: (body: unknown) => unknown,
+  ): Sending<unknown> {
+    const [sent, delivered] = [createEvent(), createEvent()];
+    const handling = {
+      trafficClass: 'ack',
+      awaitResponse: options.wait,
+      sent: sent.happen,
+      delivered: delivered.happen,
+    } as const;
+    const responded = this.#send(request, options, handling).then(read);
+    return { sent: sent.happened, delivered: Promise.race([delivered.happened, responded]), responded };
+  }
+
+  /** Reports wait until `release`, at most 20 s: while flows are being replaced nobody would receive them. */
+  pauseReports(): void {
+    this.#inbound.pause();
+  }
+
+  resumeReports(): void {
+    this.#inbound.resume();
+  }
+
+  get isPaused(): boolean {
+    return this.#inbound.isPaused;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    this.#inbound.discard();
+    this.#requests.close();
+    await this.#connection.close(this.#temporaryFilters);
+  }
+
+  #open(): void {
+    if (!this.#closed) {
+      this.#connection.open();
+    }
+  }
+
+  /** A request brings the connection up too, and keeps it up until it has ended. */
+  #send(
+    request: BuiltRequest,
+    { signal, timeout = this.#settings.requestTimeout }: RequestOptions,
+    handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered'>,
+  ): Promise<unknown> {
+    this.#open();
+    const response = this.#requests.send(request, { signal, timeout, ...handling });
+    this.#disconnectWhenIdle();
+    return response;
+  }
+
+  #disconnectWhenIdle(): void {
+    if (this.#users > 0 || this.#closed) {
+      return;
+    }
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#requests.idle) {
+        void this.#disconnect();
+      } else {
+        this.#disconnectWhenIdle();
+      }
+    }, IDLE_DISCONNECT_MS);
+  }
+
+  async #disconnect(): Promise<void> {
+    await this.#connection.disconnect(this.#temporaryFilters);
+    if (this.#users > 0 || !this.#requests.idle) {
+      this.#open();
+    }
+  }
+
+  #applyFilters(): void {
+    this.#isUpdatePending = false;
+    if (this.#closed) {
+      return;
+    }
+    const { wanted, previewed } = this.#reports.filters();
+    const share = this.#share;
+    const before = [...this.#subscribed, ...this.#previewed];
+    const subscribed = new Set(wanted.map((filter) => share + filter));
+    if ([...subscribed].some((filter) => !this.#subscribed.has(filter))) {
+      this.#setSubscribing(true);
+    }
+    this.#subscribed = subscribed;
+    this.#previewed = new Set(previewed);
+    this.#isSynced = false;
+    const { subscriptions } = this.#connection;
+    const isStale = (filter: string) => !this.#subscribed.has(filter) && !this.#previewed.has(filter);
+    const { reportQos } = this.#settings;
+    // With a lower QoS a broker would send the flows' reports with that, or the copies in another order.
+    subscriptions.change(this.#previewed, reportQos);
+    subscriptions.change(this.#subscribed, reportQos, before.filter(isStale));
+  }
+
+  #report(topic: string, payload: Buffer, retained: boolean): void {
+    const delivery = this.#reports.deliver(topic, payload, retained, this.#mayHaveStale);
+    if (!this.#mayHaveStale || delivery === 'delivered' || delivery === 'copy') {
+      return;
+    }
+    this.#unsubscribeStale(topic);
+    // Nothing to take back: the sender itself has sent it twice.
+    if (delivery === 'repeat' && !this.#isUnsubscribingStale) {
+      this.#reports.deliver(topic, payload, retained);
+    }
+  }
+
+  #checkSettled(): void {
+    if (this.#isSynced && this.#inbound.isEmpty) {
+      this.#reports.settled();
+    }
+  }
+
+  #sessionBegins(isPresent: boolean): void {
+    const { broker } = this.#connection;
+    const key = `${broker} ${this.#settings.clientId}`;
+    if (!isPresent) {
+      UNKNOWN_SUBSCRIPTIONS.set(key, false);
+    } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {
+      UNKNOWN_SUBSCRIPTIONS.set(key, true);
+    }
+    this.#mayHaveStale = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
+    this.#isSynced = false;
+    this.#reports.connected(broker === this.#lastBroker);
+    this.#lastBroker = broker;
+  }
+
+  #setSubscribing(subscribing: boolean): void {
+    this.#subscribing = subscribing;
+    this.#events.state();
+  }
+
+  /** What the broker must not keep for a persistent session. */
+  get #temporaryFilters(): string[] {
+    return [...this.#requests.filters(), ...this.#previewed];
+  }
+
+  get #share(): string {
+    return shareOf(this.#settings.sharedGroup);
+  }
+
+  /** @param topic of a message that a subscription of an earlier process may have brought */
+  #unsubscribeStale(topic: string): void {
+    const filters = this.#stale.filtersOf(topic);
+    if (this.#connection.subscriptions.unsubscribeStale(filters)) {
+      this.#isUnsubscribingStale = true;
+    }
+  }
+
+  #overloaded(lost: number): void {
+    if (lost > 0 && this.#lostReports === 0) {
+      this.#log.warn('reports arrive faster than the flows take them: the oldest of QoS 0 are lost');
+    } else if (lost === 0) {
+      this.#log.warn(`the flows keep up again; ${this.#lostReports} reports of QoS 0 were lost`);
+    }
+    this.#lostReports = lost;
+    this.#events.state();
+  }
+
+  #transport() {
+    const connection = this.#connection;
+    const { requestQos, persistent } = this.#settings;
+    // A broker keeps what has a QoS of 1 for a session that is away: others' responses would fill its queue.
+    const responseQos = persistent ? 0 : requestQos;
+    return {
+      get connected() {
+        return connection.connected;
+      },
+      get broker() {
+        return connection.broker;
+      },
+      publish: connection.publish.bind(connection),
+      isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
+      ensureFilter(filter: string, settled: (refused: boolean) => void) {
+        connection.subscriptions.change([filter], responseQos);
+        connection.subscriptions.whenSettled(filter, settled);
+      },
+      releaseFilter: (filter: string) => connection.subscriptions.change([], responseQos, [filter]),
+    };
+  }
+}
+
+function createEvent(): { happen: () => void; happened: Promise<void> } {
+  let happen = (): void => {};
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  return { happen, happened };
+}

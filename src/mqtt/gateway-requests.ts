@@ -1,0 +1,108 @@
+// One gateway's requests: those that wait in its line, and those that are under way.
+import type { ServiceError } from '../errors.ts';
+import type { BuiltRequest } from '../protocol/operations/index.ts';
+import type { InFlightItem } from './in-flight.ts';
+import { SendQueue, type TrafficClass } from './send-queue.ts';
+
+export interface Pending extends InFlightItem {
+  request: BuiltRequest;
+  gateway: GatewayRequests;
+  trafficClass: TrafficClass;
+  priority: number;
+  timeout: number;
+  owner: RequestOwner;
+  sent: (() => void) | undefined;
+  delivered: (() => void) | undefined;
+  awaitResponse: boolean;
+  isRemoved: boolean;
+  /** In flight, it takes one of the gateway's places. */
+  isCounted: boolean;
+  /** Index in `sent` of the gateway. */
+  index: number;
+  /** In milliseconds of `performance.now()`; infinite while it waits for its turn at an open gateway. */
+  deadline: number;
+  resolve(body: unknown): void;
+  reject(error: ServiceError): void;
+}
+
+/** Who asks: its signal ends all of its requests. */
+export interface RequestOwner {
+  readonly pending: Set<Pending>;
+  /** Stops listening to the signal. */
+  stopListening(): void;
+}
+
+/** The line of one gateway, and what is under way there. */
+export class GatewayRequests {
+  readonly id: string;
+  readonly filter: string;
+  readonly queue: SendQueue<Pending>;
+  /** What was sent and may still be answered. */
+  readonly sent: Pending[] = [];
+  requestsInFlight = 0;
+  acksInFlight = 0;
+  waiting = 0;
+  /** The broker was asked for the filter and has not said yet. */
+  isGrantPending = false;
+  /** A request that has left can make room for the next one before its publishing returns. */
+  isSending = false;
+
+  constructor(id: string, filter: string, places: number) {
+    this.id = id;
+    this.filter = filter;
+    this.queue = new SendQueue(places);
+  }
+
+  get isIdle(): boolean {
+    return this.waiting === 0 && this.sent.length === 0;
+  }
+
+  /** The only request in flight on a topic; undefined when there are more. */
+  onlySent(device: string, suffix: string): Pending | undefined {
+    let found: Pending | undefined;
+    for (const pending of this.sent) {
+      if (pending.request.device !== device || pending.request.suffix !== suffix) {
+        continue;
+      }
+      if (found) {
+        return undefined;
+      }
+      found = pending;
+    }
+    return found;
+  }
+
+  /** Notes that it is on its way; it takes a place until `uncount` or `remove`. */
+  add(pending: Pending): void {
+    pending.index = this.sent.push(pending) - 1;
+    pending.isCounted = true;
+    this.#count(pending, 1);
+  }
+
+  /** It gives its place to others. */
+  freeSlot(pending: Pending): void {
+    if (pending.isCounted) {
+      this.#count(pending, -1);
+    }
+    pending.isCounted = false;
+  }
+
+  /** In constant time: the last one takes the place of the one that leaves. */
+  remove(pending: Pending): void {
+    this.freeSlot(pending);
+    const last = this.sent.pop() as Pending;
+    if (last === pending) {
+      return;
+    }
+    this.sent[pending.index] = last;
+    last.index = pending.index;
+  }
+
+  #count({ trafficClass }: Pending, change: 1 | -1): void {
+    if (trafficClass === 'ack') {
+      this.acksInFlight += change;
+    } else {
+      this.requestsInFlight += change;
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// What comes from the broker, sorted by channel; reports wait while flows are replaced or cannot keep up.
+import { Queue } from '../collections/queue.ts';
+import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import { TurnBudget } from './turn-budget.ts';
+
+/** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
+const MAX_PAUSE_MS = 20_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** What a waiting report takes beside its payload and its topic. */
+const OVERHEAD_BYTES = 250;
+/** An overload is over when nothing was lost for so long. */
+const OVERLOAD_END_MS = 10_000;
+
+export interface InboundHandlers {
+  report(topic: string, payload: Buffer, retained: boolean): void;
+  response(at: ParsedTopic, payload: Buffer, retained: boolean, topic: string): void;
+  /** A hold has ended; what waited follows. */
+  resumed(): void;
+  /** Nothing waits any more. */
+  drained(): void;
+  /** How many reports the present overload has cost so far; 0: it is over. */
+  lost(count: number): void;
+}
+
+interface QueuedReport {
+  topic: string;
+  payload: Buffer;
+  retained: boolean;
+  /** Called when the report is delivered, so that the broker keeps it until then; QoS 0: nothing to call. */
+  done: Done | undefined;
+}
+
+/** With an error: not delivered, and not to be acknowledged. */
+type Done = (error?: Error) => void;
+
+/**
+ * A report of QoS 1 is acknowledged when it is delivered; as long as it waits, the connection reads no further and the
+ * broker holds what follows. A report of QoS 0 waits in memory instead, within a bound: it is the one that the sender
+ * allows to be lost, and the newest are worth more to a rule than the oldest.
+ */
+export class InboundQueue {
+  readonly #topics: Topics;
+  readonly #handlers: InboundHandlers;
+  readonly #maxBytes: number;
+  readonly #queue = new Queue<QueuedReport>();
+  #bytes = 0;
+  readonly #budget = new TurnBudget(() => this.#drain());
+  #isPaused = false;
+  #deadline: NodeJS.Timeout | undefined;
+  #lost = 0;
+  #overloadTimer: NodeJS.Timeout | undefined;
+
+  /** @param maxBytes memory of the reports of QoS 0 that wait; beyond it the oldest are lost */
+  constructor(topics: Topics, targets: InboundHandlers, maxBytes = MAX_WAITING_BYTES) {
+    this.#topics = topics;
+    this.#handlers = targets;
+    this.#maxBytes = maxBytes;
+  }
+
+  receive(topic: string, payload: Buffer, qos: number, retained: boolean, done: Done): void {
+    const response = this.#topics.parseResponse(topic);
+    if (response !== undefined) {
+      this.#handlers.response(response, payload, retained, topic);
+      done();
+    } else if (this.#mustWait) {
+      this.#enqueue({ topic, payload, retained, done: qos === 0 ? undefined : done });
+      if (qos === 0) {
+        done();
+      }
+    } else {
+      this.#budget.spend();
+      this.#handlers.report(topic, payload, retained);
+      done();
+    }
+  }
+
+  /** Nothing waits. */
+  get isEmpty(): boolean {
+    return this.#queue.size === 0;
+  }
+
+  /** A report of QoS 1 waits: until it is delivered the connection reads nothing more. */
+  get isBlocked(): boolean {
+    return this.#queue.last?.done !== undefined;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.resume(), MAX_PAUSE_MS);
+    this.#deadline.unref();
+  }
+
+  resume(): void {
+    clearTimeout(this.#deadline);
+    this.#isPaused = false;
+    this.#handlers.resumed();
+    this.#drain();
+  }
+
+  /**
+   * Forgets what waits and releases what holds up the connection: QoS 1 is not acknowledged, so a persistent session
+   * gets it again.
+   */
+  discard(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#overloadTimer);
+    this.#bytes = 0;
+    for (const { done } of this.#queue.clear()) {
+      done?.(new Error('the connection is being closed'));
+    }
+  }
+
+  get #mustWait(): boolean {
+    return this.#isPaused || this.#budget.isSpent || !this.isEmpty;
+  }
+
+  #enqueue(report: QueuedReport): void {
+    this.#queue.push(report);
+    this.#bytes += sizeOf(report);
+    // What is not acknowledged yet holds up the connection, so that nothing comes behind it.
+    while (this.#bytes > this.#maxBytes && this.#queue.first?.done === undefined) {
+      this.#discardOldest();
+    }
+  }
+
+  #discardOldest(): void {
+    this.#bytes -= sizeOf(this.#queue.shift() as QueuedReport);
+    this.#lost++;
+    if (this.#lost === 1) {
+      this.#handlers.lost(1);
+    }
+    this.#overloadTimer ??= setTimeout(() => this.#checkOverload(this.#lost), OVERLOAD_END_MS).unref();
+  }
+
+  /** Tells the number now and then, and the end. */
+  #checkOverload(before: number): void {
+    const goesOn = this.#lost > before || !this.isEmpty;
+    this.#overloadTimer = goesOn
+      ? setTimeout(() => this.#checkOverload(this.#lost), OVERLOAD_END_MS).unref()
+      : undefined;
+    this.#handlers.lost(this.#lost);
+    if (goesOn) {
+      return;
+    }
+    this.#lost = 0;
+    this.#handlers.lost(0);
+  }
+
+  #drain(): void {
+    if (this.isEmpty) {
+      return;
+    }
+    while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {
+      const report = this.#queue.shift() as QueuedReport;
+      const { topic, payload, retained, done } = report;
+      this.#bytes -= sizeOf(report);
+      this.#budget.spend();
+      this.#handlers.report(topic, payload, retained);
+      done?.();
+    }
+    if (this.isEmpty) {
+      this.#handlers.drained();
+    }
+  }
+}
+
+function sizeOf({ topic, payload }: QueuedReport): number {
+  return payload.length + topic.length + OVERHEAD_BYTES;
+}

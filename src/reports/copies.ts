@@ -1,0 +1,131 @@
+// Recognises the copies that a broker sends of one report when several subscriptions of this client match it.
+import { createHash } from 'node:crypto';
+
+/** So often in a row a broker has to act against what was learnt of it. */
+const MIN_CONTRADICTIONS = 3;
+/** Retained reports that are remembered until the subscriptions change; a copy of a further one passes. */
+const MAX_RETAINED = 10_000;
+
+const MAX_TOPIC_LENGTH = 1_000;
+
+/** Reports whose copies may still come: a broker queues what has a higher QoS, and sends others in between. */
+const MAX_AWAITED = 1_000;
+
+interface Message {
+  topic: string;
+  payload: Buffer;
+}
+
+interface Awaited {
+  topic: string;
+  /** A payload itself would keep the whole chunk alive that it came in. */
+  digest: string;
+  copies: number;
+  expected: number;
+  isCertain: boolean;
+}
+
+/**
+ * MQTT lets a broker send a message once for each matching subscription or once for all. Copies come close together,
+ * with the same topic and payload, so the first few reports show what this broker does. A report that a sender really
+ * repeats, down to its time, can be taken for a copy only at a broker that sends copies.
+ */
+export class Copies {
+  /** By topic, the oldest first. */
+  readonly #awaited = new Map<string, Awaited>();
+  #behaviour: 'unknown' | 'once' | 'each' = 'unknown';
+  #contradictions = 0;
+  /** The message before, where a leftover subscription may bring each one twice. */
+  #previous: Message | undefined;
+  /** A digest of the payload by topic. */
+  readonly #retained = new Map<string, string>();
+
+  /**
+   * @param expected how many subscriptions match the topic
+   * @param isCertain false: at most so many, since subscriptions are changing; nothing is learnt then
+   * @returns true: the report was received already
+   */
+  isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
+    if (expected < 2) {
+      return false;
+    }
+    if (retained) {
+      return this.#isRetainedCopy(topic, payload);
+    }
+    const first = this.#awaited.get(topic);
+    const digest = digestOf(payload);
+    if (first?.digest === digest) {
+      first.copies++;
+      // One copy shows it; fewer than expected come where the broker has refused a subscription.
+      if (isCertain && first.copies === 2) {
+        this.#learn('each');
+      }
+      if (first.copies >= first.expected) {
+        this.#awaited.delete(topic);
+      }
+      return this.#behaviour !== 'once';
+    }
+    if (first) {
+      this.#stopAwaiting(first);
+    } else if (this.#awaited.size >= MAX_AWAITED) {
+      this.#stopAwaiting(this.#awaited.values().next().value as Awaited);
+    }
+    this.#awaited.set(topic, { topic, digest, copies: 1, expected, isCertain });
+    return false;
+  }
+
+  /** No copy of it comes any more. */
+  #stopAwaiting({ topic, copies, isCertain }: Awaited): void {
+    this.#awaited.delete(topic);
+    if (isCertain && copies === 1) {
+      this.#learn('once');
+    }
+  }
+
+  /** Whether this message is the same as the one before. */
+  isRepeat(topic: string, payload: Buffer): boolean {
+    const previous = this.#previous;
+    this.#previous = { topic, payload };
+    return previous !== undefined && previous.topic === topic && previous.payload.equals(payload);
+  }
+
+  /** The connection is a new one. @param isSameBroker false: nothing is known of this one */
+  connected(isSameBroker: boolean): void {
+    this.#awaited.clear();
+    this.#previous = undefined;
+    this.#retained.clear();
+    if (!isSameBroker) {
+      this.#behaviour = 'unknown';
+    }
+  }
+
+  /** With other subscriptions retained reports come again. */
+  changed(): void {
+    this.#retained.clear();
+  }
+
+  /** They come for one subscription after the other, so copies do not stand side by side. */
+  #isRetainedCopy(topic: string, payload: Buffer): boolean {
+    const digest = digestOf(payload);
+    if (this.#retained.get(topic) === digest) {
+      return true;
+    }
+    if (this.#retained.size < MAX_RETAINED && topic.length <= MAX_TOPIC_LENGTH) {
+      this.#retained.set(topic, digest);
+    }
+    return false;
+  }
+
+  #learn(evidence: 'once' | 'each'): void {
+    if (this.#behaviour === evidence) {
+      this.#contradictions = 0;
+    } else if (this.#behaviour === 'unknown' || ++this.#contradictions >= MIN_CONTRADICTIONS) {
+      this.#behaviour = evidence;
+      this.#contradictions = 0;
+    }
+  }
+}
+
+function digestOf(payload: Buffer): string {
+  return createHash('sha1').update(payload).digest('base64');
+}

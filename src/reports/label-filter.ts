@@ -1,0 +1,158 @@
+// Lets reports of gateways with certain REST labels through, and holds them until the first list is there.
+import { Queue } from '../collections/queue.ts';
+import type { ServiceError } from '../errors.ts';
+import type { Report } from '../protocol/reports/index.ts';
+import type { Message, ReportListener } from './reports.ts';
+
+/** Reports that wait for the first list; beyond it the oldest are lost, with one warning. */
+const MAX_BUFFERED = 1_000;
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** So many lost reports are told of together. */
+const NOTIFY_EVERY = 100;
+/** The first list of a node may be this old: what somebody has just labelled counts after the deploy. */
+const FIRST_MAX_AGE_MS = 5_000;
+/** How soon a failed refresh is tried again, at the latest. */
+const RETRY_MS = 30_000;
+const MIN_WAIT_MS = 1_000;
+
+/** `waiting`: no list yet; `ready`; `stale`: the last known list holds, the service could not be asked again. */
+export interface LabelState {
+  name: 'waiting' | 'ready' | 'stale';
+  /** Reports lost while waiting. */
+  lost: number;
+  error?: ServiceError;
+}
+
+export interface LabelSource {
+  /** Milliseconds since the list that was given last came. */
+  readonly listAge: number;
+  /** MACs of the gateways that carry one of the labels, from a list no older than `maxAge` milliseconds. */
+  gatewaysWithLabels(
+    labels: readonly string[],
+    maxAge: number,
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>>;
+}
+
+export class LabelFilter implements ReportListener {
+  readonly #inner: ReportListener;
+  readonly #labels: readonly string[];
+  readonly #refreshMs: number;
+  readonly #source: LabelSource;
+  readonly #notify: (state: LabelState) => void;
+  readonly #stop = new AbortController();
+  #allowed: ReadonlySet<string> | undefined;
+  readonly #replay: (messages: readonly Message[]) => void;
+  readonly #isPaused: () => boolean;
+  readonly #buffered = new Queue<Message>();
+  #bufferedBytes = 0;
+  #lost = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param replay gives messages to this gate once more, as reports
+   * @param refresh milliseconds between two lists
+   * @param isPaused while flows are replaced nobody would receive what is replayed: `flush` follows
+   */
+  constructor(
+    inner: ReportListener,
+    replay: (messages: readonly Message[]) => void,
+    labels: readonly string[],
+    refresh: number,
+    source: LabelSource,
+    tell: (state: LabelState) => void,
+    isPaused: () => boolean = () => false,
+  ) {
+    this.#inner = inner;
+    this.#replay = replay;
+    this.#isPaused = isPaused;
+    this.#labels = labels;
+    this.#refreshMs = refresh;
+    this.#source = source;
+    this.#notify = tell;
+  }
+
+  open(): void {
+    this.#notify({ name: 'waiting', lost: 0 });
+    void this.#update();
+  }
+
+  close(): void {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    this.takeBuffered();
+  }
+
+  /** What waits for the first list; it is not held here any more. */
+  takeBuffered(): Message[] {
+    this.#bufferedBytes = 0;
+    return this.#buffered.clear();
+  }
+
+  /** Lets through what has waited, when there is a list and somebody to receive it. */
+  flush(): void {
+    if (this.#allowed && !this.#isPaused()) {
+      this.#replay(this.takeBuffered());
+    }
+  }
+
+  report(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
+    if (this.#allowed?.has(report.gateway)) {
+      this.#inner.report(report, topic, payload, heardAt);
+    } else if (!this.#allowed) {
+      this.#buffer(report, topic, payload, heardAt);
+    }
+  }
+
+  error(error: ServiceError, message: { topic: string; payload: unknown }): void {
+    this.#inner.error(error, message);
+  }
+
+  #buffer({ retained }: Report, topic: string, payload: Buffer, heardAt = performance.now()): void {
+    // A payload of its own: a received one keeps the whole chunk alive that it came in.
+    this.#buffered.push({ topic, payload: Buffer.from(payload), retained: retained === true, heardAt });
+    this.#bufferedBytes += payload.length;
+    while (this.#buffered.size > MAX_BUFFERED || this.#bufferedBytes > MAX_BUFFERED_BYTES) {
+      this.#discardOldest();
+    }
+  }
+
+  #discardOldest(): void {
+    this.#bufferedBytes -= this.#buffered.shift()?.payload.length ?? 0;
+    this.#lost++;
+    const isNews = this.#lost === 1 || this.#lost % NOTIFY_EVERY === 0;
+    if (isNews) {
+      this.#notify({ name: 'waiting', lost: this.#lost });
+    }
+  }
+
+  async #update(): Promise<void> {
+    let wait = this.#refreshMs;
+    try {
+      const allowed = await this.#source.gatewaysWithLabels(this.#labels, this.#maxAge(), this.#stop.signal);
+      if (this.#stop.signal.aborted) {
+        return;
+      }
+      // The next look comes when this list is due, so that nodes that were deployed at different times share one.
+      const { listAge } = this.#source;
+      if (listAge < this.#refreshMs) {
+        wait = this.#refreshMs - listAge;
+      }
+      this.#allowed = allowed;
+      this.#notify({ name: 'ready', lost: this.#lost });
+      this.flush();
+    } catch (error) {
+      if (this.#stop.signal.aborted) {
+        return;
+      }
+      const name = this.#allowed ? 'stale' : 'waiting';
+      this.#notify({ name, lost: this.#lost, error: error as ServiceError });
+      wait = Math.min(wait, RETRY_MS);
+    }
+    this.#timer = setTimeout(() => void this.#update(), Math.max(MIN_WAIT_MS, wait));
+  }
+
+  #maxAge(): number {
+    return this.#allowed ? this.#refreshMs / 2 : Math.min(this.#refreshMs / 2, FIRST_MAX_AGE_MS);
+  }
+}

@@ -1,0 +1,371 @@
+// Subscribers of reports: one parse per message, an own report for each, faults kept apart.
+
+import { TopicCache } from '../collections/topic-cache.ts';
+import type { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { RecentActivity } from '../network/recent-activity.ts';
+import type { Catalogue } from '../protocol/identifiers.ts';
+import { parseJson } from '../protocol/json.ts';
+import {
+  copyReport,
+  type Report,
+  type ReportTopic,
+  readReport,
+  readReportTopic,
+} from '../protocol/reports/index.ts';
+import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
+import { Copies } from './copies.ts';
+import { Dispatch } from './dispatch.ts';
+import type { CompiledCriteria } from './report-filter.ts';
+import { mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
+
+/** A message of a report topic, as it was received. */
+export interface Message {
+  topic: string;
+  payload: Buffer;
+  retained: boolean;
+  /** In milliseconds of `performance.now()`. */
+  heardAt: number;
+}
+
+/** A broker sends retained reports when a filter is subscribed, one after the other; so long after the last it is done. */
+const RETAINED_END_MS = 10_000;
+/** Deploys while the broker is away change what is asked for again and again. */
+const MAX_EXPECTED_BEFORE = 10_000;
+
+export interface ReportListener {
+  /**
+   * The report is the listener's own.
+   * @param payload as it was received; it keeps more memory alive than its own length
+   * @param heardAt in milliseconds of `performance.now()`; undefined: just now
+   */
+  report(report: Report, topic: string, payload: Buffer, heardAt?: number): void;
+  /** `BAD_REPORT`: a message on a wanted topic that cannot be read; `payload` is its JSON, else its text. */
+  error(error: ServiceError, message: { topic: string; payload: unknown }): void;
+}
+
+interface Receiver {
+  listener: ReportListener;
+  decode: boolean;
+  /** It only shows reports to people. */
+  isPreview: boolean;
+}
+
+/** A topic taken apart, and who gets its reports. */
+interface TopicRoute {
+  at: ReportTopic;
+  receivers: readonly Receiver[];
+  /** How many subscriptions at the broker match it. */
+  copies: number;
+}
+
+/**
+ * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
+ * the message before, though only one subscription is known that brings it; not delivered.
+ */
+export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+
+/** One subscriber's place among the others. */
+export interface Subscription {
+  /** Delivers messages that were received before to this subscriber alone, where they pass its filter. */
+  replay(messages: readonly Message[]): void;
+  remove(): void;
+}
+
+/** What the broker is asked for. No filter stands in both lists. */
+export interface TopicFilters {
+  wanted: string[];
+  /** For people who look, beside what flows want: allowed to be lost. */
+  previewed: string[];
+}
+
+export class Reports {
+  readonly #topics: Topics;
+  readonly #catalogue: Catalogue;
+  readonly #activity: RecentActivity;
+  readonly #log: Logger;
+  readonly #dispatch = new Dispatch<Receiver>();
+  readonly #routes = new TopicCache<TopicRoute>();
+  readonly #topicFilters = new Map<object, TopicFilterParts[]>();
+  readonly #previews = new Map<object, TopicFilterParts[]>();
+  readonly #copies = new Copies();
+  readonly #isShared: boolean;
+  readonly #now: () => number;
+  /** What the broker was asked for last, and before that, as long as it may still send for it. */
+  #expected: TopicFilterParts[] = [];
+  #expectedBefore: TopicFilterParts[] = [];
+  /** The broker has granted what it was asked for, and all that it sent before was delivered. */
+  #isSettled = false;
+  /** Retained reports may come for the filters of flows until then, in milliseconds of `performance.now()`. */
+  #retainedUntil = Number.POSITIVE_INFINITY;
+  /** When the last preview ended. */
+  #previewedAt = Number.NEGATIVE_INFINITY;
+  /** Undefined while no two subscriptions can match the same topic. */
+  #overlaps: TopicFilterIndex | undefined;
+
+  /** @param options `isShared`: whether reports are subscribed as a member of a shared group */
+  constructor(
+    topics: Topics,
+    catalogue: Catalogue,
+    activity: RecentActivity,
+    log: Logger,
+    { isShared = false, now = () => performance.now() }: { isShared?: boolean; now?: () => number } = {},
+  ) {
+    this.#isShared = isShared;
+    this.#now = now;
+    this.#topics = topics;
+    this.#catalogue = catalogue;
+    this.#activity = activity;
+    this.#log = log;
+  }
+
+  /** @param isPreview true: receive what others subscribe to, without asking the broker for anything */
+  add(filter: CompiledCriteria, decode: boolean, listener: ReportListener, isPreview = false): Subscription {
+    const target = { listener, decode, isPreview };
+    const remove = this.#dispatch.add({ ...filter.route, target });
+    this.#routes.clear();
+    if (!isPreview) {
+      this.#topicFilters.set(target, filter.topicFilters);
+    }
+    return {
+      replay: (messages) => this.#replay(filter, target, messages),
+      remove: () => {
+        remove();
+        this.#routes.clear();
+        this.#topicFilters.delete(target);
+      },
+    };
+  }
+
+  /** Asks for reports for people who look at them; a subscriber with `isPreview` shows them. @returns ends it */
+  addPreview({ topicFilters }: CompiledCriteria): () => void {
+    const key = {};
+    this.#previews.set(key, topicFilters);
+    return () => {
+      this.#previews.delete(key);
+      this.#previewedAt = this.#now();
+    };
+  }
+
+  /** The topic filters that serve all subscribers. From now on reports are expected by these. */
+  filters(): TopicFilters {
+    const wants = mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared);
+    const wanted = new TopicFilterIndex(wants);
+    const others = [...this.#previews.values()].flat().filter((want) => !wanted.covers(want));
+    // A member of a group gets no more than its share, so that nothing is looked at beyond it.
+    const previews = this.#isShared ? [] : mergeTopicFilters(others, true);
+    this.#expect(wants, previews);
+    return {
+      wanted: wants.map(this.#topics.reportFilter),
+      previewed: previews.map(this.#topics.reportFilter),
+    };
+  }
+
+  /** The connection is a new one. */
+  connected(isSameBroker: boolean): void {
+    this.#isSettled = false;
+    this.#retainedUntil = Number.POSITIVE_INFINITY;
+    this.#copies.connected(isSameBroker);
+  }
+
+  /** What is delivered from now on came by the present subscriptions. */
+  settled(): void {
+    if (this.#isSettled) {
+      return;
+    }
+    this.#isSettled = true;
+    this.#retainedUntil = Math.min(this.#retainedUntil, this.#now() + RETAINED_END_MS);
+    this.#expectedBefore = [];
+    this.#findOverlaps();
+  }
+
+  /**
+   * Takes a message of a report topic.
+   * @param mayRepeat whether the broker may hold a subscription that is not known
+   */
+  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false): Delivery {
+    const known = this.#routes.get(topic) ?? this.#findRoute(topic);
+    if (known === undefined || known.receivers.length === 0) {
+      return 'unwanted';
+    }
+    const { at, receivers, copies } = known;
+    if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained, this.#isSettled)) {
+      return 'copy';
+    }
+    if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {
+      return 'repeat';
+    }
+    this.#deliverTo(retained ? this.#receiversOfRetained(receivers) : receivers, at, payload, retained);
+    return 'delivered';
+  }
+
+  /** What only a preview brings again is none of the flows' business: they had it when they subscribed. */
+  #receiversOfRetained(subscribers: readonly Receiver[]): readonly Receiver[] {
+    const now = this.#now();
+    const isPreviewed = this.#previews.size > 0 || now - this.#previewedAt <= RETAINED_END_MS;
+    if (!isPreviewed || now <= this.#retainedUntil) {
+      this.#retainedUntil = Math.max(this.#retainedUntil, now + RETAINED_END_MS);
+      return subscribers;
+    }
+    return subscribers.filter(({ isPreview }) => isPreview);
+  }
+
+  #deliverTo(subscribers: readonly Receiver[], at: ReportTopic, payload: Buffer, retained: boolean): void {
+    const [first] = subscribers;
+    if (!first) {
+      return;
+    }
+    const body = bodyOf(payload);
+    if (subscribers.length === 1) {
+      this.#deliverOne(first, at, body, retained, payload);
+    } else {
+      this.#deliverToSeveral(subscribers, at, body, retained, payload);
+    }
+  }
+
+  #expect(wants: readonly TopicFilterParts[], previews: readonly TopicFilterParts[]): void {
+    const before = new TopicFilterIndex(this.#expected);
+    const all = [...wants, ...previews];
+    if (wants.some((want) => !before.has(want))) {
+      this.#retainedUntil = Number.POSITIVE_INFINITY;
+    }
+    if (all.length === this.#expected.length && all.every((want) => before.has(want))) {
+      return;
+    }
+    this.#expectedBefore = [...this.#expectedBefore, ...this.#expected].slice(-MAX_EXPECTED_BEFORE);
+    this.#expected = all;
+    this.#isSettled = false;
+    this.#findOverlaps();
+    this.#copies.changed();
+  }
+
+  #findOverlaps(): void {
+    const index = new TopicFilterIndex([...this.#expected, ...this.#expectedBefore]);
+    const merged = mergeTopicFilters([...this.#expected, ...this.#expectedBefore], false);
+    this.#overlaps = merged.length < index.size ? index : undefined;
+    this.#routes.clear();
+  }
+
+  #findRoute(topic: string): TopicRoute | undefined {
+    const at = this.#readTopic(topic);
+    if (at === undefined) {
+      return undefined;
+    }
+    const { gateway, device, segment, identifier = '' } = at;
+    const copies = this.#overlaps?.count({ gateway, device, segment, identifier }) ?? 1;
+    const route = { at, receivers: this.#dispatch.match(at), copies };
+    this.#routes.set(topic, route);
+    return route;
+  }
+
+  #readTopic(topic: string): ReportTopic | undefined {
+    const parsed = this.#topics.parseReport(topic);
+    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
+  }
+
+  #replay({ route }: CompiledCriteria, target: Receiver, messages: readonly Message[]): void {
+    const own = new Dispatch<Receiver>();
+    own.add({ ...route, target });
+    for (const { topic, payload, retained, heardAt } of messages) {
+      const at = this.#readTopic(topic);
+      if (at === undefined || own.match(at).length === 0) {
+        continue;
+      }
+      this.#deliverOne(target, at, bodyOf(payload), retained, payload, heardAt);
+    }
+  }
+
+  #deliverOne(
+    { listener, decode }: Receiver,
+    at: ReportTopic,
+    body: unknown,
+    retained: boolean,
+    payload: Buffer,
+    heardAt?: number,
+  ): void {
+    let report: Report;
+    try {
+      report = readReport(at, body, this.#catalogue, decode, retained);
+    } catch (error) {
+      this.#callErrorListener(listener, error as ServiceError, { topic: at.topic, payload: body });
+      return;
+    }
+    // What was received before is known already.
+    if (heardAt === undefined) {
+      this.#activity.record(at, Date.now(), retained);
+    }
+    this.#callListener(listener, report, at.topic, payload, heardAt);
+  }
+
+  /** Copies are made before anything is given away: a receiver may change its report at once. */
+  #deliverToSeveral(
+    subscribers: readonly Receiver[],
+    at: ReportTopic,
+    body: unknown,
+    retained: boolean,
+    payload: Buffer,
+  ): void {
+    const reports: Report[] = [];
+    try {
+      const originals = new Map<boolean, Report>();
+      for (const { decode } of subscribers) {
+        const original = originals.get(decode);
+        if (original) {
+          reports.push(copyReport(original));
+        } else {
+          const first = readReport(at, body, this.#catalogue, decode, retained);
+          // Both variants hold the nested values of the same body.
+          reports.push(originals.size === 0 ? first : copyReport(first));
+          originals.set(decode, first);
+        }
+      }
+    } catch {
+      for (const subscriber of subscribers) {
+        this.#deliverOne(subscriber, at, body, retained, payload);
+      }
+      return;
+    }
+    this.#activity.record(at, Date.now(), retained);
+    for (const [i, { listener }] of subscribers.entries()) {
+      this.#callListener(listener, reports[i] as Report, at.topic, payload);
+    }
+  }
+
+  #callListener(
+    listener: ReportListener,
+    report: Report,
+    topic: string,
+    payload: Buffer,
+    heardAt?: number,
+  ): void {
+    try {
+      listener.report(report, topic, payload, heardAt);
+    } catch (fault) {
+      this.#receiverFailed(fault);
+    }
+  }
+
+  #callErrorListener(
+    listener: ReportListener,
+    error: ServiceError,
+    message: { topic: string; payload: unknown },
+  ): void {
+    try {
+      listener.error(error, message);
+    } catch (fault) {
+      this.#receiverFailed(fault);
+    }
+  }
+
+  /** One receiver's exception is not the others' problem. */
+  #receiverFailed(fault: unknown): void {
+    this.#log.warn(`a receiver of reports failed: ${String(fault)}`);
+  }
+}
+
+/** The JSON of a payload, else its text. */
+function bodyOf(payload: Buffer): unknown {
+  const text = payload.toString();
+  const parsed = parseJson(text);
+  return parsed === undefined ? text : parsed;
+}

@@ -1,0 +1,185 @@
+// Subscribers of reports as nodes see them: criteria, labels, duplicates and previews together, kept over a deploy.
+import type { Catalogue } from '../protocol/identifiers.ts';
+import { Duplicates } from './duplicates.ts';
+import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
+import { type PreviewLine, Previews } from './preview.ts';
+import { compileCriteria, type TopicCriteria } from './report-filter.ts';
+import type { Message, ReportListener, Reports, Subscription } from './reports.ts';
+
+export interface ReportFilter extends TopicCriteria {
+  /** Only gateways that carry one of these REST labels. */
+  labels: readonly string[];
+  /** Seconds between two requests for the labels. */
+  labelRefresh: number;
+  /** Raw values are decoded by the catalogue. */
+  decode: boolean;
+  duplicates: 'keep' | 'drop';
+  /** Seconds. */
+  duplicateWindow: number;
+}
+
+export interface Subscriber extends ReportListener {
+  /** Called with the state of the label filter, if there is one. */
+  labels?(state: LabelState): void;
+}
+
+/** What subscribers need of the broker connection. */
+export interface ReportBroker {
+  /** Keeps the connection up until the returned function is called. */
+  attach(): () => void;
+  /** The topic filters may have changed. */
+  updateFilters(): void;
+  /** While flows are replaced, nobody would receive what is replayed: `resumed` follows. */
+  readonly isPaused: boolean;
+}
+
+interface Options {
+  /** By this name a subscriber is recognised after a deploy. */
+  owner?: string | undefined;
+  isPreview?: boolean;
+}
+
+export class Subscribers {
+  readonly #reports: Reports;
+  readonly #catalogue: Catalogue;
+  readonly #broker: ReportBroker;
+  readonly #labelSource: () => LabelSource;
+  readonly #previews: Previews<ReportFilter>;
+  /** Reports that waited for labels when their subscriber went, until the flows run, by owner. */
+  readonly #buffered = new Map<string, Message[]>();
+  /** Replays messages to the present subscriber of an owner. */
+  readonly #replays = new Map<string, (messages: readonly Message[]) => void>();
+  readonly #labelFilters = new Set<LabelFilter>();
+
+  /** @param labelSource throws `NOT_CONFIGURED` where there is none */
+  constructor(reports: Reports, catalogue: Catalogue, broker: ReportBroker, labelSource: () => LabelSource) {
+    this.#reports = reports;
+    this.#catalogue = catalogue;
+    this.#broker = broker;
+    this.#labelSource = labelSource;
+    this.#previews = new Previews({
+      listen: (filter, report) => this.#add(filter, { report, error() {} }, { isPreview: true }),
+      request: (filter) => this.#requestPreview(filter),
+    });
+  }
+
+  /**
+   * See `Session.subscribe`.
+   * @throws ServiceError `NOT_CONFIGURED` (`rest`, with labels), `INVALID_INPUT` with the filter's field
+   */
+  add(filter: ReportFilter, subscriber: Subscriber, owner?: string): (comesBack?: boolean) => void {
+    return this.#add(filter, subscriber, { owner });
+  }
+
+  /** See `Session.preview`. */
+  preview(filter: ReportFilter): readonly PreviewLine[] {
+    return this.#previews.poll(filter);
+  }
+
+  /** The flows run. What is replayed before that would reach nodes whose receivers do not exist yet. */
+  resumed(): void {
+    for (const [owner, messages] of this.#buffered) {
+      this.#replays.get(owner)?.(messages);
+    }
+    this.#buffered.clear();
+    for (const filter of this.#labelFilters) {
+      filter.flush();
+    }
+  }
+
+  close(): void {
+    this.#previews.close();
+  }
+
+  #add(
+    filter: ReportFilter,
+    subscriber: Subscriber,
+    { owner, isPreview = false }: Options,
+  ): (comesBack?: boolean) => void {
+    const criteria = compileCriteria(filter, this.#catalogue);
+    // Duplicates are dropped behind the labels: a copy by a gateway without the label is no repeat of the other.
+    const listener = withoutDuplicates(subscriber, filter);
+    let subscription: Subscription | undefined;
+    const replay = (messages: readonly Message[]) => subscription?.replay(messages);
+    const labelFilter = this.#openLabelFilter(filter, listener, subscriber, replay);
+    // Criteria that nothing meets are no reason to subscribe; their node still shows the connection.
+    const detach = this.#broker.attach();
+    if (criteria) {
+      subscription = this.#reports.add(criteria, filter.decode, labelFilter ?? listener, isPreview);
+      this.#broker.updateFilters();
+    }
+    if (owner !== undefined) {
+      this.#replays.set(owner, replay);
+    }
+    return (comesBack = false) => {
+      if (owner !== undefined) {
+        this.#keepBuffered(owner, comesBack, labelFilter);
+      }
+      if (labelFilter) {
+        this.#labelFilters.delete(labelFilter);
+        labelFilter.close();
+      }
+      detach();
+      if (subscription) {
+        subscription.remove();
+        this.#broker.updateFilters();
+      }
+    };
+  }
+
+  #keepBuffered(owner: string, comesBack: boolean, labelFilter: LabelFilter | undefined): void {
+    this.#replays.delete(owner);
+    const waiting = [...(this.#buffered.get(owner) ?? []), ...(labelFilter?.takeBuffered() ?? [])];
+    if (comesBack && waiting.length > 0) {
+      this.#buffered.set(owner, waiting);
+    } else {
+      this.#buffered.delete(owner);
+    }
+  }
+
+  #openLabelFilter(
+    { labels, labelRefresh }: ReportFilter,
+    listener: ReportListener,
+    subscriber: Subscriber,
+    replay: (messages: readonly Message[]) => void,
+  ): LabelFilter | undefined {
+    if (labels.length === 0) {
+      return undefined;
+    }
+    const notify = (state: LabelState) => subscriber.labels?.(state);
+    const isPaused = () => this.#broker.isPaused;
+    const source = this.#labelSource();
+    const filter = new LabelFilter(listener, replay, labels, labelRefresh * 1000, source, notify, isPaused);
+    filter.open();
+    this.#labelFilters.add(filter);
+    return filter;
+  }
+
+  #requestPreview(filter: ReportFilter): () => void {
+    const criteria = compileCriteria(filter, this.#catalogue);
+    if (!criteria) {
+      return () => {};
+    }
+    const remove = this.#reports.addPreview(criteria);
+    this.#broker.updateFilters();
+    return () => {
+      remove();
+      this.#broker.updateFilters();
+    };
+  }
+}
+
+function withoutDuplicates(listener: ReportListener, filter: ReportFilter): ReportListener {
+  if (filter.duplicates === 'keep') {
+    return listener;
+  }
+  const duplicates = new Duplicates(filter.duplicateWindow * 1000);
+  return {
+    report(report, topic, payload, heardAt) {
+      if (!duplicates.seen(report, heardAt)) {
+        listener.report(report, topic, payload, heardAt);
+      }
+    },
+    error: (error, message) => listener.error(error, message),
+  };
+}

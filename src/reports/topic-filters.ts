@@ -1,0 +1,153 @@
+// Which topic filters to subscribe to, so that everything asked for is served at the least cost (pure).
+
+import type { TopicFilterParts } from '../protocol/topics.ts';
+
+const PARTS = ['gateway', 'device', 'segment', 'identifier'] as const;
+
+/** Wants of the same parts, by the values of these parts. `mask` has a bit for each part that is given. */
+type Group = Map<string, TopicFilterParts>;
+
+function maskOf(want: TopicFilterParts): number {
+  return PARTS.reduce((mask, part, bit) => (want[part] === undefined ? mask : mask | (1 << bit)), 0);
+}
+
+function project(want: TopicFilterParts, mask: number): TopicFilterParts {
+  const projected: TopicFilterParts = {};
+  for (const [bit, part] of PARTS.entries()) {
+    if (mask & (1 << bit)) {
+      projected[part] = want[part];
+    }
+  }
+  return projected;
+}
+
+function keyOf(want: TopicFilterParts, mask: number): string {
+  let key = '';
+  for (const [bit, part] of PARTS.entries()) {
+    if (mask & (1 << bit)) {
+      key += `${want[part]}/`;
+    }
+  }
+  return key;
+}
+
+const GATEWAY_OR_DEVICE = 0b0011;
+
+/**
+ * A want that another one covers is dropped. Two that cross (one gateway, any kind; any gateway, one kind) can be
+ * replaced by what both have in common, which covers them: where that still names a gateway or a device, this is the
+ * cheaper way. Else it would bring the reports of the whole network, so both stay and overlap; the copies that a broker
+ * may send for each of them have to be removed (`copies.ts`).
+ *
+ * Linear in the number of wants: they are compared by group, of which there are at most sixteen.
+ * @param mayOverlap false: never, as in a shared group, where each overlapping filter has its own receiver
+ */
+export function mergeTopicFilters(
+  wants: Iterable<TopicFilterParts>,
+  mayOverlap: boolean,
+): TopicFilterParts[] {
+  const groups = new Map<number, Group>();
+  for (const want of wants) {
+    add(groups, want);
+  }
+  while (mergeOnce(groups, mayOverlap)) {
+    // A merge can make a want that overlaps a further one.
+  }
+  return [...groups.values()].flatMap((group) => [...group.values()]);
+}
+
+function add(groups: Map<number, Group>, want: TopicFilterParts): void {
+  const mask = maskOf(want);
+  const group = groups.get(mask);
+  if (group) {
+    group.set(keyOf(want, mask), want);
+  } else {
+    groups.set(mask, new Map([[keyOf(want, mask), want]]));
+  }
+}
+
+function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
+  const masks = [...groups.keys()].sort((a, b) => a - b);
+  for (const [i, a] of masks.entries()) {
+    for (const b of masks.slice(i + 1)) {
+      const common = a & b;
+      // `a` is the smaller number, so `b` cannot be the wider one.
+      const isCovered = common === a;
+      const isNarrow = (common & GATEWAY_OR_DEVICE) !== 0;
+      if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/** Merges what overlaps between the groups `a` and `b`; false when nothing does. */
+function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
+  const common = a & b;
+  const [groupA, groupB] = [groups.get(a) as Group, groups.get(b) as Group];
+  const keysOfA = new Set([...groupA.values()].map((want) => keyOf(want, common)));
+  const hit = [...groupB.values()].filter((want) => keysOfA.has(keyOf(want, common)));
+  if (hit.length === 0) {
+    return false;
+  }
+  const shared = new Map(hit.map((want) => [keyOf(want, common), project(want, common)]));
+  if (common !== a) {
+    remove(groupA, common, shared);
+  }
+  remove(groupB, common, shared);
+  for (const want of shared.values()) {
+    add(groups, want);
+  }
+  return true;
+}
+
+function remove(group: Group, mask: number, keys: Map<string, unknown>): void {
+  for (const [key, want] of group) {
+    if (keys.has(keyOf(want, mask))) {
+      group.delete(key);
+    }
+  }
+}
+
+/** Finds how many of some wants ask for a topic: each is one subscription that can bring it. */
+export class TopicFilterIndex {
+  readonly #groups = new Map<number, Group>();
+
+  constructor(wants: Iterable<TopicFilterParts>) {
+    for (const want of wants) {
+      add(this.#groups, want);
+    }
+  }
+
+  get size(): number {
+    return [...this.#groups.values()].reduce((sum, group) => sum + group.size, 0);
+  }
+
+  has(want: TopicFilterParts): boolean {
+    const mask = maskOf(want);
+    return this.#groups.get(mask)?.has(keyOf(want, mask)) === true;
+  }
+
+  /** @param at every part of the topic; an absent identifier is an empty text */
+  count(at: Required<TopicFilterParts>): number {
+    let count = 0;
+    for (const [mask, group] of this.#groups) {
+      if (group.has(keyOf(at, mask))) {
+        count++;
+      }
+    }
+    return count;
+  }
+
+  /** Whether a want of the index asks for everything that this one does. */
+  covers(want: TopicFilterParts): boolean {
+    const mask = maskOf(want);
+    for (const [own, group] of this.#groups) {
+      if ((own & mask) === own && group.has(keyOf(want, own))) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,274 @@
+// The device directory: the list of devices kept for a while, for pickers, names and labels.
+import { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { unlessAborted } from './abort.ts';
+import type { RestClient } from './client.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
+import { type DeviceIndex, DeviceIndexBuilder, type DirectoryEntry, textLength } from './device-index.ts';
+import { devicePages } from './pages.ts';
+import type { Clock } from './types.ts';
+
+export type { DirectoryEntry } from './device-index.ts';
+
+/** No list for a picker is older. */
+const PICKER_AGE_MS = 60_000;
+/** A list that is used and older than this is fetched anew behind the user's back, so that nobody waits for it. */
+const AHEAD_AGE_MS = 30_000;
+/** A list as young as this serves everybody, however new a list they want. */
+const MIN_AGE_MS = 1_000;
+/** After a failure the service is left alone for this long. */
+const FAILURE_PAUSE_MS = 10_000;
+/** A list that takes longer is given up; 200 000 devices at a second per page still fit. */
+const MAX_FETCH_MS = 40 * 60_000;
+/** One that a change made old, and one that was begun after it. */
+const MAX_FETCHES = 2;
+const PAGE_SIZE = 100;
+const MAX_SHOWN = 1_000;
+/** Pickers that wait for a list at a time. */
+const MAX_WAITING_PICKERS = 1_000;
+/** Characters of all that a search finds. */
+const MAX_SHOWN_LENGTH = 4_000_000;
+
+/**
+ * Nothing is fetched before the first question; one fetch serves all who wait. When the service cannot be asked, the
+ * last known list stays. A list that was asked for earlier never replaces one that was asked for later.
+ */
+export class DeviceDirectory {
+  readonly #client: RestClient;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  #list: DeviceIndex | undefined;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+  /** Fetches are numbered as they begin; this is the one that the list is of. */
+  #listNumber = 0;
+  #lastNumber = 0;
+  /** The fetch that shows every change so far. */
+  #pending: Promise<DeviceIndex> | undefined;
+  /** The fetch that begins when one of those under way has ended. */
+  #next: Promise<DeviceIndex> | undefined;
+  #failure: { error: unknown; at: number } | undefined;
+  #warning = '';
+  /** Pickers that have no answer yet. */
+  #waitingPickers = 0;
+
+  constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
+    this.#client = client;
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /**
+   * Devices whose name, MAC (any spelling), id or a label contains `q` in any case, in order of their names, from a list
+   * no older than 60 s; in an outage from the last known one. At most 1 000, and no more than 4 million characters.
+   * @throws what the fetch threw, when there never was a list; QUEUE_FULL when 1 000 others wait for one
+   */
+  async search(q: string, limit: number, signal?: AbortSignal): Promise<DirectoryEntry[]> {
+    const { texts, entries } = await this.#listForPicker(signal);
+    const most = mostShown(limit);
+    const wanted = q.trim().toLowerCase();
+    const mac = macPart(wanted);
+    const found: DirectoryEntry[] = [];
+    let room = MAX_SHOWN_LENGTH;
+    for (let i = 0; i < texts.length && found.length < most; i++) {
+      const text = texts[i]!;
+      if (!text.includes(wanted) && (mac === undefined || !text.includes(mac))) {
+        continue;
+      }
+      room -= textLength(entries[i]!);
+      if (room < 0) {
+        break;
+      }
+      found.push(entries[i]!);
+    }
+    return found;
+  }
+
+  /** Every label in use that contains `q` in any case, sorted. As `search`. */
+  async searchLabels(q: string, limit: number, signal?: AbortSignal): Promise<string[]> {
+    const list = await this.#listForPicker(signal);
+    const wanted = q.trim().toLowerCase();
+    const found = [...list.macsByLabel.keys()].filter((label) => label.toLowerCase().includes(wanted));
+    return found.sort().slice(0, mostShown(limit));
+  }
+
+  /**
+   * MACs of the gateways that carry one of the labels.
+   * @param maxAge milliseconds: how old the list may be; one second is always allowed
+   * @throws what the fetch threw (the caller keeps what it knew); CLOSED when the signal is aborted
+   */
+  async gatewaysWithLabels(
+    labels: readonly string[],
+    maxAge: number,
+    signal?: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const { macsByLabel } = await this.#listOfAge(Math.max(maxAge, MIN_AGE_MS), signal);
+    return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
+  }
+
+  /** Milliseconds since the last known list came; infinite when there is none, or a change has made it old. */
+  get listAge(): number {
+    return this.#clock.now() - this.#fetchedAt;
+  }
+
+  /** The friendly name of a device in the last known list; asks nobody. @param mac 12 lowercase hex digits */
+  nameOf(mac: string): string | undefined {
+    return this.#list?.byMac.get(mac)?.name;
+  }
+
+  /** After a rename or a change of labels: the next question fetches anew. */
+  invalidate(): void {
+    this.#fetchedAt = Number.NEGATIVE_INFINITY;
+    this.#pending = undefined;
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #listForPicker(signal: AbortSignal | undefined): Promise<DeviceIndex> {
+    if (this.#waitingPickers >= MAX_WAITING_PICKERS) {
+      throw new ServiceError(
+        'QUEUE_FULL',
+        'waiting',
+        { limit: MAX_WAITING_PICKERS },
+        { limit: MAX_WAITING_PICKERS },
+      );
+    }
+    this.#waitingPickers++;
+    try {
+      const list = await this.#listOfAge(PICKER_AGE_MS, signal);
+      if (this.listAge > AHEAD_AGE_MS) {
+        this.#fetch().catch(() => undefined);
+      }
+      return list;
+    } catch (error) {
+      const isStopped = error instanceof ServiceError && error.code === 'CLOSED';
+      if (this.#list && !isStopped) {
+        return this.#list;
+      }
+      throw error;
+    } finally {
+      this.#waitingPickers--;
+    }
+  }
+
+  async #listOfAge(maxAge: number, signal: AbortSignal | undefined): Promise<DeviceIndex> {
+    if (signal?.aborted || this.#closing.signal.aborted) {
+      throw new ServiceError('CLOSED', 'stopped');
+    }
+    if (this.#list && this.listAge <= maxAge) {
+      return this.#list;
+    }
+    return unlessAborted(this.#fetch(), signal);
+  }
+
+  #fetch(): Promise<DeviceIndex> {
+    if (this.#pending !== undefined) {
+      return this.#pending;
+    }
+    const failure = this.#failure;
+    if (failure && this.#clock.now() - failure.at < FAILURE_PAUSE_MS) {
+      return Promise.reject(failure.error);
+    }
+    if (this.#running.size >= MAX_FETCHES) {
+      return this.#fetchLater();
+    }
+    this.#pending = this.#start();
+    return this.#pending;
+  }
+
+  #fetchLater(): Promise<DeviceIndex> {
+    this.#next ??= Promise.race(this.#running)
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return this.#fetch();
+      });
+    return this.#next;
+  }
+
+  #start(): Promise<DeviceIndex> {
+    const number = ++this.#lastNumber;
+    const fetch: Promise<DeviceIndex> = this.#read()
+      .finally(() => this.#running.delete(fetch))
+      .then(
+        (list) => this.#keep(list, number, fetch),
+        (error: unknown) => this.#fail(error, number, fetch),
+      );
+    this.#running.add(fetch);
+    return fetch;
+  }
+
+  #keep(list: DeviceIndex, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
+    if (this.#list && number < this.#listNumber) {
+      return this.#list;
+    }
+    this.#list = list;
+    this.#listNumber = number;
+    this.#failure = undefined;
+    // A list whose fetching began before a change may not show it, so it does not count as new.
+    if (this.#pending === fetch) {
+      this.#fetchedAt = this.#clock.now();
+      this.#pending = undefined;
+    }
+    return list;
+  }
+
+  #fail(error: unknown, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
+    if (this.#list && number < this.#listNumber) {
+      return this.#list;
+    }
+    if (this.#pending === fetch) {
+      this.#pending = undefined;
+    }
+    this.#failure = { error, at: this.#clock.now() };
+    this.#log.trace(
+      `the list of devices could not be read: ${error instanceof Error ? error.message : error}`,
+    );
+    throw error;
+  }
+
+  async #read(): Promise<DeviceIndex> {
+    const builder = new DeviceIndexBuilder();
+    const end = this.#clock.now() + MAX_FETCH_MS;
+    const signal = this.#closing.signal;
+    for await (const { devices } of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
+      for (const device of devices) {
+        builder.add(device);
+      }
+      if (builder.isCut) {
+        break;
+      }
+      if (this.#clock.now() > end) {
+        const minutes = MAX_FETCH_MS / 60_000;
+        throw new ServiceError('BAD_RESPONSE', 'listTooSlow', { body: '' }, { minutes });
+      }
+    }
+    this.#warn(builder);
+    return builder.build();
+  }
+
+  /** Once, not with every list. */
+  #warn({ isCut, count, leftOut }: DeviceIndexBuilder): void {
+    const warning = isCut
+      ? `the list of devices is cut after ${count}`
+      : leftOut > 0
+        ? 'the list of devices has ids or labels of more than 2000 characters, which are left out'
+        : '';
+    if (warning !== '' && warning !== this.#warning) {
+      this.#log.warn(warning);
+    }
+    this.#warning = warning;
+  }
+}
+
+function mostShown(limit: number): number {
+  return Math.min(MAX_SHOWN, Math.max(0, Math.trunc(limit) || 0));
+}
+
+/** A MAC, or the beginning of one, is found however its bytes are separated. */
+function macPart(text: string): string | undefined {
+  return /^[0-9a-f]{2}([:-][0-9a-f]{0,2})+$/.test(text) ? text.replace(/[:-]/g, '') : undefined;
+}

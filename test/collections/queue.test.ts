@@ -1,0 +1,40 @@
+// A queue gives back what it was given, in order, whatever is taken out in between.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { Queue } from '../../src/collections/queue.ts';
+
+describe('a queue', () => {
+  it('behaves as an array does, through any sequence of steps', () => {
+    const steps = fc.array(fc.constantFrom('push', 'push', 'shift', 'filter', 'clear'), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 700 }), (names, times) => {
+        const queue = new Queue<number>();
+        let model: number[] = [];
+        let next = 0;
+        for (const name of names) {
+          if (name === 'filter') {
+            queue.filter((item) => item % 3 !== 0);
+            model = model.filter((item) => item % 3 !== 0);
+          } else if (name === 'clear') {
+            assert.deepEqual(queue.clear(), model);
+            model = [];
+          } else {
+            for (let i = 0; i < times; i++) {
+              if (name === 'push') {
+                queue.push(next);
+                model.push(next++);
+              } else {
+                assert.equal(queue.shift(), model.shift());
+              }
+            }
+          }
+          assert.equal(queue.size, model.length);
+          assert.equal(queue.first, model[0]);
+          assert.equal(queue.last, model.at(-1));
+        }
+        assert.deepEqual([...queue], model);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { InboundQueue } from '../../src/mqtt/inbound-queue.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+
+const REPORT = 'mt/gateway/c0141f68fc3d/device/d00000000001/heartbeat';
+const RESPONSE = 'mt/gateway/c0141f68fc3d/response/d00000000001/read/8001';
+
+describe('the intake', () => {
+  const seen: string[] = [];
+  const topics: string[] = [];
+  const lost: number[] = [];
+  let intake: InboundQueue;
+
+  beforeEach(() => {
+    seen.length = 0;
+    topics.length = 0;
+    lost.length = 0;
+    intake = new InboundQueue(createTopics(''), {
+      report(topic, payload) {
+        topics.push(topic);
+        seen.push(payload.toString());
+      },
+      response: () => void seen.push('response'),
+      resumed() {},
+      drained() {},
+      lost: (count) => void lost.push(count),
+    });
+  });
+  afterEach(() => intake.discard());
+
+  const take = (text: string, qos: number, done: (error?: Error) => void = () => {}) =>
+    intake.receive(REPORT, Buffer.from(text), qos, false, done);
+
+  it('gives the event loop a turn after some hundred reports and keeps their order', async () => {
+    for (let i = 0; i < 1200; i++) {
+      take(`${i}`, 0);
+    }
+    assert.ok(seen.length < 1200);
+    while (seen.length < 1200) {
+      await nextTurn();
+    }
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 1200 }, (_, i) => `${i}`),
+    );
+    assert.deepEqual(lost, []);
+  });
+
+  it('gives slow flows fewer reports at a time, so that others have their turn sooner', async () => {
+    const slow = new InboundQueue(createTopics(''), {
+      report: () => {
+        for (const end = performance.now() + 1; performance.now() < end; ) {}
+        given++;
+      },
+      response() {},
+      resumed() {},
+      drained() {},
+      lost() {},
+    });
+    let given = 0;
+    for (let i = 0; i < 1500; i++) {
+      slow.receive(REPORT, Buffer.from(`${i}`), 0, false, () => {});
+    }
+    let last = 0;
+    for (let before = given; given < 1500; before = given) {
+      await nextTurn();
+      last = given - before;
+    }
+    assert.ok(last < 100, `${last} at once`);
+    slow.discard();
+  });
+
+  it('loses none of 180 000 reports of QoS 0 that come at once', async () => {
+    const usual = '{"time":"2026-01-01T00:00:00.000Z","seq":1,"status":0}';
+    for (let i = 0; i < 180_000; i++) {
+      take(usual, 0);
+    }
+    while (seen.length < 180_000) {
+      await nextTurn();
+    }
+    assert.deepEqual(lost, []);
+  });
+
+  it('loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them', async () => {
+    const sent = 1_000;
+    const large = Buffer.alloc(100_000, 'x');
+    intake.pause();
+    for (let i = 0; i < sent; i++) {
+      intake.receive(`${REPORT}/${i}`, large, 0, false, () => {});
+    }
+    assert.deepEqual(lost, [1]);
+    intake.resume();
+    while (topics.at(-1) !== `${REPORT}/${sent - 1}`) {
+      await nextTurn();
+    }
+    assert.ok(topics.length > 600 && topics.length < 700, `${topics.length}`);
+    assert.equal(topics[0], `${REPORT}/${sent - topics.length}`);
+  });
+
+  it('acknowledges a report of QoS 1 only when it was delivered', async () => {
+    for (let i = 0; i < 600; i++) {
+      take(`${i}`, 0);
+    }
+    let isAcknowledged = false;
+    take('precious', 1, () => {
+      isAcknowledged = true;
+      assert.equal(seen.at(-1), 'precious');
+    });
+    assert.equal(isAcknowledged, false);
+    while (!isAcknowledged) {
+      await nextTurn();
+    }
+  });
+
+  it('releases what holds up the connection when it is dropped, without an acknowledgement', () => {
+    intake.pause();
+    const outcomes: unknown[] = [];
+    intake.receive(REPORT, Buffer.from('held'), 1, false, (error) => outcomes.push(error));
+    intake.discard();
+    assert.ok(outcomes[0] instanceof Error);
+    intake.resume();
+    assert.deepEqual(seen, []);
+  });
+
+  it('lets answers pass while reports wait', () => {
+    intake.pause();
+    take('later', 0);
+    intake.receive(RESPONSE, Buffer.from('{}'), 1, false, () => {});
+    assert.deepEqual(seen, ['response']);
+    intake.resume();
+    assert.deepEqual(seen, ['response', 'later']);
+  });
+});

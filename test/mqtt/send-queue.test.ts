@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { type QueueItem, SendQueue } from '../../src/mqtt/send-queue.ts';
+import { usedMemory } from '../memory.ts';
+
+interface Item extends QueueItem {
+  name: string;
+}
+
+const request = (name: string, priority = 2): Item => ({ name, trafficClass: 'request', priority });
+const ack = (name: string): Item => ({ name, trafficClass: 'ack', priority: 2 });
+
+function drain(outbox: SendQueue<Item>): string[] {
+  const names: string[] = [];
+  for (let item = outbox.next(0, 0); item; item = outbox.next(0, 0)) {
+    names.push(item.name);
+  }
+  return names;
+}
+
+describe('the waiting line of a gateway', () => {
+  it('sends the highest priority first and the oldest of one priority first', () => {
+    const outbox = new SendQueue<Item>(8);
+    for (const item of [
+      request('a', 0),
+      request('b', 2),
+      request('c', 4),
+      request('d', 2),
+      request('e', 4),
+    ]) {
+      outbox.push(item);
+    }
+    assert.deepEqual(drain(outbox), ['c', 'e', 'b', 'd', 'a']);
+  });
+
+  it('sends nothing while all places are taken', () => {
+    const outbox = new SendQueue<Item>(2);
+    outbox.push(request('a'));
+    assert.equal(outbox.next(2, 0), undefined);
+    assert.equal(outbox.next(1, 1), undefined);
+    assert.equal(outbox.next(1, 0)?.name, 'a');
+  });
+
+  it('keeps acknowledgements in order and leaves half of the places to requests', () => {
+    const outbox = new SendQueue<Item>(8);
+    for (let i = 0; i < 1000; i++) {
+      outbox.push(ack(`ack ${i}`));
+    }
+    const sent: string[] = [];
+    for (let item = outbox.next(0, sent.length); item; item = outbox.next(0, sent.length)) {
+      sent.push(item.name);
+    }
+    assert.deepEqual(sent, ['ack 0', 'ack 1', 'ack 2', 'ack 3']);
+    outbox.push(request('read'));
+    assert.equal(outbox.next(0, 4)?.name, 'read');
+  });
+
+  it('lets an acknowledgement through while requests would take every place', () => {
+    const outbox = new SendQueue<Item>(2);
+    for (let i = 0; i < 3; i++) {
+      outbox.push(request(`read ${i}`));
+    }
+    outbox.push(ack('ack'));
+    assert.equal(outbox.next(1, 0)?.name, 'ack');
+    assert.equal(outbox.next(0, 1)?.name, 'read 0');
+  });
+
+  it('takes turns when there is a single place', () => {
+    const outbox = new SendQueue<Item>(1);
+    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) {
+      outbox.push(item);
+    }
+    assert.deepEqual(drain(outbox), ['a1', 'r1', 'a2', 'r2']);
+  });
+
+  it('keeps the rest in order when some are taken out before their turn, each once', () => {
+    const outbox = new SendQueue<Item>(1);
+    const items = Array.from({ length: 600 }, (_, i) => request(`${i}`));
+    for (const item of items) {
+      outbox.push(item);
+    }
+    for (let i = 0; i < 400; i++) {
+      outbox.next(0, 0);
+    }
+    const odd = items.filter(({ name }) => Number(name) % 2 === 1);
+    assert.equal(odd.filter((item) => outbox.remove(item)).length, 100);
+    assert.equal(odd.filter((item) => outbox.remove(item)).length, 0);
+    assert.deepEqual(
+      [...outbox].slice(0, 3).map(({ name }) => name),
+      ['400', '402', '404'],
+    );
+    assert.equal(drain(outbox).length, 100);
+    outbox.push(items[0] as Item);
+    assert.deepEqual(drain(outbox), ['0']);
+  });
+
+  it('loses nothing when the oldest are taken out before their turn, or when it was empty for a while', () => {
+    const outbox = new SendQueue<Item>(1);
+    const items = ['a', 'b', 'c', 'd'].map((name) => request(name));
+    for (const item of items) {
+      outbox.push(item);
+    }
+    outbox.remove(items[0] as Item);
+    assert.deepEqual(drain(outbox), ['b', 'c', 'd']);
+    for (let i = 0; i < 3; i++) {
+      assert.equal(outbox.next(0, 0), undefined);
+    }
+    outbox.push(request('e'));
+    assert.deepEqual(drain(outbox), ['e']);
+  });
+
+  it('lists what waits by lane, and within it by priority', () => {
+    const outbox = new SendQueue<Item>(1);
+    for (const item of [ack('a'), request('b', 4), request('c', 0), request('d', 4)]) {
+      outbox.push(item);
+    }
+    assert.deepEqual(
+      [...outbox].map(({ name }) => name),
+      ['c', 'b', 'd', 'a'],
+    );
+  });
+
+  it('sends the next acknowledgement first whenever none is on its way, with two places and more', () => {
+    const outbox = new SendQueue<Item>(2);
+    for (const item of [request('r1'), request('r2'), ack('a1'), ack('a2')]) {
+      outbox.push(item);
+    }
+    assert.deepEqual([outbox.next(0, 0)?.name, outbox.next(0, 0)?.name], ['a1', 'a2']);
+  });
+
+  it('is emptied in no time when a hundred thousand wait', () => {
+    const outbox = new SendQueue<Item>(1);
+    for (let i = 0; i < 100_000; i++) {
+      outbox.push(request(`${i}`));
+    }
+    const names = drain(outbox);
+    assert.deepEqual([names.length, names[0], names.at(-1)], [100_000, '0', '99999']);
+  });
+
+  const LEAVING: [title: string, leave: (outbox: SendQueue<Item>, item: Item) => void][] = [
+    ['was sent', (outbox) => outbox.next(0, 0)],
+    ['was taken out', (outbox, item) => outbox.remove(item)],
+  ];
+  for (const [title, leave] of LEAVING) {
+    it(`takes no memory for what ${title}, although one always waits`, () => {
+      const outbox = new SendQueue<Item>(1);
+      for (let i = 0; i < 1_000; i++) {
+        outbox.push(request('first'));
+      }
+      for (let i = 0; i < 999; i++) {
+        outbox.next(0, 0);
+      }
+      const before = usedMemory();
+      for (let i = 0; i < 200_000; i++) {
+        const item = request('next');
+        outbox.push(item);
+        leave(outbox, item);
+      }
+      assert.ok(usedMemory() - before < 1_200_000);
+      assert.equal([...outbox].length, 1);
+    });
+  }
+});

@@ -1,0 +1,179 @@
+// Persistent sessions that an earlier process left at the broker: what it subscribed to is found and given back.
+import assert from 'node:assert/strict';
+import { connectAsync } from 'mqtt';
+import { StaleSubscriptions } from '../../src/mqtt/stale-subscriptions.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+import { ALL, Collector, reached } from '../session.ts';
+import { answerAll, G, G2, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
+
+describe('a session that an earlier process left at the broker', () => {
+  const bench = useScriptedBroker();
+  let count = 0;
+
+  /** What a process that was killed leaves behind. */
+  async function leave(filters: string[]): Promise<string> {
+    const clientId = `mt-left-${process.pid}-${count++}`;
+    const earlier = await connectAsync(bench.broker.url, { clientId, clean: false, reconnectPeriod: 0 });
+    await earlier.subscribeAsync(filters, { qos: 1 });
+    earlier.stream.destroy();
+    await bench.broker.until(({ openConnections }) => openConnections.length === 0);
+    return clientId;
+  }
+
+  it('gives back subscriptions to answers that nobody here has asked for', async () => {
+    const clientId = await leave([responseFilter(), responseFilter(G2)]);
+    const session = bench.open({ clientId, persistent: true });
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    for (const gateway of [G, G2]) {
+      bench.broker.publish(`mt/gateway/${gateway}/response/${gateway}/apiversion`, {
+        id: 'of another',
+        status: 0,
+      });
+    }
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 1);
+  });
+
+  for (const [what, filter] of [
+    ['a wider subscription', 'mt/gateway/+/device/+/#'],
+    ['one of another shape', reportTopic('#', '+')],
+    ['one of an earlier topic prefix', `old/site/${reportTopic('#', '+')}`],
+  ] as const) {
+    it(`gives back ${what} to reports that nobody wants any more`, async () => {
+      const clientId = await leave([filter]);
+      const session = bench.open({ clientId, persistent: true });
+      const collector = new Collector();
+      session.subscribe({ ...ALL, gateways: [G2] }, collector);
+      await reached(session, 'connected');
+      bench.broker.publish(
+        `${filter.startsWith('old') ? 'old/site/' : ''}${reportTopic('heartbeat')}`,
+        heartbeat(1),
+      );
+      await bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has(filter));
+      bench.broker.publish(reportTopic('heartbeat', G2), heartbeat(2));
+      await collector.until(({ reports }) => reports.length === 1);
+    });
+  }
+
+  it('gives back what was granted while the connection broke, when nobody wants it any more', async () => {
+    const session = bench.open({ clientId: `mt-left-${process.pid}-${count++}`, persistent: true });
+    session.attach();
+    await reached(session, 'connected');
+    // The broker grants it, and the session does not know: the reply is lost with the connection.
+    bench.broker.options.intercept = ({ cmd }) => {
+      if (cmd === 'subscribe') {
+        process.nextTick(() => bench.broker.drop());
+      }
+      return false;
+    };
+    const subscribed = bench.broker.next('subscribe');
+    const leaveReports = session.subscribe(ALL, new Collector());
+    const { clientId } = await subscribed;
+    bench.broker.options.intercept = () => false;
+    leaveReports();
+    assert.equal(bench.broker.subscriptionsOf(clientId).size, 1);
+    await reached(session, 'waiting');
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 0);
+  });
+
+  it('gives each report once, although the broker sends it for the old subscription too', async () => {
+    bench.broker.options.delivery = 'per-subscription';
+    const clientId = await leave(['mt/gateway/+/device/+/#']);
+    const session = bench.open({ clientId, persistent: true });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G] }, collector);
+    await reached(session, 'connected');
+    for (let n = 0; n < 50; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    await bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has('mt/gateway/+/device/+/#'));
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(50));
+    await collector.until(({ reports }) => reports.at(-1)?.n === 50);
+    const numbers = collector.reports.map(({ n }) => n);
+    assert.deepEqual(
+      [...new Set(numbers)],
+      Array.from({ length: 51 }, (_, n) => n),
+    );
+    assert.ok(numbers.length <= 2 * 50 + 1);
+    assert.equal(numbers.filter((n) => n === 0).length, 1);
+  });
+
+  it('passes on what a sender really sends twice, once nothing is left to give back', async () => {
+    const clientId = await leave(['mt/gateway/+/device/+/#']);
+    const session = bench.open({ clientId, persistent: true });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G] }, collector);
+    await reached(session, 'connected');
+    const twice = (n: number) => {
+      for (let i = 0; i < 2; i++) {
+        bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
+    };
+    const givenBack = bench.broker.next('unsubscribe');
+    twice(1);
+    await givenBack;
+    // An answer shows that the session has heard of it.
+    answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
+    await session.request('apiversion', { gateway: G }, { signal: new AbortController().signal });
+    twice(2);
+    await collector.until(({ reports }) => reports.filter(({ n }) => n === 2).length === 2);
+  });
+
+  it('lets the answers of others not fill the queue that the broker keeps for a killed process', async () => {
+    const { broker } = bench;
+    broker.options.maxQueued = 100;
+    const clientId = `mt-left-${process.pid}-${count++}`;
+    const killed = bench.open({ clientId, persistent: true });
+    killed.subscribe(ALL, new Collector());
+    await reached(killed, 'connected');
+    const signal = new AbortController().signal;
+    killed.request('apiversion', { gateway: G }, { signal, timeout: 60_000 }).catch(() => undefined);
+    await broker.until(() => broker.subscriptionsOf(clientId).has(responseFilter()));
+    // Nothing is said to the broker before it sees the end.
+    await broker.kill();
+    for (let n = 0; n < 500; n++) {
+      broker.publish(`mt/gateway/${G}/response/${G}/apiversion`, { id: `${n}` });
+    }
+    for (let n = 0; n < 50; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    const kept = broker.sessions.get(clientId);
+    assert.equal((kept?.queued.length ?? 0) + (kept?.unacknowledged.length ?? 0), 50);
+    assert.deepEqual(broker.lost, []);
+    await broker.start();
+  });
+});
+
+describe('finding leftovers', () => {
+  const topics = createTopics('');
+  const device = (i: number) => (0xd00000000000 + i).toString(16);
+
+  it('names the filters of a topic once', () => {
+    const leftovers = new StaleSubscriptions(topics, '');
+    assert.ok(leftovers.filtersOf(reportTopic('measurement/8800')).length > 4);
+    assert.deepEqual(leftovers.filtersOf(reportTopic('measurement/8801')), []);
+  });
+
+  it('knows at most 1 000 topics at a time, and deals with others after ten minutes', () => {
+    let now = 0;
+    const leftovers = new StaleSubscriptions(topics, '', () => now);
+    for (let i = 0; i < 1_000; i++) {
+      leftovers.filtersOf(reportTopic('heartbeat', G, device(i)));
+    }
+    assert.deepEqual(leftovers.filtersOf(reportTopic('heartbeat', G, device(1_000))), []);
+    now = 600_001;
+    assert.ok(leftovers.filtersOf(reportTopic('heartbeat', G, device(1_000))).length > 0);
+  });
+
+  it('names the filters of the shared group, too', () => {
+    const filters = new StaleSubscriptions(topics, '$share/group/').filtersOf(reportTopic('heartbeat'));
+    assert.ok(filters.includes('mt/gateway/+/device/+/#'));
+    assert.ok(filters.includes('$share/group/mt/gateway/+/device/+/#'));
+  });
+
+  it('names none for a topic that is not of this service, however long', () => {
+    const leftovers = new StaleSubscriptions(topics, '');
+    assert.deepEqual(leftovers.filtersOf('some/other/topic'), []);
+    assert.deepEqual(leftovers.filtersOf(`${reportTopic('measurement')}/${'x'.repeat(10_000)}`), []);
+  });
+});

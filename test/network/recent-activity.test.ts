@@ -1,0 +1,248 @@
+// What reports have shown, in a network that is larger than what is kept.
+import assert from 'node:assert/strict';
+import { RecentActivity } from '../../src/network/recent-activity.ts';
+import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { readReportTopic } from '../../src/protocol/reports/index.ts';
+
+const G = 'c0141f68fc3d';
+const G2 = 'c0141f68fc3e';
+const LISTED = 10_000;
+
+describe('what reports have shown', () => {
+  const deviceAt = (i: number) => (0xd00000000000 + i).toString(16);
+
+  function heard(seen: RecentActivity, from: number, to: number, gateway = G): void {
+    for (let i = from; i < to; i++) {
+      seen.record(readReportTopic('t', gateway, deviceAt(i), 'measurement/8800'), i);
+    }
+  }
+
+  const listed = (seen: RecentActivity) => new Set(seen.devices().map(({ id }) => id));
+
+  it('lists the devices that came last when they are too many, and knows the gateway of all', () => {
+    const seen = new RecentActivity(createCatalogue());
+    heard(seen, 0, 15_000);
+    const devices = listed(seen);
+    assert.equal(devices.size, LISTED);
+    assert.ok(devices.has(deviceAt(14_999)) && !devices.has(deviceAt(0)));
+    assert.equal(seen.gatewayOf(deviceAt(0)), G);
+    heard(seen, 0, 1, G2);
+    assert.equal(seen.gatewayOf(deviceAt(0)), G2);
+  });
+
+  it('knows the last gateway of devices that were pushed out of the list, let back in and moved', () => {
+    const seen = new RecentActivity(createCatalogue());
+    heard(seen, 0, 15_000);
+    for (const gateway of [G2, G]) {
+      for (let round = 0; round < 3; round++) {
+        heard(seen, 0, 15_000, gateway);
+      }
+      const known = new Set(Array.from({ length: 15_000 }, (_, i) => seen.gatewayOf(deviceAt(i))));
+      assert.deepEqual([...known], [gateway]);
+      assert.equal(seen.devices({ gateway }).length, LISTED);
+    }
+  });
+
+  it('knows the gateway of a device that is listed, however long it was silent', () => {
+    const seen = new RecentActivity(createCatalogue());
+    const silent = 100_499;
+    heard(seen, 0, silent + 1);
+    for (let round = 0; round < 3; round++) {
+      heard(seen, 0, silent);
+    }
+    assert.ok(listed(seen).has(deviceAt(silent)));
+    assert.equal(seen.gatewayOf(deviceAt(silent)), G);
+    heard(seen, silent, silent + 1, G2);
+    assert.equal(seen.gatewayOf(deviceAt(silent)), G2);
+    assert.equal(listed(seen).size, LISTED);
+  });
+
+  it('forgets the gateways of those that were silent longest, in a network beyond all bounds', () => {
+    const seen = new RecentActivity(createCatalogue());
+    heard(seen, 0, 450_000);
+    assert.equal(seen.gatewayOf(deviceAt(0)), undefined);
+    assert.equal(seen.gatewayOf(deviceAt(449_999)), G);
+    assert.equal(listed(seen).size, LISTED);
+  });
+
+  it('keeps most of the list when devices that were pushed out report again, and lets some of them back in', () => {
+    const seen = new RecentActivity(createCatalogue());
+    heard(seen, 0, 15_000);
+    const before = listed(seen);
+    heard(seen, 0, 5_000);
+    const after = listed(seen);
+    const back = [...after].filter((id) => !before.has(id)).length;
+    assert.equal(after.size, LISTED);
+    assert.ok(back > 0 && back < LISTED / 10, `${back}`);
+  });
+
+  it('counts the reports of a device and of each of its properties', () => {
+    const seen = new RecentActivity(createCatalogue());
+    for (const rest of ['measurement/8800', 'measurement/8800', 'property/8100', 'heartbeat']) {
+      seen.record(readReportTopic('t', G, deviceAt(1), rest), 0);
+    }
+    assert.deepEqual(
+      seen.devices().map(({ count }) => count),
+      [4],
+    );
+    const counts = seen.identifiers({ device: deviceAt(1) }).map(({ id, count }) => [id, count]);
+    assert.deepEqual(
+      new Map(counts as [string, number][]),
+      new Map([
+        ['8800', 2],
+        ['8100', 1],
+      ]),
+    );
+  });
+
+  it('lists a device under every gateway that hears it, with what this gateway heard', () => {
+    const seen = new RecentActivity(createCatalogue());
+    const at = (gateway: string) => readReportTopic('t', gateway, deviceAt(1), 'heartbeat');
+    for (const [now, gateway] of [G, G2, G, G2, G].entries()) {
+      seen.record(at(gateway), now);
+    }
+    const heardBy = (gateway: string) => seen.devices({ gateway }).map(({ id, count }) => [id, count]);
+    assert.deepEqual(heardBy(G), [[deviceAt(1), 3]]);
+    assert.deepEqual(heardBy(G2), [[deviceAt(1), 2]]);
+    assert.deepEqual(heardBy('c0141f68fc3f'), []);
+  });
+
+  it('remembers the last sixteen gateways that heard a device', () => {
+    const seen = new RecentActivity(createCatalogue());
+    const mac = (i: number) => (0xc00000000000 + i).toString(16);
+    for (let i = 0; i < 20; i++) {
+      seen.record(readReportTopic('t', mac(i), deviceAt(1), 'heartbeat'), i);
+    }
+    const known = Array.from({ length: 20 }, (_, i) => seen.devices({ gateway: mac(i) }).length);
+    assert.deepEqual(known, [0, 0, 0, 0, ...Array(16).fill(1)]);
+  });
+
+  it('does not take a retained report for one that the device sent just now', () => {
+    const seen = new RecentActivity(createCatalogue());
+    const at = (gateway: string, device: number) =>
+      readReportTopic('t', gateway, deviceAt(device), 'heartbeat');
+    seen.record(at(G, 1), 1);
+    seen.record(at(G2, 1), 2, true);
+    assert.equal(seen.gatewayOf(deviceAt(1)), G);
+    assert.deepEqual(
+      seen.devices().map(({ count, lastSeen }) => [count, lastSeen]),
+      [[1, new Date(1).toISOString()]],
+    );
+    // Better than nothing, until the device is heard.
+    seen.record(at(G2, 2), 3, true);
+    assert.equal(seen.gatewayOf(deviceAt(2)), G2);
+    seen.record(at(G, 2), 4);
+    assert.equal(seen.gatewayOf(deviceAt(2)), G);
+  });
+
+  it('does not note identifiers beyond 200 characters, nor more than 200 000 of them', () => {
+    const seen = new RecentActivity(createCatalogue());
+    const note = (device: number, identifier: string) =>
+      seen.record(readReportTopic('t', G, deviceAt(device), `measurement/${identifier}`), 0);
+    note(1, 'x'.repeat(201));
+    note(1, 'x'.repeat(200));
+    assert.deepEqual(
+      seen.identifiers({ device: deviceAt(1) }).map(({ id }) => id.length),
+      [200],
+    );
+    for (let device = 2; device < 1_010; device++) {
+      for (let i = 0; i < 200; i++) {
+        note(device, `${i}`);
+      }
+    }
+    assert.equal(seen.identifiers({ device: deviceAt(1_000) }).length, 200);
+    assert.equal(seen.identifiers({ device: deviceAt(1_009) }).length, 0);
+    const total = seen.identifiers().reduce((sum, { count }) => sum + count, 0);
+    assert.equal(total, 200_000);
+  });
+
+  describe('in the lists of pickers', () => {
+    const at = Date.parse('2026-01-02T03:04:05.678Z');
+    let seen: RecentActivity;
+
+    beforeEach(() => {
+      seen = new RecentActivity(createCatalogue());
+      const reports: [gateway: string, device: string, rest: string][] = [
+        [G, deviceAt(1), 'measurement/8800'],
+        [G2, deviceAt(2), 'measurement-decoded/Own-Name'],
+        [G, deviceAt(1), 'measurement/8802'],
+        [G2, deviceAt(2), 'heartbeat'],
+        [G2, deviceAt(2), 'measurement/8800'],
+        [G, deviceAt(3), 'heartbeat'],
+      ];
+      for (const [i, [gateway, device, rest]] of reports.entries()) {
+        seen.record(readReportTopic('t', gateway, device, rest), at + i);
+      }
+    });
+
+    const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
+
+    it('stands first what reported last, with when and how often', () => {
+      assert.deepEqual(seen.devices(), [
+        { id: deviceAt(3), name: deviceAt(3), lastSeen: '2026-01-02T03:04:05.683Z', count: 1 },
+        { id: deviceAt(2), name: deviceAt(2), lastSeen: '2026-01-02T03:04:05.682Z', count: 3 },
+        { id: deviceAt(1), name: deviceAt(1), lastSeen: '2026-01-02T03:04:05.680Z', count: 2 },
+      ]);
+      assert.deepEqual(
+        seen.gateways().map(({ id, count }) => [id, count]),
+        [
+          [G, 3],
+          [G2, 3],
+        ],
+      );
+    });
+
+    it('stand identifiers by id, with their names, counted over all devices', () => {
+      assert.deepEqual(
+        seen.identifiers().map(({ id, name, lastSeen, count }) => [id, name, lastSeen.slice(-4), count]),
+        [
+          ['8800', 'temperature', '682Z', 2],
+          ['8802', 'humidity', '680Z', 1],
+          ['Own-Name', 'Own-Name', '679Z', 1],
+        ],
+      );
+      assert.deepEqual(ids(seen.identifiers({ device: deviceAt(1) })), ['8802', '8800']);
+      assert.deepEqual(ids(seen.identifiers({ gateway: G2 })), ['8800', 'Own-Name']);
+      assert.deepEqual(ids(seen.identifiers({ gateway: G, device: deviceAt(2) })), []);
+    });
+
+    it('is found what has a text in its id or name, in any case, up to a limit', () => {
+      assert.deepEqual(ids(seen.identifiers({ text: 'TEMP' })), ['8800']);
+      assert.deepEqual(ids(seen.identifiers({ text: '880' })), ['8800', '8802']);
+      assert.deepEqual(ids(seen.identifiers({ text: 'own-n' })), ['Own-Name']);
+      assert.deepEqual(ids(seen.identifiers({ text: 'nothing' })), []);
+      assert.deepEqual(ids(seen.identifiers({ text: '', limit: 2 })), ['8800', '8802']);
+      assert.deepEqual(ids(seen.gateways({ text: G2.toUpperCase() })), [G2]);
+      assert.deepEqual(seen.devices({ limit: 0 }), []);
+    });
+
+    it('are the devices that a gateway hears, with what it heard', () => {
+      seen.record(readReportTopic('t', G, deviceAt(2), 'heartbeat'), at + 10);
+      const heard = (gateway: string) =>
+        seen.devices({ gateway }).map(({ id, lastSeen, count }) => [id, lastSeen.slice(-4), count]);
+      assert.deepEqual(heard(G), [
+        [deviceAt(2), '688Z', 1],
+        [deviceAt(3), '683Z', 1],
+        [deviceAt(1), '680Z', 2],
+      ]);
+      assert.deepEqual(heard(G2), [[deviceAt(2), '682Z', 3]]);
+      assert.deepEqual(heard('c0141f68fc3f'), []);
+      assert.deepEqual(ids(seen.devices({ device: deviceAt(1) })), [deviceAt(1)]);
+    });
+  });
+
+  it('holds no more than 200 identifiers of one device', () => {
+    const seen = new RecentActivity(createCatalogue());
+    for (let i = 0; i < 250; i++) {
+      seen.record(readReportTopic('t', G, deviceAt(1), `event-decoded/own-${i}`), i);
+    }
+    seen.record(readReportTopic('t', G, deviceAt(1), 'event-decoded/own-0'), 250);
+    const found = seen.identifiers();
+    assert.equal(found.length, 200);
+    assert.deepEqual([found[0]?.id, found[0]?.count], ['own-0', 2]);
+  });
+
+  it('names no gateway of a device that nobody has heard', () => {
+    assert.equal(new RecentActivity(createCatalogue()).gatewayOf(deviceAt(1)), undefined);
+  });
+});

@@ -1,0 +1,262 @@
+// The label filter of report-in nodes: beside the filter of repeats, while it has no list, and over a deploy.
+import assert from 'node:assert/strict';
+import { SILENT } from '../../src/log.ts';
+import { LabelFilter } from '../../src/reports/label-filter.ts';
+import type { Message } from '../../src/reports/reports.ts';
+import { type ReportFilter, Session } from '../../src/session.ts';
+import { D, G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
+import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+
+const LABELLED: ReportFilter = { ...ALL, labels: ['office'] };
+
+describe('reports of gateways with a label', () => {
+  const bench = useScriptedBroker();
+  let portal: TestServer;
+  let session: Session;
+  /** Resolves the list of devices; before that nobody gets it. */
+  let give: () => void;
+
+  beforeEach(async () => {
+    const list = new Promise<void>((resolve) => {
+      give = resolve;
+    });
+    const items = [
+      { id: `bmac-${G}`, labels: ['office'] },
+      { id: `bmac-${G2}`, labels: ['store'] },
+    ];
+    portal = await startServer((_, response) => void list.then(() => json(response, { items })));
+    const settings = { mqtt: mqttSettings(bench.broker.url), rest: settingsFor(portal.url) };
+    session = new Session(settings, SILENT);
+  });
+  afterEach(async () => {
+    give();
+    await session.close();
+    await portal.stop();
+  });
+
+  const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
+
+  it('are not taken for repeats of what a gateway without the label has brought before', async () => {
+    const collector = new Collector();
+    session.subscribe({ ...LABELLED, duplicates: 'drop' }, collector);
+    await reached(session, 'connected');
+    give();
+    for (const gateway of [G2, G, G2, G]) {
+      bench.broker.publish(reportTopic('heartbeat', gateway), heartbeat(1));
+    }
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.deepEqual(
+      collector.reports.map(({ gateway, n }) => [gateway, n]),
+      [
+        [G, 1],
+        [G, 2],
+      ],
+    );
+  });
+
+  it('wait for the first list, also over a deploy that leaves the service alone', async () => {
+    const leave = session.subscribe(LABELLED, new Collector(), 'node');
+    await reached(session, 'connected');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    for (let n = 0; n < 5; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    await other.until(({ reports }) => reports.length === 5);
+    session.pauseReports();
+    leave(true);
+    const collector = new Collector();
+    session.subscribe(LABELLED, collector, 'node');
+    session.resumeReports();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(5));
+    await other.until(({ reports }) => reports.length === 6);
+    give();
+    await collector.until(({ reports }) => reports.length === 6);
+    assert.deepEqual(numbersOf(collector), [0, 1, 2, 3, 4, 5]);
+    assert.equal(other.reports.length, 6);
+  });
+
+  it('are acknowledged to the broker while they wait', async () => {
+    const { broker } = bench;
+    session.subscribe(LABELLED, new Collector());
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    for (let n = 0; n < 5; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    await broker.until(() => broker.packets('puback').length === 5);
+    await other.until(({ reports }) => reports.length === 5);
+  });
+
+  it('that waited pass the filter of the node as it is now, and are decoded as it wants it', async () => {
+    const leave = session.subscribe({ ...LABELLED, decode: false }, new Collector(), 'node');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    bench.broker.publish(reportTopic('measurement/8800'), { time: '', seq: 1, value: '0834' });
+    await other.until(({ reports }) => reports.length === 2);
+    session.pauseReports();
+    leave(true);
+    const collector = new Collector();
+    session.subscribe({ ...LABELLED, kinds: ['measurement'] }, collector, 'node');
+    session.resumeReports();
+    give();
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(collector.reports[0]?.value, 21);
+  });
+
+  for (const labels of [['office'], []]) {
+    it(`that waited reach nobody before the flows run, ${labels.length > 0 ? 'although the list is there' : 'also when labels do not matter any more'}`, async () => {
+      const leave = session.subscribe(LABELLED, new Collector(), 'node');
+      const other = new Collector();
+      session.subscribe(ALL, other);
+      await reached(session, 'connected');
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await other.until(({ reports }) => reports.length === 1);
+      session.pauseReports();
+      leave(true);
+      const states: string[] = [];
+      const collector = Object.assign(new Collector(), {
+        labels: ({ name }: { name: string }) => void states.push(name),
+      });
+      session.subscribe({ ...LABELLED, labels }, collector, 'node');
+      give();
+      if (labels.length > 0) {
+        while (!states.includes('ready')) {
+          await new Promise(setImmediate);
+        }
+      }
+      assert.deepEqual(numbersOf(collector), []);
+      session.resumeReports();
+      assert.deepEqual(numbersOf(collector), [1]);
+    });
+  }
+
+  it('that waited survive two deploys in a row', async () => {
+    let leave = session.subscribe(LABELLED, new Collector(), 'node');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    const collector = new Collector();
+    for (let n = 0; n < 2; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      await other.until(({ reports }) => reports.length === n + 1);
+      session.pauseReports();
+      leave(true);
+      leave = session.subscribe(LABELLED, new Collector(), 'node');
+      leave(true);
+      leave = session.subscribe(LABELLED, collector, 'node');
+      session.resumeReports();
+    }
+    give();
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.deepEqual(numbersOf(collector), [0, 1]);
+  });
+
+  it('that waited are forgotten with a node that is gone when the flows run', async () => {
+    const leave = session.subscribe(LABELLED, new Collector(), 'node');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await other.until(({ reports }) => reports.length === 1);
+    session.pauseReports();
+    leave(true);
+    session.resumeReports();
+    const collector = new Collector();
+    session.subscribe(LABELLED, collector, 'node');
+    give();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.deepEqual(numbersOf(collector), [2]);
+  });
+
+  it('are dropped as repeats by when they were heard, and not by when the list came', async () => {
+    const told: number[] = [];
+    const states: string[] = [];
+    const waiting: Message[] = [];
+    const gate = new LabelFilter(
+      { report: (_report, _topic, _payload, heardAt) => void told.push(heardAt ?? -1), error() {} },
+      (messages) => void waiting.push(...messages),
+      ['office'],
+      300_000,
+      { listAge: 0, gatewaysWithLabels: async () => new Set([G]) },
+      ({ name }) => void states.push(name),
+    );
+    const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+    const before = performance.now();
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+    gate.open();
+    while (!states.includes('ready')) {
+      await new Promise(setImmediate);
+    }
+    assert.equal(waiting.length, 1);
+    const [{ heardAt }] = waiting as [Message];
+    assert.ok(heardAt >= before && heardAt <= performance.now());
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'), heardAt);
+    assert.deepEqual(told, [heardAt]);
+    gate.close();
+  });
+
+  it('are held up to 1 000, and up to 16 MB', () => {
+    const lost: number[] = [];
+    const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+    const create = () =>
+      new LabelFilter(
+        new Collector(),
+        () => {},
+        ['office'],
+        300_000,
+        { listAge: 0, gatewaysWithLabels: () => new Promise(() => {}) },
+        (state) => void lost.push(state.lost),
+      );
+    const [many, large] = [create(), create()];
+    for (let n = 0; n < 1_200; n++) {
+      many.report({ ...report }, `${n}`, Buffer.from('{}'));
+    }
+    assert.deepEqual(lost, [1, 100, 200]);
+    const held = many.takeBuffered();
+    assert.deepEqual([held.length, held[0]?.topic], [1_000, '200']);
+    for (let n = 0; n < 20; n++) {
+      large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
+    }
+    assert.equal(large.takeBuffered().length, 16);
+  });
+
+  for (const outcome of ['comes', 'fails']) {
+    it(`of a node that is gone are neither passed on nor told of when the list ${outcome} later`, async () => {
+      const states: string[] = [];
+      let replays = 0;
+      let settle: (() => void) | undefined;
+      let asked: AbortSignal | undefined;
+      const gate = new LabelFilter(
+        new Collector(),
+        () => void replays++,
+        ['office'],
+        300_000,
+        {
+          listAge: 0,
+          gatewaysWithLabels: (_labels, _maxAge, signal) =>
+            new Promise((resolve, reject) => {
+              asked = signal;
+              settle = () => (outcome === 'comes' ? resolve(new Set([G])) : reject(new Error('no list')));
+            }),
+        },
+        ({ name }) => void states.push(name),
+      );
+      const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+      gate.open();
+      gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+      gate.close();
+      assert.equal(asked?.aborted, true);
+      settle?.();
+      await new Promise(setImmediate);
+      assert.deepEqual([states, replays], [['waiting'], 0]);
+      assert.deepEqual(gate.takeBuffered(), []);
+    });
+  }
+});

@@ -1,0 +1,194 @@
+// When a report-in node with labels asks for the list of devices: at first, later, after a failure, and together with others.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { ServiceError } from '../../src/errors.ts';
+import { LabelFilter, type LabelState } from '../../src/reports/label-filter.ts';
+import { G, G2, reportTopic } from '../mqtt/scripted.ts';
+import { Collector } from '../session.ts';
+
+const REFRESH = 300_000;
+
+/** The list of devices, asked by these gates: like the directory, it gives a list it has, or fetches one. */
+class Lists {
+  readonly asked: { maxAge: number; at: number }[] = [];
+  readonly fetched: number[] = [];
+  gateways = new Set([G]);
+  error: ServiceError | undefined;
+  /** While set, who asks waits for it. */
+  held: Promise<void> | undefined;
+  now = 0;
+  isOld = false;
+
+  get listAge(): number {
+    return this.isOld
+      ? Number.POSITIVE_INFINITY
+      : this.now - (this.fetched.at(-1) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  async gatewaysWithLabels(_: readonly string[], maxAge: number): Promise<ReadonlySet<string>> {
+    this.asked.push({ maxAge, at: this.now });
+    if (this.error) {
+      throw this.error;
+    }
+    if (this.listAge > maxAge) {
+      this.fetched.push(this.now);
+    }
+    await this.held;
+    return this.gateways;
+  }
+}
+
+describe('refresh of labels', () => {
+  let lists: Lists;
+  let states: LabelState[];
+  const gates: LabelFilter[] = [];
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    lists = new Lists();
+    states = [];
+  });
+  afterEach(() => {
+    for (const gate of gates.splice(0)) {
+      gate.close();
+    }
+    mock.timers.reset();
+  });
+
+  function open(refresh = REFRESH, collector = new Collector()): LabelFilter {
+    const tell = (state: LabelState) => void states.push(state);
+    const gate = new LabelFilter(collector, () => {}, ['office'], refresh, lists, tell);
+    gates.push(gate);
+    gate.open();
+    return gate;
+  }
+
+  /** Goes on in time, and lets what is due happen. */
+  async function pass(milliseconds: number): Promise<void> {
+    await new Promise(setImmediate);
+    lists.now += milliseconds;
+    mock.timers.tick(milliseconds);
+    await new Promise(setImmediate);
+  }
+
+  const names = () => states.map(({ name }) => name);
+
+  it('comes every 300 seconds, and not earlier', async () => {
+    open();
+    await pass(0);
+    for (let time = 0; time < 3; time++) {
+      const { length } = lists.fetched;
+      await pass(REFRESH - 1);
+      assert.equal(lists.fetched.length, length);
+      await pass(1);
+      assert.equal(lists.fetched.length, length + 1);
+    }
+    assert.deepEqual(names(), ['waiting', 'ready', 'ready', 'ready', 'ready']);
+  });
+
+  it('takes at first no list older than 5 seconds, and later one of half the time', async () => {
+    open();
+    await pass(REFRESH);
+    open(4_000);
+    await pass(0);
+    assert.deepEqual(
+      lists.asked.map(({ maxAge }) => maxAge),
+      [5_000, REFRESH / 2, 2_000],
+    );
+  });
+
+  it('is one for all nodes, also such as were deployed at different times', async () => {
+    for (let node = 0; node < 20; node++) {
+      open();
+      await pass(7_000);
+    }
+    await pass(3 * REFRESH);
+    const before = lists.fetched.length;
+    for (let second = 0; second < 1_200; second++) {
+      await pass(1_000);
+    }
+    assert.equal(lists.fetched.length - before, 4);
+  });
+
+  it('comes 30 seconds after one that failed, and the last known labels hold until then', async () => {
+    const collector = new Collector();
+    const gate = open(REFRESH, collector);
+    await pass(0);
+    lists.error = new ServiceError('NETWORK', 'timeout');
+    await pass(REFRESH);
+    assert.deepEqual(states.at(-1), { name: 'stale', lost: 0, error: lists.error });
+    const report = { gateway: G, device: G2, kind: 'heartbeat', form: 'raw', time: '' } as const;
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+    gate.report({ ...report, gateway: G2 }, reportTopic('heartbeat', G2), Buffer.from('{}'));
+    assert.deepEqual(
+      collector.reports.map(({ gateway }) => gateway),
+      [G],
+    );
+    const asked = lists.asked.length;
+    await pass(29_999);
+    assert.equal(lists.asked.length, asked);
+    lists.error = undefined;
+    lists.gateways = new Set([G2]);
+    await pass(1);
+    assert.deepEqual(names().slice(-2), ['stale', 'ready']);
+    gate.report({ ...report, gateway: G2 }, reportTopic('heartbeat', G2), Buffer.from('{}'));
+    assert.equal(collector.reports.at(-1)?.gateway, G2);
+  });
+
+  it('comes after a failure as soon as it always does, where that is sooner than 30 seconds', async () => {
+    lists.error = new ServiceError('NETWORK', 'timeout');
+    open(10_000);
+    await pass(9_999);
+    assert.equal(lists.asked.length, 1);
+    await pass(1);
+    assert.equal(lists.asked.length, 2);
+    assert.deepEqual(states.at(-1), { name: 'waiting', lost: 0, error: lists.error });
+  });
+
+  it('waits its time after a list that a change has made old meanwhile', async () => {
+    open();
+    await pass(0);
+    lists.isOld = true;
+    await pass(REFRESH);
+    const asked = lists.asked.length;
+    await pass(REFRESH - 1);
+    assert.equal(lists.asked.length, asked);
+  });
+
+  it('comes at most once a second', async () => {
+    open(0);
+    await pass(0);
+    await pass(999);
+    assert.equal(lists.asked.length, 1);
+    await pass(1);
+    assert.equal(lists.asked.length, 2);
+  });
+
+  for (const [outcome, error] of [
+    ['brings a list', undefined],
+    ['fails', new ServiceError('NETWORK', 'timeout')],
+  ] as const) {
+    it(`ends with its node: what is on its way and ${outcome} later counts for nothing, and none follows`, async () => {
+      let answer = (): void => {};
+      lists.held = new Promise((resolve, reject) => {
+        answer = () => (error ? reject(error) : resolve());
+      });
+      const collector = new Collector();
+      const gate = open(REFRESH, collector);
+      await pass(0);
+      gate.close();
+      answer();
+      await pass(2 * REFRESH);
+      assert.deepEqual(names(), ['waiting']);
+      assert.equal(lists.asked.length, 1);
+    });
+  }
+
+  it('does not come any more when its node is closed between two', async () => {
+    const gate = open();
+    await pass(0);
+    gate.close();
+    await pass(REFRESH);
+    assert.equal(lists.asked.length, 1);
+  });
+});

@@ -1,0 +1,120 @@
+// What a preview holds, how long it listens, and how much of a busy network it asks for.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { Report } from '../../src/protocol/reports/index.ts';
+import { Previews } from '../../src/reports/preview.ts';
+
+interface Filter {
+  name: string;
+}
+
+describe('a preview', () => {
+  /** How many ask the broker, and how many hear what comes, by name of the filter. */
+  let wanting: string[];
+  let takers: Map<string, (report: Report, topic: string) => void>;
+  let previews: Previews<Filter>;
+  let time: number;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    time = 1_000_000;
+    mock.method(performance, 'now', () => time);
+    wanting = [];
+    takers = new Map();
+    previews = new Previews<Filter>({
+      listen({ name }, take) {
+        assert.ok(!takers.has(name), 'listens once');
+        takers.set(name, take);
+        return () => void takers.delete(name);
+      },
+      request({ name }) {
+        wanting.push(name);
+        return () => void wanting.splice(wanting.indexOf(name), 1);
+      },
+    });
+  });
+  afterEach(() => {
+    previews.close();
+    mock.restoreAll();
+    mock.timers.reset();
+  });
+
+  const hear = (name: string, ...topics: string[]) => {
+    for (const topic of topics) {
+      takers.get(name)?.({ time: topic } as Report, topic);
+    }
+  };
+  const topicsOf = (name: string) => previews.poll({ name }).map(({ topic }) => topic);
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`);
+
+  it('shows the newest 20 reports, the newest last', () => {
+    assert.deepEqual(topicsOf('a'), []);
+    hear('a', ...numbers(0, 25));
+    assert.deepEqual(topicsOf('a'), numbers(5, 25));
+    assert.deepEqual(previews.poll({ name: 'a' }).at(-1)?.report, { time: '24' });
+  });
+
+  it('asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile', () => {
+    topicsOf('a');
+    hear('a', ...numbers(0, 19));
+    assert.deepEqual(wanting, ['a']);
+    hear('a', '19');
+    assert.deepEqual(wanting, []);
+    time += 4_999;
+    hear('a', '20');
+    assert.deepEqual(topicsOf('a'), numbers(1, 21));
+    assert.deepEqual(wanting, []);
+    time += 1;
+    topicsOf('a');
+    assert.deepEqual(wanting, ['a']);
+    hear('a', ...numbers(21, 40));
+    assert.deepEqual(wanting, ['a']);
+    hear('a', '40');
+    assert.deepEqual(wanting, []);
+  });
+
+  it('is shared by all who look with the same filter', () => {
+    topicsOf('a');
+    topicsOf('a');
+    assert.deepEqual([[...takers.keys()], wanting], [['a'], ['a']]);
+  });
+
+  it('ends when nobody has looked for 15 seconds, and begins anew', () => {
+    topicsOf('a');
+    hear('a', '0');
+    mock.timers.tick(14_999);
+    assert.deepEqual([takers.size, wanting], [1, ['a']]);
+    mock.timers.tick(1);
+    assert.deepEqual([takers.size, wanting], [0, []]);
+    assert.deepEqual(topicsOf('a'), []);
+  });
+
+  it('gives way to the newest ones when there are more than 8', () => {
+    for (const name of numbers(0, 8)) {
+      topicsOf(name);
+    }
+    assert.deepEqual([...takers.keys()], numbers(0, 8));
+    topicsOf('8');
+    assert.deepEqual([[...takers.keys()], wanting], [numbers(1, 9), numbers(1, 9)]);
+  });
+
+  it('is not ended by the time of an earlier one with the same filter', () => {
+    for (const name of numbers(0, 9)) {
+      topicsOf(name);
+    }
+    mock.timers.tick(10_000);
+    topicsOf('0');
+    hear('0', 'report');
+    mock.timers.tick(5_000);
+    assert.deepEqual([[...takers.keys()], topicsOf('0')], [['0'], ['report']]);
+  });
+
+  it('ends with its service', () => {
+    for (const name of ['a', 'b', 'c']) {
+      topicsOf(name);
+    }
+    hear('a', ...numbers(0, 20));
+    previews.close();
+    assert.deepEqual([takers.size, wanting], [0, []]);
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { TopicFilterParts } from '../../src/protocol/topics.ts';
+import { mergeTopicFilters, TopicFilterIndex } from '../../src/reports/topic-filters.ts';
+
+describe('planning of subscriptions', () => {
+  it('subscribes only to heartbeats when only heartbeats are wanted', () => {
+    assert.deepEqual(mergeTopicFilters([{ segment: 'heartbeat', identifier: '' }], true), [
+      { segment: 'heartbeat', identifier: '' },
+    ]);
+  });
+
+  it('asks once for what several subscribers want', () => {
+    assert.equal(mergeTopicFilters([{ device: 'd' }, { device: 'd' }], true).length, 1);
+  });
+
+  it('drops a filter that a wider one covers', () => {
+    assert.deepEqual(
+      mergeTopicFilters([{ segment: 'rssi', identifier: '' }, {}, { device: 'd', segment: 'event' }], true),
+      [{}],
+    );
+  });
+
+  it('replaces two filters of one gateway that cross by all of this gateway', () => {
+    const crossing = [
+      { gateway: 'g', segment: 'property' },
+      { gateway: 'g', device: 'd' },
+    ];
+    assert.deepEqual(mergeTopicFilters(crossing, true), [{ gateway: 'g' }]);
+  });
+
+  const ACROSS: TopicFilterParts[] = [{ segment: 'heartbeat', identifier: '' }, { gateway: 'g' }];
+
+  it('does not ask for the whole network because one node wants a kind and another one a gateway', () => {
+    assert.deepEqual(new Set(mergeTopicFilters(ACROSS, true)), new Set(ACROSS));
+  });
+
+  it('asks for the whole network in a shared group, where overlapping filters have different receivers', () => {
+    assert.deepEqual(mergeTopicFilters(ACROSS, false), [{}]);
+  });
+
+  it('keeps filters apart that cannot match the same topic', () => {
+    const apart: TopicFilterParts[] = [
+      { segment: 'heartbeat', identifier: '' },
+      { identifier: '8800' },
+      { segment: 'rssi', identifier: '' },
+    ];
+    assert.equal(mergeTopicFilters(apart, false).length, 3);
+  });
+
+  const part = (...values: string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+  const want = fc.record({
+    gateway: part('g1', 'g2'),
+    device: part('d1', 'd2', 'd3'),
+    segment: part('property', 'event'),
+    identifier: part('8800', '8802'),
+  });
+  const matches = (filter: TopicFilterParts, topic: TopicFilterParts) =>
+    (Object.keys(topic) as (keyof TopicFilterParts)[]).every(
+      (key) => filter[key] === undefined || filter[key] === topic[key],
+    );
+
+  const topic = fc.record({
+    gateway: fc.constantFrom('g1', 'g2', 'g3'),
+    device: fc.constantFrom('d1', 'd2', 'd3', 'd4'),
+    segment: fc.constantFrom('property', 'event', 'heartbeat'),
+    identifier: fc.constantFrom('8800', '8802', '8803'),
+  });
+
+  it('serves every want by exactly one filter where overlaps are not allowed, whatever is wanted', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 12 }), topic, (wants, message) => {
+        const serving = mergeTopicFilters(wants, false).filter((filter) => matches(filter, message)).length;
+        assert.ok(serving <= 1, 'two filters overlap');
+        if (wants.some((wanted) => matches(wanted, message))) {
+          assert.equal(serving, 1);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('serves every want where overlaps are allowed, knows how many filters match, and brings nothing beyond a wanted gateway or device', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 12 }), topic, (wants, message) => {
+        const plan = mergeTopicFilters(wants, true);
+        const serving = plan.filter((filter) => matches(filter, message)).length;
+        assert.equal(new TopicFilterIndex(plan).count(message), serving);
+        const isWanted = wants.some((wanted) => matches(wanted, message));
+        if (isWanted) {
+          assert.ok(serving >= 1);
+        }
+        const isNear = wants.some(
+          ({ gateway, device }) => gateway === message.gateway || device === message.device,
+        );
+        if (serving > 0) {
+          assert.ok(isWanted || isNear, JSON.stringify(plan));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  const asTexts = (plan: TopicFilterParts[]) =>
+    plan
+      .map(({ gateway, device, segment, identifier }) => `${[gateway, device, segment, identifier]}`)
+      .sort();
+
+  it('gives the same filters whatever order nodes are deployed in', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 12 }), fc.boolean(), (wants, mayOverlap) => {
+        const plans = [wants, wants.toReversed()].map((each) => asTexts(mergeTopicFilters(each, mayOverlap)));
+        assert.deepEqual(plans[0], plans[1]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('knows whether a filter asks for everything that a node wants', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 4 }), want, (wants, wanted) => {
+        const isCovered = wants.some((each) =>
+          (['gateway', 'device', 'segment', 'identifier'] as const).every(
+            (part) => each[part] === undefined || each[part] === wanted[part],
+          ),
+        );
+        const index = new TopicFilterIndex(wants);
+        assert.equal(index.covers(wanted), isCovered);
+        const texts = asTexts(wants);
+        assert.equal(index.size, new Set(texts).size);
+        assert.equal(index.has(wanted), texts.includes(asTexts([wanted])[0] as string));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

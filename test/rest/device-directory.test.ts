@@ -1,0 +1,321 @@
+// The device directory against a real HTTP server: how long it keeps, what it finds, what an outage does.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { SILENT } from '../../src/log.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import { DeviceDirectory } from '../../src/rest/device-directory.ts';
+import { createClient, createClock, json, startServer, type TestServer } from './server.ts';
+
+const macOf = (index: number) => index.toString(16).padStart(12, '0');
+
+function createDevice(index: number, labels: unknown = [`floor-${index % 3}`]) {
+  return {
+    id: `bmac-${macOf(index)}`,
+    friendlyName: `Room ${String(index).padStart(5, '0')}`,
+    modelNumber: '2011',
+    labels,
+    connectivity: { connected: index % 2 === 0 },
+  };
+}
+
+describe('device directory', () => {
+  let server: TestServer;
+  let client: RestClient;
+  let clock: ReturnType<typeof createClock>;
+  let directory: DeviceDirectory;
+  let devices: unknown[];
+
+  beforeEach(async () => {
+    devices = [0, 1, 2, 3, 4, 5].map((index) => createDevice(index));
+    server = await startServer(({ url }, response) => {
+      const start = Number(new URL(url, 'http://x').searchParams.get('NextToken') ?? 0);
+      const isLast = start + 100 >= devices.length;
+      json(response, {
+        items: devices.slice(start, start + 100),
+        nextToken: isLast ? null : `${start + 100}`,
+      });
+    });
+    clock = createClock();
+    client = createClient(server.url, { retries: 0 }, clock);
+    directory = new DeviceDirectory(client, { log: SILENT, clock });
+  });
+  afterEach(async () => {
+    directory.close();
+    await client.close();
+    await server.stop();
+  });
+
+  const names = async (q: string, limit = 10) => (await directory.search(q, limit)).map(({ name }) => name);
+
+  it('asks nobody before the first question', () => {
+    assert.equal(directory.nameOf(macOf(1)), undefined);
+    assert.equal(server.logins.length, 0);
+  });
+
+  it('gives what a picker shows', async () => {
+    assert.deepEqual(await directory.search('room 00001', 10), [
+      {
+        id: `bmac-${macOf(1)}`,
+        mac: macOf(1),
+        name: 'Room 00001',
+        labels: ['floor-1'],
+        connected: false,
+        model: '2011',
+      },
+    ]);
+    assert.equal(directory.nameOf(macOf(1)), 'Room 00001');
+  });
+
+  it('finds by name, MAC in any spelling, and label, sorted, up to the limit', async () => {
+    devices = [createDevice(0xab), createDevice(1, ['Kitchen']), { id: 'z', friendlyName: 'at 12:30' }];
+    assert.deepEqual(await names('ROOM'), ['Room 00001', 'Room 00171']);
+    assert.deepEqual(await names('', 1), ['at 12:30']);
+    assert.deepEqual(await names('00:00:00:00:00:AB'), ['Room 00171']);
+    assert.deepEqual(await names('bmac-0000000000ab'), ['Room 00171']);
+    assert.deepEqual(await names('kitch'), ['Room 00001']);
+    assert.deepEqual(await names('12:30'), ['at 12:30']);
+    assert.deepEqual(await names('nothing'), []);
+    assert.deepEqual(await names('', Number.NaN), []);
+  });
+
+  it('fetches the list once for all who wait, and keeps it for a minute', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => names('room')));
+    clock.time += 29_000;
+    await names('room');
+    assert.equal(server.calls.length, 1);
+    clock.time += 32_000;
+    devices = [];
+    assert.deepEqual(await names('room'), []);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('fetches ahead while it is being used, so that nobody waits', async () => {
+    await names('room');
+    clock.time += 40_000;
+    const asked = once(server.server, 'request');
+    assert.equal((await names('room')).length, 6);
+    await asked;
+  });
+
+  it('keeps the last known list for pickers in an outage, and asks again after a pause', async () => {
+    const { answer } = server;
+    await names('room');
+    clock.time += 61_000;
+    server.answer = (_, response) => json(response, {}, 500);
+    assert.equal((await names('room')).length, 6);
+    assert.equal((await names('room')).length, 6);
+    assert.equal(server.calls.length, 2);
+    clock.time += 10_001;
+    server.answer = answer;
+    devices = [];
+    assert.deepEqual(await names('room'), []);
+  });
+
+  it('throws when there never was a list', async () => {
+    server.answer = (_, response) => json(response, {}, 500);
+    await assert.rejects(names('room'), { code: 'HTTP_ERROR' });
+  });
+
+  it('gives the MACs of the gateways that carry one of the labels', async () => {
+    devices.push(
+      { id: 'no-mac', labels: ['floor-0'] },
+      createDevice(9, null),
+      createDevice(10, ['__proto__', 7]),
+    );
+    const macs = async (...labels: string[]) =>
+      [...(await directory.gatewaysWithLabels(labels, 300_000))].sort();
+    assert.deepEqual(await macs('floor-0', 'floor-1'), [0, 1, 3, 4].map(macOf));
+    assert.deepEqual(await macs('__proto__'), [macOf(10)]);
+    assert.deepEqual(await macs('constructor', 'toString'), []);
+  });
+
+  it('tells who asks for labels that the list could not be read', async () => {
+    await directory.gatewaysWithLabels(['floor-0'], 300_000);
+    server.answer = (_, response) => json(response, {}, 500);
+    clock.time += 299_000;
+    await directory.gatewaysWithLabels(['floor-0'], 300_000);
+    clock.time += 2_000;
+    await assert.rejects(directory.gatewaysWithLabels(['floor-0'], 300_000), { code: 'HTTP_ERROR' });
+  });
+
+  it('lists the labels in use', async () => {
+    assert.deepEqual(await directory.searchLabels('FLOOR', 2), ['floor-0', 'floor-1']);
+  });
+
+  it('shows a change at once after it was told of it', async () => {
+    await names('room');
+    devices = [];
+    directory.invalidate();
+    assert.deepEqual(await names('room'), []);
+  });
+
+  it('does not take a list for new that was being fetched when a change came', async () => {
+    const { answer } = server;
+    const old = devices;
+    let release = () => {};
+    server.answer = (_, response) => {
+      release = () => json(response, { items: old });
+      server.server.emit('held');
+    };
+    const held = once(server.server, 'held');
+    const first = names('room');
+    await held;
+    devices = [];
+    directory.invalidate();
+    server.answer = answer;
+    release();
+    assert.equal((await first).length, 6);
+    assert.deepEqual(await names('room'), []);
+  });
+
+  it('ends a wait with CLOSED by the signal and when it is closed', async () => {
+    server.answer = () => undefined;
+    const stop = new AbortController();
+    const one = directory.search('', 1, stop.signal);
+    const two = directory.search('', 1);
+    const asked = once(server.server, 'request');
+    await asked;
+    stop.abort();
+    await assert.rejects(one, { code: 'CLOSED' });
+    directory.close();
+    await assert.rejects(two, { code: 'CLOSED' });
+    await assert.rejects(directory.search('', 1), { code: 'CLOSED' });
+  });
+
+  it('reads a list of several pages', async () => {
+    devices = Array.from({ length: 250 }, (_, index) => createDevice(index));
+    assert.equal((await names('', 1000)).length, 250);
+    assert.equal(server.calls.length, 3);
+  });
+
+  /** Holds the answer to the next call; the others are answered at once. @returns answers it */
+  function holdNext(): Promise<(items: unknown[], status?: number) => void> {
+    const { answer } = server;
+    return new Promise((resolve) => {
+      server.answer = (_, response) => {
+        server.answer = answer;
+        resolve((items, status = 200) => json(response, { items }, status));
+      };
+    });
+  }
+
+  it('never replaces a list by one that was asked for earlier and came later', async () => {
+    const asked = holdNext();
+    const first = names('room');
+    const release = await asked;
+    const old = devices;
+    directory.invalidate();
+    devices = [createDevice(7)];
+    assert.deepEqual(await names('room'), ['Room 00007']);
+    release(old);
+    assert.deepEqual(await first, ['Room 00007'], 'who asked first is given the newest list');
+    assert.deepEqual(await names('room'), ['Room 00007']);
+    assert.equal(directory.nameOf(macOf(1)), undefined);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('keeps a newer list, and asks again as usual, when an earlier fetch fails later', async () => {
+    const asked = holdNext();
+    const first = names('room');
+    const release = await asked;
+    directory.invalidate();
+    assert.equal((await names('room')).length, 6);
+    release([], 500);
+    assert.equal((await first).length, 6);
+    directory.invalidate();
+    devices = [];
+    assert.deepEqual(await names('room'), []);
+  });
+
+  it('fetches at most twice at a time, however often a change comes', async () => {
+    const releases: ((items: unknown[]) => void)[] = [];
+    const waiting: Promise<string[]>[] = [];
+    for (let time = 0; time < 2; time++) {
+      const asked = holdNext();
+      directory.invalidate();
+      waiting.push(names('room'));
+      releases.push(await asked);
+    }
+    for (let time = 0; time < 20; time++) {
+      directory.invalidate();
+      waiting.push(names('room'));
+    }
+    devices = [createDevice(9)];
+    releases[1]?.([createDevice(8)]);
+    const found = await Promise.all(waiting.slice(1));
+    assert.deepEqual(found, [['Room 00008'], ...Array(20).fill(['Room 00009'])]);
+    releases[0]?.([]);
+    await waiting[0];
+    assert.equal(server.calls.length, 3);
+  });
+
+  it('gives up a list that takes longer than 40 minutes, and tells who waits for it', async () => {
+    server.answer = (_, response) => {
+      clock.time += 20 * 60_000 + 1;
+      const count = server.calls.length;
+      json(response, { items: [createDevice(count)], nextToken: `t${count}` });
+    };
+    await assert.rejects(names('room'), {
+      code: 'BAD_RESPONSE',
+      message: 'the list of devices was not complete after 40 minutes',
+    });
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('asks at most once a second for labels, however new a list is wanted', async () => {
+    for (let time = 0; time < 5; time++) {
+      await directory.gatewaysWithLabels(['floor-0'], 0);
+      clock.time += 200;
+    }
+    assert.equal(server.calls.length, 1);
+    clock.time += 1;
+    await directory.gatewaysWithLabels(['floor-0'], 0);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('gives a picker no more than 1 000 devices and 4 million characters', async () => {
+    devices = Array.from({ length: 1_100 }, (_, index) => createDevice(index, []));
+    assert.equal((await names('', 5_000)).length, 1_000);
+    directory.invalidate();
+    const labels = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(2_000));
+    devices = Array.from({ length: 1_000 }, (_, index) => createDevice(index, labels));
+    assert.equal((await names('', 1_000)).length, Math.floor(4_000_000 / (8_000 + 17 + 12 + 10 + 4)));
+  });
+
+  it('lets 1 000 pickers wait for a list, and refuses more', async () => {
+    const asked = holdNext();
+    const waiting = Array.from({ length: 1_000 }, () => names('room'));
+    const release = await asked;
+    await assert.rejects(names('room'), { code: 'QUEUE_FULL', cause: { limit: 1_000 } });
+    await assert.rejects(directory.searchLabels('', 1), { code: 'QUEUE_FULL' });
+    release(devices);
+    assert.deepEqual(new Set((await Promise.all(waiting)).map(({ length }) => length)), new Set([6]));
+    assert.equal((await names('room')).length, 6);
+  });
+
+  it('lists a device once that the service gave on two pages', async () => {
+    devices = Array.from({ length: 150 }, (_, index) => createDevice(index));
+    devices[120] = { ...createDevice(3), friendlyName: 'Room moved' };
+    assert.equal((await names('room', 1_000)).length, 149);
+    assert.equal(directory.nameOf(macOf(3)), 'Room moved');
+  });
+
+  it('says once what it had to leave out', async () => {
+    const warnings: string[] = [];
+    const log = { ...SILENT, warn: (text: string) => warnings.push(text) };
+    const other = new DeviceDirectory(client, { log, clock });
+    const long = 'x'.repeat(2_001);
+    devices = [createDevice(1, ['short', long]), { id: long }, { id: 'named', friendlyName: long }];
+    for (let time = 0; time < 3; time++) {
+      const found = await other.search('', 10);
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        ['Room 00001', `${'x'.repeat(2_000)}…`],
+      );
+      assert.deepEqual(found[0]?.labels, ['short']);
+      other.invalidate();
+    }
+    other.close();
+    assert.equal(warnings.length, 1, String(warnings));
+  });
+});

@@ -1,0 +1,96 @@
+// Bodies of answers: what is a login, what is a page of devices, and what a hostile service could send instead.
+import assert from 'node:assert/strict';
+import { isObject, readDevicePage, readToken } from '../../src/rest/responses.ts';
+
+describe('login responses', () => {
+  const token = (authToken: unknown, status: unknown = 'SUCCESS') =>
+    readToken(JSON.stringify({ status, authToken }));
+
+  it('give their token, up to 16 384 visible characters', () => {
+    for (const text of ['a.b.c', '!', '~', 'x'.repeat(16_384)]) {
+      assert.equal(token(text), text);
+    }
+  });
+
+  for (const [title, authToken] of [
+    ['an empty one', ''],
+    ['a longer one', 'x'.repeat(16_385)],
+    ['a blank', 'a b'],
+    ['a line break', 'a\r\nb'],
+    ['a letter beyond ASCII', 'é'],
+    ['a control character', 'a\u007f'],
+    ['a number', 5],
+    ['null', null],
+    ['none', undefined],
+  ] as const) {
+    it(`give no token with ${title}`, () => assert.equal(token(authToken), undefined));
+  }
+
+  for (const status of ['success', 'FAILED', null, true, undefined]) {
+    it(`give no token with the status ${status}`, () => assert.equal(token('a', status ?? null), undefined));
+  }
+
+  for (const text of ['', 'null', '[]', '"SUCCESS"', '[{"status":"SUCCESS","authToken":"a"}]', '{']) {
+    it(`are none: ${text}`, () => assert.equal(readToken(text), undefined));
+  }
+});
+
+describe('device list responses', () => {
+  const page = (items: unknown, more: object = {}) => readDevicePage({ items, ...more });
+
+  it('give devices and the token of the next page', () => {
+    assert.deepEqual(page([], { nextToken: 't' }), { devices: [], nextToken: 't' });
+    for (const nextToken of [null, undefined, '']) {
+      assert.deepEqual(page([{ id: 'a' }], { nextToken }), { devices: [{ id: 'a' }], nextToken: undefined });
+    }
+  });
+
+  for (const [id, mac] of [
+    ['bmac-c0141f68fc3d', 'c0141f68fc3d'],
+    ['bmac-C0141F68FC3D', 'c0141f68fc3d'],
+    ['BMAC-c0141f68fc3d', 'c0141f68fc3d'],
+    ['c0141f68fc3d', 'c0141f68fc3d'],
+    ['c0:14:1f:68:fc:3d', 'c0141f68fc3d'],
+    ['bmac-c0141f68fc3', undefined],
+    ['bmac-c0141f68fc3dd', undefined],
+    ['xmac-c0141f68fc3d', undefined],
+    ['other', undefined],
+    [5, undefined],
+    [null, undefined],
+  ] as const) {
+    it(`${mac ? 'give a MAC address for' : 'give no MAC address for'} the id ${id}`, () => {
+      const expected = mac === undefined ? { id } : { id, mac };
+      assert.deepEqual(page([{ id }])?.devices, [expected]);
+    });
+  }
+
+  for (const answer of [
+    undefined,
+    null,
+    [],
+    'items',
+    {},
+    { items: null },
+    { items: { length: 0 } },
+    { items: [null] },
+    { items: ['a'] },
+    { items: [[]] },
+    { items: [{ id: 'a' }, 5] },
+    { items: [], nextToken: 5 },
+    { items: [], nextToken: {} },
+    { items: [], nextToken: false },
+  ]) {
+    it(`are none: ${JSON.stringify(answer)}`, () => assert.equal(readDevicePage(answer), undefined));
+  }
+
+  it('are objects, not arrays or null', () => {
+    assert.deepEqual([{}, [], null, 'a', undefined, () => 1].map(isObject), [
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
