@@ -53,7 +53,12 @@ async function buildRuntime() {
   ]);
 }
 
+/** The pure tables that a config takes from src/protocol are exported by the engine, too. */
 function keepOwnImports({ onResolve }) {
+  onResolve({ filter: /\/src\/protocol\/.*\.ts$/ }, ({ path }) => ({
+    path: path.replace(/\/src\/protocol\/.*$/, '/src/index.js'),
+    external: true,
+  }));
   onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind }) =>
     kind === 'entry-point' ? undefined : { path: path.replace(/\.ts$/, '.js'), external: true },
   );

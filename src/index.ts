@@ -11,7 +11,10 @@ export {
 } from './errors.ts';
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
-export type { Report } from './protocol/reports/index.ts';
+export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
+export { hasLogin, showAddress } from './protocol/redaction.ts';
+export { FORMS, type Report } from './protocol/reports/index.ts';
+export { hasControlCharacter } from './protocol/text.ts';
 export { fitsTopic } from './protocol/topics.ts';
 export type { LabelState } from './reports/label-filter.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';

@@ -1,7 +1,8 @@
 // What an mt-report-in node saves: which reports it lets through, and in which shape.
+import { FORMS as REPORT_FORMS } from '../../src/protocol/reports/index.ts';
 import { type NodeConfig, readConfig } from '../shared/defaults.ts';
 
-export const FORMS = ['both', 'raw', 'decoded'] as const;
+export const FORMS = ['both', ...REPORT_FORMS] as const;
 export const OUTPUTS = ['report', 'value'] as const;
 export const DUPLICATES = ['keep', 'drop'] as const;
 

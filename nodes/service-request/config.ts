@@ -1,14 +1,13 @@
 // What an mt-service-request node saves: the method, path, query and body of a free REST call.
+import { HTTP_METHODS, parseHttpMethod } from '../../src/protocol/http-methods.ts';
 import { type NodeConfig, readConfig, type TypedField } from '../shared/defaults.ts';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'msg'] as const;
-
-type Method = (typeof METHODS)[number];
+export const METHODS = [...HTTP_METHODS, 'msg'] as const;
 
 export interface ServiceRequestConfig extends NodeConfig, TypedField<'path' | 'query' | 'body'> {
   name: string;
   /** `msg`: taken from `msg.method`. */
-  method: Method;
+  method: (typeof METHODS)[number];
 }
 
 export const DEFAULTS: ServiceRequestConfig = {
@@ -29,13 +28,7 @@ export function upgrade(old: unknown): ServiceRequestConfig {
   const config = readConfig(old, DEFAULTS, { method: METHODS });
   return {
     ...config,
-    method: readMethod((old as { method?: unknown } | null | undefined)?.method) ?? config.method,
+    // A method may be in lower case, as that of a message.
+    method: parseHttpMethod((old as { method?: unknown } | null | undefined)?.method) ?? config.method,
   };
-}
-
-/** A method may be in lower case, as that of a message. */
-function readMethod(saved: unknown): Method | undefined {
-  return typeof saved === 'string'
-    ? METHODS.find((method) => method === saved.trim().toUpperCase())
-    : undefined;
 }

@@ -1,12 +1,9 @@
 // mt-service-request: any call of the REST half, for what has no node of its own.
 import type { NodeAPI } from 'node-red';
+import { parseHttpMethod } from '../../src/index.ts';
 import { change, readProperty } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
-
-/** A GET has no body, so it is not asked where that would come from. */
-const isGet = (method: unknown): boolean =>
-  typeof method === 'string' && method.trim().toUpperCase() === 'GET';
 
 export default function registerServiceRequest(RED: NodeAPI): void {
   registerAction(RED, 'mt-service-request', {
@@ -19,7 +16,8 @@ export default function registerServiceRequest(RED: NodeAPI): void {
       return async (msg, send) => {
         const method = config.method === 'msg' ? readProperty(msg, 'method') : config.method;
         const { path, query } = await read(msg);
-        const { body } = isGet(method) ? {} : await readBody(msg);
+        // A GET has no body, so it is not asked where that would come from.
+        const { body } = parseHttpMethod(method) === 'GET' ? {} : await readBody(msg);
         send(change(RED, msg, await session.call({ method, path, query, body }, signal)));
       };
     },

@@ -4,10 +4,13 @@ import { hostname } from 'node:os';
 import type { Node, NodeAPI } from 'node-red';
 import {
   fitsTopic,
+  hasControlCharacter,
+  hasLogin,
   invalidInput,
   type MqttSettings,
   type RestSettings,
   type Settings,
+  showAddress,
   type TlsSettings,
 } from '../../src/index.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
@@ -95,20 +98,11 @@ function createMqtt(
 /** The secret of an address would be exported with the flow: that is what credentials are for. */
 function checkBroker(url: string): void {
   if (!/^(mqtts?|wss?):\/\/[^/?#]/i.test(url) || !URL.canParse(url)) {
-    throw invalidInput('brokerUrl', shownAddress(url), 'notBroker');
+    throw invalidInput('brokerUrl', showAddress(url, '…@'), 'notBroker');
   }
-  if (hideLogin(url) !== url) {
-    throw invalidInput('brokerUrl', shownAddress(url), 'secretInUrl');
+  if (hasLogin(url)) {
+    throw invalidInput('brokerUrl', showAddress(url, '…@'), 'secretInUrl');
   }
-}
-
-function hideLogin(url: string): string {
-  return url.replace(/\/\/.*@/, '//***@');
-}
-
-/** Neither the login nor the query, which may be a token of the WebSocket's handshake. */
-function shownAddress(url: string): string {
-  return hideLogin(url).replace(/[?#].*$/, '');
 }
 
 /** Bytes of a text in an MQTT packet; a longer one in the first packet would end the whole process. */
@@ -148,8 +142,6 @@ function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig)
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Seconds: MQTT has 16 bits for it. */
 const MAX_KEEPALIVE = 65_535;
 
@@ -168,7 +160,7 @@ function readClientId(text: string): string {
   if (/^[0-9a-f]{12}$/i.test(id)) {
     throw invalidInput('clientId', id, 'likeMac');
   }
-  if (CONTROL.test(id)) {
+  if (hasControlCharacter(id)) {
     throw invalidInput('clientId', id, 'control');
   }
   return id;

@@ -1,8 +1,9 @@
 // What the nodes that ask a gateway save alike: the typed fields of a request, its form, its timeout and its key.
+import { FORMS } from '../../src/protocol/reports/index.ts';
 import type { NodeConfig, Timeout, TypedField } from './defaults.ts';
 
 /** How the identifier is written; `auto`: hex when it looks like hex, else a name. */
-export const REQUEST_FORMS = ['auto', 'raw', 'decoded'] as const;
+export const REQUEST_FORMS = ['auto', ...FORMS] as const;
 
 type RequestFields = TypedField<
   'gateway' | 'device' | 'identifier' | 'priority' | 'extenderId' | 'accessType' | 'publicKey'

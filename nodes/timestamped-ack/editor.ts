@@ -1,4 +1,5 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
+import { FORMS } from '../../src/protocol/reports/index.ts';
 import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -7,7 +8,6 @@ import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { TimestampedAckConfig } from './config.ts';
 
 const FIELDS = ['gateway', 'device', 'identifier', 'form', 'time'];
-const FORMS = ['raw', 'decoded'];
 
 RED.nodes.registerType('mt-timestamped-ack', {
   category: 'mt gateway',

@@ -1,5 +1,7 @@
 // The address of a broker: taken apart for MQTT.js, and shown without what may be secret.
 
+import { showAddress } from '../protocol/redaction.ts';
+
 /** What MQTT.js is told of an address. */
 export interface BrokerAddress {
   protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss';
@@ -39,6 +41,5 @@ export function readBrokerAddress(text: string): BrokerAddress {
 
 /** A broker address for people: without user name, password and query. */
 export function showBroker(url: string): string {
-  // Line breaks too: what is taken for an address may have some.
-  return url.replace(/\/\/.*@/s, '//').replace(/[?#].*/s, '');
+  return showAddress(url);
 }

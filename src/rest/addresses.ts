@@ -1,5 +1,7 @@
 // Addresses: base URLs from the settings, paths and queries from flows; nothing leads out of the base URL.
 import { invalidInput } from '../errors.ts';
+import { showAddress } from '../protocol/redaction.ts';
+import { hasControlCharacter } from '../protocol/text.ts';
 
 /** `prefix`: the path of the base URL without a trailing slash, often empty. */
 export interface BaseAddress {
@@ -14,8 +16,7 @@ export interface BaseAddress {
  *   wherever the address shows), a query or fragment
  */
 export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): BaseAddress {
-  // Neither the login nor the query, which may be a token.
-  const shown = text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, '');
+  const shown = showAddress(text, '…@');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:\/\//i.test(text.trim()) || url.search || url.hash) {
     throw invalidInput(field, shown, 'notHttpUrl');
@@ -26,8 +27,6 @@ export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): Bas
   return { origin: url.origin, host: url.host, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f]/;
 const MALFORMED_PERCENT = /%(?![0-9a-f]{2})/i;
 const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
 const MAX_PATH_LENGTH = 4000;
@@ -51,7 +50,7 @@ export function readPath(value: unknown): string {
   const path = value.startsWith('/') ? value : `/${value}`;
   const place = path.split('?', 1)[0] as string;
   const isMalformed = SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
-  if (isMalformed || CONTROL.test(decodeOnce(path)) || leadsAway(place)) {
+  if (isMalformed || hasControlCharacter(decodeOnce(path)) || leadsAway(place)) {
     throw invalidInput('path', value, 'badPath');
   }
   return encodePath(value, path);
@@ -70,7 +69,7 @@ const VENDOR_ENCODED = /%u[0-9a-f]{4}/i;
  */
 export function leadsAway(text: string): boolean {
   for (let before = '', now = text; now !== before; now = decodeOnce(now)) {
-    if (/^[\\/]{2}/.test(now) || CONTROL.test(now) || OVERLONG.test(now) || VENDOR_ENCODED.test(now)) {
+    if (/^[\\/]{2}/.test(now) || hasControlCharacter(now) || OVERLONG.test(now) || VENDOR_ENCODED.test(now)) {
       return true;
     }
     if (now.split(/[\\/]/).some(isDotSegment)) {

@@ -1,5 +1,6 @@
 // What flows can do over REST besides listing: rename, labels, and the free request.
 import { ServiceError } from '../errors.ts';
+import { parseHttpMethod } from '../protocol/http-methods.ts';
 import { parseJson } from '../protocol/json.ts';
 import { appendQuery, readPath, readQuery } from './addresses.ts';
 import type { RestClient } from './client.ts';
@@ -51,7 +52,7 @@ const orderOf = (device: string): string => device.toLowerCase();
 
 /** Whether a free request with this method (unchecked) only reads. */
 export function isReading(method: unknown): boolean {
-  return typeof method === 'string' && method.trim().toUpperCase() === 'GET';
+  return parseHttpMethod(method) === 'GET';
 }
 
 /** Codes after which a call that was sent may have done what it was for; HTTP_ERROR by its status. */

@@ -1,13 +1,10 @@
 // Checks what flows put into REST calls before anything is sent.
 import { invalidInput } from '../errors.ts';
+import { HTTP_METHODS, type HttpMethod, parseHttpMethod } from '../protocol/http-methods.ts';
 import { deviceIdOfMac, parseMac } from '../protocol/mac.ts';
+import { hasControlCharacter } from '../protocol/text.ts';
 import { isWellFormed, leadsAway } from './addresses.ts';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f]/;
 const MAX_NAME_LENGTH = 2000;
 
 /**
@@ -54,11 +51,10 @@ function passesThroughPath(text: string): boolean {
 }
 
 /** One of the five methods, in any case. @throws INVALID_INPUT field `method` */
-export function readMethod(value: unknown): Method {
-  const text = readText('method', value).trim().toUpperCase();
-  const method = METHODS.find((known) => known === text);
+export function readMethod(value: unknown): HttpMethod {
+  const method = parseHttpMethod(readText('method', value));
   if (!method) {
-    throw invalidInput('method', value, 'notMethod', { methods: METHODS.join(', ') });
+    throw invalidInput('method', value, 'notMethod', { methods: HTTP_METHODS.join(', ') });
   }
   return method;
 }
@@ -98,7 +94,7 @@ function readText(field: string, value: unknown): string {
   if (value.length > MAX_NAME_LENGTH) {
     throw invalidInput(field, `${value.slice(0, 80)}…`, 'tooLong', { limit: MAX_NAME_LENGTH });
   }
-  if (CONTROL.test(value)) {
+  if (hasControlCharacter(value)) {
     throw invalidInput(field, value, 'control');
   }
   return value;

@@ -1,6 +1,7 @@
 // Keeps passwords and tokens out of what is shown, also when the service echoes them.
 
-const HIDDEN = '***';
+import { HIDDEN } from '../protocol/redaction.ts';
+
 /** Anything shaped like a JSON web token: the service may echo one that we never received. */
 const TOKEN_SHAPE = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
 const MAX_SHOWN_LENGTH = 500;

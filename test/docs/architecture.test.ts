@@ -18,6 +18,8 @@ function importsOf(file: string): string[] {
 const sources = mappedFiles().filter((file) => /^(src|nodes)\/.*\.ts$/.test(file));
 const isEditor = (file: string): boolean =>
   file.startsWith('nodes/shared/editor/') || posix.basename(file).startsWith('editor');
+/** Read by the runtime and by the panel. */
+const isConfig = (file: string): boolean => /^nodes\/.*config\.ts$/.test(file);
 const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to === 'src/errors.ts';
 
 /** Files of the engine that belong to no folder and import none. */
@@ -44,7 +46,7 @@ function objection(file: string, to: string): string | undefined {
     return undefined;
   }
   if (to.startsWith('src/')) {
-    const isAllowed = isEditor(file) ? isPure(to) : to === 'src/index.ts';
+    const isAllowed = isEditor(file) || isConfig(file) ? isPure(to) : to === 'src/index.ts';
     return isAllowed ? undefined : 'not exported for nodes';
   }
   if (to.startsWith(isEditor(file) ? 'nodes/shared/runtime/' : 'nodes/shared/editor/')) {
@@ -103,6 +105,19 @@ describe('docs/architecture.md', () => {
       mappedFiles().filter((file) => !purposeOf(file)),
       [],
     );
+  });
+
+  it('is right that the engine exports what a config takes from the protocol, for the build replaces the one by the other', async () => {
+    const engine: object = await import('../../src/index.ts');
+    const missing = sources.filter(isConfig).flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      return [...text.matchAll(/^import \{([^}]+)\} from '[./]+\/src\/protocol\//gm)]
+        .flatMap(([, names = '']) => names.split(','))
+        .map((name) => name.trim().replace(/ as .*/, ''))
+        .filter((name) => !name.startsWith('type ') && !(name in engine))
+        .map((name) => `${file}: ${name}`);
+    });
+    assert.deepEqual(missing, []);
   });
 
   it('tells the truth about who imports whom', () => {

@@ -1,7 +1,8 @@
 // What flows put into REST calls, field by field: what is accepted as it is, and why the rest is refused.
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
-import { METHODS, readBody, readDevice, readLabel, readMethod, readName } from '../../src/rest/inputs.ts';
+import { HTTP_METHODS } from '../../src/protocol/http-methods.ts';
+import { readBody, readDevice, readLabel, readMethod, readName } from '../../src/rest/inputs.ts';
 
 /** The reason, the field and the text of a refusal. */
 function refusal(read: (value: unknown) => unknown, value: unknown): [string, unknown, string] {
@@ -73,7 +74,7 @@ describe('inputs of REST calls', () => {
   });
 
   it('take a method in any case, and name the methods otherwise', () => {
-    for (const method of METHODS) {
+    for (const method of HTTP_METHODS) {
       assert.equal(readMethod(` ${method.toLowerCase()} `), method);
     }
     const [reason, field, text] = refusal(readMethod, 'HEAD');

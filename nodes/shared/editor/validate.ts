@@ -1,5 +1,6 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
 import { parseMac } from '../../../src/protocol/mac.ts';
+import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from '../defaults.ts';
 import { text } from './panel.ts';
@@ -100,12 +101,9 @@ export const sharedGroup = (value: unknown): Verdict =>
 /** A MAC address or a REST id made of one. */
 export const mac = (value: string): Verdict => (parseMac(value) ? true : text('problem.mac'));
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f]/;
-
 /** Any REST id: the service says what its ids look like. */
 export const device = (value: string): Verdict =>
-  value === '.' || value === '..' || CONTROL.test(value) ? text('problem.device') : true;
+  value === '.' || value === '..' || hasControlCharacter(value) ? text('problem.device') : true;
 
 /** A hex string of whole bytes. */
 export const hexBytes = (value: string): Verdict =>

@@ -2,6 +2,7 @@
 import { invalidInput } from '../../errors.ts';
 import { isHexBytes } from '../hex.ts';
 import { parseMac } from '../mac.ts';
+import { HIDDEN } from '../redaction.ts';
 
 /** What a user gave; unchecked. `undefined`, `null` and an empty text are "not given"; of an address only `undefined`. */
 export interface RequestInput {
@@ -115,9 +116,6 @@ export function readOptions(input: RequestInput, extenderCase: 'lower' | 'upper'
   }
   return options;
 }
-
-/** Stands for a secret in errors. */
-const HIDDEN = '***';
 
 function readHex(field: string, value: unknown, shown: unknown): string {
   if (!isHexBytes(value)) {

@@ -13,7 +13,7 @@ import { type Body, badReport, type Form, type KindRow, type Report, type Report
 import { rssi } from './rssi.ts';
 import { timestamped } from './timestamped.ts';
 
-export type { Form, Report } from './report.ts';
+export { FORMS, type Form, type Report } from './report.ts';
 
 /** Every kind that this package knows; anything else arrives as `other`. */
 export const KINDS = {

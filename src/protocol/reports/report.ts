@@ -2,7 +2,8 @@
 import { ServiceError } from '../../errors.ts';
 import type { Catalogue } from '../identifiers.ts';
 
-export type Form = 'raw' | 'decoded';
+export const FORMS = ['raw', 'decoded'] as const;
+export type Form = (typeof FORMS)[number];
 
 /** One message of a device, as flows receive it: contract section "mt-report-in". Further fields pass through. */
 export interface Report {

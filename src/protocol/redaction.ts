@@ -1,0 +1,19 @@
+// What is shown in the place of secrets: in addresses, and instead of a key, a password or a token.
+
+/** Stands for a secret in errors and logs. */
+export const HIDDEN = '***';
+
+/** Everything before the last `@`: a password may have one. Line breaks too, since the text may be no address at all. */
+const LOGIN = /\/\/.*@/s;
+
+export function hasLogin(address: string): boolean {
+  return LOGIN.test(address);
+}
+
+/**
+ * An address for people: without the login and without the query, which may be a token.
+ * @param mark what stands in the place of the login
+ */
+export function showAddress(address: string, mark: '' | '…@' = ''): string {
+  return address.replace(LOGIN, `//${mark}`).replace(/[?#].*/s, '');
+}
