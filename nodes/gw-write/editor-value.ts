@@ -1,15 +1,15 @@
 // The value field of mt-gw-write: its choices follow from the identifier, and a fixed value is checked by the catalogue.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import { hasEnv } from '../shared/defaults.ts';
-import { element, field, hint, row, text } from '../shared/editor/panel.ts';
+import { type FIXED_TYPES, hasEnv, SOURCE_TYPES } from '../shared/defaults.ts';
+import { element, field, hint, NODE_INPUT, row, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { describeIdentifier, shownIdentifier } from '../shared/editor/request.ts';
 import { currentCatalogue } from '../shared/editor/sources.ts';
 import { boolType, typedField } from '../shared/editor/typed-field.ts';
 import { typed } from '../shared/editor/validate.ts';
 
-const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
-const FIXED = ['bool', 'num', 'str', 'json'];
+/** The types of a fixed value in the order of the menu. */
+const FIXED: readonly string[] = ['bool', 'num', 'str', 'json'] satisfies (typeof FIXED_TYPES)[number][];
 
 /** Makes the value field with every type, so that a saved one is never lost. */
 export function prepareValue(node: EditorNode): void {
@@ -46,7 +46,7 @@ export function shapeValue(identifier: Identifier | undefined): void {
   const input = field('value');
   const [type, value] = [String(input.typedInput('type')), String(input.typedInput('value'))];
   const command = identifier?.type === 'void';
-  input.typedInput('types', [...fixedTypes(identifier, value), ...SOURCES] as never);
+  input.typedInput('types', [...fixedTypes(identifier, value), ...SOURCE_TYPES] as never);
   input.typedInput('type', type);
   input.typedInput('value', value);
   hint('value', command ? text('value.command') : '');
@@ -94,7 +94,7 @@ const checkType = typed('value');
 /** A fixed value has to fit the identifier, when both are known. */
 export function checkValue(this: EditorNode, value: unknown, options: unknown): boolean | string {
   const verdict = checkType.call(this, value, options);
-  const open = $(`#node-input-valueType[data-node="${this.id}"]`).length > 0;
+  const open = $(`#${NODE_INPUT}-valueType[data-node="${this.id}"]`).length > 0;
   const type = open ? String(field('valueType').val()) : String(this.valueType);
   const known = open ? shownIdentifier() : savedIdentifier(this);
   if (

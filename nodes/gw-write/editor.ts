@@ -1,4 +1,5 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
+import { FIXED_TYPES } from '../shared/defaults.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
@@ -75,8 +76,8 @@ RED.nodes.registerType('mt-gw-write', {
 function describe(node: EditorNode): string {
   const at = node.deviceType === 'str' ? node.device : '';
   const what = node.identifierType === 'str' ? node.identifier : '';
-  const fixedTypes = ['str', 'num', 'bool', 'json'];
-  const value = fixedTypes.includes(String(node.valueType)) ? String(node.value ?? '') : '';
+  const isFixed = FIXED_TYPES.some((type) => type === node.valueType);
+  const value = isFixed ? String(node.value ?? '') : '';
   const key = `node.write${what ? 'What' : ''}${what && value ? 'Value' : ''}${at ? 'Where' : ''}`;
   return node._(key, { what, value, where: at });
 }

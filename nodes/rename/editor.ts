@@ -1,5 +1,5 @@
 // The mt-rename panel: which device gets which name.
-import { explainProblems } from '../shared/editor/panel.ts';
+import { explainProblems, NODE_INPUT } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -38,7 +38,7 @@ RED.nodes.registerType('mt-rename', {
   },
   oneditprepare(this: EditorNode) {
     const shown = readCaption(this);
-    showSaved(this, 'node-input', shown);
+    showSaved(this, NODE_INPUT, shown);
     typedFields(this, { device: { pick: 'listed' }, name: {} }, shown);
     explainProblems(this);
     rememberShown(this);

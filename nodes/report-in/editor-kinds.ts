@@ -1,15 +1,16 @@
 // The kinds of reports as checkboxes, each with a line that explains it; none ticked means all.
-import { KINDS } from '../../src/protocol/reports/index.ts';
+import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
-const CHOICES = [...Object.keys(KINDS), 'other'];
+const CHOICES: readonly string[] = [...KIND_NAMES, 'other'];
 
 /** Kinds that come with an identifier, and so in a raw and a decoded form. */
-export const KINDS_WITH_FORM: readonly string[] = CHOICES.filter(
-  (kind) => !['heartbeat', 'dfu', 'rssi'].includes(kind),
-);
+export const KINDS_WITH_FORM: readonly string[] = [
+  ...KIND_NAMES.filter((kind) => KINDS[kind].identified),
+  'other',
+];
 
 /** Kinds whose value the catalogue can decode. */
 export const KINDS_WITH_VALUE: readonly string[] = KINDS_WITH_FORM.filter(

@@ -1,12 +1,11 @@
 // Test connection: asks the runtime to try the values that are typed, saved or not, and shows what it says.
-import { element, field } from '../shared/editor/panel.ts';
+import { CONFIG_INPUT, element, field } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
+import { CREDENTIALS } from './config.ts';
 
-const PREFIX = 'node-config-input';
-const CREDENTIALS = ['username', 'password', 'mqttUsername', 'mqttPassword'];
 /** The runtime answers within 10 s; a little more for the way. */
-const TIMEOUT = 15_000;
+const TIMEOUT_MS = 15_000;
 
 interface Verdict {
   ok?: boolean;
@@ -40,7 +39,7 @@ async function test(node: EditorNode): Promise<JQuery[]> {
       method: 'POST',
       contentType: 'application/json',
       data: JSON.stringify(typedValues(node)),
-      timeout: TIMEOUT,
+      timeout: TIMEOUT_MS,
     });
     const { rest, mqtt } = (answer ?? {}) as { rest?: Verdict; mqtt?: Verdict };
     const halves = [verdict(node, 'rest', rest), verdict(node, 'mqtt', mqtt)].filter(
@@ -55,11 +54,11 @@ async function test(node: EditorNode): Promise<JQuery[]> {
 
 /** What is typed at this moment; a password that was not touched travels as the editor's placeholder. */
 function typedValues(node: EditorNode): Record<string, unknown> {
-  const values: Record<string, unknown> = { ...currentSettings(node, PREFIX), id: node.id };
+  const values: Record<string, unknown> = { ...currentSettings(node, CONFIG_INPUT), id: node.id };
   if (values.tls === '_ADD_') {
     values.tls = '';
   }
-  const credentials = CREDENTIALS.map((name) => [name, field(name, PREFIX).val() ?? '']);
+  const credentials = Object.keys(CREDENTIALS).map((name) => [name, field(name, CONFIG_INPUT).val() ?? '']);
   return { ...values, credentials: Object.fromEntries(credentials) };
 }
 

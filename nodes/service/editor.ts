@@ -1,12 +1,11 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
-import { explainProblems, field, row, text, whenever } from '../shared/editor/panel.ts';
+import { CONFIG_INPUT, explainProblems, field, row, text, whenever } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor/validate.ts';
 import type { ServiceConfig } from './config.ts';
 import { prepareTest } from './editor-test.ts';
 
-const PREFIX = 'node-config-input';
 const TABS = ['rest', 'mqtt', 'advanced'];
 
 RED.nodes.registerType('mt-service', {
@@ -51,17 +50,17 @@ RED.nodes.registerType('mt-service', {
     return this.name || address(this) || this._('palette');
   },
   oneditprepare(this: EditorNode) {
-    showSaved(this, PREFIX);
+    showSaved(this, CONFIG_INPUT);
     $('#mt-gateway-service-tabs').attr('data-mt-service', this.id);
     prepareTabs(this);
-    whenever(['persistent', 'protocolVersion'], showSessionExpiry, PREFIX);
+    whenever(['persistent', 'protocolVersion'], showSessionExpiry, CONFIG_INPUT);
     prepareTest(this);
-    explainProblems(this, PREFIX);
+    explainProblems(this, CONFIG_INPUT);
     explainTogether('authUrl', 'baseUrl');
-    rememberShown(this, PREFIX);
+    rememberShown(this, CONFIG_INPUT);
   },
   oneditsave(this: EditorNode) {
-    saveTouched(this, PREFIX);
+    saveTouched(this, CONFIG_INPUT);
   },
 });
 
@@ -70,16 +69,16 @@ function half(other: 'authUrl' | 'baseUrl') {
   const check = addresses(['https', 'http']);
   return function (this: EditorNode, value: unknown, options: unknown): boolean | string {
     const open =
-      document.getElementById(`${PREFIX}-${other}`) && $(`[data-mt-service="${this.id}"]`).length > 0;
-    const partner = String((open ? field(other, PREFIX).val() : this[other]) ?? '').trim();
+      document.getElementById(`${CONFIG_INPUT}-${other}`) && $(`[data-mt-service="${this.id}"]`).length > 0;
+    const partner = String((open ? field(other, CONFIG_INPUT).val() : this[other]) ?? '').trim();
     return String(value ?? '').trim() === '' && partner !== '' ? text('problem.both') : check(value, options);
   };
 }
 
 /** What is typed into one address may be what is wrong with the other. */
 function explainTogether(one: string, other: string): void {
-  field(one, PREFIX).on('change keyup input', () => field(other, PREFIX).triggerHandler('paste'));
-  field(other, PREFIX).on('change keyup input', () => field(one, PREFIX).triggerHandler('paste'));
+  field(one, CONFIG_INPUT).on('change keyup input', () => field(other, CONFIG_INPUT).triggerHandler('paste'));
+  field(other, CONFIG_INPUT).on('change keyup input', () => field(one, CONFIG_INPUT).triggerHandler('paste'));
 }
 
 /** Where the service is, when it has no name. */
@@ -104,6 +103,8 @@ function prepareTabs(node: EditorNode): void {
 
 /** The broker is told how long to keep a session only by MQTT 5. */
 function showSessionExpiry(): void {
-  const persistent = field('persistent', PREFIX).prop('checked') === true;
-  row('sessionExpiry', PREFIX).toggle(persistent && field('protocolVersion', PREFIX).val() !== '4');
+  const persistent = field('persistent', CONFIG_INPUT).prop('checked') === true;
+  row('sessionExpiry', CONFIG_INPUT).toggle(
+    persistent && field('protocolVersion', CONFIG_INPUT).val() !== '4',
+  );
 }

@@ -1,6 +1,10 @@
 // How a saved node becomes a complete config: missing properties get their defaults, in the runtime and in the editor.
 
-export const FIELD_TYPES = ['str', 'num', 'bool', 'json', 'msg', 'flow', 'global', 'env', 'jsonata'] as const;
+/** Types of a typed field whose value is saved with the node. */
+export const FIXED_TYPES = ['str', 'num', 'bool', 'json'] as const;
+/** Types of a typed field whose value is found when a message comes; their text is a path, a name or an expression. */
+export const SOURCE_TYPES = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
+const FIELD_TYPES = [...FIXED_TYPES, ...SOURCE_TYPES];
 export type FieldType = (typeof FIELD_TYPES)[number];
 
 /** A typed field: the pair `x` and `xType` of a TypedInput. */

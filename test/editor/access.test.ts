@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { authorizationOf, WITH_LOGIN } from '../e2e/users.ts';
+import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
-import { bareNodes, serviceNode, TYPES } from './flow.ts';
+import { bareNodes, serviceNode } from './flow.ts';
 
 describe('the panels behind a login, below an admin path', function () {
   this.timeout(60_000);
@@ -81,7 +82,7 @@ describe('the panels in the editor of Node-RED 4.1', function () {
 
   it('open, pick and save without an error', async () => {
     const editor = await openEditor(red.url);
-    for (const type of TYPES) {
+    for (const type of FLOW_NODE_TYPES) {
       await editor.edit(type);
       await editor.press('ok');
       assert.notEqual(await editor.property(type, 'valid'), false, type);

@@ -1,5 +1,6 @@
 // The flow that the editor's tests open: a service in a box, and a node of every type that uses it.
 import type { NodeConfig } from '../e2e/node-red.ts';
+import { FLOW_NODE_TYPES } from '../node-types.ts';
 import type { Service } from '../simulator/service.ts';
 
 /** The mt-service node of a service in a box. */
@@ -13,20 +14,9 @@ export const serviceNode = (service: Service): NodeConfig => ({
   credentials: { ...service.credentials },
 });
 
-export const TYPES = [
-  'mt-report-in',
-  'mt-gw-read',
-  'mt-gw-write',
-  'mt-timestamped-ack',
-  'mt-device-list',
-  'mt-rename',
-  'mt-label',
-  'mt-service-request',
-] as const;
-
 /** A node of every type as a hand-written flow has it: only its type and its service. */
 export const bareNodes = (): NodeConfig[] =>
-  TYPES.map((type, index) => ({
+  FLOW_NODE_TYPES.map((type, index) => ({
     id: type,
     type,
     service: 'service',

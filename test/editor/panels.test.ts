@@ -2,10 +2,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
-import { bareNodes, serviceNode, TYPES } from './flow.ts';
+import { bareNodes, serviceNode } from './flow.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">';
 
@@ -47,7 +48,7 @@ describe('the panels in the editor', function () {
   };
 
   it('lets every node be dragged from the palette, opened, saved and deployed without a red triangle', async () => {
-    for (const [index, type] of TYPES.entries()) {
+    for (const [index, type] of FLOW_NODE_TYPES.entries()) {
       const id = await editor.drag(type, 450, 60 + index * 60);
       await editor.edit(id);
       await editor.press('ok');
@@ -61,7 +62,7 @@ describe('the panels in the editor', function () {
     const nodes = bareNodes().map((node) => ({ ...node, timeout: '${MT_TIMEOUT}' }));
     await red.deploy([serviceNode(service), ...nodes]);
     await editor.reload();
-    for (const type of TYPES) {
+    for (const type of FLOW_NODE_TYPES) {
       await editor.edit(type);
       await editor.press('ok');
       assert.notEqual(await editor.property(type, 'valid'), false, type);

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import manifest from '../../package.json' with { type: 'json' };
+import { NODE_FOLDERS as FOLDERS } from '../node-types.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LANGUAGE = 'en-US';
-const FOLDERS = Object.values(manifest['node-red'].nodes).map((file) => file.split('/').at(-2) as string);
 const CATALOGUES = [
   ...FOLDERS.map((folder) => `nodes/${folder}/locales`),
   'nodes/shared/locales',
@@ -60,10 +59,11 @@ describe('the texts of the editor and the runtime', () => {
 
   it('have every text that the panels ask for by name', () => {
     const shared = read('nodes/service/locales', LANGUAGE);
-    for (const folder of [...FOLDERS, 'shared']) {
-      const own = folder === 'shared' ? shared : read(`nodes/${folder}/locales`, LANGUAGE);
+    for (const folder of [...FOLDERS, 'shared/editor']) {
+      const isShared = folder === 'shared/editor';
+      const own = isShared ? shared : read(`nodes/${folder}/locales`, LANGUAGE);
       for (const file of readdirSync(join(ROOT, 'nodes', folder)).filter((name) =>
-        /^editor.*\.ts$/.test(name),
+        isShared ? name.endsWith('.ts') : /^editor.*\.ts$/.test(name),
       )) {
         const code = readFileSync(join(ROOT, 'nodes', folder, file), 'utf8');
         for (const [, key] of code.matchAll(/\btext\('([\w.-]+)'/g)) {

@@ -1,32 +1,12 @@
 // A panel that is opened and closed with Done saves every value as it was, whatever a flow has put there.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
-import * as deviceList from '../../nodes/device-list/config.ts';
-import * as gwRead from '../../nodes/gw-read/config.ts';
-import * as gwWrite from '../../nodes/gw-write/config.ts';
-import * as label from '../../nodes/label/config.ts';
-import * as rename from '../../nodes/rename/config.ts';
-import * as reportIn from '../../nodes/report-in/config.ts';
-import * as service from '../../nodes/service/config.ts';
-import * as serviceRequest from '../../nodes/service-request/config.ts';
-import * as timestampedAck from '../../nodes/timestamped-ack/config.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { configOf, NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 
 type Saved = Record<string, unknown>;
-
-const TYPES: Record<string, object> = {
-  'mt-service': service.DEFAULTS,
-  'mt-report-in': reportIn.DEFAULTS,
-  'mt-gw-read': gwRead.DEFAULTS,
-  'mt-gw-write': gwWrite.DEFAULTS,
-  'mt-timestamped-ack': timestampedAck.DEFAULTS,
-  'mt-device-list': deviceList.DEFAULTS,
-  'mt-rename': rename.DEFAULTS,
-  'mt-label': label.DEFAULTS,
-  'mt-service-request': serviceRequest.DEFAULTS,
-};
 
 /** What stands in every property at once; a typed field gets it with the type. */
 const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
@@ -56,7 +36,7 @@ function nodeWith(
   id: string,
   { value, type: typed }: { value?: unknown; type?: unknown },
 ): Saved {
-  const defaults = TYPES[type] as Saved;
+  const defaults = configOf(type).DEFAULTS;
   const names = Object.keys(defaults).filter((name) => !POINTERS.includes(name));
   const entries = names.map((name) => [
     name,
@@ -82,12 +62,12 @@ describe('a panel that is opened and closed with Done', function () {
   });
 
   const propertiesOf = async (id: string, type: string): Promise<Saved> => {
-    const names = Object.keys(TYPES[type] as object);
+    const names = Object.keys(configOf(type).DEFAULTS);
     const values = await Promise.all(names.map((name) => editor.property(id, name)));
     return Object.fromEntries(names.map((name, index) => [name, values[index]]));
   };
 
-  for (const type of Object.keys(TYPES)) {
+  for (const type of NODE_TYPES) {
     it(`leaves every value of ${type} as it was`, async () => {
       const isConfig = type === 'mt-service';
       const nodes = Object.values(CONTENTS).map((content, index) => nodeWith(type, `n${index}`, content));

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import manifest from '../../package.json' with { type: 'json' };
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { upgradeOf } from '../fixtures/flows/upgrade.ts';
+import { NODE_TYPES } from '../node-types.ts';
 
 const ROOT = join(import.meta.dirname, '../../examples');
-const OURS = Object.keys(manifest['node-red'].nodes);
 const CORE = [
   'tab',
   'comment',
@@ -93,14 +92,14 @@ describe('the sample flows', () => {
   it('use every node of the package', () => {
     const used = new Set(samples.flatMap(({ flow }) => flow.map(({ type }) => type)));
     assert.deepEqual(
-      OURS.filter((type) => !used.has(type)),
+      NODE_TYPES.filter((type) => !used.has(type)),
       [],
     );
   });
 
   it('use nothing that has to be installed, the dashboard folder aside', () => {
     for (const { label, flow } of samples) {
-      const strange = flow.map(({ type }) => type).filter((type) => ![...OURS, ...CORE].includes(type));
+      const strange = flow.map(({ type }) => type).filter((type) => ![...NODE_TYPES, ...CORE].includes(type));
       assert.deepEqual(strange, [], label);
     }
   });
@@ -128,7 +127,7 @@ describe('the sample flows', () => {
       });
 
       it('has nodes as the editor saves them, with every property', () => {
-        for (const node of flow.filter(({ type }) => OURS.includes(type))) {
+        for (const node of flow.filter(({ type }) => NODE_TYPES.includes(type))) {
           const { id, type, z, g, x, y, wires, credentials, ...config } = node;
           assert.deepEqual(config, upgradeOf(type, config), id);
         }

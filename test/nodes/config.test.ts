@@ -1,30 +1,15 @@
 // Saved nodes of every age become complete configs.
 import assert from 'node:assert/strict';
-import * as deviceList from '../../nodes/device-list/config.ts';
 import * as gwRead from '../../nodes/gw-read/config.ts';
-import * as gwWrite from '../../nodes/gw-write/config.ts';
-import * as label from '../../nodes/label/config.ts';
 import * as rename from '../../nodes/rename/config.ts';
 import * as reportIn from '../../nodes/report-in/config.ts';
 import * as service from '../../nodes/service/config.ts';
 import * as serviceRequest from '../../nodes/service-request/config.ts';
-import * as timestampedAck from '../../nodes/timestamped-ack/config.ts';
-
-const CONFIGS: Record<string, { DEFAULTS: object; upgrade(old: unknown): object }> = {
-  service,
-  'report-in': reportIn,
-  'gw-read': gwRead,
-  'gw-write': gwWrite,
-  'timestamped-ack': timestampedAck,
-  'device-list': deviceList,
-  rename,
-  label,
-  'service-request': serviceRequest,
-};
+import { configOf, NODE_TYPES } from '../node-types.ts';
 
 /** The bracketed names of the contract. */
 const MESSAGE_FIELDS: Record<string, Record<string, string>> = {
-  'gw-read': {
+  'mt-gw-read': {
     gateway: 'gateway',
     device: 'device',
     identifier: 'identifier',
@@ -33,35 +18,36 @@ const MESSAGE_FIELDS: Record<string, Record<string, string>> = {
     accessType: 'accessType',
     publicKey: 'publicKey',
   },
-  'gw-write': {
+  'mt-gw-write': {
     gateway: 'gateway',
     device: 'device',
     identifier: 'identifier',
     value: 'payload',
     ext: 'ext',
   },
-  'timestamped-ack': {
+  'mt-timestamped-ack': {
     gateway: 'gateway',
     device: 'device',
     identifier: 'identifier',
     form: 'form',
     time: 'time',
   },
-  'device-list': {
+  'mt-device-list': {
     labels: 'labels',
     connected: 'connected',
     model: 'model',
     firmware: 'firmware',
     search: 'search',
   },
-  rename: { device: 'device', name: 'payload' },
-  label: { label: 'payload', device: 'device' },
-  'service-request': { path: 'path', query: 'query', body: 'payload' },
+  'mt-rename': { device: 'device', name: 'payload' },
+  'mt-label': { label: 'payload', device: 'device' },
+  'mt-service-request': { path: 'path', query: 'query', body: 'payload' },
 };
 
 describe('a saved node', () => {
-  for (const [folder, { DEFAULTS, upgrade }] of Object.entries(CONFIGS)) {
-    describe(folder, () => {
+  for (const type of NODE_TYPES) {
+    const { DEFAULTS, upgrade } = configOf(type);
+    describe(type, () => {
       it('gets every default when nothing was saved', () => {
         for (const old of [undefined, null, {}, 'garbage', 7]) {
           assert.deepEqual(upgrade(old), DEFAULTS);
@@ -84,7 +70,7 @@ describe('a saved node', () => {
             .filter((key) => key.endsWith('Type'))
             .map((key) => [key, 'str']),
         );
-        const upgraded = upgrade({ ...saved, ...types }) as Record<string, unknown>;
+        const upgraded = upgrade({ ...saved, ...types });
         for (const [key, value] of Object.entries(saved)) {
           assert.deepEqual(upgraded[key], value, key);
         }
@@ -94,9 +80,9 @@ describe('a saved node', () => {
         assert.equal('surprise' in upgrade({ surprise: 1, __proto__: { polluted: true } }), false);
       });
 
-      for (const [field, property] of Object.entries(MESSAGE_FIELDS[folder] ?? {})) {
+      for (const [field, property] of Object.entries(MESSAGE_FIELDS[type] ?? {})) {
         it(`takes ${field} from msg.${property} when the flow says nothing about it`, () => {
-          const config = upgrade({}) as Record<string, unknown>;
+          const config = upgrade({});
           assert.deepEqual([config[field], config[`${field}Type`]], [property, 'msg']);
         });
       }

@@ -1,4 +1,5 @@
 // Runs a flow in a real Node-RED runtime, of every version that this Node.js can start, and hears what comes out.
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import deviceList from '../../nodes/device-list/node.ts';
@@ -10,6 +11,7 @@ import reportIn from '../../nodes/report-in/node.ts';
 import service from '../../nodes/service/node.ts';
 import serviceRequest from '../../nodes/service-request/node.ts';
 import timestampedAck from '../../nodes/timestamped-ack/node.ts';
+import { NODE_TYPES } from '../node-types.ts';
 
 type Registration = (RED: NodeAPI) => void;
 
@@ -40,6 +42,7 @@ export interface HttpAnswer {
 const load = createRequire(`${process.cwd()}/`);
 
 const NODES = [deviceList, gwRead, gwWrite, label, rename, reportIn, service, serviceRequest, timestampedAck];
+assert.equal(NODES.length, NODE_TYPES.length);
 
 function versions(): Record<string, string> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

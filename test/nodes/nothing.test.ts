@@ -1,20 +1,13 @@
 // A source that is named and brings nothing, in every typed field of every node and from every place: nothing is sent.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
-import * as deviceList from '../../nodes/device-list/config.ts';
-import * as gwRead from '../../nodes/gw-read/config.ts';
-import * as gwWrite from '../../nodes/gw-write/config.ts';
-import * as label from '../../nodes/label/config.ts';
-import * as rename from '../../nodes/rename/config.ts';
-import * as serviceRequest from '../../nodes/service-request/config.ts';
-import * as timestampedAck from '../../nodes/timestamped-ack/config.ts';
+import { configOf } from '../node-types.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 
 interface Row {
   type: string;
-  defaults: object;
   /** Settings in which every field is used. */
   node?: object;
   /** A message that would be acted on, if all fields were taken from it. */
@@ -27,29 +20,29 @@ const DEVICE = 'c0141f68fc3d';
 const REQUEST = { gateway: DEVICE, device: DEVICE, identifier: 'led-timeout' };
 
 const NODES: Row[] = [
-  { type: 'mt-gw-read', defaults: gwRead.DEFAULTS, msg: REQUEST },
+  { type: 'mt-gw-read', msg: REQUEST },
   {
     type: 'mt-gw-write',
-    defaults: gwWrite.DEFAULTS,
+
     msg: { ...REQUEST, payload: 5 },
     nullable: ['value'],
   },
   {
     type: 'mt-timestamped-ack',
-    defaults: timestampedAck.DEFAULTS,
+
     msg: { ...REQUEST, form: 'decoded', time: '2026-01-01T00:00:00Z' },
   },
-  { type: 'mt-device-list', defaults: deviceList.DEFAULTS, msg: { labels: 'oslo-lab' } },
-  { type: 'mt-rename', defaults: rename.DEFAULTS, msg: { device: DEVICE, payload: 'Name' } },
+  { type: 'mt-device-list', msg: { labels: 'oslo-lab' } },
+  { type: 'mt-rename', msg: { device: DEVICE, payload: 'Name' } },
   {
     type: 'mt-label',
-    defaults: label.DEFAULTS,
+
     node: { action: 'remove' },
     msg: { device: DEVICE, payload: 'spare' },
   },
   {
     type: 'mt-service-request',
-    defaults: serviceRequest.DEFAULTS,
+
     node: { method: 'POST' },
     msg: { path: '/api/v1/echo', query: {}, payload: {} },
     nullable: ['body'],
@@ -114,8 +107,8 @@ describeNodes('a source that brings nothing', (start) => {
 
   const sent = () => [...box.calls.rest, ...box.calls.operations];
 
-  for (const { type, defaults, node, msg, nullable = [] } of NODES) {
-    for (const field of fieldsOf(defaults)) {
+  for (const { type, node, msg, nullable = [] } of NODES) {
+    for (const field of fieldsOf(configOf(type).DEFAULTS)) {
       it(`is refused in the field ${field} of ${type}, and nothing is sent`, async () => {
         // Without a type a rename takes `name` for its caption, as core nodes have it.
         const sources = SOURCES.filter(

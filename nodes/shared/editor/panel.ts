@@ -12,8 +12,12 @@ export function element(tag: string, className: string, content = ''): JQuery {
   return content === '' ? made : made.text(content);
 }
 
+/** How Node-RED expects the ids of a panel's inputs to begin: in the panel of a node, and of a config node. */
+export const NODE_INPUT = 'node-input';
+export const CONFIG_INPUT = 'node-config-input';
+
 /** The input of a property in the open panel. */
-export const field = (name: string, prefix = 'node-input'): JQuery =>
+export const field = (name: string, prefix = NODE_INPUT): JQuery =>
   $(document.getElementById(`${prefix}-${name}`) ?? document.createElement('input'));
 
 /** The row that an input stands in. */
@@ -48,7 +52,7 @@ export function foldable(id: string, open: boolean): void {
 }
 
 /** Says under each input, in words, what its validator finds wrong, while the panel is open. */
-export function explainProblems(node: EditorNode, prefix = 'node-input'): void {
+export function explainProblems(node: EditorNode, prefix = NODE_INPUT): void {
   for (const [name, property] of Object.entries(node._def.defaults)) {
     const input = field(name, prefix);
     if (!property.validate || input.closest('.form-row').length === 0) {

@@ -1,5 +1,6 @@
 // What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
 import type { Identifier } from '../../../src/protocol/identifiers.ts';
+import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, hint, text, whenever } from './panel.ts';
 import type { EditorNode } from './red.ts';
@@ -9,8 +10,8 @@ import { typedFields } from './typed-field.ts';
 /** The request's parameters that are seldom needed. */
 export const OPTIONAL_FIELDS = ['priority', 'extenderId', 'accessType', 'publicKey', 'key'] as const;
 
-const PRIORITIES = ['4', '3', '2', '1', '0'];
-const ACCESS_TYPES = ['unprovisioned', 'legacy'];
+/** As they are saved, the highest first. */
+const PRIORITIES = PRIORITY_NAMES.map((_name, number) => String(number)).reverse();
 
 const choice = (key: string, values: readonly string[]) => ({
   value: 'str',

@@ -1,6 +1,6 @@
 // What is saved and what a panel shows of it: a value that nobody touched is saved as it was, whatever it is.
 import { asText, hasEnv, readFlag } from '../defaults.ts';
-import { currentValue, field, hint, text } from './panel.ts';
+import { currentValue, field, hint, NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 /** What an input showed when its panel was opened. */
@@ -15,7 +15,7 @@ const POINTERS = new Set(['service', 'tls']);
  */
 export function showSaved(
   node: EditorNode,
-  prefix = 'node-input',
+  prefix = NODE_INPUT,
   shown: Record<string, unknown> = node,
 ): void {
   for (const [name, { value }] of Object.entries(node._def.defaults)) {
@@ -84,7 +84,7 @@ function chooseOnlyService(node: EditorNode): void {
 }
 
 /** Remembers what the panel shows now, when it is complete: what differs from it later was touched. */
-export function rememberShown(node: EditorNode, prefix = 'node-input'): void {
+export function rememberShown(node: EditorNode, prefix = NODE_INPUT): void {
   for (const name of inputsOf(node)) {
     const input = field(name, prefix);
     input.data(SHOWN) === undefined && remember(input);
@@ -101,7 +101,7 @@ const stateOf = (input: JQuery): string =>
   JSON.stringify([currentValue(input), input.prop('indeterminate') === true]);
 
 /** Whether the user has changed a property; the two halves of a typed field are one. */
-export function isTouched(node: EditorNode, name: string, prefix = 'node-input'): boolean {
+export function isTouched(node: EditorNode, name: string, prefix = NODE_INPUT): boolean {
   const pair = isTyped(node, name) ? [name, `${name}Type`] : [name, name.replace(/Type$/, '')];
   return pair.some((part) => {
     const input = field(part, prefix);
@@ -111,7 +111,7 @@ export function isTouched(node: EditorNode, name: string, prefix = 'node-input')
 }
 
 /** Call it in oneditsave: the editor then reads no input that was not touched, because it does not find it. */
-export function saveTouched(node: EditorNode, prefix = 'node-input'): void {
+export function saveTouched(node: EditorNode, prefix = NODE_INPUT): void {
   const untouched = inputsOf(node).filter((name) => !isTouched(node, name, prefix));
   for (const name of untouched) {
     field(name, prefix).removeAttr('id');
@@ -119,7 +119,7 @@ export function saveTouched(node: EditorNode, prefix = 'node-input'): void {
 }
 
 /** The properties that have an input, as they would be saved now. */
-export function currentSettings(node: EditorNode, prefix = 'node-input'): Record<string, unknown> {
+export function currentSettings(node: EditorNode, prefix = NODE_INPUT): Record<string, unknown> {
   const names = Object.keys(node._def.defaults).filter((name) =>
     document.getElementById(`${prefix}-${name}`),
   );

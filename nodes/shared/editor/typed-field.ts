@@ -1,6 +1,6 @@
 // Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
-import { hasEnv, type Pair, readPair } from '../defaults.ts';
-import { element, field, hint, text } from './panel.ts';
+import { hasEnv, type Pair, readPair, SOURCE_TYPES } from '../defaults.ts';
+import { element, field, hint, NODE_INPUT, text } from './panel.ts';
 import { attachPicker, type Choice, type Found } from './picker.ts';
 import type { EditorNode } from './red.ts';
 import {
@@ -33,8 +33,6 @@ export interface TypedOptions {
   onPick?(choice: Choice): void;
 }
 
-const SOURCES = ['msg', 'flow', 'global', 'env', 'jsonata'];
-
 /** Turns the inputs of a panel into typed fields; the table's keys are the properties. */
 export function typedFields(
   node: EditorNode,
@@ -56,7 +54,7 @@ export function typedField(
   const input = field(name);
   const [value, type] = shownPair(node, name, shown);
   const typeField = $('<input type="hidden">')
-    .attr({ id: `node-input-${name}Type`, 'data-node': node.id })
+    .attr({ id: `${NODE_INPUT}-${name}Type`, 'data-node': node.id })
     .val(type);
   labelled(input, name);
   input.after(typeField);
@@ -64,7 +62,7 @@ export function typedField(
     ...(options.types ?? [options.pick ? pickedType(options.pick) : 'str']),
     ...(options.more ?? []),
   ];
-  const types = [...fixed, ...SOURCES].map((row) => (row === 'bool' ? boolType(value) : row));
+  const types = [...fixed, ...SOURCE_TYPES].map((row) => (row === 'bool' ? boolType(value) : row));
   // A saved type that the menu does not offer stays in it for this node.
   const isOffered = types.some((row) => (typeof row === 'string' ? row : row.value) === type);
   input.typedInput({ types: (isOffered ? types : [...types, type]) as never, typeField: typeField as never });
@@ -133,7 +131,7 @@ function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick
 
 /** A MAC address says little: the device's name stands under it. */
 function nameBelow(input: JQuery): void {
-  const name = (input.attr('id') ?? '').replace('node-input-', '');
+  const name = (input.attr('id') ?? '').replace(`${NODE_INPUT}-`, '');
   let turn = 0;
   const show = async () => {
     const mine = ++turn;

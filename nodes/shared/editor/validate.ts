@@ -3,7 +3,7 @@ import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from '../defaults.ts';
-import { text } from './panel.ts';
+import { NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
@@ -84,7 +84,7 @@ export function typed(name: string, check?: (value: string) => Verdict) {
 
 /** The type that an open panel shows, which is newer than the saved one. */
 function openType(node: EditorNode, name: string): string | undefined {
-  const open = $(`#node-input-${name}Type[data-node="${node.id}"]`);
+  const open = $(`#${NODE_INPUT}-${name}Type[data-node="${node.id}"]`);
   return open.length > 0 ? String(open.val()) : undefined;
 }
 

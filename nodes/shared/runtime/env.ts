@@ -9,11 +9,12 @@ import {
   LIST_SEPARATOR,
   readFlag,
   readNumber,
+  SOURCE_TYPES,
   type Timeout,
 } from '../defaults.ts';
 
-/** Text of these types belongs to somebody else: a path, a JSONata expression, a template of Node-RED's own. */
-const FOREIGN_TYPES = new Set<unknown>(['msg', 'flow', 'global', 'env', 'jsonata']);
+/** The texts of these types are not filled in: `${NAME}` means something else in them, or Node-RED fills it. */
+const UNFILLED_TYPES = new Set<unknown>(SOURCE_TYPES);
 
 /** What is nested deeper stays as it is. */
 const MAX_DEPTH = 100;
@@ -47,7 +48,7 @@ export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () =>
     }
     const type = source[`${property}Type`];
     const filler = new Filler(RED, node);
-    if (FOREIGN_TYPES.has(type)) {
+    if (UNFILLED_TYPES.has(type)) {
       values[property] = value;
     } else if (Array.isArray(value) && type === undefined) {
       values[property] = filler.fillList(value, () => original()[property]);
