@@ -22,11 +22,16 @@ export interface ConfigModule {
   upgrade(old: unknown): Record<string, unknown>;
 }
 
-/** What a node saves, as runtime and editor read it. */
-export function configOf(type: string): ConfigModule {
+/** The folder of a node in `nodes/`. */
+export function folderOf(type: string): string {
   const folder = FOLDERS.get(type);
   if (folder === undefined) {
     throw new Error(`no node of type ${type}`);
   }
-  return load(join(ROOT, 'nodes', folder, 'config.ts')) as ConfigModule;
+  return folder;
+}
+
+/** What a node saves, as runtime and editor read it. */
+export function configOf(type: string): ConfigModule {
+  return load(join(ROOT, 'nodes', folderOf(type), 'config.ts')) as ConfigModule;
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type CallExpression, type Node, type Property, parse } from 'acorn';
 import { Range, satisfies } from 'semver';
 import { packPackage } from './e2e/package.ts';
+import { literalOf, registrationsOfScript } from './register-type.ts';
 
 interface Manifest {
   name: string;
@@ -27,53 +27,11 @@ const nodes = Object.entries(manifest['node-red'].nodes).map(([type, js]) => ({
   folder: basename(dirname(js)),
 }));
 
-/** The first arguments and the settings of RED.nodes.registerType calls, found as the Flow Library finds them. */
-function registrationsOf(html: string): { type: string; settings: Record<string, Node> }[] {
-  const scripts = [...html.matchAll(/<script[^>]*type="text\/javascript"[^>]*>([\s\S]*?)<\/script>/g)];
-  return scripts.flatMap(([, script = '']) =>
-    callsIn(parse(script, { ecmaVersion: 'latest', sourceType: 'script' })).flatMap((call) => {
-      const [type, settings] = call.arguments;
-      if (type?.type !== 'Literal' || settings?.type !== 'ObjectExpression') {
-        return [];
-      }
-      const properties = settings.properties.filter((each): each is Property => each.type === 'Property');
-      const rows = properties.map(({ key, value }) => [key.type === 'Identifier' ? key.name : '', value]);
-      return [{ type: String(type.value), settings: Object.fromEntries(rows) }];
-    }),
+/** As the Flow Library finds them. */
+const registrationsOf = (html: string) =>
+  [...html.matchAll(/<script[^>]*type="text\/javascript"[^>]*>([\s\S]*?)<\/script>/g)].flatMap(
+    ([, script = '']) => registrationsOfScript(script),
   );
-}
-
-function callsIn(node: Node): CallExpression[] {
-  const found: CallExpression[] = [];
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) {
-      value.forEach(visit);
-    } else if (typeof value === 'object' && value !== null) {
-      if (isRegistration(value as CallExpression)) {
-        found.push(value as CallExpression);
-      }
-      Object.values(value).forEach(visit);
-    }
-  };
-  visit(node);
-  return found;
-}
-
-/** `RED.nodes.registerType(…)`, written just so. */
-function isRegistration({ type, callee }: CallExpression): boolean {
-  return (
-    type === 'CallExpression' &&
-    callee.type === 'MemberExpression' &&
-    callee.property.type === 'Identifier' &&
-    callee.property.name === 'registerType' &&
-    callee.object.type === 'MemberExpression' &&
-    callee.object.object.type === 'Identifier' &&
-    callee.object.object.name === 'RED'
-  );
-}
-
-const literalOf = (node: Node | undefined): unknown =>
-  node?.type === 'Literal' ? (node as Node & { value: unknown }).value : undefined;
 
 const html = (js: string): string => readFileSync(js.replace('.js', '.html'), 'utf8');
 
