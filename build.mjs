@@ -68,7 +68,7 @@ function keepOwnImports({ onResolve }) {
 const shared = [
   ...(await sourcesBelow(SHARED_EDITOR)),
   'nodes/shared/defaults.ts',
-  ...['identifiers', 'mac', 'reports/index'].map((name) => `src/protocol/${name}.ts`),
+  ...['catalogue', 'identifiers', 'mac', 'reports/index'].map((name) => `src/protocol/${name}.ts`),
 ];
 const LENDER = 'globalThis.mtGatewayEditor';
 

@@ -4,7 +4,7 @@ import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions } from './mqtt/client.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { RecentActivity } from './network/recent-activity.ts';
-import { type Catalogue, createCatalogue } from './protocol/identifiers.ts';
+import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { copyFields } from './protocol/json.ts';
 import { parseMac } from './protocol/mac.ts';
 import {

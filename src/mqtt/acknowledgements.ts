@@ -1,6 +1,7 @@
 // Acknowledges each timestamped sample once a minute at most, unless it failed.
 import { ServiceError } from '../errors.ts';
 import { MAX_TIMER_MS } from './deadlines.ts';
+import { SignalGroups } from './signal-groups.ts';
 
 const REMEMBERED_MS = 60_000;
 /** Beyond it the oldest are forgotten, and would be sent once more. */
@@ -31,16 +32,14 @@ interface Sent<Answer> extends Sending<Answer> {
   isDelivered: boolean;
 }
 
-interface Joined {
-  readonly stops: Set<() => void>;
-  /** Stops listening to the signal. */
-  forget(): void;
-}
-
 export class Acknowledgements<Answer> {
   readonly #sent = new Map<string, Sent<Answer>>();
-  /** Who has joined another's acknowledgement, by the signal that ends it. */
-  readonly #joined = new Map<AbortSignal, Joined>();
+  /** Ends the waiting of those who have joined another's acknowledgement. */
+  readonly #joined = new SignalGroups<() => void>((stops) => {
+    for (const stop of stops) {
+      stop();
+    }
+  });
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -110,37 +109,20 @@ export class Acknowledgements<Answer> {
     });
   }
 
-  /** One listener per signal: a signal looks through all of them for each that is added. @returns stops it */
+  /** @returns stops it */
   #onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
     if (!signal) {
       return () => {};
     }
-    const joined = this.#joined.get(signal) ?? this.#listen(signal);
-    joined.stops.add(stop);
+    const joined = this.#joined.of(signal);
+    joined.add(stop);
     if (signal.aborted) {
       queueMicrotask(stop);
     }
     return () => {
-      joined.stops.delete(stop);
-      if (joined.stops.size > 0 || this.#joined.get(signal) !== joined) {
-        return;
-      }
-      this.#joined.delete(signal);
-      joined.forget();
+      joined.delete(stop);
+      this.#joined.release(signal);
     };
-  }
-
-  #listen(signal: AbortSignal): Joined {
-    const stops = new Set<() => void>();
-    const abort = () => {
-      for (const stop of [...stops]) {
-        stop();
-      }
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    const joined = { stops, forget: () => signal.removeEventListener('abort', abort) };
-    this.#joined.set(signal, joined);
-    return joined;
   }
 
   #remember(sample: string, sending: Sending<Answer>): Sending<Answer> {

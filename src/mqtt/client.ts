@@ -1,49 +1,18 @@
 // The MQTT half of a service: connection, incoming reports, requests and acknowledgements put together.
 import type { Logger } from '../log.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
-import { shareOf, type Topics } from '../protocol/topics.ts';
+import type { Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
+import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
-import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { MqttState } from './state.ts';
 
 /** A redeploy takes the last user away and brings it back a moment later: the connection is kept that long. */
 const IDLE_DISCONNECT_MS = 1_000;
-
-/**
- * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
- * a session before the first connection of this process. It outlives a redeploy.
- */
-const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
-
-/**
- * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
- * the message before, though only one subscription is known that brings it; not delivered.
- */
-export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
-
-/** Which reports the broker is asked for. No filter stands in both lists. */
-export interface TopicFilters {
-  wanted: string[];
-  /** For people who look, beside what flows want: allowed to be lost. */
-  previewed: string[];
-}
-
-/** Who receives the messages of report topics, and says which of them the broker is asked for. */
-export interface ReportHandler {
-  /** From now on reports are expected by these filters. */
-  filters(): TopicFilters;
-  /** The connection is a new one. */
-  connected(isSameBroker: boolean): void;
-  /** What is delivered from now on came by the present filters. */
-  settled(): void;
-  /** @param mayRepeat whether the broker may hold a subscription that is not known */
-  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat?: boolean): Delivery;
-}
 
 export interface MqttClientEvents {
   /** The state has changed. */
@@ -64,18 +33,9 @@ export class MqttClient {
   readonly #log: Logger;
   readonly #connection: Connection;
   readonly #inbound: InboundQueue;
-  readonly #reports: ReportHandler;
+  readonly #reports: ReportSubscriptions;
   readonly #requests: Requests;
   readonly #acknowledgements = new Acknowledgements<unknown>();
-  readonly #stale: StaleSubscriptions;
-  #mayHaveStale = false;
-  /** Until it is done, whatever comes twice is taken for a copy. */
-  #isUnsubscribingStale = false;
-  #lastBroker = '';
-  /** The broker has what is wanted. */
-  #isSynced = false;
-  #subscribed: ReadonlySet<string> = new Set();
-  #previewed: ReadonlySet<string> = new Set();
   #lostReports = 0;
   #isUpdatePending = false;
   #subscribing = false;
@@ -91,16 +51,13 @@ export class MqttClient {
     events: MqttClientEvents,
   ) {
     this.#settings = settings;
-    this.#reports = reports;
     this.#events = events;
     this.#log = log;
-    this.#stale = new StaleSubscriptions(topics, this.#share);
     const handlers: InboundHandlers = {
-      report: (topic, payload, retained) => this.#report(topic, payload, retained),
+      report: (topic, payload, retained) => this.#reports.deliver(topic, payload, retained),
       response: (parsed, payload, retained, topic) => {
-        const isAsked = this.#requests.receive(parsed, payload, retained);
-        if (!isAsked && this.#mayHaveStale) {
-          this.#unsubscribeStale(topic);
+        if (!this.#requests.receive(parsed, payload, retained)) {
+          this.#reports.unexpected(topic);
         }
       },
       resumed: () => {
@@ -109,7 +66,7 @@ export class MqttClient {
       },
       drained: () => {
         this.#connection.unblocked();
-        this.#checkSettled();
+        this.#drained();
       },
       lost: (count) => this.#overloaded(count),
     };
@@ -118,13 +75,12 @@ export class MqttClient {
       message: (topic, payload, qos, retained, done) =>
         this.#inbound.receive(topic, payload, qos, retained, done),
       subscribed: () => {
-        this.#isUnsubscribingStale = false;
-        this.#isSynced = true;
-        this.#checkSettled();
+        this.#reports.synced();
+        this.#drained();
         this.#setSubscribing(false);
       },
       isBlocked: () => this.#inbound.isBlocked,
-      session: (isPresent) => this.#sessionBegins(isPresent),
+      session: (isPresent) => this.#reports.sessionBegins(this.#connection.broker, isPresent),
       state: ({ name }) => {
         if (name !== 'connected') {
           this.#subscribing = true;
@@ -133,6 +89,7 @@ export class MqttClient {
         this.#requests.connectionChanged();
       },
     });
+    this.#reports = new ReportSubscriptions(settings, topics, reports, this.#connection.subscriptions);
     this.#requests = new Requests(
       { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
       topics,
@@ -225,7 +182,7 @@ export class MqttClient {
     return { sent: sent.happened, delivered: Promise.race([delivered.happened, responded]), responded };
   }
 
-  /** Reports wait until `release`, at most 20 s: while flows are being replaced nobody would receive them. */
+  /** Reports wait until `resumeReports`, at most 20 s: while flows are being replaced nobody would receive them. */
   pauseReports(): void {
     this.#inbound.pause();
   }
@@ -290,54 +247,15 @@ export class MqttClient {
     if (this.#closed) {
       return;
     }
-    const { wanted, previewed } = this.#reports.filters();
-    const share = this.#share;
-    const before = [...this.#subscribed, ...this.#previewed];
-    const subscribed = new Set(wanted.map((filter) => share + filter));
-    if ([...subscribed].some((filter) => !this.#subscribed.has(filter))) {
+    if (this.#reports.apply()) {
       this.#setSubscribing(true);
     }
-    this.#subscribed = subscribed;
-    this.#previewed = new Set(previewed);
-    this.#isSynced = false;
-    const { subscriptions } = this.#connection;
-    const isStale = (filter: string) => !this.#subscribed.has(filter) && !this.#previewed.has(filter);
-    const { reportQos } = this.#settings;
-    // With a lower QoS a broker would send the flows' reports with that, or the copies in another order.
-    subscriptions.change(this.#previewed, reportQos);
-    subscriptions.change(this.#subscribed, reportQos, before.filter(isStale));
   }
 
-  #report(topic: string, payload: Buffer, retained: boolean): void {
-    const delivery = this.#reports.deliver(topic, payload, retained, this.#mayHaveStale);
-    if (!this.#mayHaveStale || delivery === 'delivered' || delivery === 'copy') {
-      return;
+  #drained(): void {
+    if (this.#inbound.isEmpty) {
+      this.#reports.drained();
     }
-    this.#unsubscribeStale(topic);
-    // Nothing to take back: the sender itself has sent it twice.
-    if (delivery === 'repeat' && !this.#isUnsubscribingStale) {
-      this.#reports.deliver(topic, payload, retained);
-    }
-  }
-
-  #checkSettled(): void {
-    if (this.#isSynced && this.#inbound.isEmpty) {
-      this.#reports.settled();
-    }
-  }
-
-  #sessionBegins(isPresent: boolean): void {
-    const { broker } = this.#connection;
-    const key = `${broker} ${this.#settings.clientId}`;
-    if (!isPresent) {
-      UNKNOWN_SUBSCRIPTIONS.set(key, false);
-    } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {
-      UNKNOWN_SUBSCRIPTIONS.set(key, true);
-    }
-    this.#mayHaveStale = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
-    this.#isSynced = false;
-    this.#reports.connected(broker === this.#lastBroker);
-    this.#lastBroker = broker;
   }
 
   #setSubscribing(subscribing: boolean): void {
@@ -347,19 +265,7 @@ export class MqttClient {
 
   /** What the broker must not keep for a persistent session. */
   get #temporaryFilters(): string[] {
-    return [...this.#requests.filters(), ...this.#previewed];
-  }
-
-  get #share(): string {
-    return shareOf(this.#settings.sharedGroup);
-  }
-
-  /** @param topic of a message that a subscription of an earlier process may have brought */
-  #unsubscribeStale(topic: string): void {
-    const filters = this.#stale.filtersOf(topic);
-    if (this.#connection.subscriptions.unsubscribeStale(filters)) {
-      this.#isUnsubscribingStale = true;
-    }
+    return [...this.#requests.filters(), ...this.#reports.previewed];
   }
 
   #overloaded(lost: number): void {

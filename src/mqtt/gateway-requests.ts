@@ -10,7 +10,8 @@ export interface Pending extends InFlightItem {
   trafficClass: TrafficClass;
   priority: number;
   timeout: number;
-  owner: RequestOwner;
+  /** What its signal ends. */
+  group: Set<Pending>;
   sent: (() => void) | undefined;
   delivered: (() => void) | undefined;
   awaitResponse: boolean;
@@ -23,13 +24,6 @@ export interface Pending extends InFlightItem {
   deadline: number;
   resolve(body: unknown): void;
   reject(error: ServiceError): void;
-}
-
-/** Who asks: its signal ends all of its requests. */
-export interface RequestOwner {
-  readonly pending: Set<Pending>;
-  /** Stops listening to the signal. */
-  stopListening(): void;
 }
 
 /** The line of one gateway, and what is under way there. */

@@ -5,7 +5,8 @@ import { SILENT } from '../log.ts';
 import { isMac } from '../protocol/mac.ts';
 import { createTopics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
-import { MqttClient, type ReportHandler } from './client.ts';
+import { MqttClient } from './client.ts';
+import type { ReportHandler } from './report-subscriptions.ts';
 import type { MqttState } from './state.ts';
 
 export interface BrokerProbe {

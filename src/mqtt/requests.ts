@@ -3,8 +3,9 @@ import type { ServiceError } from '../errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
-import { GatewayRequests, type Pending, type RequestOwner } from './gateway-requests.ts';
+import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { InFlight } from './in-flight.ts';
 import {
   closed,
@@ -16,15 +17,12 @@ import {
   unsent,
 } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
+import { SignalGroups } from './signal-groups.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;
 /** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
 const MAX_UNAWAITED = 10_000;
-/** Gateways that are remembered with their subscription; beyond it those with nothing to do are given back. */
-const MAX_GATEWAYS = 10_000;
-/** How many are looked at to find one with nothing to do. */
-const MAX_CHECKED = 100;
 
 export interface RequestLimits {
   maxInFlight: number;
@@ -33,13 +31,10 @@ export interface RequestLimits {
 }
 
 /** What requests need of the broker connection. */
-export interface RequestTransport {
+export interface RequestTransport extends ResponseFilters {
   readonly connected: boolean;
   readonly broker: string;
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
-  /** Asks for the filter and calls back once the broker granted or refused it. */
-  ensureFilter(filter: string, settled: (refused: boolean) => void): void;
-  releaseFilter(filter: string): void;
   isFilterActive(filter: string): boolean;
 }
 
@@ -61,9 +56,9 @@ export class Requests {
   readonly #limits: RequestLimits;
   readonly #topics: Topics;
   readonly #transport: RequestTransport;
-  readonly #gateways = new Map<string, GatewayRequests>();
+  readonly #gateways: AskedGateways;
   readonly #inFlight = new InFlight<Pending>();
-  readonly #owners = new Map<AbortSignal, RequestOwner>();
+  readonly #bySignal = new SignalGroups<Pending>((ended) => this.#abort(ended));
   readonly #waiting: Record<TrafficClass, number> = { request: 0, ack: 0 };
   readonly #unsentDeadlines = new Deadlines((now) => this.#expireUnsent(now));
   readonly #sentDeadlines = new Deadlines((now) => this.#expireSent(now));
@@ -75,6 +70,7 @@ export class Requests {
     this.#limits = limits;
     this.#topics = topics;
     this.#transport = transport;
+    this.#gateways = new AskedGateways(topics, limits.maxInFlight, transport);
   }
 
   /**
@@ -90,11 +86,11 @@ export class Requests {
       const { trafficClass, timeout, signal, sent, delivered, awaitResponse } = options;
       this.#enqueue({
         request,
-        gateway: this.#gatewayOf(request.gateway),
+        gateway: this.#gateways.of(request.gateway),
         trafficClass,
         priority: request.priority,
         timeout,
-        owner: this.#ownerOf(signal),
+        group: this.#bySignal.of(signal),
         sent,
         delivered,
         awaitResponse,
@@ -118,12 +114,12 @@ export class Requests {
 
   /** Topic filters of the answers, of every gateway that was asked. */
   filters(): string[] {
-    return [...this.#gateways.values()].map(({ filter }) => filter);
+    return Array.from(this.#gateways, ({ filter }) => filter);
   }
 
   /** Takes a message of a response topic. False when it is of a gateway that was not asked. */
   receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): boolean {
-    const gateway = this.#gateways.get(gatewayId);
+    const gateway = this.#gateways.find(gatewayId);
     if (!gateway) {
       return false;
     }
@@ -149,7 +145,7 @@ export class Requests {
 
   /** Call when the connection came or went. */
   connectionChanged(): void {
-    for (const gateway of this.#gateways.values()) {
+    for (const gateway of this.#gateways) {
       this.#updateUnsentDeadlines(gateway);
       this.#requestGrant(gateway);
     }
@@ -157,10 +153,7 @@ export class Requests {
 
   close(): void {
     this.#closed = true;
-    for (const owner of this.#owners.values()) {
-      this.#abort(owner);
-    }
-    this.#owners.clear();
+    this.#bySignal.abortAll();
     this.#unsentDeadlines.clear();
     this.#sentDeadlines.clear();
   }
@@ -168,7 +161,7 @@ export class Requests {
   #enqueue(pending: Pending): void {
     const { trafficClass, gateway } = pending;
     const limit = trafficClass === 'ack' ? MAX_ACKS_WAITING : this.#limits.maxQueue;
-    pending.owner.pending.add(pending);
+    pending.group.add(pending);
     gateway.queue.push(pending);
     gateway.waiting++;
     this.#waiting[trafficClass]++;
@@ -187,45 +180,6 @@ export class Requests {
     this.#requestGrant(gateway);
   }
 
-  #gatewayOf(id: string): GatewayRequests {
-    let gateway = this.#gateways.get(id);
-    if (!gateway) {
-      if (this.#gateways.size >= MAX_GATEWAYS) {
-        this.#releaseIdleGateway();
-      }
-      gateway = new GatewayRequests(id, this.#topics.responseFilter(id), this.#limits.maxInFlight);
-      this.#gateways.set(id, gateway);
-      // Asked for at once, so that the broker knows it as soon as it is there.
-      this.#transport.ensureFilter(gateway.filter, () => {});
-    }
-    return gateway;
-  }
-
-  /** A subscription that the broker refuses is not asked for again when no request needs it. */
-  #releaseIfIdle(gateway: GatewayRequests): void {
-    if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) {
-      return;
-    }
-    this.#gateways.delete(gateway.id);
-    this.#transport.releaseFilter(gateway.filter);
-  }
-
-  /** Those that are busy go to the end, so that each is looked at in its turn. */
-  #releaseIdleGateway(): void {
-    let looks = 0;
-    for (const [id, gateway] of this.#gateways) {
-      this.#gateways.delete(id);
-      if (gateway.isIdle) {
-        this.#transport.releaseFilter(gateway.filter);
-        return;
-      }
-      this.#gateways.set(id, gateway);
-      if (++looks >= MAX_CHECKED) {
-        return;
-      }
-    }
-  }
-
   /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
   #requestGrant(gateway: GatewayRequests): void {
     if (gateway.isGrantPending || gateway.waiting === 0 || !this.#transport.connected) {
@@ -236,7 +190,7 @@ export class Requests {
       gateway.isGrantPending = false;
       if (refused) {
         this.#rejectAllUnsent(gateway);
-        this.#releaseIfIdle(gateway);
+        this.#gateways.releaseIfIdle(gateway);
       } else {
         this.#updateUnsentDeadlines(gateway);
         this.#sendNext(gateway);
@@ -293,7 +247,7 @@ export class Requests {
   #expireUnsent(now: number): DeadlineCheck {
     let next = Number.POSITIVE_INFINITY;
     let checked = this.#gateways.size;
-    for (const gateway of this.#gateways.values()) {
+    for (const gateway of this.#gateways) {
       checked += gateway.waiting;
       if (gateway.waiting === 0 || this.#isOpen(gateway)) {
         continue;
@@ -364,7 +318,7 @@ export class Requests {
     if (!this.#inFlight.remove(pending)) {
       return false;
     }
-    pending.owner.pending.delete(pending);
+    pending.group.delete(pending);
     if (!pending.isCounted) {
       this.#unawaited--;
     }
@@ -405,7 +359,7 @@ export class Requests {
     if (!pending.gateway.queue.remove(pending)) {
       return;
     }
-    pending.owner.pending.delete(pending);
+    pending.group.delete(pending);
     this.#uncountWaiting(pending);
     pending.reject(error);
   }
@@ -415,26 +369,7 @@ export class Requests {
     gateway.waiting--;
   }
 
-  /** One listener per signal, however many requests share it. */
-  #ownerOf(signal: AbortSignal): RequestOwner {
-    const known = this.#owners.get(signal);
-    if (known) {
-      return known;
-    }
-    const stop = () => {
-      this.#owners.delete(signal);
-      this.#abort(owner);
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    const stopListening = () => signal.removeEventListener('abort', stop);
-    const owner: RequestOwner = { pending: new Set(), stopListening };
-    this.#owners.set(signal, owner);
-    return owner;
-  }
-
-  #abort(owner: RequestOwner): void {
-    owner.stopListening();
-    const ended = [...owner.pending];
+  #abort(ended: readonly Pending[]): void {
     // First what waits: what ends in flight makes room, and none of these may leave then.
     for (const pending of ended) {
       this.#rejectUnsent(pending, closed());

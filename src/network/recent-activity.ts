@@ -1,7 +1,7 @@
 // What reports have shown since the start, in bounded memory: for pickers, and for the gateway of a device.
 import { FifoMap } from '../collections/fifo-map.ts';
 import { GenerationMap } from '../collections/generation-map.ts';
-import type { Catalogue } from '../protocol/identifiers.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 
 /** Entries of one list that are kept; the oldest go first. */

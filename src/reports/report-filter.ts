@@ -1,6 +1,6 @@
 // What a subscriber asks for, checked and turned into the dispatcher's route and the topic filters it needs.
 import { invalidInput } from '../errors.ts';
-import type { Catalogue } from '../protocol/identifiers.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
 import { type Form, KINDS, SEGMENTS } from '../protocol/reports/index.ts';
 import { fitsTopic, type TopicFilterParts } from '../protocol/topics.ts';

@@ -4,7 +4,7 @@ import { TopicCache } from '../collections/topic-cache.ts';
 import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RecentActivity } from '../network/recent-activity.ts';
-import type { Catalogue } from '../protocol/identifiers.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseJson } from '../protocol/json.ts';
 import {
   copyReport,

@@ -1,5 +1,5 @@
 // Subscribers of reports as nodes see them: criteria, labels, duplicates and previews together, kept over a deploy.
-import type { Catalogue } from '../protocol/identifiers.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
 import { Duplicates } from './duplicates.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import { type PreviewLine, Previews } from './preview.ts';

@@ -1,5 +1,6 @@
 // The table of identifiers in docs/protocol.md, made from the rows of the catalogue.
-import { createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { Field } from '../../src/protocol/structures.ts';
 import { isInteger } from '../../src/protocol/values.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { copyFields } from '../../src/protocol/json.ts';
 import { buildRequest, type Operation } from '../../src/protocol/operations/index.ts';
 import { appendQuery, readPath, readQuery } from '../../src/rest/addresses.ts';

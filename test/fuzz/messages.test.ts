@@ -5,7 +5,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { Requests } from '../../src/mqtt/requests.ts';
 import { RecentActivity } from '../../src/network/recent-activity.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { buildRequest, readResponse } from '../../src/protocol/operations/index.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';

@@ -5,7 +5,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
 import { Deadlines } from '../../src/mqtt/deadlines.ts';
 import { Requests, type RequestTransport, type SendOptions } from '../../src/mqtt/requests.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { buildRequest } from '../../src/protocol/operations/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { ALL, Collector, reached } from '../session.ts';

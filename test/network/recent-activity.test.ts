@@ -1,7 +1,7 @@
 // What reports have shown, in a network that is larger than what is kept.
 import assert from 'node:assert/strict';
 import { RecentActivity } from '../../src/network/recent-activity.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { readReportTopic } from '../../src/protocol/reports/index.ts';
 
 const G = 'c0141f68fc3d';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
-import { createCatalogue, type Identifier } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { Field } from '../../src/protocol/structures.ts';
 import { INTEGERS, isInteger, WIRE_TYPES } from '../../src/protocol/values.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import {
   type BuiltRequest,
   buildAck,

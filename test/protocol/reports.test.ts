@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import {
   copyReport,
   KIND_NAMES,

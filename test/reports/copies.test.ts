@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { SILENT } from '../../src/log.ts';
 import { RecentActivity } from '../../src/network/recent-activity.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { Copies } from '../../src/reports/copies.ts';
 import { compileCriteria } from '../../src/reports/report-filter.ts';

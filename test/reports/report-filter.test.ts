@@ -1,7 +1,7 @@
 // The topic filters of one node: the narrowest ones that are few enough, found without multiplying the lists of a user.
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
-import { createCatalogue } from '../../src/protocol/identifiers.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { buildAck } from '../../src/protocol/operations/index.ts';
 import { readReportTopic } from '../../src/protocol/reports/index.ts';
 import type { TopicFilterParts } from '../../src/protocol/topics.ts';

@@ -1,5 +1,6 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what was heard, and the catalogue.
-import { type Catalogue, createCatalogue, type Identifier } from '../../../src/protocol/identifiers.ts';
+import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
+import type { Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, text } from './panel.ts';

@@ -1,7 +1,7 @@
 // The identifier of a request: hex or name, turned into the form that is asked for.
 import { invalidInput } from '../../errors.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { isName } from '../identifier-text.ts';
-import type { Catalogue } from '../identifiers.ts';
 import type { Form } from '../reports/index.ts';
 import { isGiven, type RequestInput } from './request.ts';
 

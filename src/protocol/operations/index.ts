@@ -1,5 +1,5 @@
 // THE TABLE of operations: how each request is built. Responses are read in one way for all.
-import type { Catalogue } from '../identifiers.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { type AckSettings, buildAck } from './ack.ts';
 import { buildApiVersion } from './apiversion.ts';
 import { buildRead } from './read.ts';

@@ -1,5 +1,5 @@
 // read and read-decoded: asks a device for a property.
-import type { Catalogue } from '../identifiers.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { readIdentifier } from './identifier.ts';
 import {
   type BuiltRequest,

@@ -1,7 +1,7 @@
 // What an answer on a response topic says: its status, its value, and who gave it.
 import { ServiceError } from '../../errors.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
-import type { Catalogue } from '../identifiers.ts';
 import { isJsonObject } from '../json.ts';
 import type { BuiltRequest } from './request.ts';
 

@@ -1,7 +1,7 @@
 // write and write-decoded: sets a property of a device, or gives a command.
 import { invalidInput } from '../../errors.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
-import type { Catalogue } from '../identifiers.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import { readIdentifier } from './identifier.ts';
 import {

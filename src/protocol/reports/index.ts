@@ -1,29 +1,38 @@
 // THE TABLE of report kinds, and how a message becomes a report.
 
 import { TopicCache } from '../../collections/topic-cache.ts';
-import type { Catalogue } from '../identifiers.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { isMac } from '../mac.ts';
-import { dfu } from './dfu.ts';
-import { event } from './event.ts';
-import { heartbeat } from './heartbeat.ts';
-import { measurement } from './measurement.ts';
-import { measurementError } from './measurement-error.ts';
-import { property } from './property.ts';
-import { type Body, badReport, type Form, type KindRow, type Report, type ReportPlace } from './report.ts';
-import { rssi } from './rssi.ts';
+import {
+  type Body,
+  badReport,
+  type Form,
+  fillSeq,
+  type KindRow,
+  type Report,
+  type ReportPlace,
+} from './report.ts';
 import { timestamped } from './timestamped.ts';
+import { fillValue } from './value.ts';
 
 export { FORMS, type Form, type Report } from './report.ts';
 
 /** Every kind that this package knows; anything else arrives as `other`. */
 export const KINDS = {
-  heartbeat,
-  dfu,
-  rssi,
-  property,
-  measurement,
-  'measurement-error': measurementError,
-  event,
+  /** seq, status (non-zero: error or warning), lastCount (duplicates of the previous seq). */
+  heartbeat: { identified: false, fill: fillSeq },
+  /** A device that advertises in DFU mode: parent, rssi. Its MAC may be one higher than usual. */
+  dfu: { identified: false, fill: fillSeq },
+  /** Signal strength between a parent and the device: parent, rssi, and optionally channel, seq, unreachable. */
+  rssi: { identified: false, fill: fillSeq },
+  /** value, ext, and optionally seq. */
+  property: { identified: true, fill: fillValue },
+  /** seq, value, ext. */
+  measurement: { identified: true, fill: fillValue },
+  /** seq, error, and optionally errorExt; the same fields in both forms. */
+  'measurement-error': { identified: true, fill: fillSeq },
+  /** seq, and optionally value and ext. */
+  event: { identified: true, fill: fillValue },
   timestamped,
 } as const satisfies Record<string, KindRow>;
 

@@ -1,6 +1,6 @@
 // What a report is, and what every kind of it shares.
 import { ServiceError } from '../../errors.ts';
-import type { Catalogue } from '../identifiers.ts';
+import type { Catalogue } from '../catalogue.ts';
 
 export const FORMS = ['raw', 'decoded'] as const;
 export type Form = (typeof FORMS)[number];

@@ -1,6 +1,7 @@
 // A sample with the device's own timestamp; a raw one carries its state in the bits of `flags`.
+
+import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes, readUnsigned } from '../hex.ts';
-import type { Catalogue } from '../identifiers.ts';
 import { type Body, badReport, fillSeq, type KindRow, type Report, type ReportPlace } from './report.ts';
 import { fillRaw, rawValue } from './value.ts';
 

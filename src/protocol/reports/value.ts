@@ -1,6 +1,7 @@
 // The value of a property, measurement or event: hex in raw form, JSON in decoded form.
+
+import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
-import type { Catalogue } from '../identifiers.ts';
 import { type Body, badReport, fillSeq, type Report, type ReportPlace } from './report.ts';
 
 /** The received hex string of a raw report; undefined when it has none. */

@@ -1,0 +1,79 @@
+// The gateways that were asked, each with the subscription to its responses; bounded, those with nothing to do go first.
+import type { Topics } from '../protocol/topics.ts';
+import { GatewayRequests } from './gateway-requests.ts';
+
+/** Beyond it the subscriptions of gateways with nothing to do are given back. */
+const MAX_GATEWAYS = 10_000;
+/** How many are looked at to find one with nothing to do. */
+const MAX_CHECKED = 100;
+
+export interface ResponseFilters {
+  /** Asks for the filter and calls back once the broker granted or refused it. */
+  ensureFilter(filter: string, settled: (refused: boolean) => void): void;
+  releaseFilter(filter: string): void;
+}
+
+export class AskedGateways {
+  readonly #topics: Topics;
+  readonly #maxInFlight: number;
+  readonly #filters: ResponseFilters;
+  readonly #gateways = new Map<string, GatewayRequests>();
+
+  constructor(topics: Topics, maxInFlight: number, filters: ResponseFilters) {
+    this.#topics = topics;
+    this.#maxInFlight = maxInFlight;
+    this.#filters = filters;
+  }
+
+  get size(): number {
+    return this.#gateways.size;
+  }
+
+  [Symbol.iterator](): Iterator<GatewayRequests> {
+    return this.#gateways.values();
+  }
+
+  find(id: string): GatewayRequests | undefined {
+    return this.#gateways.get(id);
+  }
+
+  /** A new one is subscribed to at once, so that the broker knows the filter as soon as it is there. */
+  of(id: string): GatewayRequests {
+    const known = this.#gateways.get(id);
+    if (known) {
+      return known;
+    }
+    if (this.#gateways.size >= MAX_GATEWAYS) {
+      this.#releaseOne();
+    }
+    const gateway = new GatewayRequests(id, this.#topics.responseFilter(id), this.#maxInFlight);
+    this.#gateways.set(id, gateway);
+    this.#filters.ensureFilter(gateway.filter, () => {});
+    return gateway;
+  }
+
+  /** A subscription that the broker refuses is not asked for again when no request needs it. */
+  releaseIfIdle(gateway: GatewayRequests): void {
+    if (!gateway.isIdle || this.#gateways.get(gateway.id) !== gateway) {
+      return;
+    }
+    this.#gateways.delete(gateway.id);
+    this.#filters.releaseFilter(gateway.filter);
+  }
+
+  /** Those that are busy go to the end, so that each is looked at in its turn. */
+  #releaseOne(): void {
+    let checked = 0;
+    for (const [id, gateway] of this.#gateways) {
+      this.#gateways.delete(id);
+      if (gateway.isIdle) {
+        this.#filters.releaseFilter(gateway.filter);
+        return;
+      }
+      this.#gateways.set(id, gateway);
+      if (++checked >= MAX_CHECKED) {
+        return;
+      }
+    }
+  }
+}

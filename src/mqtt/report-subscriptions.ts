@@ -1,0 +1,131 @@
+// What the broker is asked for by way of reports: applied to the subscriptions, cleared of what earlier processes left.
+import { shareOf, type Topics } from '../protocol/topics.ts';
+import type { MqttSettings } from '../settings.ts';
+import { StaleSubscriptions } from './stale-subscriptions.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+/**
+ * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
+ * a session before the first connection of this process. It outlives a redeploy.
+ */
+const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
+
+/**
+ * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
+ * the message before, though only one subscription is known that brings it; not delivered.
+ */
+export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+
+/** Which reports the broker is asked for. No filter stands in both lists. */
+export interface TopicFilters {
+  wanted: string[];
+  /** For people who look, beside what flows want: allowed to be lost. */
+  previewed: string[];
+}
+
+/** Who receives the messages of report topics, and says which of them the broker is asked for. */
+export interface ReportHandler {
+  /** From now on reports are expected by these filters. */
+  filters(): TopicFilters;
+  /** The connection is a new one. */
+  connected(isSameBroker: boolean): void;
+  /** What is delivered from now on came by the present filters. */
+  settled(): void;
+  /** @param mayRepeat whether the broker may hold a subscription that is not known */
+  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat?: boolean): Delivery;
+}
+
+export class ReportSubscriptions {
+  readonly #settings: MqttSettings;
+  readonly #handler: ReportHandler;
+  readonly #subscriptions: Subscriptions;
+  readonly #stale: StaleSubscriptions;
+  readonly #share: string;
+  #mayHaveStale = false;
+  /** Until it is done, whatever comes twice is taken for a copy. */
+  #isUnsubscribingStale = false;
+  #lastBroker = '';
+  /** The broker has granted or refused what it was asked for. */
+  #isSynced = false;
+  #wanted: ReadonlySet<string> = new Set();
+  #previewed: ReadonlySet<string> = new Set();
+
+  constructor(settings: MqttSettings, topics: Topics, handler: ReportHandler, subscriptions: Subscriptions) {
+    this.#settings = settings;
+    this.#handler = handler;
+    this.#subscriptions = subscriptions;
+    this.#share = shareOf(settings.sharedGroup);
+    this.#stale = new StaleSubscriptions(topics, this.#share);
+  }
+
+  /** What a broker must not keep for a persistent session. */
+  get previewed(): Iterable<string> {
+    return this.#previewed;
+  }
+
+  /** Asks the broker for the handler's present filters. @returns whether flows want something new */
+  apply(): boolean {
+    const { wanted, previewed } = this.#handler.filters();
+    const before = [...this.#wanted, ...this.#previewed];
+    const filters = new Set(wanted.map((filter) => this.#share + filter));
+    const isNew = [...filters].some((filter) => !this.#wanted.has(filter));
+    this.#wanted = filters;
+    this.#previewed = new Set(previewed);
+    this.#isSynced = false;
+    const isOld = (filter: string) => !this.#wanted.has(filter) && !this.#previewed.has(filter);
+    const { reportQos } = this.#settings;
+    // With a lower QoS a broker would send the flows' reports with that, or the copies in another order.
+    this.#subscriptions.change(this.#previewed, reportQos);
+    this.#subscriptions.change(this.#wanted, reportQos, before.filter(isOld));
+    return isNew;
+  }
+
+  /** A connection begins. @param isPresent whether the broker has kept a session of this client id */
+  sessionBegins(broker: string, isPresent: boolean): void {
+    const key = `${broker} ${this.#settings.clientId}`;
+    if (!isPresent) {
+      UNKNOWN_SUBSCRIPTIONS.set(key, false);
+    } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {
+      UNKNOWN_SUBSCRIPTIONS.set(key, true);
+    }
+    this.#mayHaveStale = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
+    this.#isSynced = false;
+    this.#handler.connected(broker === this.#lastBroker);
+    this.#lastBroker = broker;
+  }
+
+  /** The broker has granted or refused everything. */
+  synced(): void {
+    this.#isUnsubscribingStale = false;
+    this.#isSynced = true;
+  }
+
+  /** Nothing waits to be delivered. */
+  drained(): void {
+    if (this.#isSynced) {
+      this.#handler.settled();
+    }
+  }
+
+  deliver(topic: string, payload: Buffer, retained: boolean): void {
+    const delivery = this.#handler.deliver(topic, payload, retained, this.#mayHaveStale);
+    if (!this.#mayHaveStale || delivery === 'delivered' || delivery === 'copy') {
+      return;
+    }
+    this.unexpected(topic);
+    // Nothing to unsubscribe: the sender itself has sent it twice.
+    if (delivery === 'repeat' && !this.#isUnsubscribingStale) {
+      this.#handler.deliver(topic, payload, retained);
+    }
+  }
+
+  /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */
+  unexpected(topic: string): void {
+    if (!this.#mayHaveStale) {
+      return;
+    }
+    if (this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
+      this.#isUnsubscribingStale = true;
+    }
+  }
+}

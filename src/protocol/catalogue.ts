@@ -1,0 +1,118 @@
+// The catalogue of one service: built-in identifiers and the user's own, looked up, decoded and encoded.
+import { invalidInput } from '../errors.ts';
+import { readCustomIdentifiers } from './custom-identifiers.ts';
+import { dictionaryCodec } from './dictionary.ts';
+import { type Decoded, EXTENSIONS, extendedCodec, type ValueCodec } from './extensions.ts';
+import { isHexId } from './identifier-text.ts';
+import { IDENTIFIERS, type Identifier } from './identifiers.ts';
+import { firmwareVersion, hardwareVersion, structureCodec, wordCodec } from './structures.ts';
+import { INTEGERS, isInteger, wireCodec } from './values.ts';
+
+export interface Catalogue {
+  readonly rows: readonly Identifier[];
+  /** By hex id or name, in any letter case. */
+  find(idOrName: string): Identifier | undefined;
+  /**
+   * Decodes the hex string of a value (whole bytes, any letter case). Undefined: it stays raw, because the
+   * identifier is unknown or the value too short.
+   */
+  decode(idOrName: string, hex: string): Decoded | undefined;
+  /**
+   * Encodes a JSON value, with its extensions, to lowercase hex.
+   * @throws ServiceError `INVALID_INPUT`, field `value` or `ext`
+   */
+  encode(idOrName: string, value: unknown, ext?: unknown): string;
+  /** Whether a text is a well-formed hex identifier. */
+  isHexId(text: string): boolean;
+}
+
+/** An editor needs limits of every number: what a row leaves open follows from its type. */
+function withLimits(row: Identifier): Identifier {
+  if (!isInteger(row.type)) {
+    return row;
+  }
+  const { divisor = 1 } = row;
+  const { min, max } = INTEGERS[row.type];
+  return {
+    ...row,
+    min: row.min ?? min / divisor,
+    max: row.max ?? max / divisor,
+    step: row.step ?? 1 / divisor,
+  };
+}
+
+/** Undefined for a type whose form on the wire is not public. */
+function codecOf(row: Identifier): ValueCodec | undefined {
+  const extension = EXTENSIONS[row.extension ?? 'plain'];
+  switch (row.type) {
+    case 'number':
+      return undefined;
+    case 'dictionary':
+      return dictionaryCodec(row.fields ?? []);
+    case 'structure':
+      return extendedCodec(structureCodec(row.fields ?? []), extension);
+    case 'word':
+      return extendedCodec(wordCodec(row.words ?? {}), extension);
+    case 'firmware-version':
+      return extendedCodec(firmwareVersion, extension);
+    case 'hardware-version':
+      return extendedCodec(hardwareVersion, extension);
+    default:
+      return extendedCodec(wireCodec(row.type, row), extension);
+  }
+}
+
+/** A later row takes the place of an earlier one that has its id or its name. */
+function override(rows: readonly Identifier[], later: readonly Identifier[]): readonly Identifier[] {
+  const kept = new Set(rows);
+  for (const row of later) {
+    for (const earlier of kept) {
+      if (earlier.id === row.id || earlier.name === row.name) {
+        kept.delete(earlier);
+      }
+    }
+    kept.add(row);
+  }
+  return [...kept];
+}
+
+/**
+ * The built-in rows, overridden and extended by the user's.
+ * @param custom the `identifiers` of the config node: JSON text or an array of `{id, name, type, divisor?, unit?}`
+ * @throws ServiceError `INVALID_INPUT`, field `identifiers`
+ */
+export function createCatalogue(custom?: unknown): Catalogue {
+  const rows = override(IDENTIFIERS, readCustomIdentifiers(custom)).map(withLimits);
+  const byText = new Map<string, Identifier>();
+  const codecs = new Map<Identifier, ValueCodec>();
+  for (const row of rows) {
+    if (row.id !== '') {
+      byText.set(row.id, row);
+    }
+    if (row.name !== '') {
+      byText.set(row.name, row);
+    }
+    const codec = codecOf(row);
+    if (codec) {
+      codecs.set(row, codec);
+    }
+  }
+  const find = (idOrName: string) => byText.get(idOrName) ?? byText.get(idOrName.toLowerCase());
+  const codecFor = (idOrName: string) => {
+    const row = find(idOrName);
+    return row && codecs.get(row);
+  };
+  return {
+    rows,
+    find,
+    decode: (idOrName, hex) => codecFor(idOrName)?.decode(hex),
+    encode(idOrName, value, ext) {
+      const codec = codecFor(idOrName);
+      if (!codec) {
+        throw invalidInput('value', value, 'notEncodable', { identifier: idOrName });
+      }
+      return codec.encode(value, ext);
+    },
+    isHexId,
+  };
+}
