@@ -111,13 +111,18 @@ async function writeEditor({ type, folder, out }) {
   const style = isLender
     ? `<style>\n${await readFile('nodes/shared/editor/panel.css', 'utf8')}</style>\n`
     : '';
-  const form = await readFile(`${source}/editor.html`, 'utf8');
+  const form = withSharedTexts(await readFile(`${source}/editor.html`, 'utf8'));
   await mkdir(out, { recursive: true });
   await writeFile(
     join(out, 'node.html'),
     `${style}<script type="text/html" data-template-name="${type}">\n${form}</script>\n<script type="text/javascript">\n${script}</script>\n`,
   );
   await cp(`icons/${folder}.svg`, join(out, 'icons', `${folder}.svg`));
+}
+
+/** Captions and other texts that several panels show are in the catalogue of mt-service, which the others have to name. */
+function withSharedTexts(form) {
+  return form.replace(/(data-i18n="(?:\[\w+\])?)(?=(?:field|editor)\.)/g, `$1${manifest.name}/mt-service:`);
 }
 
 /** The strings that every node shares travel in the catalogue of mt-service. */

@@ -58,6 +58,21 @@ describe('the panels in the editor', function () {
     await editor.deploy();
   });
 
+  it('shows every caption in words, and none as the name of a text', async () => {
+    for (const type of FLOW_NODE_TYPES) {
+      await editor.edit(type);
+      const rows = await editor.page.locator('.mt-gateway-form .form-row').allTextContents();
+      const captions = rows.filter((row) => row.trim() !== '');
+      assert.ok(captions.length > 2, type);
+      assert.deepEqual(
+        captions.filter((caption) => /\b(field|label|editor)\./.test(caption)),
+        [],
+        type,
+      );
+      await editor.press('cancel');
+    }
+  });
+
   it('changes nothing when a hand-written node is opened and closed with Done', async () => {
     const nodes = bareNodes().map((node) => ({ ...node, timeout: '${MT_TIMEOUT}' }));
     await red.deploy([serviceNode(service), ...nodes]);
