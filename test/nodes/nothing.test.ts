@@ -1,6 +1,7 @@
 // A source that is named and brings nothing, in every typed field of every node and from every place: nothing is sent.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { configOf } from '../node-types.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
@@ -141,6 +142,40 @@ describeNodes('a source that brings nothing', (start) => {
       });
     }
   }
+
+  it('in two fields of one message is one error, and Node-RED goes on', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    const before = process.rawListeners('unhandledRejection') as (() => void)[];
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+    try {
+      const rows = [
+        ['mt-rename', 'device', 'name'],
+        ['mt-device-list', 'labels', 'connected'],
+        ['mt-gw-write', 'gateway', 'value'],
+        ['mt-timestamped-ack', 'gateway', 'time'],
+        ['mt-label', 'label', 'device'],
+        ['mt-service-request', 'path', 'query'],
+      ] as const;
+      const nodes = rows.map(([type, first, second]) => {
+        const late = { [first]: 'absent', [`${first}Type`]: 'flow' };
+        return { id: type, type, action: 'remove', ...late, [second]: 'MT_UNSET', [`${second}Type`]: 'env' };
+      });
+      const flow = await run(...nodes);
+      for (const [type, , second] of rows) {
+        flow.send(type, {});
+        const { error } = await flow.next('errors');
+        assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', second], type);
+      }
+      await setImmediate();
+      assert.deepEqual(unhandled, []);
+    } finally {
+      process.off('unhandledRejection', note);
+      for (const listener of before) {
+        process.on('unhandledRejection', listener);
+      }
+    }
+  });
 
   it('is a NULL in the value of a write, where a variable or an expression says so', async () => {
     const write = { type: 'mt-gw-write', gateway: box.demo.gateway, gatewayType: 'str' };

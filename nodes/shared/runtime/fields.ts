@@ -14,6 +14,8 @@ class Later {
 
   constructor(box: Promise<{ value: unknown }>) {
     this.box = box;
+    // A field behind this one may be refused at once: then nobody waits for it, and its own refusal must not end Node-RED.
+    box.catch(() => undefined);
   }
 }
 
