@@ -13,9 +13,7 @@ export const KINDS_WITH_FORM: readonly string[] = [
 ];
 
 /** Kinds whose value the catalogue can decode. */
-export const KINDS_WITH_VALUE: readonly string[] = KINDS_WITH_FORM.filter(
-  (kind) => kind !== 'measurement-error' && kind !== 'other',
-);
+export const KINDS_WITH_VALUE: readonly string[] = KIND_NAMES.filter((kind) => KINDS[kind].hasValue);
 
 /** A kind that is not known, or a variable, has no name but itself. */
 export const nameOfKind = (node: EditorNode, kind: string): string =>

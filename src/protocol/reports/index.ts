@@ -20,19 +20,19 @@ export { FORMS, type Form, type Report } from './report.ts';
 /** Every kind that this package knows; anything else arrives as `other`. */
 export const KINDS = {
   /** seq, status (non-zero: error or warning), lastCount (duplicates of the previous seq). */
-  heartbeat: { identified: false, fill: fillSeq },
+  heartbeat: { identified: false, hasValue: false, fill: fillSeq },
   /** A device that advertises in DFU mode: parent, rssi. Its MAC may be one higher than usual. */
-  dfu: { identified: false, fill: fillSeq },
+  dfu: { identified: false, hasValue: false, fill: fillSeq },
   /** Signal strength between a parent and the device: parent, rssi, and optionally channel, seq, unreachable. */
-  rssi: { identified: false, fill: fillSeq },
+  rssi: { identified: false, hasValue: false, fill: fillSeq },
   /** value, ext, and optionally seq. */
-  property: { identified: true, fill: fillValue },
+  property: { identified: true, hasValue: true, fill: fillValue },
   /** seq, value, ext. */
-  measurement: { identified: true, fill: fillValue },
+  measurement: { identified: true, hasValue: true, fill: fillValue },
   /** seq, error, and optionally errorExt; the same fields in both forms. */
-  'measurement-error': { identified: true, fill: fillSeq },
+  'measurement-error': { identified: true, hasValue: false, fill: fillSeq },
   /** seq, and optionally value and ext. */
-  event: { identified: true, fill: fillValue },
+  event: { identified: true, hasValue: true, fill: fillValue },
   timestamped,
 } as const satisfies Record<string, KindRow>;
 

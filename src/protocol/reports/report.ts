@@ -46,6 +46,8 @@ export interface ReportPlace {
 export interface KindRow {
   /** Whether the topic goes on with an identifier, or with its name when the segment ends in `-decoded`. */
   identified: boolean;
+  /** Whether the catalogue can decode its value. */
+  hasValue: boolean;
   /**
    * Puts the kind's own fields into the report. Runs for every message: no closures, no copies.
    * @param catalogue given when raw values are to be decoded

@@ -15,6 +15,7 @@ const TS_ACCURACY_MASK = 0x03;
 
 export const timestamped: KindRow = {
   identified: true,
+  hasValue: true,
   fill(report, body, at, catalogue) {
     fillSeq(report, body, at);
     if (at.form === 'raw') {
