@@ -14,10 +14,10 @@ const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
  * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
  * the message before, though only one subscription is known that brings it; not delivered.
  */
-export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
 
 /** Which reports the broker is asked for. No filter stands in both lists. */
-export interface TopicFilters {
+interface TopicFilters {
   wanted: string[];
   /** For people who look, beside what flows want: allowed to be lost. */
   previewed: string[];

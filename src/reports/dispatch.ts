@@ -38,7 +38,7 @@ class Bucket<T> {
 }
 
 /** The index key of a kind: the topic segment, or one key each for unknown kinds with and without `-decoded`. */
-export function segmentKey(at: ReportTopic): string {
+function segmentKey(at: ReportTopic): string {
   if (at.kind !== 'other') {
     return at.segment;
   }

@@ -6,7 +6,7 @@ import { buildRead } from './read.ts';
 import type { BuiltRequest, RequestInput } from './request.ts';
 import { buildWrite } from './write.ts';
 
-export { type AckSettings, buildAck } from './ack.ts';
+export { buildAck } from './ack.ts';
 export type { BuiltRequest, RequestInput } from './request.ts';
 export { readResponse } from './response.ts';
 
