@@ -2,7 +2,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
-import { LARGEST_NUMBER } from '../shared/defaults.ts';
+import { MAX_NUMBER } from '../shared/defaults.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { type DeviceListConfig, upgrade } from './config.ts';
 import { OUTPUTS_BY_NAME } from './outputs.ts';
@@ -43,7 +43,7 @@ function checkCounts(config: DeviceListConfig): void {
       throw invalidInput(property, count, 'notInteger');
     }
     if (count < min) {
-      throw invalidInput(property, count, 'outOfRange', { min, max: LARGEST_NUMBER });
+      throw invalidInput(property, count, 'outOfRange', { min, max: MAX_NUMBER });
     }
   }
 }

@@ -4,7 +4,7 @@ import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 import { chosenService, howToDeploy } from '../shared/editor/sources.ts';
 
-const EVERY = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const ROWS = 8;
 
 interface PreviewRow {
@@ -37,7 +37,7 @@ export function startPreview(
     const shown = await preview(node, lists(), gateways);
     if (mine === newest && document.contains(box[0] ?? null)) {
       box.empty().append(shown);
-      timer = window.setTimeout(() => void turn(), EVERY);
+      timer = window.setTimeout(() => void turn(), POLL_INTERVAL_MS);
     }
   };
   whenever(['service'], () => {

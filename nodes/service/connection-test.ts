@@ -24,7 +24,7 @@ export interface Verdicts {
 
 /** What the editor sends for a password that was not touched. */
 const UNTOUCHED = '__PWRD__';
-const LONGEST_MS = 9_500;
+const MAX_TEST_MS = 9_500;
 
 /**
  * @param body `{id, …properties, credentials}` as it is typed in the panel
@@ -101,7 +101,7 @@ async function testHalf(
       return { ok: false, message: translate(RED, 'check.enterAgain'), ms: 0 };
     }
     const { ok, text, ms } = settings.rest
-      ? await probeRest(settings.rest, AbortSignal.timeout(LONGEST_MS))
+      ? await probeRest(settings.rest, AbortSignal.timeout(MAX_TEST_MS))
       : await probeBroker(settings.mqtt!);
     return { ok, message: say(RED, text), ms };
   } catch (error) {

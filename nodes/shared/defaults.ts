@@ -86,13 +86,13 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
 }
 
 /** What a timer can wait for; more would end at once. */
-export const LARGEST_NUMBER = 2 ** 31 - 1;
+export const MAX_NUMBER = 2 ** 31 - 1;
 
 /** Reads a number from 0 to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
 export function readNumber<T>(value: unknown, fallback: T): number | T {
   const text = typeof value === 'string' ? value.trim() : value;
   const number = typeof text === 'string' && text !== '' ? Number(text) : text;
-  return typeof number === 'number' && number >= 0 ? Math.min(number, LARGEST_NUMBER) : fallback;
+  return typeof number === 'number' && number >= 0 ? Math.min(number, MAX_NUMBER) : fallback;
 }
 
 /** Reads a truth value from one or from its text or number; anything else is the fallback. */

@@ -9,7 +9,7 @@ import type { Options } from './run.ts';
 const LISTED = [20, 20_000, 50_000];
 const QUESTIONS = 200;
 const WARM_UP = 50;
-const MOST_TRIES = 100;
+const MAX_TRIES = 100;
 
 /** Sought in the whole list, because it is not there; and found at once, so that only the answer counts. */
 const SOUGHT = { 'nothing found': 'no such device', 'found at once': 'floor' } as const;
@@ -25,7 +25,7 @@ async function firstList({ red }: Bench): Promise<void> {
       await red.call('GET', 'mt-service/service/devices?limit=1');
       return;
     } catch (error) {
-      if (tries === MOST_TRIES) {
+      if (tries === MAX_TRIES) {
         throw error;
       }
       await delay(50);

@@ -15,8 +15,8 @@ export interface Figures {
 }
 
 const NODES = [join(import.meta.dirname, 'nodes'), join(import.meta.dirname, 'floor-node')];
-const SETTLE_TIMEOUT = 3000;
-const MOST_TRIES = 20;
+const SETTLE_TIMEOUT_MS = 3000;
+const MAX_TRIES = 20;
 
 export interface Bench {
   red: NodeRed;
@@ -51,11 +51,11 @@ export async function startBench(nodes: NodeConfig[], nodeOptions: string[] = []
 
 /** Repeats a small round until nothing is lost in it: then everything is connected and subscribed. */
 export async function settle({ red }: Bench, count: number, act: () => Promise<void> | void): Promise<void> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     red.send('bench-expect', { count });
     await red.next('bench-armed');
     await act();
-    for (const end = performance.now() + SETTLE_TIMEOUT; performance.now() < end; await delay(50)) {
+    for (const end = performance.now() + SETTLE_TIMEOUT_MS; performance.now() < end; await delay(50)) {
       red.send('bench-left', {});
       if (((await red.next('bench-left')).left as number) <= 0) {
         await red.next('bench');

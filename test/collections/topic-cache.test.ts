@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { TopicCache } from '../../src/collections/topic-cache.ts';
 
 const BOUND = 10_000;
-const PATIENCE = 1_000_000;
+const RETENTION = 1_000_000;
 
 function filled(name: string): TopicCache<number> {
   const topics = new TopicCache<number>();
@@ -37,7 +37,7 @@ describe('what is known of topics', () => {
   it('begins anew when a million others were looked for in vain, each time', () => {
     const topics = filled('0');
     for (const [before, now] of ['01', '12']) {
-      for (let i = 1; i < PATIENCE; i++) {
+      for (let i = 1; i < RETENTION; i++) {
         topics.set('refused', i);
       }
       assert.deepEqual([topics.get('refused'), topics.get(`${before}/0`)], [undefined, 0]);

@@ -6,9 +6,9 @@ import { connectAsync, type MqttClient } from 'mqtt';
 export const GATEWAY = 'c0141f68fc3d';
 const DEVICES = 16;
 /** A gateway waits when so many reports are not acknowledged; without it a broker that is busy storing them would drown. */
-const MOST_UNACKNOWLEDGED = 1_000;
-const PUMP_EVERY = 20;
-const ANSWER_AFTER = 30;
+const MAX_UNACKNOWLEDGED = 1_000;
+const PUMP_INTERVAL_MS = 20;
+const RESPONSE_DELAY_MS = 30;
 
 interface Published {
   at: number;
@@ -48,7 +48,7 @@ export class Field {
     client.on('error', () => {});
     client.on('connect', () => (client.stream as Partial<Socket>).setNoDelay?.(true));
     client.on('message', (topic, payload) => this.#answer(topic, payload));
-    this.#pump = setInterval(() => this.#publishDue(), PUMP_EVERY);
+    this.#pump = setInterval(() => this.#publishDue(), PUMP_INTERVAL_MS);
   }
 
   /** @param rate reports per second; 0: none */
@@ -85,7 +85,7 @@ export class Field {
     const now = performance.now();
     this.#credit += (this.#rate * (now - this.#last)) / 1000;
     this.#last = now;
-    const room = Math.max(0, MOST_UNACKNOWLEDGED - this.#unacknowledged.size);
+    const room = Math.max(0, MAX_UNACKNOWLEDGED - this.#unacknowledged.size);
     this.#credit = Math.min(this.#credit, room);
     for (; this.#credit >= 1; this.#credit--) {
       this.#publish(this.sent++);
@@ -110,7 +110,7 @@ export class Field {
     const answer = JSON.stringify({ id, time: new Date().toISOString(), status: 0, value: '03040100' });
     setTimeout(() => {
       this.#client.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 });
-    }, ANSWER_AFTER);
+    }, RESPONSE_DELAY_MS);
   }
 }
 

@@ -9,7 +9,7 @@ const WINDOW = 2_000;
 /** Written at once. */
 const BATCH = 200;
 /** Every so many reports one comes twice. */
-const REPEAT_EVERY = 10;
+const REPEAT_INTERVAL_MS = 10;
 
 /** Types of MQTT's fixed header. */
 const [CONNECT, PUBACK, SUBSCRIBE, UNSUBSCRIBE, PINGREQ] = [1, 4, 8, 10, 12];
@@ -112,7 +112,7 @@ export async function startFlood(): Promise<Flood> {
 }
 
 function publish(number: number): Buffer {
-  const told = number % REPEAT_EVERY === 0 ? Math.max(0, number - 1) : number;
+  const told = number % REPEAT_INTERVAL_MS === 0 ? Math.max(0, number - 1) : number;
   const device = (0xd00000000000 + (told % DEVICES)).toString(16);
   const kind = Math.floor(told / DEVICES) % KINDS.length;
   const [rest, payload] = KINDS[kind]!(new Date(1.7e12 + told).toISOString(), told);

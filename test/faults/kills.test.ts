@@ -18,9 +18,9 @@ const SAMPLES_PER_LIFE = 100;
  * With more open than this, a life first works off what is: devices send it again and again, and the broker keeps all of
  * it, so that lives which are too short would only make it more.
  */
-const MOST_OPEN = 200;
+const MAX_OPEN = 200;
 /** The moment of the kill falls anywhere while the samples of this life come, or after them. */
-const LONGEST_LIFE = 400;
+const MAX_LIFE_MS = 400;
 
 /** In a file of ours, what MQTT.js still uses of Node.js would be told at each start. */
 const NO_WARNINGS = ['--no-deprecation'];
@@ -46,9 +46,9 @@ class Site {
   async live(): Promise<void> {
     const child = await this.#start();
     const ended = once(child, 'exit');
-    await this.#atMostOpen(MOST_OPEN);
+    await this.#atMostOpen(MAX_OPEN);
     void this.#box.publishSamples(SAMPLES_PER_LIFE);
-    await wait(Math.random() * LONGEST_LIFE);
+    await wait(Math.random() * MAX_LIFE_MS);
     child.kill('SIGKILL');
     await ended;
   }

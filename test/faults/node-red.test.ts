@@ -14,7 +14,7 @@ import { delivered } from './witness/witnessed.ts';
 
 const RATE = 500;
 const IN_FLIGHT = 50;
-const LONGEST_LIFE = 3_000;
+const MAX_LIFE_MS = 3_000;
 
 describe('Node-RED killed under traffic, with a persistent session and QoS 1', function () {
   this.timeout(0);
@@ -61,7 +61,7 @@ describe('Node-RED killed under traffic, with a persistent session and QoS 1', f
     field.setRate(RATE);
     for (let life = 0; life < times(2, 20); life++) {
       ask();
-      await wait(Math.random() * LONGEST_LIFE);
+      await wait(Math.random() * MAX_LIFE_MS);
       await red.kill();
       red = await startNodeRed(VERSIONS[0]!, settings, [], red);
     }

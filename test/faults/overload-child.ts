@@ -3,7 +3,7 @@ import { connectAsync } from 'mqtt';
 import { GATEWAY } from './field.ts';
 
 const [url = '', rate = '0', seconds = '0'] = process.argv.slice(2);
-const PUMP_EVERY = 10;
+const PUMP_INTERVAL_MS = 10;
 
 async function run(): Promise<void> {
   const client = await connectAsync(url);
@@ -17,7 +17,7 @@ async function run(): Promise<void> {
       const value = sent.toString(16).padStart(8, '0');
       client.publish(topic, `{"time":"${time}","seq":${sent % 256},"value":"${value}"}`, { qos: 0 });
     }
-    await new Promise((resolve) => setTimeout(resolve, PUMP_EVERY));
+    await new Promise((resolve) => setTimeout(resolve, PUMP_INTERVAL_MS));
   }
   await client.endAsync();
   process.send?.({ sent: total });

@@ -13,9 +13,9 @@ import { type Ask, Asking } from './tally.ts';
 const CALLERS = 4;
 /** Every caller meets the fault with its first attempt and with its only retry. */
 const FELT = CALLERS * 2;
-const TIMEOUT = 300;
+const TIMEOUT_MS = 300;
 /** So much data takes its time on a busy machine. */
-const LONG_TIMEOUT = 30_000;
+const LONG_TIMEOUT_MS = 30_000;
 const DEVICE = 'bmac-c0141f68fc3d';
 
 interface Ground {
@@ -118,7 +118,7 @@ const FAULTS: Record<string, Fault> = {
   ),
   'page of 100 MB': {
     ...everyCall(['BAD_RESPONSE'], (_, response) => sendHuge(response), CALLERS),
-    timeout: LONG_TIMEOUT,
+    timeout: LONG_TIMEOUT_MS,
   },
   'invalid JSON': everyCall(['BAD_RESPONSE'], (_, response) => void response.end('{"items":[}')),
 };
@@ -158,7 +158,7 @@ describe(`a REST service that fails under ${CALLERS} callers`, function () {
     return new Session({ rest: settingsFor(ground.portal.server.url, { timeout, retries: 1 }) }, SILENT);
   }
 
-  for (const [fault, { make, codes, timeout = TIMEOUT }] of Object.entries(FAULTS)) {
+  for (const [fault, { make, codes, timeout = TIMEOUT_MS }] of Object.entries(FAULTS)) {
     it(`ends every call with an answer or a code: ${fault}`, async () => {
       const { portal, stranger } = ground;
       session = open(timeout);
@@ -191,7 +191,7 @@ describe(`a REST service that fails under ${CALLERS} callers`, function () {
 
   it('ends every call with CLOSED when the session is closed meanwhile', async () => {
     const { portal } = ground;
-    session = open(LONG_TIMEOUT);
+    session = open(LONG_TIMEOUT_MS);
     portal.fail(() => {});
     const asking = new Asking(session, CALLERS, ask);
     await portal.felt(CALLERS);

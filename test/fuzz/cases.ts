@@ -5,7 +5,7 @@ import { isLong, record } from '../faults/table.ts';
 import { usedMemory } from '../memory.ts';
 
 /** What may be left of a group of properties: the machinery of the tests itself, and code that was compiled. */
-const MOST_GROWTH = 40;
+const MAX_GROWTH = 40;
 
 export interface Cases {
   /** Runs a property so many times in the short and in the long form. */
@@ -18,7 +18,7 @@ export interface Cases {
  * @param fault the row of the table
  * @param most megabytes; none where the service in a box remembers its calls in the same process
  */
-export function countCases(fault: string, most = MOST_GROWTH): Cases {
+export function countCases(fault: string, most = MAX_GROWTH): Cases {
   const before = usedMegabytes();
   let times = 0;
   return {

@@ -12,7 +12,7 @@ import { assertUnpolluted, madeOf, messages } from './hostile.ts';
 
 const REQUEST = { gateway: '', device: '', identifier: '8001', value: '1234', time: 'now' };
 /** Some values are a request for somebody who does not exist. */
-const PATIENCE = 50;
+const PATIENCE_MS = 50;
 
 type Call = (input: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>;
 
@@ -49,15 +49,15 @@ describe('a session with calls made to break it', function () {
   const calls: Record<string, { usual?: object; fields: string[]; call: Call }> = {
     read: {
       fields: ['gateway', 'device', 'identifier', 'form', 'priority', 'extenderId', 'accessType', 'key'],
-      call: (input, signal) => session.request('read', input, { signal, timeout: PATIENCE }),
+      call: (input, signal) => session.request('read', input, { signal, timeout: PATIENCE_MS }),
     },
     write: {
       fields: ['gateway', 'device', 'identifier', 'form', 'value', 'ext', 'priority', 'publicKey'],
-      call: (input, signal) => session.request('write', input, { signal, timeout: PATIENCE }),
+      call: (input, signal) => session.request('write', input, { signal, timeout: PATIENCE_MS }),
     },
     acknowledge: {
       fields: ['gateway', 'device', 'identifier', 'form', 'time', 'kind', 'ack', 'value'],
-      call: (input, signal) => session.acknowledge(input, { signal, wait: true, timeout: PATIENCE }),
+      call: (input, signal) => session.acknowledge(input, { signal, wait: true, timeout: PATIENCE_MS }),
     },
     listPages: {
       fields: ['labels', 'connected', 'model', 'firmware', 'search', 'query'],

@@ -73,7 +73,7 @@ export function specsOf(file: string): readonly string[] {
 }
 
 /** Of 100 changes that mean something, so many have to make a test fail. */
-export const LEAST_SCORE = 92;
+export const MIN_SCORE = 92;
 
 /** Kept between runs, so that the next one does only what is new; not in git. */
 export const STATE = '.mutants';

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { EQUIVALENTS, LEAST_SCORE, ROOMS, roomOf, STATE } from './config.ts';
+import { EQUIVALENTS, MIN_SCORE, ROOMS, roomOf, STATE } from './config.ts';
 import { type Equivalent, percentOf, type Score, scoreOf } from './score.ts';
 import { digestOfAll, mutantsOf, type RunOptions } from './stryker.ts';
 
@@ -108,9 +108,9 @@ async function main(): Promise<void> {
       continue;
     }
     console.log(rowOf(folder, own));
-    if (percentOf(own) < LEAST_SCORE) {
+    if (percentOf(own) < MIN_SCORE) {
       isGood = false;
-      console.log(`${folder}: less than ${LEAST_SCORE} %`);
+      console.log(`${folder}: less than ${MIN_SCORE} %`);
     }
   }
   for (const { file, line, code, replacement } of scores.flatMap(({ stale }) => stale)) {

@@ -16,8 +16,8 @@ interface Ground {
   ackTimeout: number;
 }
 
-const PUMP_EVERY = 20;
-const PROPERTY_PAUSE = 50;
+const PUMP_INTERVAL_MS = 20;
+const PROPERTY_PAUSE_MS = 50;
 /** So many publications wait for the broker at a time; a broker that stands still stops the flood. */
 const BATCH = 500;
 /** Cards in a row that no device can send: then the wanted kinds do not exist in this fleet. */
@@ -43,7 +43,7 @@ export class Publisher {
     this.setRate(rate);
     const backfillEvery = Math.max(20, Math.min(1000, this.#ground.ackTimeout / 4));
     this.#timers = [
-      setInterval(() => this.#pump(), PUMP_EVERY),
+      setInterval(() => this.#pump(), PUMP_INTERVAL_MS),
       setInterval(() => void this.#resend(), backfillEvery),
     ];
   }
@@ -83,7 +83,7 @@ export class Publisher {
   async properties(device: Device): Promise<void> {
     for (const report of this.#ground.traffic.properties(device)) {
       await this.#send(report);
-      await wait(PROPERTY_PAUSE, undefined, { ref: false });
+      await wait(PROPERTY_PAUSE_MS, undefined, { ref: false });
     }
     device.reporting = false;
   }

@@ -25,7 +25,7 @@ export interface PickerOptions {
   onLeave?(): void;
 }
 
-const TYPING_PAUSE = 150;
+const TYPING_PAUSE_MS = 150;
 let lastId = 0;
 
 /** Makes an input a combobox over `search`; answers how to open it from elsewhere. */
@@ -93,7 +93,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
   };
   const openSoon = (query: string) => {
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => void open(query), TYPING_PAUSE);
+    timer = window.setTimeout(() => void open(query), TYPING_PAUSE_MS);
   };
 
   input

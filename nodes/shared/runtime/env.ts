@@ -5,8 +5,8 @@ import {
   asText,
   ENV_NAMES,
   hasEnv,
-  LARGEST_NUMBER,
   LIST_SEPARATOR,
+  MAX_NUMBER,
   readFlag,
   readNumber,
   SOURCE_TYPES,
@@ -201,7 +201,7 @@ function checkNumber(property: string, used: number, given: unknown): void {
     return;
   }
   if (number < 0) {
-    throw invalidInput(property, given, 'outOfRange', { min: 0, max: LARGEST_NUMBER });
+    throw invalidInput(property, given, 'outOfRange', { min: 0, max: MAX_NUMBER });
   }
   throw invalidInput(property, given, Number.isNaN(number) ? 'notNumber' : 'notChoice');
 }
