@@ -64,24 +64,24 @@ function keepOwnImports({ onResolve }) {
   );
 }
 
-/** What the editors share travels once, with mt-service, which is loaded first; the others borrow it from there. */
+/** What the panels share is bundled once, in the html of mt-service, which is loaded first; the others use it from there. */
 const shared = [
   ...(await sourcesBelow(SHARED_EDITOR)),
   'nodes/shared/defaults.ts',
   ...['catalogue', 'identifiers', 'mac', 'reports/index'].map((name) => `src/protocol/${name}.ts`),
 ];
-const LENDER = 'globalThis.mtGatewayEditor';
+const SHARED_GLOBAL = 'globalThis.mtGatewayEditor';
 
-const lending = shared.map((file, i) => `import * as m${i} from './${file}';`).join('\n');
-const lent = shared.map((file, i) => `${JSON.stringify(file)}: m${i}`).join(', ');
+const sharedImports = shared.map((file, i) => `import * as m${i} from './${file}';`).join('\n');
+const sharedEntries = shared.map((file, i) => `${JSON.stringify(file)}: m${i}`).join(', ');
 
-function borrowShared({ onResolve, onLoad }) {
+function useShared({ onResolve, onLoad }) {
   onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, resolveDir }) => {
     const file = relative('.', resolve(resolveDir, path));
-    return shared.includes(file) ? { path: file, namespace: 'borrowed' } : undefined;
+    return shared.includes(file) ? { path: file, namespace: 'shared-editor' } : undefined;
   });
-  onLoad({ filter: /.*/, namespace: 'borrowed' }, ({ path }) => ({
-    contents: `module.exports = ${LENDER}[${JSON.stringify(path)}];`,
+  onLoad({ filter: /.*/, namespace: 'shared-editor' }, ({ path }) => ({
+    contents: `module.exports = ${SHARED_GLOBAL}[${JSON.stringify(path)}];`,
   }));
 }
 
@@ -89,14 +89,14 @@ function borrowShared({ onResolve, onLoad }) {
 async function writeEditor({ type, folder, out }) {
   const source = `nodes/${folder}`;
   const entry = `import './${source}/editor.ts';`;
-  const isLender = type === 'mt-service';
+  const holdsShared = type === 'mt-service';
   const { outputFiles } = await build({
     stdin: {
-      contents: isLender ? `${lending}\n${LENDER} = { ${lent} };\n${entry}` : entry,
+      contents: holdsShared ? `${sharedImports}\n${SHARED_GLOBAL} = { ${sharedEntries} };\n${entry}` : entry,
       resolveDir: '.',
       sourcefile: `${folder}.js`,
     },
-    plugins: isLender ? [] : [{ name: 'borrow-shared', setup: borrowShared }],
+    plugins: holdsShared ? [] : [{ name: 'use-shared', setup: useShared }],
     bundle: true,
     write: false,
     format: 'iife',
@@ -108,7 +108,7 @@ async function writeEditor({ type, folder, out }) {
     legalComments: 'none',
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
-  const style = isLender
+  const style = holdsShared
     ? `<style>\n${await readFile('nodes/shared/editor/panel.css', 'utf8')}</style>\n`
     : '';
   const form = withSharedTexts(await readFile(`${source}/editor.html`, 'utf8'));
@@ -125,7 +125,7 @@ function withSharedTexts(form) {
   return form.replace(/(data-i18n="(?:\[\w+\])?)(?=(?:field|editor)\.)/g, `$1${manifest.name}/mt-service:`);
 }
 
-/** The strings that every node shares travel in the catalogue of mt-service. */
+/** The texts that all nodes share are in the catalogue of mt-service. */
 async function writeStrings({ type, folder, out }) {
   const source = `nodes/${folder}/locales`;
   for (const file of (await readdir(source)).filter((name) => name.endsWith('.json'))) {
@@ -142,17 +142,17 @@ async function writeStrings({ type, folder, out }) {
 }
 
 /**
- * The help of all nodes travels with mt-service, by language: side by side, texts in one language pack into half the size.
+ * The help of all nodes is in the files of mt-service, by language: side by side, texts in one language pack into half the size.
  * The other nodes have a file without help, because Node-RED would show the word "null" where there is none at all.
  */
 async function writeHelp() {
-  const [lender, ...others] = sets.map(({ out }) => out);
+  const [service, ...others] = sets.map(({ out }) => out);
   for (const file of (await readdir('nodes/service/locales')).filter((name) => name.endsWith('.md'))) {
     const texts = sets.map(async ({ type, folder }) => {
       const help = await readFile(join('nodes', folder, 'locales', file), 'utf8');
       return `<script type="text/markdown" data-help-name="${type}">\n${help}</script>\n`;
     });
-    await writeLocale(lender, file.replace('.md', ''), 'node.html', (await Promise.all(texts)).join(''));
+    await writeLocale(service, file.replace('.md', ''), 'node.html', (await Promise.all(texts)).join(''));
   }
   for (const out of others) {
     await writeLocale(out, 'en-US', 'node.html', '<!-- With mt-service. -->\n');

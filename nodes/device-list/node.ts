@@ -1,5 +1,5 @@
 // mt-device-list: lists the devices of the service as one array, one by one or page by page.
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { MAX_NUMBER } from '../shared/defaults.ts';
@@ -12,7 +12,7 @@ export default function registerDeviceList(RED: NodeAPI): void {
     upgrade,
     check: checkCounts,
     half: 'rest',
-    open({ config, session, signal, fields, show }) {
+    createHandler({ config, session, signal, fields, show }) {
       const { pageSize, limit } = config;
       const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query']);
       return async (msg, send) => {
@@ -20,11 +20,11 @@ export default function registerDeviceList(RED: NodeAPI): void {
         let count = 0;
         let complete = true;
         for await (const page of session.listPages({ pageSize, limit, ...(await read(msg)), signal })) {
-          output.take(page);
+          output.add(page);
           count += page.devices.length;
           complete = page.complete ?? complete;
-          show({ look: 'working', key: 'status.listing', values: { count } });
-          await breathe();
+          show({ style: 'working', key: 'status.listing', values: { count } });
+          await yieldToEventLoop();
         }
         output.end(complete);
       };
@@ -32,7 +32,7 @@ export default function registerDeviceList(RED: NodeAPI): void {
   });
 }
 
-/** A part of a device would become none, and a limit of none means all. */
+/** A fraction would be cut to 0, and a limit of 0 means all. */
 function checkCounts(config: DeviceListConfig): void {
   for (const [property, min] of [
     ['pageSize', 1],

@@ -2,7 +2,7 @@
 import type { NodeAPI, NodeMessageInFlow } from 'node-red';
 import { type Device, invalidInput } from '../../src/index.ts';
 import type { Send } from '../shared/runtime/inputs.ts';
-import { change } from '../shared/runtime/message.ts';
+import { updateMessage } from '../shared/runtime/message.ts';
 import type { DeviceListConfig } from './config.ts';
 
 interface Page {
@@ -12,7 +12,7 @@ interface Page {
 }
 
 interface Output {
-  take(page: Page): void;
+  add(page: Page): void;
   /** @param complete false: the limit cut the list */
   end(complete: boolean): void;
 }
@@ -23,13 +23,13 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
   array(RED, msg, send) {
     const devices: Device[] = [];
     return {
-      take(page) {
+      add(page) {
         for (const device of page.devices) {
           devices.push(device);
         }
       },
       end(complete) {
-        send(change(RED, msg, { payload: devices, count: devices.length, complete }));
+        send(updateMessage(RED, msg, { payload: devices, count: devices.length, complete }));
       },
     };
   },
@@ -40,10 +40,10 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
     const sendPage = ({ devices, complete }: Page) => {
       ended = complete !== undefined;
       const next = ended ? msg : RED.util.cloneMessage(template);
-      send(change(RED, next, { payload: devices, count: devices.length, ...(ended && { complete }) }));
+      send(updateMessage(RED, next, { payload: devices, count: devices.length, ...(ended && { complete }) }));
     };
     return {
-      take(page) {
+      add(page) {
         // A page from which the filters left nothing is sent only where it carries the end.
         if (page.devices.length > 0 || page.complete !== undefined) {
           sendPage(page);
@@ -69,11 +69,11 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
       const parts = { ...shared, ...outer, index, ...(end && { count: index + 1 }) };
       const next = end ? msg : RED.util.cloneMessage(template);
       const own = { payload: device, device: device.id, gateway: device.mac, count: 1, parts };
-      send(change(RED, next, { ...own, ...end }));
+      send(updateMessage(RED, next, { ...own, ...end }));
       index += 1;
     };
     return {
-      take(page) {
+      add(page) {
         for (const device of page.devices) {
           if (newest) {
             sendDevice(newest);

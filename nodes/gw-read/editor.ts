@@ -1,5 +1,5 @@
 // The mt-gw-read panel: what is read of which device; the identifier says what will come.
-import { explainProblems, field, foldable, row, whenever } from '../shared/editor/panel.ts';
+import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -55,7 +55,7 @@ RED.nodes.registerType('mt-gw-read', {
     showSaved(this);
     requestFields(this);
     foldable('mt-gateway-more', optionalIsSet(this));
-    whenever(['operation'], () => {
+    runOnChange(['operation'], () => {
       const reads = field('operation').val() !== 'apiversion';
       for (const name of ['device', 'identifier', 'form', 'decode', ...OPTIONAL_FIELDS]) {
         row(name).toggle(reads);

@@ -14,7 +14,7 @@ export default function registerGwRead(RED: NodeAPI): void {
   registerAction<GwReadConfig, KeyCredentials>(RED, 'mt-gw-read', {
     ...REQUEST_NODE,
     upgrade,
-    open(context) {
+    createHandler(context) {
       const { operation } = context.config;
       return createRequestHandler(context, {
         operation,

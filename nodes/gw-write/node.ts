@@ -14,7 +14,7 @@ export default function registerGwWrite(RED: NodeAPI): void {
   registerAction<GwWriteConfig, KeyCredentials>(RED, 'mt-gw-write', {
     ...REQUEST_NODE,
     upgrade,
-    open: (context) =>
+    createHandler: (context) =>
       createRequestHandler(context, {
         operation: 'write',
         names: [...ADDRESS_FIELDS, 'identifier', 'value', 'ext', ...PARAMETER_FIELDS],

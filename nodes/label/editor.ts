@@ -1,5 +1,5 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
-import { explainProblems, field, row, whenever } from '../shared/editor/panel.ts';
+import { explainProblems, field, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -43,7 +43,7 @@ RED.nodes.registerType('mt-label', {
       label: { pick: 'label' },
       device: { pick: 'listed' },
     });
-    whenever(['action'], () => row('device').toggle(field('action').val() !== 'create'));
+    runOnChange(['action'], () => row('device').toggle(field('action').val() !== 'create'));
     explainProblems(this);
     rememberShown(this);
   },

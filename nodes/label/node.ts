@@ -1,7 +1,7 @@
 // mt-label: creates a label, or removes one from a device.
 import type { NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
-import { change, readProperty } from '../shared/runtime/message.ts';
+import { readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
 
@@ -9,7 +9,7 @@ export default function registerLabel(RED: NodeAPI): void {
   registerAction(RED, 'mt-label', {
     upgrade,
     half: 'rest',
-    open({ RED, config, session, signal, fields }) {
+    createHandler({ RED, config, session, signal, fields }) {
       const readLabel = fields(['label']);
       const readBoth = fields(['label', 'device']);
       const actions = new Map<unknown, (msg: NodeMessage) => Promise<unknown>>([
@@ -34,7 +34,7 @@ export default function registerLabel(RED: NodeAPI): void {
         if (!run) {
           throw invalidInput('action', action, action === undefined ? 'missing' : 'action');
         }
-        send(change(RED, msg, { payload: await run(msg) }));
+        send(updateMessage(RED, msg, { payload: await run(msg) }));
       };
     },
   });

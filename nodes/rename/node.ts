@@ -1,6 +1,6 @@
-// mt-rename: gives a device another name.
+// mt-rename: renames a device.
 import type { NodeAPI } from 'node-red';
-import { change } from '../shared/runtime/message.ts';
+import { updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
 
@@ -8,13 +8,13 @@ export default function registerRename(RED: NodeAPI): void {
   registerAction(RED, 'mt-rename', {
     upgrade,
     half: 'rest',
-    open({ RED, node, config, session, signal, fields }) {
+    createHandler({ RED, node, config, session, signal, fields }) {
       // Node-RED has taken the typed field `name` for the node's caption.
       node.name = config.title;
       const read = fields(['device', 'name']);
       return async (msg, send) => {
         const { device, name } = await read(msg);
-        send(change(RED, msg, { payload: await session.rename(device, name, signal) }));
+        send(updateMessage(RED, msg, { payload: await session.rename(device, name, signal) }));
       };
     },
   });

@@ -19,18 +19,18 @@ export const KINDS_WITH_VALUE: readonly string[] = KIND_NAMES.filter((kind) => K
 export const nameOfKind = (node: EditorNode, kind: string): string =>
   CHOICES.includes(kind) ? node._(`kind.${kind}`) : kind;
 
-/** Builds the boxes; answers how to read them. A saved kind that is not known stays, as a box of its own. */
-export function kindBoxes(box: JQuery, node: EditorNode, onChange: () => void): () => string[] {
+/** Builds the checkboxes. A saved kind that is not known stays, as a checkbox of its own. @returns reads them */
+export function kindBoxes(container: JQuery, node: EditorNode, onChange: () => void): () => string[] {
   const saved = readList(node.kinds ?? []);
   const unknown = saved.filter((kind) => !CHOICES.includes(kind));
-  box
+  container
     .addClass('mt-gateway-kinds')
     .attr({ role: 'group', 'aria-labelledby': 'mt-gateway-label-kinds' })
     .empty();
-  const all = kindBox(box, 'all', node._('kind.all'), node._('explain.all'));
+  const all = kindBox(container, 'all', node._('kind.all'), node._('explain.all'));
   const boxes = [...CHOICES, ...unknown].map((kind) => {
     const known = !unknown.includes(kind);
-    return kindBox(box, kind, nameOfKind(node, kind), known ? node._(`explain.${kind}`) : '');
+    return kindBox(container, kind, nameOfKind(node, kind), known ? node._(`explain.${kind}`) : '');
   });
   const chosen = () => boxes.filter((one) => one.prop('checked')).map((one) => String(one.val()));
   for (const one of boxes) {
@@ -50,8 +50,8 @@ export function kindBoxes(box: JQuery, node: EditorNode, onChange: () => void): 
   return chosen;
 }
 
-function kindBox(box: JQuery, kind: string, name: string, explanation: string): JQuery {
-  const line = element('label', 'mt-gateway-kind').appendTo(box);
+function kindBox(container: JQuery, kind: string, name: string, explanation: string): JQuery {
+  const line = element('label', 'mt-gateway-kind').appendTo(container);
   const input = $('<input type="checkbox">').val(kind).attr('id', `mt-gateway-kind-${kind}`).appendTo(line);
   const words = element('span', '', name).appendTo(line);
   element('small', '', explanation).appendTo(words);

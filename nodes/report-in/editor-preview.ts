@@ -1,11 +1,11 @@
 // The live preview of mt-report-in: the last reports that would pass the settings as they stand in the open panel.
-import { element, whenever } from '../shared/editor/panel.ts';
+import { element, runOnChange } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 import { chosenService, howToDeploy } from '../shared/editor/sources.ts';
 
-const POLL_INTERVAL_MS = 2_000;
-const ROWS = 8;
+const REFRESH_INTERVAL_MS = 2_000;
+const MAX_ROWS = 8;
 
 interface PreviewRow {
   time?: string;
@@ -20,33 +20,33 @@ interface PreviewRow {
   unit?: string;
 }
 
-/** Asks again and again while the panel is open, and at once when another service is chosen; answers how to stop. */
+/** Asks again and again while the panel is open, and at once when another service is chosen. @returns stops it */
 export function startPreview(
-  box: JQuery,
+  container: JQuery,
   node: EditorNode,
   lists: () => Record<string, unknown>,
 ): () => void {
   // A report that two gateways heard is told apart by them; the column stays, so that the table does not jump.
   let gateways = new Set<string>();
-  let newest = 0;
+  let newestRefresh = 0;
   let timer: number | undefined;
-  const turn = async () => {
+  const refresh = async () => {
     window.clearTimeout(timer);
-    newest += 1;
-    const mine = newest;
+    newestRefresh += 1;
+    const ownRefresh = newestRefresh;
     const shown = await preview(node, lists(), gateways);
-    if (mine === newest && document.contains(box[0] ?? null)) {
-      box.empty().append(shown);
-      timer = window.setTimeout(() => void turn(), POLL_INTERVAL_MS);
+    if (ownRefresh === newestRefresh && document.contains(container[0] ?? null)) {
+      container.empty().append(shown);
+      timer = window.setTimeout(() => void refresh(), REFRESH_INTERVAL_MS);
     }
   };
-  whenever(['service'], () => {
+  runOnChange(['service'], () => {
     // A new set, because the answer of the service before may still be on its way.
     gateways = new Set();
-    void turn();
+    void refresh();
   });
   return () => {
-    newest += 1;
+    newestRefresh += 1;
     window.clearTimeout(timer);
   };
 }
@@ -60,7 +60,7 @@ async function preview(
   if (service === '') {
     return note(node._('preview.noService'));
   }
-  const settings = { ...currentSettings(node), ...lists, node: node.id, z: node.z, limit: ROWS };
+  const settings = { ...currentSettings(node), ...lists, node: node.id, z: node.z, limit: MAX_ROWS };
   try {
     const answer: unknown = await $.ajax({
       url: `mt-service/${encodeURIComponent(service)}/preview`,

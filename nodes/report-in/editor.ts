@@ -1,6 +1,6 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
-import { explainProblems, field, foldable, row, whenever } from '../shared/editor/panel.ts';
+import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
@@ -25,9 +25,9 @@ const LISTS = {
 type List = keyof typeof LISTS;
 
 /** What the open panel holds beside its inputs. */
-let open: Open | undefined;
+let openPanelState: PanelState | undefined;
 
-interface Open {
+interface PanelState {
   lists: Record<List | 'kinds', () => string[]>;
   /** What the lists showed at first, as JSON. */
   shown: Record<string, string>;
@@ -71,7 +71,7 @@ RED.nodes.registerType('mt-report-in', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     openPanel(this);
-    whenever(['labelRefresh'], showWhatMatters);
+    runOnChange(['labelRefresh'], showWhatMatters);
     for (const name of ['duplicates', 'form']) {
       field(name).on('change', showWhatMatters);
     }
@@ -111,41 +111,41 @@ function openPanel(node: EditorNode): void {
     return [name, tagList($(`#mt-gateway-${name}`), { ...row, saved, label, onChange: showWhatMatters })];
   });
   const kinds = kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters());
-  const all = { kinds, ...Object.fromEntries(lists) } as Open['lists'];
+  const all = { kinds, ...Object.fromEntries(lists) } as PanelState['lists'];
   const shown = Object.entries(all).map(([name, read]) => [name, JSON.stringify(read())]);
-  open = { lists: all, shown: Object.fromEntries(shown), stop: () => undefined };
+  openPanelState = { lists: all, shown: Object.fromEntries(shown), stop: () => undefined };
 }
 
 function startPanelPreview(node: EditorNode): void {
-  if (open) {
-    open.stop = startPreview($('#mt-gateway-preview'), node, () => openLists(node));
+  if (openPanelState) {
+    openPanelState.stop = startPreview($('#mt-gateway-preview'), node, () => openLists(node));
   }
 }
 
 function closePanel(): void {
-  open?.stop();
-  open = undefined;
+  openPanelState?.stop();
+  openPanelState = undefined;
 }
 
 /** The lists of the open panel, which are no inputs that the editor saves by itself; as they were while not touched. */
 function openLists(node: EditorNode): Record<string, unknown> {
-  const entries = Object.entries(open?.lists ?? {}).map(([name, read]) => {
+  const entries = Object.entries(openPanelState?.lists ?? {}).map(([name, read]) => {
     const list = read();
-    return [name, JSON.stringify(list) === open?.shown[name] ? node[name] : list];
+    return [name, JSON.stringify(list) === openPanelState?.shown[name] ? node[name] : list];
   });
   return Object.fromEntries(entries);
 }
 
 /** Settings that mean nothing for the chosen kinds, or without others, are not shown. */
 function showWhatMatters(): void {
-  const kinds = open?.lists.kinds() ?? [];
+  const kinds = openPanelState?.lists.kinds() ?? [];
   const concerns = (some: readonly string[]) =>
     kinds.length === 0 || kinds.some((kind) => some.includes(kind));
   row('form').toggle(concerns(KINDS_WITH_FORM));
   row('decode').toggle(concerns(KINDS_WITH_VALUE));
   $('#mt-gateway-identifiers').closest('.form-row').toggle(concerns(KINDS_WITH_FORM));
   row('duplicateWindow').toggle(field('duplicates').val() !== 'keep');
-  row('labelRefresh').toggle((open?.lists.labels().length ?? 0) > 0);
+  row('labelRefresh').toggle((openPanelState?.lists.labels().length ?? 0) > 0);
 }
 
 function isSpecial(node: EditorNode): boolean {

@@ -2,7 +2,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import type { LabelState, Subscriber } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime/registration.ts';
-import { type View, viewOfLabels, viewOfSession } from '../shared/runtime/status.ts';
+import { type Status, statusOfLabels, statusOfSession } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
@@ -12,33 +12,33 @@ import { registerPreview } from './preview.ts';
 export default function registerReportIn(RED: NodeAPI): void {
   registerSource(RED, 'mt-report-in', {
     upgrade,
-    open({ node, config, session, show, fail }) {
+    start({ node, config, session, show, fail }) {
       const payloadOf = config.output === 'value' ? copyOfValue : copyOf;
-      let broker: View | undefined;
-      let labels: View | undefined;
-      const tell = createTeller(RED, node, fail);
+      let broker: Status | undefined;
+      let labels: Status | undefined;
+      const notify = createLabelNotifier(RED, node, fail);
       const showBoth = () => {
-        const view = broker?.look === 'ready' ? (labels ?? broker) : broker;
-        if (view) {
-          show(view);
+        const status = broker?.style === 'ready' ? (labels ?? broker) : broker;
+        if (status) {
+          show(status);
         }
       };
       const receiver: Subscriber = {
         report: (report, topic) => node.send(messageOf(topic, payloadOf(report), report)),
         error: fail,
         labels(state) {
-          labels = viewOfLabels(state);
+          labels = statusOfLabels(state);
           showBoth();
-          tell(state);
+          notify(state);
         },
       };
       const unsubscribe = session.subscribe(filterOf(config), receiver, node.id);
-      const forget = session.onState((state) => {
-        broker = viewOfSession(state, 'mqtt');
+      const stopWatching = session.onState((state) => {
+        broker = statusOfSession(state, 'mqtt');
         showBoth();
       });
       return (removed) => {
-        forget();
+        stopWatching();
         unsubscribe(!removed);
       };
     },
@@ -46,13 +46,13 @@ export default function registerReportIn(RED: NodeAPI): void {
   registerPreview(RED);
 }
 
-/** What the label filter cannot do is told once, until it can again; then the number of lost reports is known. */
-function createTeller(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
-  let told = 0;
+/** Warns once when reports are lost, and again with their number when the labels are there; an error is reported once until then. */
+function createLabelNotifier(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
+  let reportedLost = 0;
   let hasFailed = false;
   return ({ name, lost, error }: LabelState): void => {
-    if (lost > told && (told === 0 || name === 'ready')) {
-      told = lost;
+    if (lost > reportedLost && (reportedLost === 0 || name === 'ready')) {
+      reportedLost = lost;
       node.warn(translate(RED, 'status.labels.lost', { lost }));
     }
     if (error && !hasFailed) {

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
-import { answer, limitOf } from '../shared/runtime/admin.ts';
+import { answerQuery, readLimit } from '../shared/runtime/admin.ts';
 import { checkFilled, fillEnv } from '../shared/runtime/env.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { DEFAULTS, upgrade } from './config.ts';
@@ -12,12 +12,12 @@ import { filterOf } from './filter.ts';
 /** Entries of one list. */
 const MAX_ENTRIES = 10_000;
 
-type Typed = Record<string, unknown>;
+type PanelProperties = Record<string, unknown>;
 
 /** Adds the endpoint that an open panel asks, with its properties and with `node` and `z`, where the node stands. */
 export function registerPreview(RED: NodeAPI): void {
   const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
-  RED.httpAdmin.post('/mt-service/:id/preview', mayRead, answer(RED, preview));
+  RED.httpAdmin.post('/mt-service/:id/preview', mayRead, answerQuery(RED, preview));
 }
 
 /**
@@ -25,7 +25,7 @@ export function registerPreview(RED: NodeAPI): void {
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
 function preview(session: Session, { body }: Request, service: ServiceNode, RED: NodeAPI): object[] {
-  const typed = (typeof body === 'object' && body !== null ? body : {}) as Typed;
+  const typed = (typeof body === 'object' && body !== null ? body : {}) as PanelProperties;
   const known = pickKnown(typed, DEFAULTS);
   const filled = fillEnv(RED, environmentOf(service, typed), known, () => known);
   const config = upgrade(filled.values);
@@ -35,7 +35,7 @@ function preview(session: Session, { body }: Request, service: ServiceNode, RED:
     return session.preview(filterOf(config));
   });
   return lines
-    .slice(Math.max(0, lines.length - limitOf(typed.limit)))
+    .slice(Math.max(0, lines.length - readLimit(typed.limit)))
     .reverse()
     .map(({ report }) => ({
       ...report,
@@ -54,7 +54,7 @@ function refuseLongLists(config: object): void {
 }
 
 /** A node that has the environment which the panel's node will have: itself, an instance of it, or a neighbour. */
-function environmentOf(service: ServiceNode, { node: id, z }: Typed): Node {
+function environmentOf(service: ServiceNode, { node: id, z }: PanelProperties): Node {
   const users = Object.values(service.users) as (Node & { _alias?: string })[];
   return (
     users.find((user) => user.id === id) ??
@@ -67,9 +67,9 @@ function environmentOf(service: ServiceNode, { node: id, z }: Typed): Node {
 /**
  * Whoever may see reports need not know the environment of the server: an error shows the variable, not what it holds.
  */
-function withoutValues<T>(typed: Typed, look: () => T): T {
+function withoutValues<T>(typed: PanelProperties, run: () => T): T {
   try {
-    return look();
+    return run();
   } catch (error) {
     const field = error instanceof ServiceError ? error.cause.field : undefined;
     const given = JSON.stringify(typed[String(field)]) ?? '';

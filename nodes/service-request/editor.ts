@@ -1,5 +1,5 @@
 // The mt-service-request panel: the method, path, query and body of a free REST call.
-import { explainProblems, field, row, whenever } from '../shared/editor/panel.ts';
+import { explainProblems, field, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -46,7 +46,7 @@ RED.nodes.registerType('mt-service-request', {
       query: { types: ['json'] },
       body: { types: ['json', 'str'] },
     });
-    whenever(['method'], () => row('body').toggle(field('method').val() !== 'GET'));
+    runOnChange(['method'], () => row('body').toggle(field('method').val() !== 'GET'));
     explainProblems(this);
     rememberShown(this);
   },

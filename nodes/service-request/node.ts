@@ -1,7 +1,7 @@
 // mt-service-request: any call of the REST half, for what has no node of its own.
 import type { NodeAPI } from 'node-red';
 import { parseHttpMethod } from '../../src/index.ts';
-import { change, readProperty } from '../shared/runtime/message.ts';
+import { readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
 
@@ -9,7 +9,7 @@ export default function registerServiceRequest(RED: NodeAPI): void {
   registerAction(RED, 'mt-service-request', {
     upgrade,
     half: 'rest',
-    open({ RED, config, session, signal, fields }) {
+    createHandler({ RED, config, session, signal, fields }) {
       const read = fields(['path', 'query']);
       // JSON has a null of its own, which a context variable or an expression may say.
       const readBody = fields(['body'], { nullable: ['body'] });
@@ -18,7 +18,7 @@ export default function registerServiceRequest(RED: NodeAPI): void {
         const { path, query } = await read(msg);
         // A GET has no body, so it is not asked where that would come from.
         const { body } = parseHttpMethod(method) === 'GET' ? {} : await readBody(msg);
-        send(change(RED, msg, await session.call({ method, path, query, body }, signal)));
+        send(updateMessage(RED, msg, await session.call({ method, path, query, body }, signal)));
       };
     },
   });

@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
-import { answer, limitOf, refuse, textOf } from '../shared/runtime/admin.ts';
+import { answerQuery, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
 import { testConnection } from './connection-test.ts';
 
 /** Adds the endpoints of the contract to the admin API; their addresses are relative to `httpAdminRoot`. */
@@ -10,31 +10,31 @@ export function registerAdmin(RED: NodeAPI): void {
   const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
   const mayWrite = RED.auth.needsPermission('mt-service.write') as RequestHandler;
   const { httpAdmin } = RED;
-  httpAdmin.get('/mt-service/:id/devices', mayRead, answer(RED, listDevices));
-  httpAdmin.get('/mt-service/:id/labels', mayRead, answer(RED, listLabels));
-  httpAdmin.get('/mt-service/:id/seen', mayRead, answer(RED, listSeen));
+  httpAdmin.get('/mt-service/:id/devices', mayRead, answerQuery(RED, listDevices));
+  httpAdmin.get('/mt-service/:id/labels', mayRead, answerQuery(RED, listLabels));
+  httpAdmin.get('/mt-service/:id/seen', mayRead, answerQuery(RED, listSeen));
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
     testConnection(RED, req.body).then(
       (result) => res.json(result),
-      (error: unknown) => refuse(RED, res, error),
+      (error: unknown) => sendError(RED, res, error),
     );
   });
 }
 
 function listDevices(session: Session, { query }: Request): unknown {
-  return session.devices?.search(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
+  return session.devices?.search(readQueryText(query.q) ?? '', readLimit(query.limit)) ?? [];
 }
 
 function listLabels(session: Session, { query }: Request): unknown {
-  return session.devices?.searchLabels(textOf(query.q) ?? '', limitOf(query.limit)) ?? [];
+  return session.devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit)) ?? [];
 }
 
 function listSeen({ activity }: Session, { query }: Request): unknown {
   const wanted = {
-    gateway: textOf(query.gateway),
-    device: textOf(query.device),
-    text: textOf(query.q),
-    limit: limitOf(query.limit),
+    gateway: readQueryText(query.gateway),
+    device: readQueryText(query.device),
+    text: readQueryText(query.q),
+    limit: readLimit(query.limit),
   };
   switch (query.what) {
     case 'devices':

@@ -105,7 +105,7 @@ export function upgrade(old: unknown): ServiceConfig {
   return { ...config, keepalive: readKeepalive((old as { keepalive?: unknown } | null)?.keepalive, config) };
 }
 
-/** What is given and is no number of seconds is refused when it is deployed, and not replaced without a word. */
+/** What is given and is no number of seconds is refused when it is deployed, and not replaced silently. */
 function readKeepalive(given: unknown, { keepalive }: ServiceConfig): number {
   const isGiven = given !== undefined && given !== null && given !== '';
   return isGiven && !hasEnv(given) ? Number(asText(given)) : keepalive;

@@ -1,4 +1,4 @@
-// Tests settings that are typed but not saved; a stored secret goes only where it already goes.
+// Tests settings that are typed but not saved; a stored password is sent only to the address that it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
 import { type ErrorText, probeBroker, probeRest, type Settings } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
@@ -8,7 +8,7 @@ import type { ServiceConfig, ServiceCredentials } from './config.ts';
 import { fillService } from './filled.ts';
 import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
 
-export interface Verdict {
+export interface TestResult {
   ok: boolean;
   /** In the runtime's language. */
   message: string;
@@ -17,20 +17,20 @@ export interface Verdict {
   skipped?: true;
 }
 
-export interface Verdicts {
-  rest: Verdict;
-  mqtt: Verdict;
+export interface TestResults {
+  rest: TestResult;
+  mqtt: TestResult;
 }
 
-/** What the editor sends for a password that was not touched. */
-const UNTOUCHED = '__PWRD__';
+/** What the editor sends for a password that was not changed. */
+const UNCHANGED_PASSWORD = '__PWRD__';
 const MAX_TEST_MS = 9_500;
 
 /**
  * @param body `{id, …properties, credentials}` as it is typed in the panel
  * @returns both verdicts within 10 s; never rejects but for a body that is no object
  */
-export async function testConnection(RED: NodeAPI, body: unknown): Promise<Verdicts> {
+export async function testConnection(RED: NodeAPI, body: unknown): Promise<TestResults> {
   const { id, credentials: entered } = pickKnown(body, { id: '', credentials: {} });
   const service = findForEditor(RED, asText(id ?? ''));
   const node = service ?? ({ id: asText(id ?? '') } as Node);
@@ -60,7 +60,7 @@ function restSecret(
   credentials: ServiceCredentials,
   deployed: Deployed | undefined,
 ): ServiceCredentials | undefined {
-  if (credentials.password !== UNTOUCHED) {
+  if (credentials.password !== UNCHANGED_PASSWORD) {
     return credentials;
   }
   const isSame = (['authUrl', 'baseUrl'] as const).every(
@@ -74,7 +74,7 @@ function mqttSecret(
   credentials: ServiceCredentials,
   deployed: Deployed | undefined,
 ): ServiceCredentials | undefined {
-  if (credentials.mqttPassword !== UNTOUCHED) {
+  if (credentials.mqttPassword !== UNCHANGED_PASSWORD) {
     return credentials;
   }
   const known = new Set(readBrokers(deployed?.config.brokerUrl ?? ''));
@@ -91,7 +91,7 @@ async function testHalf(
   half: 'rest' | 'mqtt',
   credentials: ServiceCredentials | undefined,
   create: (credentials: ServiceCredentials) => Settings,
-): Promise<Verdict> {
+): Promise<TestResult> {
   try {
     const settings = create(credentials ?? {});
     if (!settings[half]) {
@@ -103,12 +103,12 @@ async function testHalf(
     const { ok, text, ms } = settings.rest
       ? await probeRest(settings.rest, AbortSignal.timeout(MAX_TEST_MS))
       : await probeBroker(settings.mqtt!);
-    return { ok, message: say(RED, text), ms };
+    return { ok, message: translateText(RED, text), ms };
   } catch (error) {
     return { ok: false, message: toFlowError(RED, error).message, ms: 0 };
   }
 }
 
-function say(RED: NodeAPI, { key, values }: ErrorText): string {
+function translateText(RED: NodeAPI, { key, values }: ErrorText): string {
   return translate(RED, key, values);
 }

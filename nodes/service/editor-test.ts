@@ -4,10 +4,10 @@ import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 import { CREDENTIALS } from './config.ts';
 
-/** The runtime answers within 10 s; a little more for the way. */
+/** The runtime answers within 10 s; the rest is for the network. */
 const TIMEOUT_MS = 15_000;
 
-interface Verdict {
+interface TestResult {
   ok?: boolean;
   message?: string;
   /** The half has no address. */
@@ -41,14 +41,14 @@ async function test(node: EditorNode): Promise<JQuery[]> {
       data: JSON.stringify(typedValues(node)),
       timeout: TIMEOUT_MS,
     });
-    const { rest, mqtt } = (answer ?? {}) as { rest?: Verdict; mqtt?: Verdict };
-    const halves = [verdict(node, 'rest', rest), verdict(node, 'mqtt', mqtt)].filter(
+    const { rest, mqtt } = (answer ?? {}) as { rest?: TestResult; mqtt?: TestResult };
+    const halves = [resultLine(node, 'rest', rest), resultLine(node, 'mqtt', mqtt)].filter(
       (half) => half !== undefined,
     );
-    return halves.length > 0 ? halves : [bad(node._('trial.nothing'))];
+    return halves.length > 0 ? halves : [errorLine(node._('trial.nothing'))];
   } catch (failure) {
     const { status } = failure as JQuery.jqXHR;
-    return [bad(node._(status === 401 || status === 403 ? 'trial.forbidden' : 'trial.failed'))];
+    return [errorLine(node._(status === 401 || status === 403 ? 'trial.forbidden' : 'trial.failed'))];
   }
 }
 
@@ -62,7 +62,11 @@ function typedValues(node: EditorNode): Record<string, unknown> {
   return { ...values, credentials: Object.fromEntries(credentials) };
 }
 
-function verdict(node: EditorNode, half: 'rest' | 'mqtt', given: Verdict | undefined): JQuery | undefined {
+function resultLine(
+  node: EditorNode,
+  half: 'rest' | 'mqtt',
+  given: TestResult | undefined,
+): JQuery | undefined {
   if (!given) {
     return undefined;
   }
@@ -70,10 +74,10 @@ function verdict(node: EditorNode, half: 'rest' | 'mqtt', given: Verdict | undef
   if (given.skipped) {
     return line('fa fa-minus-circle', '', words);
   }
-  return given.ok ? line('fa fa-check-circle', 'mt-gateway-verdict-ok', words) : bad(words);
+  return given.ok ? line('fa fa-check-circle', 'mt-gateway-verdict-ok', words) : errorLine(words);
 }
 
-const bad = (words: string) => line('fa fa-exclamation-circle', 'mt-gateway-verdict-bad', words);
+const errorLine = (words: string) => line('fa fa-exclamation-circle', 'mt-gateway-verdict-bad', words);
 
 function line(icon: string, className: string, words: string): JQuery {
   return element('div', `mt-gateway-verdict ${className}`)

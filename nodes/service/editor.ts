@@ -1,5 +1,5 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
-import { CONFIG_INPUT, explainProblems, field, row, text, whenever } from '../shared/editor/panel.ts';
+import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor/validate.ts';
@@ -53,7 +53,7 @@ RED.nodes.registerType('mt-service', {
     showSaved(this, CONFIG_INPUT);
     $('#mt-gateway-service-tabs').attr('data-mt-service', this.id);
     prepareTabs(this);
-    whenever(['persistent', 'protocolVersion'], showSessionExpiry, CONFIG_INPUT);
+    runOnChange(['persistent', 'protocolVersion'], showSessionExpiry, CONFIG_INPUT);
     prepareTest(this);
     explainProblems(this, CONFIG_INPUT);
     explainTogether('authUrl', 'baseUrl');
@@ -101,7 +101,7 @@ function prepareTabs(node: EditorNode): void {
   tabs.activateTab('rest');
 }
 
-/** The broker is told how long to keep a session only by MQTT 5. */
+/** Only with MQTT 5 a client says how long the broker keeps its session. */
 function showSessionExpiry(): void {
   const persistent = field('persistent', CONFIG_INPUT).prop('checked') === true;
   row('sessionExpiry', CONFIG_INPUT).toggle(

@@ -1,4 +1,4 @@
-// The settings of an mt-service with its environment variables filled in, and a word about those that are not set.
+// The settings of an mt-service with its environment variables filled in, and the check for those that are not set.
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { asText, pickKnown } from '../shared/defaults.ts';
@@ -8,7 +8,7 @@ import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials, upg
 type Property = keyof ServiceConfig | keyof ServiceCredentials;
 
 /** What only the REST half uses; every other property but the common ones is of the MQTT half. */
-const OF_REST = new Set<Property>([
+const REST_PROPERTIES = new Set<Property>([
   'authUrl',
   'baseUrl',
   'username',
@@ -18,9 +18,9 @@ const OF_REST = new Set<Property>([
   'authHeader',
   'pageTokenParam',
 ]);
-const COMMON = new Set<Property>(['tls', 'identifiers']);
+const COMMON_PROPERTIES = new Set<Property>(['tls', 'identifiers']);
 /** A half whose addresses come out empty is left out, as one without addresses is. */
-const ADDRESSES = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
+const ADDRESS_PROPERTIES = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
 
 export interface FilledService {
   config: ServiceConfig;
@@ -64,7 +64,7 @@ export function fillService(
         }
       }
       for (const property of secrets.unset.keys()) {
-        // The value is not told: what looks like a variable may be a part of the secret.
+        // The value is not shown: what looks like a variable may be a part of the secret.
         if (matters(property as Property, used)) {
           throw invalidInput(property, undefined, 'nothingSecret');
         }
@@ -78,7 +78,7 @@ const asTexts = (values: Record<string, unknown>): ServiceCredentials =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, asText(value ?? '')]));
 
 function matters(property: Property, config: ServiceConfig): boolean {
-  const has = (name: (typeof ADDRESSES)[number]) => /[^\s,]/.test(config[name]);
+  const has = (name: (typeof ADDRESS_PROPERTIES)[number]) => /[^\s,]/.test(config[name]);
   const [rest, mqtt] = [has('authUrl') || has('baseUrl'), has('brokerUrl')];
-  return COMMON.has(property) ? rest || mqtt : OF_REST.has(property) ? rest : mqtt;
+  return COMMON_PROPERTIES.has(property) ? rest || mqtt : REST_PROPERTIES.has(property) ? rest : mqtt;
 }

@@ -4,21 +4,21 @@ import { type Logger, ServiceError, Session, type SessionState } from '../../src
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import { savedNode } from '../shared/runtime/env.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
-import { keepInstance } from '../shared/runtime/services.ts';
+import { rememberInstance } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS } from './config.ts';
 import { fillService } from './filled.ts';
-import { createSettings, keepDeployed } from './settings.ts';
+import { createSettings, rememberDeployed } from './settings.ts';
 
 export default function registerService(RED: NodeAPI): void {
   function Service(this: ServiceNode, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     this.users = {};
-    keepInstance(this);
+    rememberInstance(this);
     const filled = fillService(RED, this, saved, this.credentials ?? {}, () => savedNode(RED, saved));
     const { config, credentials } = filled;
-    keepDeployed(this, { config, credentials });
+    rememberDeployed(this, { config, credentials });
     try {
       filled.check();
       this.session = new Session(createSettings(RED, this.id, config, credentials), loggerOf(this));
@@ -36,7 +36,7 @@ export default function registerService(RED: NodeAPI): void {
   registerAdmin(RED);
 }
 
-/** Reports wait while nodes are replaced, be it a receiver or what stands behind it, and after a start. */
+/** Reports wait while nodes are replaced, receivers or those after them, and after a start until all flows run. */
 function connect(RED: NodeAPI, node: ServiceNode, session: Session): void {
   session.pauseReports();
   const ignoreStops = onStopping(RED, () => session.pauseReports());
@@ -50,7 +50,7 @@ function connect(RED: NodeAPI, node: ServiceNode, session: Session): void {
   });
 }
 
-/** A refusal by the broker is nobody's message, so Catch nodes hear of it from the config node, once per refusal. */
+/** A refusal by the broker belongs to no message, so the config node reports it to the Catch nodes, once per refusal. */
 function createWatcher(RED: NodeAPI, node: ServiceNode): (state: SessionState) => void {
   let before = '';
   return ({ mqtt }) => {

@@ -24,7 +24,7 @@ export interface Deployed {
 const deployed = new WeakMap<Node, Deployed>();
 
 /** Kept beside the node and not in it, where a debug output could show the secrets. */
-export function keepDeployed(node: Node, settings: Deployed): void {
+export function rememberDeployed(node: Node, settings: Deployed): void {
   deployed.set(node, settings);
 }
 
@@ -106,17 +106,17 @@ function checkBroker(url: string): void {
 }
 
 /** Bytes of a text in an MQTT packet; a longer one in the first packet would end the whole process. */
-const MAX_TEXT = 65_535;
+const MAX_TEXT_BYTES = 65_535;
 /** Bytes of a prefix or a group, which share a topic filter with each other and more. */
-const MAX_PART = 30_000;
+const MAX_TOPIC_PART_BYTES = 30_000;
 
 function checkLengths(config: ServiceConfig, credentials: ServiceCredentials): void {
   const texts = [
-    ['clientId', config.clientId, MAX_TEXT],
-    ['mqttUsername', credentials.mqttUsername, MAX_TEXT],
-    ['mqttPassword', credentials.mqttPassword, MAX_TEXT],
-    ['topicPrefix', config.topicPrefix, MAX_PART],
-    ['sharedGroup', config.sharedGroup, MAX_PART],
+    ['clientId', config.clientId, MAX_TEXT_BYTES],
+    ['mqttUsername', credentials.mqttUsername, MAX_TEXT_BYTES],
+    ['mqttPassword', credentials.mqttPassword, MAX_TEXT_BYTES],
+    ['topicPrefix', config.topicPrefix, MAX_TOPIC_PART_BYTES],
+    ['sharedGroup', config.sharedGroup, MAX_TOPIC_PART_BYTES],
   ] as const;
   for (const [name, text = '', limit] of texts) {
     if (Buffer.byteLength(text) > limit) {
@@ -137,13 +137,13 @@ function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig)
   if (!Number.isInteger(keepalive)) {
     throw invalidInput('keepalive', keepalive, 'notInteger');
   }
-  if (keepalive < 0 || keepalive > MAX_KEEPALIVE) {
-    throw invalidInput('keepalive', keepalive, 'outOfRange', { min: 0, max: MAX_KEEPALIVE });
+  if (keepalive < 0 || keepalive > MAX_KEEPALIVE_S) {
+    throw invalidInput('keepalive', keepalive, 'outOfRange', { min: 0, max: MAX_KEEPALIVE_S });
   }
 }
 
 /** Seconds: MQTT has 16 bits for it. */
-const MAX_KEEPALIVE = 65_535;
+const MAX_KEEPALIVE_S = 65_535;
 
 /** The addresses of the list, to be tried in turn; one without a scheme is `mqtt://`. */
 export function readBrokers(text: string): string[] {
@@ -154,7 +154,7 @@ export function readBrokers(text: string): string[] {
     .map((url) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `mqtt://${url}`));
 }
 
-/** A gateway's client id is its MAC: under such an id we and a gateway would throw each other out for ever. */
+/** A gateway's client id is its MAC: with the same id, the broker would disconnect the gateway and us in turn. */
 function readClientId(text: string): string {
   const id = text.trim();
   if (/^[0-9a-f]{12}$/i.test(id)) {

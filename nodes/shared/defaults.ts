@@ -85,7 +85,7 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
   return asText(value);
 }
 
-/** What a timer can wait for; more would end at once. */
+/** The longest delay of a timer in milliseconds; a longer one would end at once. */
 export const MAX_NUMBER = 2 ** 31 - 1;
 
 /** Reads a number from 0 to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
@@ -123,12 +123,12 @@ export function asText(value: unknown): string {
   try {
     return (typeof value === 'object' ? JSON.stringify(value) : String(value)) ?? '';
   } catch {
-    // Nested deeper than anything that was meant.
+    // Nested too deeply, or circular.
     return '';
   }
 }
 
-/** Environment variables in a text, as Node-RED writes them; without braces in a name, so that no text takes long. */
+/** Environment variables in a text, as Node-RED writes them; without braces in a name, so that matching takes linear time. */
 export const ENV_NAMES = /\$\{([^{}]+)\}/g;
 
 /** Whether a text still names an environment variable that only the runtime can fill in. */

@@ -1,6 +1,6 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
 import { FORMS } from '../../src/protocol/reports/index.ts';
-import { explainProblems, field, foldable, row, text, whenever } from '../shared/editor/panel.ts';
+import { explainProblems, field, foldable, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -60,7 +60,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
       'mt-gateway-more',
       FIELDS.some((name) => (this[`${name}Type`] ?? 'msg') !== 'msg'),
     );
-    whenever(['wait'], () => row('timeout').toggle(field('wait').prop('checked') === true));
+    runOnChange(['wait'], () => row('timeout').toggle(field('wait').prop('checked') === true));
     explainProblems(this);
     rememberShown(this);
   },

@@ -1,8 +1,8 @@
-// mt-timestamped-ack: tells a device that a timestamped sample has been stored.
+// mt-timestamped-ack: acknowledges a timestamped sample to its device.
 import type { NodeAPI } from 'node-red';
 import { readNumber } from '../shared/defaults.ts';
 import { checkTimeout } from '../shared/runtime/env.ts';
-import { change, readProperty } from '../shared/runtime/message.ts';
+import { readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { type TimestampedAckConfig, upgrade } from './config.ts';
 
@@ -14,14 +14,14 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
     upgrade,
     check: checkTimeout,
     half: 'mqtt',
-    open({ RED, config, session, signal, fields }) {
+    createHandler({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };
       const read = fields(['gateway', 'device', 'identifier', 'form', 'time']);
       return async (msg, send) => {
         const report = readProperty(msg, 'report');
         const sample = isObject(report) ? report : await read(msg);
         const { response } = await session.acknowledge(sample, options);
-        send(response ? change(RED, msg, { response }) : msg);
+        send(response ? updateMessage(RED, msg, { response }) : msg);
       };
     },
   });

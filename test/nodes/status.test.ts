@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
-import { StatusLine, type View, viewOfError } from '../../nodes/shared/runtime/status.ts';
+import { type Status, StatusLine, statusOfError } from '../../nodes/shared/runtime/status.ts';
 import { ServiceError } from '../../src/index.ts';
 
 const RED = { _: (key: string) => key } as unknown as NodeAPI;
-const working = (count: number): View => ({ look: 'working', key: 'status.working', values: { count } });
-const READY: View = { look: 'ready', key: 'status.ready' };
+const working = (count: number): Status => ({ style: 'working', key: 'status.working', values: { count } });
+const READY: Status = { style: 'ready', key: 'status.ready' };
 
 describe('the status line', () => {
   let shown: NodeStatus[];
@@ -29,7 +29,7 @@ describe('the status line', () => {
   it('shows a new colour at once', () => {
     line.show(READY);
     line.show(working(1));
-    line.show({ look: 'error', key: 'status.error.TIMEOUT' });
+    line.show({ style: 'error', key: 'status.error.TIMEOUT' });
     assert.deepEqual(shown, [
       { fill: 'green', shape: 'dot', text: 'ready' },
       { fill: 'blue', shape: 'dot', text: '1 in flight' },
@@ -74,9 +74,11 @@ describe('the status line', () => {
   });
 
   it('gives each kind of error a short reason', () => {
-    line.show(viewOfError(new ServiceError('REQUEST_FAILED', 'statusOnly', { status: 7 }, { gateway: 'x' })));
-    line.show(viewOfError(new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' })));
-    line.show(viewOfError(new TypeError('a fault of ours')));
+    line.show(
+      statusOfError(new ServiceError('REQUEST_FAILED', 'statusOnly', { status: 7 }, { gateway: 'x' })),
+    );
+    line.show(statusOfError(new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' })));
+    line.show(statusOfError(new TypeError('a fault of ours')));
     assert.deepEqual(shown, [
       { fill: 'red', shape: 'ring', text: 'failed: status 7' },
       { fill: 'grey', shape: 'ring', text: 'no service' },

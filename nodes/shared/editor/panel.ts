@@ -6,7 +6,7 @@ const SHARED = '@mt-gateway/node-red-mt-gateway/mt-service:editor.';
 /** A text that several panels use, from the catalogue of mt-service. */
 export const text = (key: string, values?: Record<string, unknown>): string => RED._(SHARED + key, values);
 
-/** Builds an element whose text is never read as HTML: names of devices come from strangers. */
+/** Builds an element whose text is never read as HTML: names of devices are not trusted. */
 export function element(tag: string, className: string, content = ''): JQuery {
   const made = $(document.createElement(tag)).addClass(className);
   return content === '' ? made : made.text(content);
@@ -24,7 +24,7 @@ export const field = (name: string, prefix = NODE_INPUT): JQuery =>
 export const row = (name: string, prefix?: string): JQuery => field(name, prefix).closest('.form-row');
 
 /** Runs `then` now and whenever one of the inputs changes. */
-export function whenever(names: readonly string[], then: () => void, prefix?: string): void {
+export function runOnChange(names: readonly string[], then: () => void, prefix?: string): void {
   for (const name of names) {
     field(name, prefix).on('change', then);
   }

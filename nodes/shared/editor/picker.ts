@@ -28,18 +28,18 @@ export interface PickerOptions {
 const TYPING_PAUSE_MS = 150;
 let lastId = 0;
 
-/** Makes an input a combobox over `search`; answers how to open it from elsewhere. */
+/** Makes an input a combobox over `search`. @returns opens its list from elsewhere */
 export function attachPicker(input: JQuery, options: PickerOptions): { open(): void } {
   const id = `mt-gateway-list-${++lastId}`;
   const list = element('div', 'mt-gateway-list').attr({ id, role: 'listbox' }).hide();
   let choices: readonly Choice[] = [];
   let marked = -1;
-  let turn = 0;
+  let newestSearch = 0;
   let timer: number | undefined;
 
   const isOpen = () => list.is(':visible');
   const close = () => {
-    turn += 1;
+    newestSearch += 1;
     window.clearTimeout(timer);
     list.detach().hide();
     input.attr('aria-expanded', 'false').removeAttr('aria-activedescendant');
@@ -81,13 +81,13 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
     if (options.active?.() === false) {
       return;
     }
-    const mine = ++turn;
+    const ownSearch = ++newestSearch;
     if (!isOpen()) {
       show({ choices: [], note: text('picker.searching') });
     }
     input.attr('aria-expanded', 'true');
     const found = await options.search(query);
-    if (mine === turn && document.contains(input[0] ?? null)) {
+    if (ownSearch === newestSearch && document.contains(input[0] ?? null)) {
       show(found);
     }
   };

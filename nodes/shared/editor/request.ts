@@ -2,7 +2,7 @@
 import type { Identifier } from '../../../src/protocol/identifiers.ts';
 import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
 import { hasEnv } from '../defaults.ts';
-import { field, hint, text, whenever } from './panel.ts';
+import { field, hint, runOnChange, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 import { currentCatalogue } from './sources.ts';
 import { typedFields } from './typed-field.ts';
@@ -76,7 +76,7 @@ export function describeIdentifier(identifier: Identifier, forWriting = false): 
 
 /** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
-  whenever(['identifier', 'identifierType', 'service'], () => {
+  runOnChange(['identifier', 'identifierType', 'service'], () => {
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
     const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';

@@ -1,12 +1,12 @@
-// What is saved and what a panel shows of it: a value that nobody touched is saved as it was, whatever it is.
+// What is saved and what a panel shows of it: a value that was not changed is saved as it was, whatever it is.
 import { asText, hasEnv, readFlag } from '../defaults.ts';
 import { currentValue, field, hint, NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 /** What an input showed when its panel was opened. */
-const SHOWN = 'mt-gateway-shown';
-/** Config nodes: the editor itself shows them. */
-const POINTERS = new Set(['service', 'tls']);
+const SHOWN_DATA = 'mt-gateway-shown';
+/** References to config nodes: the editor itself shows them. */
+const CONFIG_REFERENCES = new Set(['service', 'tls']);
 
 /**
  * Shows every property that has an input of its own: the default of one that is missing, JSON for what is no text,
@@ -20,8 +20,8 @@ export function showSaved(
 ): void {
   for (const [name, { value }] of Object.entries(node._def.defaults)) {
     const input = field(name, prefix);
-    if (POINTERS.has(name)) {
-      showPointer(input, node[name]);
+    if (CONFIG_REFERENCES.has(name)) {
+      showReference(input, node[name]);
     } else if (!isTyped(node, name)) {
       showValue(input, name, shown[name] ?? value, prefix);
     }
@@ -45,7 +45,7 @@ function showValue(input: JQuery, name: string, saved: unknown, prefix: string):
   }
 }
 
-/** A box that is neither ticked nor empty: the variable under it decides, until the user does. */
+/** An indeterminate checkbox: the variable decides, until the user clicks it. */
 function showFlag(input: JQuery, name: string, saved: unknown, prefix: string): void {
   const isOpen = hasEnv(saved);
   input.prop({ checked: readFlag(saved, false), indeterminate: isOpen });
@@ -57,7 +57,7 @@ function showFlag(input: JQuery, name: string, saved: unknown, prefix: string): 
 }
 
 /** A service that comes from a variable is no option of the editor's. */
-function showPointer(select: JQuery, saved: unknown): void {
+function showReference(select: JQuery, saved: unknown): void {
   if (hasEnv(saved)) {
     showChoice(select, saved);
   }
@@ -87,7 +87,7 @@ function chooseOnlyService(node: EditorNode): void {
 export function rememberShown(node: EditorNode, prefix = NODE_INPUT): void {
   for (const name of inputsOf(node)) {
     const input = field(name, prefix);
-    input.data(SHOWN) === undefined && remember(input);
+    input.data(SHOWN_DATA) === undefined && remember(input);
   }
 }
 
@@ -95,7 +95,7 @@ export function rememberShown(node: EditorNode, prefix = NODE_INPUT): void {
 const inputsOf = ({ _def: { defaults, credentials = {} } }: EditorNode): string[] =>
   Object.keys({ ...defaults, ...credentials });
 
-const remember = (input: JQuery): void => void input.data(SHOWN, stateOf(input));
+const remember = (input: JQuery): void => void input.data(SHOWN_DATA, stateOf(input));
 
 const stateOf = (input: JQuery): string =>
   JSON.stringify([currentValue(input), input.prop('indeterminate') === true]);
@@ -105,7 +105,7 @@ export function isTouched(node: EditorNode, name: string, prefix = NODE_INPUT): 
   const pair = isTyped(node, name) ? [name, `${name}Type`] : [name, name.replace(/Type$/, '')];
   return pair.some((part) => {
     const input = field(part, prefix);
-    const before: unknown = input.data(SHOWN);
+    const before: unknown = input.data(SHOWN_DATA);
     return before !== undefined && before !== stateOf(input);
   });
 }

@@ -1,4 +1,4 @@
-// Where the pickers' choices come from: the runtime's lists of devices and of what was heard, and the catalogue.
+// Where the pickers' choices come from: the runtime's lists of devices and of what reports have shown, and the catalogue.
 import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
 import type { Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
@@ -6,7 +6,7 @@ import { hasEnv } from '../defaults.ts';
 import { field, text } from './panel.ts';
 import type { Choice, Found } from './picker.ts';
 
-const LIMIT = 50;
+const MAX_CHOICES = 50;
 
 interface ListedDevice {
   id: string;
@@ -44,8 +44,8 @@ export function howToDeploy(plain: string): string {
   return RED.nodes.subflow(template) ? text('picker.deployInstance') : plain;
 }
 
-/** Why a question to the runtime has no answer, in words. */
-function refusal({ status = 0, responseJSON }: JQuery.jqXHR): string {
+/** Why a query to the runtime failed, in words. */
+function explainFailure({ status = 0, responseJSON }: JQuery.jqXHR): string {
   const reason: unknown = (responseJSON as { message?: unknown } | undefined)?.message;
   if (typeof reason === 'string') {
     return text('picker.because', { reason });
@@ -60,7 +60,7 @@ function refusal({ status = 0, responseJSON }: JQuery.jqXHR): string {
 }
 
 /** Asks the runtime about the chosen service, relative to the editor's own address. */
-async function ask<T>(path: string, query: Record<string, string | number>): Promise<T[] | string> {
+async function fetchRows<T>(path: string, query: Record<string, string | number>): Promise<T[] | string> {
   const service = chosenService();
   if (service === '') {
     return text('picker.noService');
@@ -72,13 +72,13 @@ async function ask<T>(path: string, query: Record<string, string | number>): Pro
     const url = `mt-service/${encodeURIComponent(service)}/${path}`;
     const rows: unknown = await $.ajax({
       url,
-      data: { limit: LIMIT, ...query },
+      data: { limit: MAX_CHOICES, ...query },
       dataType: 'json',
       timeout: 10_000,
     });
     return Array.isArray(rows) ? rows : text('picker.failed');
   } catch (failure) {
-    return refusal(failure as JQuery.jqXHR);
+    return explainFailure(failure as JQuery.jqXHR);
   }
 }
 
@@ -88,7 +88,7 @@ function fixed(name: string): string {
   return field(`${name}Type`).val() === 'str' && !hasEnv(value) ? value : '';
 }
 
-/** The fixed ones of some fields, to narrow a question to the runtime. */
+/** The fixed ones of some fields, to narrow a query to the runtime. */
 function narrowed(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, fixed(name)]).filter(([, value]) => value !== ''));
 }
@@ -115,7 +115,7 @@ function fromHeard({ id, name, count }: Heard): Choice {
   };
 }
 
-/** What was found of two lists; a refusal of one is told only when the other has nothing either. */
+/** What was found in two lists; why one of them failed is shown only when the other is empty too. */
 function merged(first: Choice[] | string, second: Choice[] | string): Found {
   const choices = new Map<string, Choice>();
   for (const list of [first, second]) {
@@ -129,7 +129,7 @@ function merged(first: Choice[] | string, second: Choice[] | string): Found {
 
 /** Devices of the device list, by REST id or by MAC; one without a MAC has no gateway to be asked. */
 const listed = async (q: string, useId: boolean): Promise<Choice[] | string> => {
-  const rows = await ask<ListedDevice>('devices', { q });
+  const rows = await fetchRows<ListedDevice>('devices', { q });
   const fits = ({ mac }: ListedDevice) => useId || mac !== undefined;
   return typeof rows === 'string' ? rows : rows.filter(fits).map((device) => fromDevice(device, useId));
 };
@@ -139,7 +139,7 @@ const heard = async (
   q: string,
   at: Record<string, string> = {},
 ): Promise<Choice[] | string> => {
-  const rows = await ask<Heard>('seen', { what, q, ...at });
+  const rows = await fetchRows<Heard>('seen', { what, q, ...at });
   return typeof rows === 'string' ? rows : rows.map(fromHeard);
 };
 
@@ -163,7 +163,7 @@ export async function searchHeardDevices(q: string): Promise<Found> {
 
 /** Labels of the device list. */
 export async function searchLabels(q: string): Promise<Found> {
-  const labels = await ask<string>('labels', { q });
+  const labels = await fetchRows<string>('labels', { q });
   return typeof labels === 'string'
     ? { choices: [], note: labels }
     : { choices: labels.map((label) => ({ value: label, title: label })) };
@@ -206,7 +206,7 @@ const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
 
 async function listedDevice(value: string): Promise<ListedDevice | undefined> {
   const mac = parseMac(value);
-  const rows = hasEnv(value) ? [] : await ask<ListedDevice>('devices', { q: mac ?? value });
+  const rows = hasEnv(value) ? [] : await fetchRows<ListedDevice>('devices', { q: mac ?? value });
   return typeof rows === 'string'
     ? undefined
     : rows.find((row) => (mac !== undefined && row.mac === mac) || row.id === value);

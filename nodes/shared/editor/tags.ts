@@ -15,20 +15,20 @@ export interface TagListOptions {
   onChange(): void;
 }
 
-/** Builds the list into `box`; answers how to read it. A text that nobody picked is kept as it was typed. */
+/** Builds the list into `container`. A text that was not picked is kept as it was typed. @returns reads it */
 export function tagList(
-  box: JQuery,
+  container: JQuery,
   { saved, search, label, nameOf, check, onChange }: TagListOptions,
 ): () => string[] {
   const values = [...saved];
   const names = new Map<string, string>();
-  box.addClass('mt-gateway-chips').attr({ role: 'group', 'aria-labelledby': label }).empty();
+  container.addClass('mt-gateway-chips').attr({ role: 'group', 'aria-labelledby': label }).empty();
   const input = $('<input type="text">').attr({ 'aria-labelledby': label, placeholder: text('tags.add') });
-  input.appendTo(box);
-  const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').insertAfter(box);
+  input.appendTo(container);
+  const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').insertAfter(container);
 
   const show = () => {
-    box.children('.mt-gateway-chip').remove();
+    container.children('.mt-gateway-chip').remove();
     for (const value of values) {
       tag(value, names.get(value) ?? value, () => remove(value)).insertBefore(input);
     }
@@ -73,9 +73,9 @@ export function tagList(
       remove(values[values.length - 1] ?? '');
     }
   });
-  box.on('click', (event) => event.target === box[0] && input.trigger('focus').trigger('click'));
+  container.on('click', (event) => event.target === container[0] && input.trigger('focus').trigger('click'));
   show();
-  void nameTags(values, nameOf, names).then(() => document.contains(box[0] ?? null) && show());
+  void nameTags(values, nameOf, names).then(() => document.contains(container[0] ?? null) && show());
   return () => [...values];
 }
 

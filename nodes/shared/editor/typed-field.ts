@@ -125,19 +125,19 @@ function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick
     })
     .insertAfter(container);
   if (pick === 'gateway' || pick === 'device' || pick === 'listed') {
-    nameBelow(input);
+    showNameBelow(input);
   }
 }
 
-/** A MAC address says little: the device's name stands under it. */
-function nameBelow(input: JQuery): void {
+/** Shows the device's name under a field with a MAC address. */
+function showNameBelow(input: JQuery): void {
   const name = (input.attr('id') ?? '').replace(`${NODE_INPUT}-`, '');
-  let turn = 0;
+  let newestSearch = 0;
   const show = async () => {
-    const mine = ++turn;
+    const ownSearch = ++newestSearch;
     const fixed = input.typedInput('type') === 'str' ? String(input.typedInput('value')) : '';
     const words = fixed === '' ? '' : await describeDevice(fixed);
-    if (mine === turn) {
+    if (ownSearch === newestSearch) {
       hint(name, words);
     }
   };

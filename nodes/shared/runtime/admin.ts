@@ -8,24 +8,24 @@ import { findForEditor, type ServiceNode } from './services.ts';
 import { toFlowError } from './texts.ts';
 
 const MAX_ROWS = 1_000;
-const ROWS = 50;
+const DEFAULT_ROWS = 50;
 
-type Ask = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) => unknown;
+type Query = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) => unknown;
 
-/** Answers with JSON: 404 while the service is not deployed, 502 with the reason when it cannot say. */
-export function answer(RED: NodeAPI, ask: Ask): RequestHandler {
+/** Answers with JSON: 404 while the service is not deployed, 502 with the reason when it cannot answer. */
+export function answerQuery(RED: NodeAPI, query: Query): RequestHandler {
   return async (req, res) => {
     const service = findForEditor(RED, String(req.params.id));
     try {
       if (!service) {
         res.status(404).json([]);
       } else if (service.session) {
-        res.json(await ask(service.session, req, service, RED));
+        res.json(await query(service.session, req, service, RED));
       } else {
-        refuse(RED, res, withoutVariable(RED, service, service.problem));
+        sendError(RED, res, withoutVariable(RED, service, service.problem));
       }
     } catch (error) {
-      refuse(RED, res, service ? withoutVariable(RED, service, error) : error);
+      sendError(RED, res, service ? withoutVariable(RED, service, error) : error);
     }
   };
 }
@@ -44,16 +44,16 @@ function withoutVariable(RED: NodeAPI, service: ServiceNode, error: unknown): un
 }
 
 /** Answers with the error's code and its text in the runtime's language. */
-export function refuse(RED: NodeAPI, res: Response, error: unknown): void {
+export function sendError(RED: NodeAPI, res: Response, error: unknown): void {
   const { message, code } = toFlowError(RED, error) as Error & { code?: unknown };
   res.status(code === 'INVALID_INPUT' ? 400 : 502).json({ code, message });
 }
 
 /** A parameter of a query; undefined where it is absent or empty. */
-export const textOf = (value: unknown): string | undefined =>
+export const readQueryText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 /** How many rows are wanted, within bounds. */
-export function limitOf(value: unknown): number {
-  return Math.min(MAX_ROWS, Math.trunc(readNumber(value, ROWS)));
+export function readLimit(value: unknown): number {
+  return Math.min(MAX_ROWS, Math.trunc(readNumber(value, DEFAULT_ROWS)));
 }

@@ -24,7 +24,7 @@ export function onStarted(RED: NodeAPI, call: () => void): () => void {
   return listen(RED, 'flows:started', call);
 }
 
-/** Calls back once, after the deploy that is going on. @returns takes the call back */
+/** Calls back once, after the current deploy. @returns cancels it */
 export function onceStarted(RED: NodeAPI, call: () => void): () => void {
   const stop = onStarted(RED, () => {
     stop();

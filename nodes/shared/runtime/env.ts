@@ -21,7 +21,7 @@ const MAX_DEPTH = 100;
 
 type Properties = Record<string, unknown>;
 
-/** A saved node with its variables filled in, and what of it named a variable that brought nothing. */
+/** A saved node with its variables filled in, and which properties named a variable without a value. */
 export interface Filled {
   /** A variable that is not set is empty here. */
   values: Properties;
@@ -144,11 +144,11 @@ function findEmptied(value: unknown, original: () => unknown): string | undefine
   return isEmptied ? [original()].flat().find(hasEnv) : undefined;
 }
 
-/** What an editor shows and nothing depends on, and what has an error of its own. */
+/** Properties that only the editor shows, and those that are checked elsewhere. */
 const UNCHECKED = new Set(['version', 'name', 'title', 'service']);
 
 /**
- * Refuses what `checkGiven` refuses, and what named a variable and got nothing: a default or an empty list in its place could mean everything.
+ * Refuses what `checkGiven` refuses, and what named a variable and got nothing: a default or an empty list in its place could select everything.
  * Typed fields are left out, because they are refused when they are read.
  * @throws ServiceError `INVALID_INPUT` with the property's name
  */

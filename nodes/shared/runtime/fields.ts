@@ -8,14 +8,14 @@ import { readProperty } from './message.ts';
 type Reader = (msg: NodeMessage) => unknown;
 type Values<Name extends string> = Record<Name, unknown>;
 
-/** A value that is still to come. It comes in a box: what a flow keeps may look like a promise and never end. */
-class Later {
-  readonly box: Promise<{ value: unknown }>;
+/** A value that is not there yet. Wrapped in an object, because a value that looks like a promise would be awaited. */
+class PendingValue {
+  readonly promise: Promise<{ value: unknown }>;
 
-  constructor(box: Promise<{ value: unknown }>) {
-    this.box = box;
+  constructor(promise: Promise<{ value: unknown }>) {
+    this.promise = promise;
     // A field behind this one may be refused at once: then nobody waits for it, and its own refusal must not end Node-RED.
-    box.catch(() => undefined);
+    promise.catch(() => undefined);
   }
 }
 
@@ -30,8 +30,8 @@ export interface FieldOptions<Name> {
 
 /**
  * Prepares some typed fields of a config for reading from messages. Only what is absent in the message and an empty
- * literal are undefined. A source of another type that brings nothing is INVALID_INPUT with the field's name, because
- * nothing could mean everything; so is a value that cannot be evaluated. Only context stores and expressions make the
+ * literal are undefined. A source of another type without a value is INVALID_INPUT with the field's name, because
+ * an absent filter selects everything; so is a value that cannot be evaluated. Only context stores and expressions make the
  * answer a promise.
  */
 export function createFields<Name extends string>(
@@ -74,20 +74,20 @@ function isEmpty(value: unknown): boolean {
       (Array.isArray(value) && value.length === 0)
     );
   } catch {
-    // What a flow keeps can throw when it is looked at; who uses it says what is wrong with it.
+    // A value of a flow can throw when its properties are read; the code that uses it reports that.
     return false;
   }
 }
 
 async function settle<Name extends string>(pending: Values<Name>): Promise<Values<Name>> {
   const names = Object.keys(pending) as Name[];
-  const boxes = await Promise.all(
+  const results = await Promise.all(
     names.map((name) => {
       const value = pending[name];
-      return value instanceof Later ? value.box : { value };
+      return value instanceof PendingValue ? value.promise : { value };
     }),
   );
-  return Object.fromEntries(names.map((name, index) => [name, boxes[index]!.value])) as Values<Name>;
+  return Object.fromEntries(names.map((name, index) => [name, results[index]!.value])) as Values<Name>;
 }
 
 function createReader(
@@ -116,8 +116,8 @@ function createReader(
     case 'flow':
     case 'global':
       return (msg) =>
-        evaluate(field, text, isNothing, (give) =>
-          RED.util.evaluateNodeProperty(text, type, node, msg, give),
+        evaluate(field, text, isNothing, (callback) =>
+          RED.util.evaluateNodeProperty(text, type, node, msg, callback),
         );
   }
 }
@@ -128,7 +128,7 @@ const createRefusal = (field: string, text: string, reason: string): Reader => {
   };
 };
 
-/** What never changes is computed once; that it cannot be computed is told with every message. */
+/** A constant is computed once; where that fails, every message fails with the reason. */
 function createConstant(field: string, text: string, reason: string, compute: () => unknown): Reader {
   if (text === '') {
     return () => undefined;
@@ -141,7 +141,7 @@ function createConstant(field: string, text: string, reason: string, compute: ()
   }
 }
 
-/** An environment cannot hold `null`: one that is set and empty brings nothing to any field. */
+/** An environment cannot hold `null`: a variable that is set and empty counts as not set in every field. */
 function createVariable(RED: NodeAPI, node: Node, field: string, text: string): Reader {
   const names = hasEnv(text) ? [...text.matchAll(ENV_NAMES)].map(([, name]) => name!) : [text];
   const value: unknown = RED.util.evaluateNodeProperty(text, 'env', node, {});
@@ -191,7 +191,9 @@ function createExpression(
   try {
     const expression = RED.util.prepareJSONataExpression(text, node);
     return (msg) =>
-      evaluate(field, text, isNothing, (give) => RED.util.evaluateJSONataExpression(expression, msg, give));
+      evaluate(field, text, isNothing, (callback) =>
+        RED.util.evaluateJSONataExpression(expression, msg, callback),
+      );
   } catch {
     return createRefusal(field, text, 'expression');
   }
@@ -201,9 +203,9 @@ function evaluate(
   field: string,
   text: string,
   isNothing: (value: unknown) => boolean,
-  start: (give: (error: Error | null, value?: unknown) => void) => void,
-): Later {
-  return new Later(
+  start: (callback: (error: Error | null, value?: unknown) => void) => void,
+): PendingValue {
+  return new PendingValue(
     new Promise((resolve, reject) => {
       const refuse = (reason: string) => reject(invalidInput(field, text, reason));
       try {

@@ -1,26 +1,26 @@
-// The input messages that a node works on: `done` once for each, what the status says, and an end when the node closes.
+// The input messages that a node handles: `done` is called once for each, the status counts them, and they end when the node closes.
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { invalidInput, ServiceError } from '../../../src/index.ts';
-import { copyWhatCanBe } from './message.ts';
-import { type View, viewOfError } from './status.ts';
+import { copyCopyable } from './message.ts';
+import { type Status, statusOfError } from './status.ts';
 import { toFlowError } from './texts.ts';
 
 export type Send = (msg: NodeMessage) => void;
 
-/** Does a message's work and sends what comes of it; what it throws goes to `done`. */
-export type Act = (msg: NodeMessageInFlow, send: Send) => Promise<void>;
+/** Handles one message and sends the results; what it throws goes to `done`. */
+export type InputHandler = (msg: NodeMessageInFlow, send: Send) => Promise<void>;
 
-/** What is still running then is told that the node was closed; Node-RED itself waits longer than a deploy should. */
+/** What is still running after this time ends with CLOSED; Node-RED itself waits longer than a deploy should take. */
 const CLOSE_DEADLINE_MS = 1_500;
 
-const READY: View = { look: 'ready', key: 'status.ready' };
+const READY: Status = { style: 'ready', key: 'status.ready' };
 
-interface Ground {
+interface InputContext {
   RED: NodeAPI;
   node: Node;
-  /** Why nothing can be done without `act`. */
+  /** Why there is no handler. */
   problem: Error | undefined;
-  show(this: void, view: View): void;
+  show(this: void, status: Status): void;
 }
 
 interface Input {
@@ -30,49 +30,49 @@ interface Input {
 }
 
 export class Inputs {
-  act: Act | undefined;
-  readonly #base: Ground;
+  handler: InputHandler | undefined;
+  readonly #context: InputContext;
   readonly #running = new Set<Input>();
-  #service: View = READY;
+  #service: Status = READY;
   /** How the last message ended. */
-  #last: View | undefined;
+  #last: Status | undefined;
   #idle: (() => void) | undefined;
 
-  constructor(base: Ground) {
-    this.#base = base;
+  constructor(context: InputContext) {
+    this.#context = context;
   }
 
   /** The state of the service, shown while the node has nothing to do and the service is not ready. */
-  showService(view: View): void {
-    this.#service = view;
+  showService(status: Status): void {
+    this.#service = status;
     this.#show();
   }
 
-  /** The last error belongs to the past: what it complained about has changed. */
+  /** Forgets how the last message ended: its cause may be over. */
   forgetLast(): void {
     this.#last = undefined;
   }
 
-  async run(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
+  async handle(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
     const input: Input = { msg, done };
     this.#running.add(input);
     try {
-      if (!this.act) {
-        throw this.#base.problem;
+      if (!this.handler) {
+        throw this.#context.problem;
       }
       this.#show();
-      await this.act(msg, (out) => sendWhole(out, send));
+      await this.handler(msg, (out) => sendChecked(out, send));
       this.#finish(input, READY);
     } catch (error) {
-      const shown = toFlowError(this.#base.RED, error);
-      this.#finish(input, viewOfError(shown), shown);
+      const shown = toFlowError(this.#context.RED, error);
+      this.#finish(input, statusOfError(shown), shown);
     }
   }
 
   /** Resolves when everything that was running has ended; what does not end by itself ends with CLOSED. */
   async close(): Promise<void> {
     if (this.#running.size > 0) {
-      const late = setTimeout(() => this.#closeLate(), CLOSE_DEADLINE_MS);
+      const late = setTimeout(() => this.#closeUnfinished(), CLOSE_DEADLINE_MS);
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
@@ -80,26 +80,26 @@ export class Inputs {
     }
   }
 
-  #closeLate(): void {
+  #closeUnfinished(): void {
     for (const input of this.#running) {
-      const closed = toFlowError(this.#base.RED, new ServiceError('CLOSED', 'stopped'));
-      this.#finish(input, viewOfError(closed), closed);
+      const closed = toFlowError(this.#context.RED, new ServiceError('CLOSED', 'stopped'));
+      this.#finish(input, statusOfError(closed), closed);
     }
   }
 
-  #finish(input: Input, view: View, error?: Error): void {
+  #finish(input: Input, status: Status, error?: Error): void {
     const { done } = input;
     if (!done) {
       return;
     }
     input.done = undefined;
     this.#running.delete(input);
-    this.#last = view;
+    this.#last = status;
     this.#show();
     try {
       done(error);
     } catch (failure) {
-      this.#tellWithout(input.msg, error ?? toFlowError(this.#base.RED, failure));
+      this.#reportError(input.msg, error ?? toFlowError(this.#context.RED, failure));
     }
     if (this.#running.size === 0) {
       this.#idle?.();
@@ -107,10 +107,10 @@ export class Inputs {
   }
 
   /** Node-RED copies the message for Catch nodes, which fails where a part of it cannot be copied. */
-  #tellWithout(msg: NodeMessage, error: Error): void {
-    const { RED, node } = this.#base;
+  #reportError(msg: NodeMessage, error: Error): void {
+    const { RED, node } = this.#context;
     try {
-      node.error(error, copyWhatCanBe(RED, msg));
+      node.error(error, copyCopyable(RED, msg));
     } catch {
       node.error(error, {});
     }
@@ -119,16 +119,16 @@ export class Inputs {
   #show(): void {
     const count = this.#running.size;
     if (count > 0) {
-      this.#base.show({ look: 'working', key: 'status.working', values: { count } });
+      this.#context.show({ style: 'working', key: 'status.working', values: { count } });
     } else {
-      const isReady = this.#service.look === 'ready';
-      this.#base.show(isReady ? (this.#last ?? this.#service) : this.#service);
+      const isReady = this.#service.style === 'ready';
+      this.#context.show(isReady ? (this.#last ?? this.#service) : this.#service);
     }
   }
 }
 
-/** Node-RED copies a message for every wire but one. */
-function sendWhole(msg: NodeMessage, send: Send): void {
+/** Node-RED copies a message for every wire but one, which fails where a part of it cannot be copied. */
+function sendChecked(msg: NodeMessage, send: Send): void {
   try {
     send(msg);
   } catch {

@@ -1,4 +1,4 @@
-// Messages that cannot be read, changed or copied as a message should: function nodes can make such.
+// Reads, changes and copies messages, also those of function nodes with parts that cannot be read, changed or copied.
 import type { NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../../src/index.ts';
 
@@ -23,25 +23,25 @@ export function readKey(msg: NodeMessage, stored: () => string | undefined): unk
   return key ?? stored();
 }
 
-/** The message with these values; a copy where it cannot be changed, so that what was done is told in any case. */
-export function change<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg, values: object): Msg {
+/** Sets these values; on a copy where the message cannot be changed, so that the result is sent in any case. */
+export function updateMessage<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg, values: object): Msg {
   try {
     return Object.assign(msg, values);
   } catch {
-    return { ...copyWhatCanBe(RED, msg), ...values } as Msg;
+    return { ...copyCopyable(RED, msg), ...values } as Msg;
   }
 }
 
-/** What Node-RED itself looks at in a message before it gives it to Catch nodes. */
-const LOOKED_AT = new Set(['hasOwnProperty', 'error', '__proto__']);
+/** Properties that Node-RED itself reads before it sends a message to Catch nodes. */
+const READ_BY_NODE_RED = new Set(['hasOwnProperty', 'error', '__proto__']);
 
 /** A copy without the properties that cannot be copied. */
-export function copyWhatCanBe(RED: NodeAPI, msg: NodeMessage): NodeMessage {
+export function copyCopyable(RED: NodeAPI, msg: NodeMessage): NodeMessage {
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(msg)) {
     try {
       const value = (msg as Record<string, unknown>)[name];
-      if (!LOOKED_AT.has(name)) {
+      if (!READ_BY_NODE_RED.has(name)) {
         copy[name] = (RED.util.cloneMessage({ value } as NodeMessage) as { value?: unknown }).value;
       }
     } catch {

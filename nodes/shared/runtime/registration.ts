@@ -1,4 +1,4 @@
-// What every node does in the same way: find its service, run its inputs, tell errors, and close in time.
+// What every node does in the same way: it finds its service, handles its inputs, reports errors, and closes in time.
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
 import { invalidInput, ServiceError, type Session, type SessionState } from '../../../src/index.ts';
@@ -6,13 +6,13 @@ import type { NodeConfig } from '../defaults.ts';
 import { onceStarted } from './deploys.ts';
 import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
-import { type Act, Inputs } from './inputs.ts';
+import { type InputHandler, Inputs } from './inputs.ts';
 import { findService, type ServiceNode } from './services.ts';
-import { StatusLine, type View, viewOfError, viewOfSession } from './status.ts';
+import { type Status, StatusLine, statusOfError, statusOfSession } from './status.ts';
 import { toFlowError } from './texts.ts';
 
-/** What a node has at hand when it is wired up. */
-export interface Wiring<Config, Credentials> {
+/** What a node is given when it starts. */
+export interface NodeContext<Config, Credentials> {
   RED: NodeAPI;
   node: Node;
   config: Config;
@@ -27,47 +27,47 @@ export interface Wiring<Config, Credentials> {
     names: readonly Name[],
     options?: FieldOptions<Name>,
   ): (msg: NodeMessage) => Record<Name, unknown> | Promise<Record<Name, unknown>>;
-  show(this: void, view: View): void;
-  /** Gives an error without an input message to the Catch nodes. */
+  show(this: void, status: Status): void;
+  /** Reports an error that belongs to no input message to the Catch nodes. */
   fail(this: void, error: unknown, msg: NodeMessage): void;
 }
 
-interface Kind<Config, Credentials> {
+interface NodeDefinition<Config, Credentials> {
   upgrade(old: unknown): Config;
-  /** Refuses settings that cannot be meant. @throws ServiceError `INVALID_INPUT` with the property's name */
+  /** Checks the settings beyond their types. @throws ServiceError `INVALID_INPUT` with the property's name */
   check?(config: Config): void;
   credentials?: { [K in keyof Credentials]-?: { readonly type: 'text' | 'password' } };
 }
 
-export interface ActionKind<Config, Credentials> extends Kind<Config, Credentials> {
+export interface ActionDefinition<Config, Credentials> extends NodeDefinition<Config, Credentials> {
   /** The half of the service whose state the node shows. */
   half: 'rest' | 'mqtt';
-  open(wiring: Wiring<Config, Credentials>): Act;
+  createHandler(context: NodeContext<Config, Credentials>): InputHandler;
 }
 
-export interface SourceKind<Config, Credentials> extends Kind<Config, Credentials> {
+export interface SourceDefinition<Config, Credentials> extends NodeDefinition<Config, Credentials> {
   /** Starts sending. @returns the disposer; `removed` is false when the node comes back with the same deploy */
-  open(wiring: Wiring<Config, Credentials>): (removed: boolean) => void;
+  start(context: NodeContext<Config, Credentials>): (removed: boolean) => void;
 }
 
 /** Registers a node that works on input messages. */
 export function registerAction<Config extends NodeConfig, Credentials extends object = object>(
   RED: NodeAPI,
   type: string,
-  kind: ActionKind<Config, Credentials>,
+  definition: ActionDefinition<Config, Credentials>,
 ): void {
-  register(RED, type, kind, (base) => {
-    const inputs = new Inputs(base);
-    if (base.session) {
-      base.onClose(base.session.onState(createStateWatcher(inputs, kind.half)));
-      if (kind.half === 'mqtt') {
-        base.onClose(base.session.attach());
+  register(RED, type, definition, (context) => {
+    const inputs = new Inputs(context);
+    if (context.session) {
+      context.onClose(context.session.onState(createStateWatcher(inputs, definition.half)));
+      if (definition.half === 'mqtt') {
+        context.onClose(context.session.attach());
       }
-      inputs.act = kind.open(base as Wiring<Config, Credentials>);
+      inputs.handler = definition.createHandler(context as NodeContext<Config, Credentials>);
     } else {
-      inputs.showService(viewOfError(base.problem));
+      inputs.showService(statusOfError(context.problem));
     }
-    base.node.on('input', (msg, send, done) => void inputs.run(msg, send, done));
+    context.node.on('input', (msg, send, done) => void inputs.handle(msg, send, done));
     return () => inputs.close();
   });
 }
@@ -75,73 +75,73 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
 /** A REST call's error is about the call and stays; a gateway's may be over when the broker comes back. */
 function createStateWatcher(inputs: Inputs, half: 'rest' | 'mqtt'): (state: SessionState) => void {
   return (state) => {
-    const view = viewOfSession(state, half);
-    if (half === 'mqtt' && view.look !== 'ready') {
+    const status = statusOfSession(state, half);
+    if (half === 'mqtt' && status.style !== 'ready') {
       inputs.forgetLast();
     }
-    inputs.showService(view);
+    inputs.showService(status);
   };
 }
 
-/** Registers a node without input, which can tell its errors only in the status, the log and to Catch nodes. */
+/** Registers a node without input, which can report its errors only in the status, the log and to Catch nodes. */
 export function registerSource<Config extends NodeConfig, Credentials extends object = object>(
   RED: NodeAPI,
   type: string,
-  kind: SourceKind<Config, Credentials>,
+  definition: SourceDefinition<Config, Credentials>,
 ): void {
-  register(RED, type, kind, (base) => {
+  register(RED, type, definition, (context) => {
     try {
-      if (!base.session) {
-        throw base.problem;
+      if (!context.session) {
+        throw context.problem;
       }
-      const stop = kind.open(base as Wiring<Config, Credentials>);
+      const stop = definition.start(context as NodeContext<Config, Credentials>);
       return async (removed) => stop(removed);
     } catch (error) {
       const problem = toFlowError(RED, error);
-      base.show(viewOfError(problem));
+      context.show(statusOfError(problem));
       if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
-        base.node.warn(problem.message);
+        context.node.warn(problem.message);
       } else {
-        base.onClose(onceStarted(RED, () => base.node.error(problem, {})));
+        context.onClose(onceStarted(RED, () => context.node.error(problem, {})));
       }
       return async () => {};
     }
   });
 }
 
-interface Base<Config, Credentials> extends Omit<Wiring<Config, Credentials>, 'session'> {
+interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Credentials>, 'session'> {
   session: Session | undefined;
   /** Why there is no session. */
   problem: Error | undefined;
   onClose(disposer: () => void): void;
 }
 
-type Opened = (removed: boolean) => Promise<void>;
+type CloseHandler = (removed: boolean) => Promise<void>;
 
 function register<Config extends NodeConfig, Credentials extends object>(
   RED: NodeAPI,
   type: string,
-  kind: Kind<Config, Credentials>,
-  open: (base: Base<Config, Credentials>) => Opened,
+  definition: NodeDefinition<Config, Credentials>,
+  openNode: (context: BaseContext<Config, Credentials>) => CloseHandler,
 ): void {
   function FlowNode(this: Node<Credentials>, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     const node = this as unknown as Node;
     const filled = fillEnv(RED, node, saved, () => savedNode(RED, saved));
-    const config = kind.upgrade(filled.values);
+    const config = definition.upgrade(filled.values);
     const service = findService(RED, config.service);
-    const status = new StatusLine(RED, node);
+    const statusLine = new StatusLine(RED, node);
     const abort = new AbortController();
     setMaxListeners(0, abort.signal);
     const disposers: (() => void)[] = [];
     const problem = findProblem(service, () => {
       checkFilled(config, filled);
-      kind.check?.(config);
+      definition.check?.(config);
     });
     if (service) {
       service.users[node.id] = node;
     }
-    const close = open({
+    const close = openNode({
       RED,
       node,
       config,
@@ -150,13 +150,13 @@ function register<Config extends NodeConfig, Credentials extends object>(
       problem,
       signal: abort.signal,
       fields: (names, options) => createFields(RED, node, config as never, filled, names, options),
-      show: (view) => status.show(view),
+      show: (status) => statusLine.show(status),
       fail: (error, msg) => node.error(toFlowError(RED, error), msg),
       onClose: (disposer) => void disposers.push(disposer),
     });
     // Node-RED counts the declared parameters of this listener.
     node.on('close', (removed: boolean, done: () => void) => {
-      status.close();
+      statusLine.close();
       abort.abort();
       for (const dispose of disposers) {
         dispose();
@@ -167,10 +167,10 @@ function register<Config extends NodeConfig, Credentials extends object>(
       close(removed).then(done, done);
     });
   }
-  RED.nodes.registerType(type, FlowNode, { credentials: kind.credentials });
+  RED.nodes.registerType(type, FlowNode, { credentials: definition.credentials });
 }
 
-/** Why a node cannot work, from the one that has to be mended first. */
+/** Why a node cannot work: what is wrong with its service comes before what is wrong with its own settings. */
 function findProblem(service: ServiceNode | undefined, check: () => void): Error | undefined {
   if (!service?.session) {
     return service?.problem ?? new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' });
@@ -183,7 +183,7 @@ function findProblem(service: ServiceNode | undefined, check: () => void): Error
   }
 }
 
-/** The value is not told: what looks like a variable may be a part of the secret. */
+/** An error does not show the value: what looks like a variable may be a part of the secret. */
 function createCredentials(RED: NodeAPI, node: Node, saved: NodeDef): (name: string) => string | undefined {
   const entered = (node as Node<object>).credentials ?? {};
   const { values, unset, emptied } = fillEnv(RED, node, entered, () => savedCredentials(RED, saved));

@@ -5,9 +5,9 @@ import { readNumber } from '../defaults.ts';
 import { KEY_CREDENTIALS, type KeyCredentials, type RequestConfig } from '../request-config.ts';
 import { checkTimeout } from './env.ts';
 import type { FieldOptions } from './fields.ts';
-import type { Act } from './inputs.ts';
-import { change, readKey } from './message.ts';
-import type { Wiring } from './registration.ts';
+import type { InputHandler } from './inputs.ts';
+import { readKey, updateMessage } from './message.ts';
+import type { NodeContext } from './registration.ts';
 
 /** Which gateway is asked, and about which device. */
 export const ADDRESS_FIELDS = ['gateway', 'device'] as const;
@@ -27,20 +27,20 @@ interface RequestHandlerOptions<Name extends string> extends FieldOptions<Name> 
 
 /** Sends a request for every message, and the message on with the response. */
 export function createRequestHandler<Name extends string>(
-  { RED, config, credential, session, signal, fields }: Wiring<RequestConfig, KeyCredentials>,
+  { RED, config, credential, session, signal, fields }: NodeContext<RequestConfig, KeyCredentials>,
   { operation, names, outputOf, ...fieldOptions }: RequestHandlerOptions<Name>,
-): Act {
+): InputHandler {
   const { form, decode } = config;
   const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
   const read = fields(names, fieldOptions);
   return async (msg: NodeMessageInFlow, send) => {
-    // Most fields are there at once; to await them all the same would cost every request a turn.
+    // Most fields are there at once; awaiting them anyway would cost every request a turn of the event loop.
     const given = read(msg);
     const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
     const input = { ...values, form, key: readKey(msg, () => credential('key')) };
     const answer = await session.request(operation, input, options);
     const { response, gateway, device, identifier } = answer;
     const named = identifier === undefined ? undefined : { identifier };
-    send(change(RED, msg, { ...outputOf?.(answer), response, gateway, device, ...named }));
+    send(updateMessage(RED, msg, { ...outputOf?.(answer), response, gateway, device, ...named }));
   };
 }

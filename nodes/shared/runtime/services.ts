@@ -21,7 +21,7 @@ export function findService(RED: NodeAPI, id: string): ServiceNode | undefined {
 const instances = new Map<string, Set<ServiceNode>>();
 
 /** Remembers the service of an instance until it closes. */
-export function keepInstance(node: ServiceNode & { _alias?: string }): void {
+export function rememberInstance(node: ServiceNode & { _alias?: string }): void {
   const { _alias: template } = node;
   if (template === undefined) {
     return;

@@ -1,10 +1,10 @@
-// A node's status: what each state of the session looks like, and how often the editor hears of a change.
+// A node's status: how each state of the session is shown, and how often a change is sent to the editor.
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
 import { type LabelState, ServiceError, type SessionState, type TextValues } from '../../../src/index.ts';
 import { translate } from './texts.ts';
 
-/** The looks of the contract: one colour and shape for each meaning. */
-export const LOOKS = {
+/** One colour and shape for each meaning. */
+export const STATUS_STYLES = {
   ready: { fill: 'green', shape: 'dot' },
   waiting: { fill: 'yellow', shape: 'ring' },
   working: { fill: 'blue', shape: 'dot' },
@@ -12,9 +12,9 @@ export const LOOKS = {
   unconfigured: { fill: 'grey', shape: 'ring' },
 } as const satisfies Record<string, NodeStatus>;
 
-/** A status that is not yet put into words, because most are replaced before anybody sees them. */
-export interface View {
-  look: keyof typeof LOOKS;
+/** A status before its text is looked up, because most are replaced before they are shown. */
+export interface Status {
+  style: keyof typeof STATUS_STYLES;
   /** A text of the shared locale files. */
   key: string;
   values?: TextValues;
@@ -23,69 +23,73 @@ export interface View {
 type Half = 'rest' | 'mqtt';
 
 /** One row per state: a new state of the session does not compile until it has one. */
-const VIEWS: { [H in Half]: Record<SessionState[H]['name'], View> } = {
+const SESSION_STATUSES: { [H in Half]: Record<SessionState[H]['name'], Status> } = {
   mqtt: {
-    unconfigured: { look: 'unconfigured', key: 'status.unconfigured.mqtt' },
-    idle: { look: 'ready', key: 'status.ready' },
-    connecting: { look: 'waiting', key: 'status.connecting' },
-    connected: { look: 'ready', key: 'status.connected' },
-    waiting: { look: 'waiting', key: 'status.waiting' },
-    refused: { look: 'error', key: 'status.refused' },
-    limited: { look: 'error', key: 'status.limited' },
-    overloaded: { look: 'waiting', key: 'status.overloaded' },
-    closed: { look: 'waiting', key: 'status.closed' },
+    unconfigured: { style: 'unconfigured', key: 'status.unconfigured.mqtt' },
+    idle: { style: 'ready', key: 'status.ready' },
+    connecting: { style: 'waiting', key: 'status.connecting' },
+    connected: { style: 'ready', key: 'status.connected' },
+    waiting: { style: 'waiting', key: 'status.waiting' },
+    refused: { style: 'error', key: 'status.refused' },
+    limited: { style: 'error', key: 'status.limited' },
+    overloaded: { style: 'waiting', key: 'status.overloaded' },
+    closed: { style: 'waiting', key: 'status.closed' },
   },
   rest: {
-    unconfigured: { look: 'unconfigured', key: 'status.unconfigured.rest' },
-    idle: { look: 'ready', key: 'status.ready' },
-    connecting: { look: 'waiting', key: 'status.connecting' },
-    connected: { look: 'ready', key: 'status.ready' },
-    waiting: { look: 'waiting', key: 'status.waiting' },
-    failing: { look: 'error', key: 'status.failing' },
-    refused: { look: 'error', key: 'status.error.LOGIN_FAILED' },
-    closed: { look: 'waiting', key: 'status.closed' },
+    unconfigured: { style: 'unconfigured', key: 'status.unconfigured.rest' },
+    idle: { style: 'ready', key: 'status.ready' },
+    connecting: { style: 'waiting', key: 'status.connecting' },
+    connected: { style: 'ready', key: 'status.ready' },
+    waiting: { style: 'waiting', key: 'status.waiting' },
+    failing: { style: 'error', key: 'status.failing' },
+    refused: { style: 'error', key: 'status.error.LOGIN_FAILED' },
+    closed: { style: 'waiting', key: 'status.closed' },
   },
 };
 
-/** How one half of the session looks in a node that needs it. */
-export function viewOfSession(state: SessionState, half: Half): View {
+/** The status of a node that needs this half of the session. */
+export function statusOfSession(state: SessionState, half: Half): Status {
   const { name, ...rest } = state[half];
-  const view: View = (VIEWS[half] as Record<string, View>)[name]!;
-  return { ...view, values: rest as TextValues };
+  const status: Status = (SESSION_STATUSES[half] as Record<string, Status>)[name]!;
+  return { ...status, values: rest as TextValues };
 }
 
-const LABEL_VIEWS: Record<LabelState['name'], View | undefined> = {
+const LABEL_STATUSES: Record<LabelState['name'], Status | undefined> = {
   ready: undefined,
-  waiting: { look: 'waiting', key: 'status.labels.waiting' },
-  stale: { look: 'waiting', key: 'status.labels.stale' },
+  waiting: { style: 'waiting', key: 'status.labels.waiting' },
+  stale: { style: 'waiting', key: 'status.labels.stale' },
 };
 
-/** What the label filter has to say; undefined when it does its work and the session's state may show. */
-export function viewOfLabels({ name, lost }: LabelState): View | undefined {
+/** The status of the label filter; undefined when it works, so that the session's is shown. */
+export function statusOfLabels({ name, lost }: LabelState): Status | undefined {
   return name === 'waiting' && lost > 0
-    ? { look: 'waiting', key: 'status.labels.lost', values: { lost } }
-    : LABEL_VIEWS[name];
+    ? { style: 'waiting', key: 'status.labels.lost', values: { lost } }
+    : LABEL_STATUSES[name];
 }
 
 /** A red ring with the short reason, or grey where the user has still to configure something. */
-export function viewOfError(error: unknown): View {
+export function statusOfError(error: unknown): Status {
   if (!(error instanceof ServiceError)) {
-    return { look: 'error', key: 'status.error.unexpected' };
+    return { style: 'error', key: 'status.error.unexpected' };
   }
   const { code, cause, text } = error;
   if (code === 'NOT_CONFIGURED') {
-    return { look: 'unconfigured', key: `status.unconfigured.${cause.part}` };
+    return { style: 'unconfigured', key: `status.unconfigured.${cause.part}` };
   }
-  return { look: 'error', key: `status.error.${code}`, values: { ...text.values, ...(cause as TextValues) } };
+  return {
+    style: 'error',
+    key: `status.error.${code}`,
+    values: { ...text.values, ...(cause as TextValues) },
+  };
 }
 
 const TEXT_INTERVAL_MS = 500;
-/** New colours that are shown at once in one interval; a stream of messages would make thousands. */
-const COLOURS_AT_ONCE = 4;
+/** Changes of colour that are sent at once within one interval; a stream of messages would make thousands. */
+const MAX_URGENT_CHANGES = 4;
 
 /**
  * The status line of one node. A new colour shows at once and a new text twice a second, the last one winning.
- * Colours that alternate faster than anybody can see are treated as a text. Idle means no timer.
+ * Colours that alternate faster are treated as texts. There is a timer only while something waits to be shown.
  */
 export class StatusLine {
   readonly #RED: NodeAPI;
@@ -93,7 +97,7 @@ export class StatusLine {
   #shown: NodeStatus = {};
   #shownAt = 0;
   #colours = 0;
-  #next: View | undefined;
+  #next: Status | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -102,7 +106,7 @@ export class StatusLine {
     this.#node = node;
   }
 
-  show(view: View): void {
+  show(status: Status): void {
     if (this.#closed) {
       return;
     }
@@ -111,11 +115,11 @@ export class StatusLine {
     if (elapsed >= TEXT_INTERVAL_MS) {
       this.#colours = 0;
     }
-    if (elapsed >= TEXT_INTERVAL_MS || this.#isUrgent(view)) {
-      this.#emit(view, now);
+    if (elapsed >= TEXT_INTERVAL_MS || this.#isUrgent(status)) {
+      this.#emit(status, now);
       return;
     }
-    this.#next = view;
+    this.#next = status;
     this.#timer ??= setTimeout(() => this.#emitNext(), TEXT_INTERVAL_MS - elapsed).unref();
   }
 
@@ -124,8 +128,8 @@ export class StatusLine {
     clearTimeout(this.#timer);
   }
 
-  #isUrgent(view: View): boolean {
-    return LOOKS[view.look].fill !== this.#shown.fill && ++this.#colours <= COLOURS_AT_ONCE;
+  #isUrgent(status: Status): boolean {
+    return STATUS_STYLES[status.style].fill !== this.#shown.fill && ++this.#colours <= MAX_URGENT_CHANGES;
   }
 
   #emitNext(): void {
@@ -135,16 +139,16 @@ export class StatusLine {
     }
   }
 
-  #emit(view: View, now: number): void {
+  #emit(status: Status, now: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#next = undefined;
-    const status = { ...LOOKS[view.look], text: translate(this.#RED, view.key, view.values) };
-    if (status.text === this.#shown.text && status.fill === this.#shown.fill) {
+    const shown = { ...STATUS_STYLES[status.style], text: translate(this.#RED, status.key, status.values) };
+    if (shown.text === this.#shown.text && shown.fill === this.#shown.fill) {
       return;
     }
-    this.#shown = status;
+    this.#shown = shown;
     this.#shownAt = now;
-    this.#node.status({ ...status });
+    this.#node.status({ ...shown });
   }
 }

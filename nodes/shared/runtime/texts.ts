@@ -1,4 +1,4 @@
-// Texts in the runtime's language: the strings that all nodes share travel in the catalogue of mt-service.
+// Texts in the runtime's language: the texts that all nodes share are in the catalogue of mt-service.
 import type { NodeAPI } from 'node-red';
 import { fillText, ServiceError, type TextValues } from '../../../src/index.ts';
 import english from '../locales/en-US.json' with { type: 'json' };
@@ -6,11 +6,11 @@ import english from '../locales/en-US.json' with { type: 'json' };
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
 
 /** Values are filled in here: Node-RED's own filling would also expand `$t(…)` inside what the network sent. */
-const AS_IT_IS = { skipInterpolation: true } as never;
+const NO_INTERPOLATION = { skipInterpolation: true } as never;
 
 /** A template of the catalogue, or undefined where the language files are not loaded (another install, a test). */
 function findTemplate(RED: NodeAPI, key: string): string | undefined {
-  const text: unknown = RED._(CATALOGUE + key, AS_IT_IS);
+  const text: unknown = RED._(CATALOGUE + key, NO_INTERPOLATION);
   return typeof text === 'string' && !text.endsWith(key) ? text : findEnglish(key);
 }
 
@@ -37,7 +37,7 @@ export function toFlowError(RED: NodeAPI, error: unknown): Error {
     }
     return error instanceof Error ? error : new Error(String(error));
   } catch {
-    // Code of a flow can throw what throws again when it is looked at.
+    // Code of a flow can throw what throws again when its properties are read.
     return new Error('an error that cannot be shown');
   }
 }
