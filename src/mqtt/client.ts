@@ -11,7 +11,7 @@ import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
 import type { MqttState } from './state.ts';
 
-/** A redeploy takes the last user away and brings it back a moment later: the connection is kept that long. */
+/** A redeploy takes the last user away and brings it back: the connection is kept until the flows run, and that long. */
 const IDLE_DISCONNECT_MS = 1_000;
 
 export interface MqttClientEvents {
@@ -227,7 +227,7 @@ export class MqttClient {
     }
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
-      if (this.#requests.idle) {
+      if (this.#requests.idle && !this.#inbound.isPaused) {
         void this.#disconnect();
       } else {
         this.#disconnectWhenIdle();

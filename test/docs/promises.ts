@@ -33,13 +33,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'has one connection for all of its nodes, and another one after a deploy that restarts it',
       'nodes/service': 'leaves the broker when it is closed',
     },
-    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *acknowledge* | 1 second after the last of them has gone, or with the service':
+    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *acknowledge* | 1 second after the last of them has gone, but not before the flows of a deploy run; or with the service':
       {
         'nodes/lifecycle': [
           'connects to the broker when … is deployed, and asks nothing over REST',
           'does not connect to the broker for nodes that only need REST, and logs in with the first call',
         ],
-        'mqtt/waits': 'are 1 second between the last user of the connection and its end',
+        'mqtt/waits': [
+          'are 1 second between the last user of the connection and its end',
+          'are for the last user of the connection until the flows of a deploy run, and not for ever',
+        ],
         'nodes/service': 'leaves the broker when it is closed',
       },
     'subscription to reports | when a *report in* node wants them | when no node wants them any more': {

@@ -106,6 +106,8 @@ describe('reports that come', () => {
       await reached(session, 'connected');
       session.pauseReports();
       leave();
+      // Another node of the deploy takes as long to close as Node-RED allows.
+      mock.timers.tick(15_000);
       upTo(300).forEach(publish);
       session.subscribe(ALL, collector);
       session.resumeReports();

@@ -210,6 +210,23 @@ describe('waits of the MQTT half', () => {
     await reached(session, 'idle');
   });
 
+  it('are for the last user of the connection until the flows of a deploy run, and not for ever', async () => {
+    const { broker } = bench;
+    const session = open();
+    const leave = session.attach();
+    await reached(session, 'connected');
+    session.pauseReports();
+    leave();
+    tick(15);
+    await turn();
+    assert.deepEqual([broker.packets('disconnect').length, session.state.mqtt.name], [0, 'connected']);
+    const goodbye = broker.next('disconnect');
+    session.resumeReports();
+    tick(1);
+    await goodbye;
+    await reached(session, 'idle');
+  });
+
   it('are 1.5 seconds for the goodbye to a broker that has stopped reading', async () => {
     const session = await connect();
     bench.broker.setReading(false);
