@@ -9,7 +9,7 @@ const MAX_BUFFERED = 1_000;
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 /** So many lost reports are told of together. */
 const NOTIFY_EVERY = 100;
-/** The first list of a node may be this old: what somebody has just labelled counts after the deploy. */
+/** After a list this old, a node asks for a newer one at once: what somebody has just labelled counts after the deploy. */
 const FIRST_MAX_AGE_MS = 5_000;
 /** How soon a failed refresh is tried again, at the latest. */
 const RETRY_MS = 30_000;
@@ -26,6 +26,8 @@ export interface LabelState {
 export interface LabelSource {
   /** Milliseconds since the list that was given last came. */
   readonly listAge: number;
+  /** MACs of the gateways that carry one of the labels in the last known list, however old; undefined without one. */
+  knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
   /** MACs of the gateways that carry one of the labels, from a list no older than `maxAge` milliseconds. */
   gatewaysWithLabels(
     labels: readonly string[],
@@ -42,6 +44,8 @@ export class LabelFilter implements ReportListener {
   readonly #notify: (state: LabelState) => void;
   readonly #stop = new AbortController();
   #allowed: ReadonlySet<string> | undefined;
+  /** A list came for this node; before that it may have the one that others have asked for. */
+  #hasAsked = false;
   readonly #replay: (messages: readonly Message[]) => void;
   readonly #isPaused: () => boolean;
   readonly #buffered = new Queue<Message>();
@@ -73,7 +77,9 @@ export class LabelFilter implements ReportListener {
   }
 
   open(): void {
-    this.#notify({ name: 'waiting', lost: 0 });
+    // A node that was deployed again in an outage, or while a large list is read, goes on with what is known.
+    this.#allowed = this.#source.knownGatewaysWithLabels(this.#labels);
+    this.#notify({ name: this.#allowed ? 'ready' : 'waiting', lost: 0 });
     void this.#update();
   }
 
@@ -138,6 +144,7 @@ export class LabelFilter implements ReportListener {
       if (listAge < this.#refreshMs) {
         wait = this.#refreshMs - listAge;
       }
+      this.#hasAsked = true;
       this.#allowed = allowed;
       this.#notify({ name: 'ready', lost: this.#lost });
       this.flush();
@@ -153,6 +160,6 @@ export class LabelFilter implements ReportListener {
   }
 
   #maxAge(): number {
-    return this.#allowed ? this.#refreshMs / 2 : Math.min(this.#refreshMs / 2, FIRST_MAX_AGE_MS);
+    return this.#hasAsked ? this.#refreshMs / 2 : Math.min(this.#refreshMs / 2, FIRST_MAX_AGE_MS);
   }
 }

@@ -103,8 +103,12 @@ export class DeviceDirectory {
     maxAge: number,
     signal?: AbortSignal,
   ): Promise<ReadonlySet<string>> {
-    const { macsByLabel } = await this.#listOfAge(Math.max(maxAge, MIN_AGE_MS), signal);
-    return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
+    return macsWithLabels(await this.#listOfAge(Math.max(maxAge, MIN_AGE_MS), signal), labels);
+  }
+
+  /** As `gatewaysWithLabels`, from the last known list; undefined when there is none. Asks nobody. */
+  knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined {
+    return this.#list && macsWithLabels(this.#list, labels);
   }
 
   /** Milliseconds since the last known list came; infinite when there is none, or a change has made it old. */
@@ -262,6 +266,10 @@ export class DeviceDirectory {
     }
     this.#warning = warning;
   }
+}
+
+function macsWithLabels({ macsByLabel }: DeviceIndex, labels: readonly string[]): ReadonlySet<string> {
+  return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
 }
 
 function mostShown(limit: number): number {

@@ -647,6 +647,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Nodes share one list, also when they were deployed at different times.': {
       'reports/label-refresh': 'is one for all nodes, also such as were deployed at different times',
     },
+    'A node that is deployed later, or again, begins with the last known list.': {
+      'reports/label-refresh':
+        'does not make a node forget the labels that others know, when it is deployed in the time …',
+      'reports/label-filter':
+        'pass by the last known list when their node is deployed while the service is away',
+    },
     'Until the first list is there, the newest 1 000 reports are held.': {
       'reports/label-filter': 'are held up to 1 000, and up to 16 MB',
     },

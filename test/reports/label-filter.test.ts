@@ -8,6 +8,7 @@ import { D, G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scr
 import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 
+const NO_LIST = { listAge: 0, knownGatewaysWithLabels: () => undefined };
 const LABELLED: ReportFilter = { ...ALL, labels: ['office'] };
 
 describe('reports of gateways with a label', () => {
@@ -89,6 +90,28 @@ describe('reports of gateways with a label', () => {
     }
     await broker.until(() => broker.packets('puback').length === 5);
     await other.until(({ reports }) => reports.length === 5);
+  });
+
+  it('pass by the last known list when their node is deployed while the service is away', async () => {
+    give();
+    const leave = session.subscribe(LABELLED, new Collector(), 'node');
+    await reached(session, 'connected');
+    await session.devices?.search('', 10);
+    await portal.stop();
+    session.devices?.invalidate();
+    session.pauseReports();
+    leave(true);
+    const collector = new Collector();
+    session.subscribe(LABELLED, collector, 'node');
+    session.resumeReports();
+    for (const gateway of [G2, G]) {
+      bench.broker.publish(reportTopic('heartbeat', gateway), heartbeat(1));
+    }
+    await collector.until(({ reports }) => reports.length > 0);
+    assert.deepEqual(
+      collector.reports.map(({ gateway }) => gateway),
+      [G],
+    );
   });
 
   it('that waited pass the filter of the node as it is now, and are decoded as it wants it', async () => {
@@ -184,7 +207,7 @@ describe('reports of gateways with a label', () => {
       (messages) => void waiting.push(...messages),
       ['office'],
       300_000,
-      { listAge: 0, gatewaysWithLabels: async () => new Set([G]) },
+      { ...NO_LIST, gatewaysWithLabels: async () => new Set([G]) },
       ({ name }) => void states.push(name),
     );
     const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
@@ -211,7 +234,7 @@ describe('reports of gateways with a label', () => {
         () => {},
         ['office'],
         300_000,
-        { listAge: 0, gatewaysWithLabels: () => new Promise(() => {}) },
+        { ...NO_LIST, gatewaysWithLabels: () => new Promise(() => {}) },
         (state) => void lost.push(state.lost),
       );
     const [many, large] = [create(), create()];
@@ -239,7 +262,7 @@ describe('reports of gateways with a label', () => {
         ['office'],
         300_000,
         {
-          listAge: 0,
+          ...NO_LIST,
           gatewaysWithLabels: (_labels, _maxAge, signal) =>
             new Promise((resolve, reject) => {
               asked = signal;

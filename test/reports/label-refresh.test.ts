@@ -25,6 +25,10 @@ class Lists {
       : this.now - (this.fetched.at(-1) ?? Number.NEGATIVE_INFINITY);
   }
 
+  knownGatewaysWithLabels(): ReadonlySet<string> | undefined {
+    return this.fetched.length > 0 ? this.gateways : undefined;
+  }
+
   async gatewaysWithLabels(_: readonly string[], maxAge: number): Promise<ReadonlySet<string>> {
     this.asked.push({ maxAge, at: this.now });
     if (this.error) {
@@ -85,6 +89,28 @@ describe('refresh of labels', () => {
     }
     assert.deepEqual(names(), ['waiting', 'ready', 'ready', 'ready', 'ready']);
   });
+
+  for (const [when, listAgain] of [
+    ['of an outage', () => Promise.reject(new ServiceError('NETWORK', 'timeout'))],
+    ['in which the list is read', () => new Promise<never>(() => {})],
+  ] as const) {
+    it(`does not make a node forget the labels that others know, when it is deployed in the time ${when}`, async () => {
+      open();
+      await pass(60_000);
+      lists.gatewaysWithLabels = listAgain;
+      states = [];
+      const collector = new Collector();
+      const gate = open(REFRESH, collector);
+      await pass(0);
+      gate.report(
+        { gateway: G, device: G2, kind: 'heartbeat', form: 'raw', time: '' },
+        reportTopic('heartbeat'),
+        Buffer.from('{}'),
+      );
+      assert.equal(collector.reports.length, 1);
+      assert.deepEqual(names(), when === 'of an outage' ? ['ready', 'stale'] : ['ready']);
+    });
+  }
 
   it('takes at first no list older than 5 seconds, and later one of half the time', async () => {
     open();
