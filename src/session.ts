@@ -132,7 +132,10 @@ export class Session {
     return this.#needSubscribers().add(filter, subscriber, owner);
   }
 
-  /** The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s. */
+  /**
+   * The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s.
+   * @throws ServiceError as `subscribe`; `NOT_CONNECTED` when the broker refuses the subscription and nothing was heard
+   */
   preview(filter: ReportFilter): readonly PreviewLine[] {
     return this.#needSubscribers().preview(filter);
   }

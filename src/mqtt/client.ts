@@ -191,6 +191,11 @@ export class MqttClient {
     this.#inbound.resume();
   }
 
+  /** Whether the broker has refused one of the filters that only previews need. */
+  isPreviewRefused(filter: string): boolean {
+    return this.#reports.isPreviewRefused(filter);
+  }
+
   get isPaused(): boolean {
     return this.#inbound.isPaused;
   }

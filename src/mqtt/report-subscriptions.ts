@@ -66,18 +66,21 @@ export class ReportSubscriptions {
   /** Asks the broker for the handler's present filters. @returns whether flows want something new */
   apply(): boolean {
     const { wanted, previewed } = this.#handler.filters();
-    const before = [...this.#wanted, ...this.#previewed];
+    const before = this.#wanted;
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));
     this.#wanted = filters;
     this.#previewed = new Set(previewed);
     this.#isSynced = false;
-    const isOld = (filter: string) => !this.#wanted.has(filter) && !this.#previewed.has(filter);
-    const { reportQos } = this.#settings;
-    // With a lower QoS a broker would send the flows' reports with that, or the copies in another order.
-    this.#subscriptions.change(this.#previewed, reportQos);
-    this.#subscriptions.change(this.#wanted, reportQos, before.filter(isOld));
+    const old = [...before].filter((filter) => !this.#wanted.has(filter));
+    // Previews with a lower QoS would make a broker send the flows' reports with that, or the copies in another order.
+    this.#subscriptions.change(this.#wanted, this.#settings.reportQos, old, this.#previewed);
     return isNew;
+  }
+
+  /** Whether the broker has refused a filter of `previewed`. */
+  isPreviewRefused(filter: string): boolean {
+    return this.#subscriptions.isPreviewRefused(filter);
   }
 
   /** A connection begins. @param isPresent whether the broker has kept a session of this client id */

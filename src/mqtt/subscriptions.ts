@@ -34,6 +34,13 @@ export class Subscriptions {
   readonly #events: SubscriptionEvents;
   readonly #wanted = new Map<string, Qos>();
   readonly #refused = new Set<string>();
+  /** For people who look; none of these is in `#wanted` too. */
+  #previewed = new Map<string, Qos>();
+  #refusedPreviews = new Set<string>();
+  /** Asked of the broker and not answered yet. */
+  #pendingPreviews: readonly string[] = [];
+  /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
+  readonly #renewed = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
   readonly #backoff: Backoff;
   #active = new Map<string, Qos>();
@@ -58,15 +65,36 @@ export class Subscriptions {
     this.#events = events;
   }
 
-  /** Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes. */
-  change(add: Iterable<string>, qos: Qos, remove: Iterable<string> = []): void {
+  /**
+   * Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes.
+   * @param previews replaces the filters that people look through. They come after all others, and one that is refused
+   *   is not told of: it is no trouble of those who want something, and may hold what they must not see.
+   */
+  change(
+    add: Iterable<string>,
+    qos: Qos,
+    remove: Iterable<string> = [],
+    previews?: ReadonlySet<string>,
+  ): void {
     for (const filter of add) {
+      if (!this.#wanted.has(filter) && this.#active.has(filter)) {
+        this.#renewed.add(filter);
+      }
       this.#wanted.set(filter, qos);
     }
     for (const filter of remove) {
       this.#unwant(filter);
     }
+    if (previews) {
+      this.#previewed = new Map([...previews].map((filter) => [filter, qos]));
+      this.#refusedPreviews = new Set([...this.#refusedPreviews].filter((filter) => previews.has(filter)));
+    }
     void this.#sync();
+  }
+
+  /** Whether the broker has refused what people look through, or has ended the connection because of it. */
+  isPreviewRefused(filter: string): boolean {
+    return this.#refusedPreviews.has(filter);
   }
 
   /**
@@ -74,7 +102,7 @@ export class Subscriptions {
    * @returns whether there is anything to take back; `synced` tells when it is done
    */
   unsubscribeStale(filters: string[]): boolean {
-    const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#wanted.has(filter));
+    const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#isAskedFor(filter));
     if (unused.length === 0) {
       return false;
     }
@@ -85,13 +113,13 @@ export class Subscriptions {
 
   /** True when the broker has granted the filter already. */
   isActive(filter: string): boolean {
-    return this.#active.has(filter);
+    return this.#active.has(filter) && !this.#renewed.has(filter);
   }
 
   /** Calls back once the broker has granted or refused this wanted filter; a loss in between keeps it waiting. */
   whenSettled(filter: string, settled: (refused: boolean) => void): void {
     const waiting = this.#waiting.get(filter);
-    if (this.#active.has(filter)) {
+    if (this.isActive(filter)) {
       settled(false);
     } else if (this.#refused.has(filter)) {
       settled(true);
@@ -119,12 +147,20 @@ export class Subscriptions {
   offline(): void {
     this.#transport = undefined;
     this.#refused.clear();
+    // There are brokers that refuse a subscription by ending the connection: these would end the next one, too.
+    this.#refusedPreviews = new Set(this.#pendingPreviews);
+    this.#pendingPreviews = [];
+    this.#renewed.clear();
     this.#isLimited = false;
     this.#stopRetry();
     if (this.#persistent) {
       this.#noteKept(this.#active.keys());
     }
     this.#active = new Map();
+  }
+
+  #isAskedFor(filter: string): boolean {
+    return this.#wanted.has(filter) || this.#previewed.has(filter);
   }
 
   /** A refused filter that nobody wants is nobody's trouble any more. */
@@ -184,25 +220,27 @@ export class Subscriptions {
 
   /** New filters before old ones go, so that a change of filters loses no report. False when nothing is left to do. */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
-    const missing = [...this.#wanted].filter(
-      ([filter, qos]) => this.#active.get(filter) !== qos && !this.#refused.has(filter),
-    );
+    const missing = this.#missingOf(this.#wanted, this.#refused);
     if (missing.length > 0) {
       await this.#inBatches(missing, (batch) => this.#subscribe(transport, batch));
       return true;
     }
     const held = new Set([...this.#active.keys(), ...(KEPT_BY_BROKER.get(this.#session) ?? [])]);
-    const stale = [...held].filter((filter) => !this.#wanted.has(filter));
-    if (stale.length === 0) {
-      return false;
+    const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
+    if (stale.length > 0) {
+      await this.#inBatches(stale, (batch) => this.#unsubscribe(transport, batch));
+      return true;
     }
-    await this.#inBatches(stale, async (batch) => {
-      await transport.unsubscribe(batch).catch(unlessNoResponse);
-      for (const filter of batch) {
-        this.#forget(filter);
-      }
-    });
-    return true;
+    const previews = this.#missingOf(this.#previewed, this.#refusedPreviews);
+    await this.#inBatches(previews, (batch) => this.#subscribePreviews(transport, batch));
+    return previews.length > 0;
+  }
+
+  #missingOf(filters: ReadonlyMap<string, Qos>, refused: ReadonlySet<string>): [string, Qos][] {
+    return [...filters].filter(
+      ([filter, qos]) =>
+        !refused.has(filter) && (this.#active.get(filter) !== qos || this.#renewed.has(filter)),
+    );
   }
 
   /** Stops early when something changes: then the rest may not be wanted any more. */
@@ -213,25 +251,55 @@ export class Subscriptions {
   }
 
   async #subscribe(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
-    const filters = Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos }]));
-    // A persistent session keeps what was granted, also when the connection breaks before this is known here.
-    if (this.#persistent) {
-      this.#noteKept(batch.map(([filter]) => filter));
-    }
-    let codes: number[];
-    try {
-      const granted = await transport.subscribe(filters);
-      codes = granted.map(({ qos }) => qos);
-    } catch (error) {
-      codes = codesOf(error, batch.length);
-    }
+    const codes = await this.#codesOf(transport, batch);
     if (transport !== this.#transport) {
       return;
     }
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
     this.#logOutcomes(outcomes);
-    for (const { filter, qos, code } of outcomes) {
-      this.#settle(filter, qos, code);
+    for (const outcome of outcomes) {
+      this.#settle(outcome);
+    }
+  }
+
+  /** Says nothing of what comes out: whoever looks asks, and what is not told cannot tell what a filter holds. */
+  async #subscribePreviews(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
+    this.#pendingPreviews = batch.map(([filter]) => filter);
+    const codes = await this.#codesOf(transport, batch);
+    if (transport !== this.#transport) {
+      return;
+    }
+    this.#pendingPreviews = [];
+    for (const [i, [filter, qos]] of batch.entries()) {
+      const code = codes[i] ?? qos;
+      if (this.#wanted.has(filter) || code < REFUSED) {
+        this.#settle({ filter, qos, code });
+      } else if (this.#previewed.has(filter)) {
+        this.#refusedPreviews.add(filter);
+      }
+    }
+  }
+
+  /** @throws what ended the connection */
+  async #codesOf(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<number[]> {
+    // A persistent session keeps what was granted, also when the connection breaks before this is known here.
+    if (this.#persistent) {
+      this.#noteKept(batch.map(([filter]) => filter));
+    }
+    try {
+      const granted = await transport.subscribe(
+        Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos }])),
+      );
+      return granted.map(({ qos }) => qos);
+    } catch (error) {
+      return codesOf(error, batch.length);
+    }
+  }
+
+  async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
+    await transport.unsubscribe(batch).catch(unlessNoResponse);
+    for (const filter of batch) {
+      this.#forget(filter);
     }
   }
 
@@ -254,10 +322,11 @@ export class Subscriptions {
     }
   }
 
-  #settle(filter: string, qos: Qos, code: number): void {
+  #settle({ filter, qos, code }: Outcome): void {
     const refused = code >= REFUSED;
     if (!refused) {
       this.#active.set(filter, qos);
+      this.#renewed.delete(filter);
     } else if (this.#wanted.has(filter)) {
       this.#refused.add(filter);
       this.#isLimited = true;
@@ -287,6 +356,7 @@ export class Subscriptions {
 
   #forget(filter: string): void {
     this.#active.delete(filter);
+    this.#renewed.delete(filter);
     KEPT_BY_BROKER.get(this.#session)?.delete(filter);
   }
 }

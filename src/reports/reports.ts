@@ -94,6 +94,9 @@ export class Reports {
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
   #expectedBefore: TopicFilterParts[] = [];
+  /** What flows and what only previews asked for last. */
+  #wanted = new TopicFilterIndex([]);
+  #previewed: readonly TopicFilterParts[] = [];
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
   #isSettled = false;
   /** Retained reports may come for the filters of flows until then, in milliseconds of `performance.now()`. */
@@ -155,10 +158,22 @@ export class Reports {
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.
     const previews = this.#isShared ? [] : mergeTopicFilters(others, true);
     this.#expect(wants, previews);
+    this.#wanted = wanted;
+    this.#previewed = previews;
     return {
       wanted: wants.map(this.#topics.reportFilter),
       previewed: previews.map(this.#topics.reportFilter),
     };
+  }
+
+  /**
+   * Whether something that is asked for a preview is refused.
+   * @param isRefused whether the broker has refused a filter
+   */
+  isPreviewRefused({ topicFilters }: CompiledCriteria, isRefused: (filter: string) => boolean): boolean {
+    const refused = this.#previewed.filter((parts) => isRefused(this.#topics.reportFilter(parts)));
+    const index = new TopicFilterIndex(refused);
+    return refused.length > 0 && topicFilters.some((parts) => index.covers(parts));
   }
 
   /** The connection is a new one. */
@@ -226,8 +241,10 @@ export class Reports {
   #expect(wants: readonly TopicFilterParts[], previews: readonly TopicFilterParts[]): void {
     const before = new TopicFilterIndex(this.#expected);
     const all = [...wants, ...previews];
-    if (wants.some((want) => !before.has(want))) {
+    // What only a preview had is subscribed again for flows, which then get what the broker has retained.
+    if (wants.some((want) => !this.#wanted.has(want))) {
       this.#retainedUntil = Number.POSITIVE_INFINITY;
+      this.#isSettled = false;
     }
     if (all.length === this.#expected.length && all.every((want) => before.has(want))) {
       return;

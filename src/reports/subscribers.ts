@@ -1,4 +1,5 @@
 // Subscribers of reports as nodes see them: criteria, labels, duplicates and previews together, kept over a deploy.
+import { ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { Duplicates } from './duplicates.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
@@ -31,6 +32,8 @@ export interface ReportBroker {
   updateFilters(): void;
   /** While flows are replaced, nobody would receive what is replayed: `resumed` follows. */
   readonly isPaused: boolean;
+  /** Whether the broker has refused a filter that only previews need. */
+  isPreviewRefused(filter: string): boolean;
 }
 
 interface Options {
@@ -71,9 +74,23 @@ export class Subscribers {
     return this.#add(filter, subscriber, { owner });
   }
 
-  /** See `Session.preview`. */
+  /**
+   * See `Session.preview`.
+   * @throws ServiceError `NOT_CONNECTED` when nothing was heard and the broker refuses the subscription
+   */
   preview(filter: ReportFilter): readonly PreviewLine[] {
-    return this.#previews.poll(filter);
+    const lines = this.#previews.poll(filter);
+    if (lines.length === 0 && this.#isPreviewRefused(filter)) {
+      // Neither filter nor broker: whoever looks need not know what their variables were filled with.
+      throw new ServiceError('NOT_CONNECTED', 'refusedPreview');
+    }
+    return lines;
+  }
+
+  #isPreviewRefused(filter: ReportFilter): boolean {
+    const criteria = compileCriteria(filter, this.#catalogue);
+    const isRefused = (topicFilter: string) => this.#broker.isPreviewRefused(topicFilter);
+    return criteria !== undefined && this.#reports.isPreviewRefused(criteria, isRefused);
   }
 
   /** The flows run. What is replayed before that would reach nodes whose receivers do not exist yet. */

@@ -124,6 +124,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'leaves the subscriptions of flows as they are, and asks for more beside them',
         ],
       },
+    'What the broker refuses for the panel is told there and nowhere else; it is asked for again after the panel was closed for 15 seconds.':
+      {
+        'reports/copies': [
+          'is told that the broker refuses its subscription, and nobody else is',
+          'does not cut the connection again and again at a broker that refuses by ending it',
+        ],
+        'reports/preview': 'ends when nobody has looked for 15 seconds, and begins anew',
+        'nodes/lifecycle':
+          'tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses',
+      },
+    'A flow that wants later what the panel has asked for gets the retained reports.': {
+      'reports/copies': 'leaves the retained reports to a flow that wants the same thing later',
+    },
     'When nothing is to do, no timer of this package runs but the keep-alive of the connection, and the refresh of labels where a *report in* node uses them.':
       {
         'mqtt/idle': 'has no timer but the keep-alive, and two until the time of the last request is over',

@@ -167,6 +167,36 @@ describeNodes('a service', (start) => {
     assert.equal(flow.inbox('errors').all.length, 1);
   });
 
+  it('tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses', async () => {
+    process.env.MT_PRIVATE = 'hunter2';
+    broker.options.refuses = () => true;
+    const logged: string[] = [];
+    const flow = await start(flowAround(service(), READ), { credentials });
+    await flow.statuses('read').next(({ text }) => text === 'connected');
+    for (const level of ['log', 'warn', 'error'] as const) {
+      flow.node<ServiceNode>('svc')[level] = (text: unknown) => void logged.push(String(text));
+    }
+    const settings = { identifiers: ['${MT_PRIVATE}'], kinds: ['event'] };
+    let words = '';
+    const refused = broker.next('subscribe', ({ subscriptions }) =>
+      JSON.stringify(subscriptions).includes('hunter2'),
+    );
+    await flow.post('/mt-service/svc/preview', settings);
+    await refused;
+    while (!words.includes('NOT_CONNECTED')) {
+      words = JSON.stringify((await flow.post('/mt-service/svc/preview', settings)).body);
+    }
+    const told = JSON.stringify([
+      words,
+      logged,
+      flow.statuses('read').all,
+      flow.inbox('errors').all.map(({ error }) => error),
+    ]);
+    assert.doesNotMatch(told, /hunter2|not subscribed/);
+    assert.deepEqual(flow.inbox('errors').all, []);
+    delete process.env.MT_PRIVATE;
+  });
+
   it('closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent', async () => {
     const nodes = [READ, WRITE, ACK, ...REST_NODES];
     const flow = await start(flowAround(service({ maxInFlight: 1 }), ...nodes), { credentials });

@@ -1,5 +1,7 @@
 // Filters that overlap: each node gets each report once, however the broker sees it, and no more than is wanted comes.
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { RecentActivity } from '../../src/network/recent-activity.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
@@ -7,8 +9,9 @@ import { createTopics } from '../../src/protocol/topics.ts';
 import { Copies } from '../../src/reports/copies.ts';
 import { compileCriteria } from '../../src/reports/report-filter.ts';
 import { Reports } from '../../src/reports/reports.ts';
+import { Session } from '../../src/session.ts';
 import { G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
-import { ALL, Collector, reached } from '../session.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 
 const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -190,6 +193,76 @@ describe('the preview of an open panel', () => {
     reports.filters();
     reports.settled();
     assert.deepEqual(retained('rssi').sort(), ['another flow', 'flow']);
+  });
+
+  const refusal = (session: Session): string => {
+    try {
+      session.preview(ALL);
+      return '';
+    } catch (error) {
+      const { code, message } = error as ServiceError;
+      assert.doesNotMatch(message, /mt.gateway|127/);
+      return code;
+    }
+  };
+
+  it('is told that the broker refuses its subscription, and nobody else is', async () => {
+    const { broker } = bench;
+    const [warnings, states]: [string[], Set<string>] = [[], new Set()];
+    broker.options.refuses = (filter) => filter === EVERYTHING;
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    const session = new Session({ mqtt: mqttSettings(broker.url, { clientId }) }, log);
+    try {
+      const collector = new Collector();
+      session.subscribe({ ...ALL, gateways: [G] }, collector);
+      await reached(session, 'connected');
+      session.onState(({ mqtt }) => void states.add(mqtt.name));
+      assert.equal(refusal(session), '');
+      while (refusal(session) !== 'NOT_CONNECTED') {
+        await turn();
+      }
+      // What flows receive is shown all the same.
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await collector.until(({ reports }) => reports.length === 1);
+      assert.equal(session.preview(ALL).length, 1);
+      assert.deepEqual([[...states], warnings], [['connected'], []]);
+      // A flow that wants the same thing is told.
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'limited');
+    } finally {
+      await session.close();
+    }
+  });
+
+  it('does not cut the connection again and again at a broker that refuses by ending it', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter === EVERYTHING;
+    broker.options.refusesBy = 'close';
+    const session = bench.open({ clientId });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G] }, collector);
+    await reached(session, 'connected');
+    session.preview(ALL);
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    session.preview(ALL);
+    broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.equal(broker.connections.filter(({ clientId: id }) => id === clientId).length, 2);
+  });
+
+  it('leaves the retained reports to a flow that wants the same thing later', async () => {
+    const { broker } = bench;
+    broker.publish(reportTopic('heartbeat'), heartbeat(1), { retain: true });
+    const session = bench.open({ clientId });
+    session.preview(ALL);
+    await broker.until(() => session.preview(ALL).length === 1);
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(collector.reports[0]?.retained, true);
   });
 
   it('asks for nothing that flows get anyway', async () => {
