@@ -28,7 +28,7 @@ const MAX_TEST_MS = 9_500;
 
 /**
  * @param body `{id, …properties, credentials}` as it is typed in the panel
- * @returns both verdicts within 10 s; never rejects but for a body that is no object
+ * @returns both results within 10 s; never rejects but for a body that is no object
  */
 export async function testConnection(RED: NodeAPI, body: unknown): Promise<TestResults> {
   const { id, credentials: entered } = pickKnown(body, { id: '', credentials: {} });
@@ -47,39 +47,37 @@ export async function testConnection(RED: NodeAPI, body: unknown): Promise<TestR
     check(only);
     return createSettings(RED, node.id, only, secrets);
   };
+  const forRest = withStored('password', credentials, deployed, (before) => isSameRest(config, before));
+  const forMqtt = withStored('mqttPassword', credentials, deployed, (before) => isSameMqtt(config, before));
   const [rest, mqtt] = await Promise.all([
-    testHalf(RED, 'rest', restSecret(config, credentials, deployed), create({ brokerUrl: '' })),
-    testHalf(RED, 'mqtt', mqttSecret(config, credentials, deployed), create({ authUrl: '', baseUrl: '' })),
+    testHalf(RED, 'rest', forRest, create({ brokerUrl: '' })),
+    testHalf(RED, 'mqtt', forMqtt, create({ authUrl: '', baseUrl: '' })),
   ]);
   return { rest, mqtt };
 }
 
 /** The credentials with the stored password in its place; undefined when it must be entered again. */
-function restSecret(
-  config: ServiceConfig,
+function withStored(
+  password: 'password' | 'mqttPassword',
   credentials: ServiceCredentials,
   deployed: Deployed | undefined,
+  isSameAddress: (before: ServiceConfig) => boolean,
 ): ServiceCredentials | undefined {
-  if (credentials.password !== UNCHANGED_PASSWORD) {
+  if (credentials[password] !== UNCHANGED_PASSWORD) {
     return credentials;
   }
-  const isSame = (['authUrl', 'baseUrl'] as const).every(
-    (key) => trimAddress(config[key]) === trimAddress(deployed?.config[key] ?? ''),
-  );
-  return isSame && deployed ? { ...credentials, password: deployed.credentials.password } : undefined;
+  return deployed && isSameAddress(deployed.config)
+    ? { ...credentials, [password]: deployed.credentials[password] }
+    : undefined;
 }
 
-function mqttSecret(
-  config: ServiceConfig,
-  credentials: ServiceCredentials,
-  deployed: Deployed | undefined,
-): ServiceCredentials | undefined {
-  if (credentials.mqttPassword !== UNCHANGED_PASSWORD) {
-    return credentials;
-  }
-  const known = new Set(readBrokers(deployed?.config.brokerUrl ?? ''));
-  const isSame = readBrokers(config.brokerUrl).every((url) => known.has(url));
-  return isSame && deployed ? { ...credentials, mqttPassword: deployed.credentials.mqttPassword } : undefined;
+const isSameRest = (config: ServiceConfig, before: ServiceConfig): boolean =>
+  (['authUrl', 'baseUrl'] as const).every((key) => trimAddress(config[key]) === trimAddress(before[key]));
+
+/** One that is deployed may be left out, but none added. */
+function isSameMqtt(config: ServiceConfig, before: ServiceConfig): boolean {
+  const known = new Set(readBrokers(before.brokerUrl));
+  return readBrokers(config.brokerUrl).every((url) => known.has(url));
 }
 
 function trimAddress(url: string): string {
