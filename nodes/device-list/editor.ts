@@ -1,4 +1,5 @@
 // The mt-device-list panel: which devices are listed, and how they leave the node.
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -32,21 +33,11 @@ RED.nodes.registerType('mt-device-list', {
     query: { value: '{}', validate: typed('query') },
     queryType: { value: 'json' },
   } satisfies Defaults<DeviceListConfig>,
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  inputLabels(this: EditorNode) {
-    return this._('port.input');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return this.name || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return this.name ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {

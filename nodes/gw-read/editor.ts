@@ -1,4 +1,5 @@
 // The mt-gw-read panel: what is read of which device; the identifier says what will come.
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
@@ -36,21 +37,11 @@ RED.nodes.registerType('mt-gw-read', {
     decode: { value: true },
   } satisfies Defaults<GwReadConfig>,
   credentials: { key: { type: 'password' } },
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  inputLabels(this: EditorNode) {
-    return this._('port.input');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return this.name || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return this.name ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
   oneditprepare(this: EditorNode) {
     showSaved(this);
     requestFields(this);

@@ -1,5 +1,6 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
 import { FIXED_TYPES } from '../shared/defaults.ts';
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
@@ -42,21 +43,11 @@ RED.nodes.registerType('mt-gw-write', {
     decode: { value: true },
   } satisfies Defaults<GwWriteConfig>,
   credentials: { key: { type: 'password' } },
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  inputLabels(this: EditorNode) {
-    return this._('port.input');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return this.name || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return this.name ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
   oneditprepare(this: EditorNode) {
     showSaved(this);
     requestFields(this);

@@ -1,4 +1,5 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -22,21 +23,11 @@ RED.nodes.registerType('mt-label', {
     device: { value: 'device', validate: typed('device', device) },
     deviceType: { value: 'msg' },
   } satisfies Defaults<LabelConfig>,
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  inputLabels(this: EditorNode) {
-    return this._('port.input');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return this.name || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return this.name ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {

@@ -1,10 +1,13 @@
 // The mt-rename panel: which device gets which name.
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, NODE_INPUT } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
 import { device, typed } from '../shared/editor/validate.ts';
 import { type RenameConfig, readCaption } from './config.ts';
+
+const givenName = (node: EditorNode): unknown => readCaption(node).title;
 
 RED.nodes.registerType('mt-rename', {
   category: 'mt gateway',
@@ -21,21 +24,11 @@ RED.nodes.registerType('mt-rename', {
     name: { value: 'payload', validate: checkName },
     nameType: { value: 'msg' },
   } satisfies Defaults<RenameConfig>,
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  inputLabels(this: EditorNode) {
-    return this._('port.input');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return readCaption(this).title || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return readCaption(this).title ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe, givenName),
+  labelStyle: captionStyle(givenName),
   oneditprepare(this: EditorNode) {
     const shown = readCaption(this);
     showSaved(this, NODE_INPUT, shown);

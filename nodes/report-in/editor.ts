@@ -1,5 +1,6 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -56,18 +57,10 @@ RED.nodes.registerType('mt-report-in', {
     duplicates: { value: 'keep' },
     duplicateWindow: { value: 10, validate: wholeNumber({ min: 1 }) },
   } satisfies Defaults<ReportInConfig>,
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return this.name || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return this.name ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
   oneditprepare(this: EditorNode) {
     showSaved(this);
     openPanel(this);

@@ -1,4 +1,5 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
+import { caption } from '../shared/editor/captions.ts';
 import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -46,9 +47,7 @@ RED.nodes.registerType('mt-service', {
     mqttUsername: { type: 'text' },
     mqttPassword: { type: 'password' },
   },
-  label(this: EditorNode) {
-    return this.name || address(this) || this._('palette');
-  },
+  label: caption((node) => address(node) || node._('palette')),
   oneditprepare(this: EditorNode) {
     showSaved(this, CONFIG_INPUT);
     $('#mt-gateway-service-tabs').attr('data-mt-service', this.id);

@@ -1,5 +1,6 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
 import { FORMS } from '../../src/protocol/reports/index.ts';
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, foldable, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -32,21 +33,11 @@ RED.nodes.registerType('mt-timestamped-ack', {
     wait: { value: true },
     timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
   } satisfies Defaults<TimestampedAckConfig>,
-  paletteLabel(this: EditorNode) {
-    return this._('palette');
-  },
-  inputLabels(this: EditorNode) {
-    return this._('port.input');
-  },
-  outputLabels(this: EditorNode) {
-    return this._('port.output');
-  },
-  label(this: EditorNode) {
-    return this.name || describe(this);
-  },
-  labelStyle(this: EditorNode) {
-    return this.name ? 'node_label_italic' : '';
-  },
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {

@@ -69,7 +69,7 @@ describe('the texts of the editor and the runtime', () => {
         for (const [, key] of code.matchAll(/\btext\('([\w.-]+)'/g)) {
           assert.ok(shared.has(`editor.${key}`), `${file}: ${key}`);
         }
-        for (const [, key] of code.matchAll(/\._\('([\w.-]+)'/g)) {
+        for (const [, key] of code.matchAll(/(?:\._|\bownText)\('([\w.-]+)'/g)) {
           assert.ok(own.has(key as string), `${file}: ${key}`);
         }
       }

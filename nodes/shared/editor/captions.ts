@@ -1,0 +1,22 @@
+// What the editor calls a node: in the palette, at its ports and in the workspace.
+import type { EditorNode } from './red.ts';
+
+/** A text of the node's own catalogue. */
+export const ownText = (key: string) =>
+  function (this: EditorNode): string {
+    return this._(key);
+  };
+
+const nameOf = (node: EditorNode): unknown => node.name;
+
+/** The name that the user gave a node; else what it does with its settings. */
+export const caption = (describe: (node: EditorNode) => string, givenName = nameOf) =>
+  function (this: EditorNode): unknown {
+    return givenName(this) || describe(this);
+  };
+
+/** A given name is in italics, as in the nodes of Node-RED itself. */
+export const captionStyle = (givenName = nameOf) =>
+  function (this: EditorNode): string {
+    return givenName(this) ? 'node_label_italic' : '';
+  };
