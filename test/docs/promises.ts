@@ -271,6 +271,20 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/losses': 'while Node-RED is stopped are …, …',
       'nodes/service-properties': 'persistent keeps reports while the flow is away, with protocolVersion …',
     },
+    "Nodes that name the service by a variable or a subflow's property go over to the new connection when the flows have started.":
+      {
+        'nodes/lifecycle': [
+          'is followed by nodes that name it by a variable, when it alone is deployed again',
+          "is followed by nodes that name it by a subflow's property, when it alone is deployed again",
+        ],
+      },
+    'A message that arrives in between ends with `CLOSED`.': {
+      'nodes/lifecycle': 'ends with CLOSED what arrives between its end and its successor',
+    },
+    'A service that names its TLS settings by a variable does the same when these are changed.': {
+      'nodes/service-properties':
+        'tls follows the node that a variable names, wherever that stands in the flow, and also when it alone is deployed',
+    },
     'Every node closes within 2 seconds.': {
       'nodes/lifecycle':
         'closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent',

@@ -1,4 +1,5 @@
 // What docs/lifecycle.md says of services and deploys, in a real Node-RED: connections, starts, refusals and closing.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -10,7 +11,7 @@ import { json, startServer, type TestServer } from '../rest/server.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { reached } from '../session.ts';
 import { flowAround } from './box-flow.ts';
-import { describeNodes } from './flow.ts';
+import { describeNodes, type Flow } from './flow.ts';
 
 const IN = { id: 'in', type: 'mt-report-in' };
 const READ = { id: 'read', type: 'mt-gw-read', identifier: '8001', identifierType: 'str' };
@@ -87,6 +88,108 @@ describeNodes('a service', (start) => {
     await flow.deploy(flowAround(service(), ...nodes), 'full', credentials);
     await broker.until(() => broker.connections.length === 2);
     await broker.until(() => broker.openConnections.length === 1);
+  });
+
+  const ALL = [{ ...IN, wires: [['reports']] }, READ, WRITE, ACK, ...REST_NODES];
+
+  /** Node-RED takes the credentials of nodes that are gone out of the object itself. */
+  const secrets = () => structuredClone(credentials);
+
+  /** Every node works with the service as it is now. */
+  async function assertAllWork(flow: Flow, idOf: (id: string) => string): Promise<void> {
+    for (const { id } of [IN, READ, WRITE, ACK]) {
+      await flow.statuses(idOf(id)).next(({ text }) => text === 'connected');
+    }
+    for (const { id } of [READ, WRITE, ACK]) {
+      const published = broker.next('publish');
+      flow.send(idOf(id), { ...MESSAGES[id] });
+      await published;
+    }
+    for (const { id } of REST_NODES) {
+      flow.send(idOf(id), { ...MESSAGES[id] });
+      await flow.next('out');
+    }
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    assert.equal((await flow.next('reports')).kind, 'heartbeat');
+    assert.deepEqual(
+      flow.inbox('errors').all.filter(({ error }) => error?.code !== 'CLOSED'),
+      [],
+    );
+  }
+
+  it('is followed by nodes that name it by a variable, when it alone is deployed again', async () => {
+    process.env.MT_SERVICE = 'svc';
+    const nodes = ALL.map((node) => ({ ...node, service: '${MT_SERVICE}' }));
+    const flowOf = (more: object) => [
+      ...flowAround(service(more), ...nodes),
+      { id: 'reports', z: 'f', type: 'helper' },
+    ];
+    try {
+      const flow = await start(flowOf({}), { credentials: secrets() });
+      await assertAllWork(flow, (id) => id);
+      await flow.deploy(flowOf({ name: 'renamed' }), 'nodes', secrets());
+      await assertAllWork(flow, (id) => id);
+      assert.deepEqual([broker.connections.length, broker.openConnections.length], [2, 1]);
+      assert.equal(flow.inbox('reports').all.length, 2);
+      const users = Object.keys(flow.node<ServiceNode>('svc').users);
+      assert.deepEqual(users.sort(), nodes.map(({ id }) => id).sort());
+      await flow.deploy(flowAround({ ...service(), id: 'other' }, ...nodes), 'nodes', {});
+      flow.send('rename', { ...MESSAGES.rename });
+      const { error } = await flow.next('errors', (caught) => caught.error?.code !== 'CLOSED');
+      assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'service' }]);
+    } finally {
+      delete process.env.MT_SERVICE;
+    }
+  });
+
+  it("is followed by nodes that name it by a subflow's property, when it alone is deployed again", async () => {
+    const inside = { z: 's', x: 1, y: 1, service: '${SERVICE}' };
+    const flowOf = (more: object) => [
+      ...flowAround(service(more), {
+        id: 'instance',
+        type: 'subflow:s',
+        env: [{ name: 'SERVICE', type: 'mt-service', value: 'svc' }],
+        wires: [['out'], ['reports']],
+      }),
+      { id: 'reports', z: 'f', type: 'helper' },
+      {
+        id: 's',
+        type: 'subflow',
+        name: 's',
+        in: [{ wires: [{ id: 'label' }] }],
+        out: [{ wires: [{ id: 'label', port: 0 }] }, { wires: [{ id: 'in', port: 0 }] }],
+        env: [{ name: 'SERVICE', type: 'mt-service', value: '' }],
+      },
+      { ...inside, id: 'label', type: 'mt-label', wires: [[]] },
+      { ...inside, ...IN, wires: [[]] },
+    ];
+    const flow = await start(flowOf({}), { credentials: secrets() });
+    for (const name of ['first', 'second']) {
+      await flow.deploy(flowOf({ name }), 'nodes', secrets());
+      await reached(flow.node<ServiceNode>('svc').session!, 'connected');
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      assert.equal((await flow.next('reports')).kind, 'heartbeat');
+      flow.send('instance', { payload: name });
+      assert.deepEqual((await flow.next('out')).payload, { label: name });
+    }
+  });
+
+  it('ends with CLOSED what arrives between its end and its successor', async () => {
+    process.env.MT_SERVICE = 'svc';
+    const flowOf = (more: object) =>
+      flowAround(service(more), { id: 'label', type: 'mt-label', service: '${MT_SERVICE}' });
+    let sendLate = (): void => {};
+    const learn = ({ events }: NodeAPI) => void events.once('flows:stopped', () => sendLate());
+    try {
+      const flow = await start(flowOf({}), { credentials: secrets(), nodes: [learn] });
+      sendLate = () => flow.send('label', { payload: 'late' });
+      await flow.deploy(flowOf({ name: 'renamed' }), 'nodes', secrets());
+      assert.equal((await flow.next('errors')).error?.code, 'CLOSED');
+      flow.send('label', { payload: 'later' });
+      assert.deepEqual((await flow.next('out')).payload, { label: 'later' });
+    } finally {
+      delete process.env.MT_SERVICE;
+    }
   });
 
   it('forgets with its end what reports have shown', async () => {

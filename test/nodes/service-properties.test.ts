@@ -1,4 +1,5 @@
 // Every property of mt-service, each by what would be missing if it had no effect.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -153,6 +154,34 @@ describeNodes('the property of mt-service', (start) => {
       }
       listener.close();
       await new Promise<void>((resolve) => aedes.close(resolve));
+      await rest.stop();
+    }
+  });
+
+  it('tls follows the node that a variable names, wherever that stands in the flow, and also when it alone is deployed', async function () {
+    requirePrograms(this, 'openssl');
+    const { ca, server } = await makeCertificates();
+    const rest = await startServer((_, response) => json(response, {}), server);
+    box = await startService({ rest: false, mqtt: false });
+    process.env.MT_TLS = 'trust';
+    const addresses = { authUrl: rest.url, baseUrl: rest.url, brokerUrl: '', httpRetries: 0 };
+    const flowWith = (verifyservercert: boolean) => [
+      ...flowAround(serviceNode(box, { ...addresses, tls: '${MT_TLS}' }), LABEL),
+      { id: 'trust', type: 'tls-config', verifyservercert, servername: 'elsewhere' },
+    ];
+    const credentials = { svc: { username: 'a', password: 'b' }, trust: { cadata: ca } };
+    try {
+      const flow = await start(flowWith(true), { credentials, nodes: [tlsConfig] });
+      flow.send('label', { payload: 'not trusted' });
+      assert.equal((await flow.next('errors')).error?.code, 'NETWORK');
+      await flow.deploy(flowWith(false), 'nodes', credentials);
+      await flow.statuses('label').next(({ text }) => text === 'stopped');
+      await flow.statuses('label').next(({ text }) => text === 'ready');
+      flow.send('label', { payload: 'trusted' });
+      assert.deepEqual((await flow.next('out')).payload, { label: 'trusted' });
+      assert.equal(flow.inbox('errors').all.length, 1);
+    } finally {
+      delete process.env.MT_TLS;
       await rest.stop();
     }
   });

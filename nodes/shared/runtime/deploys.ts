@@ -4,8 +4,12 @@ import type { NodeAPI } from 'node-red';
 /** `flows:stopping` comes before the first node closes, `flows:started` when the last one runs. */
 type DeployEvent = 'flows:stopping' | 'flows:started';
 
+/** Who hears first that flows run: nodes look for their service when it is there, and reports go on when nodes are. */
+const STAGES = ['services', 'nodes', 'flows'] as const;
+type Stage = (typeof STAGES)[number];
+
 interface Listener {
-  calls: Set<() => void>;
+  calls: Map<() => void, Stage>;
   callAll: () => void;
 }
 
@@ -20,8 +24,8 @@ export function onStopping(RED: NodeAPI, call: () => void): () => void {
 }
 
 /** Calls back after every start and deploy. @returns stops it */
-export function onStarted(RED: NodeAPI, call: () => void): () => void {
-  return listen(RED, 'flows:started', call);
+export function onStarted(RED: NodeAPI, call: () => void, stage: Stage = 'flows'): () => void {
+  return listen(RED, 'flows:started', call, stage);
 }
 
 /** Calls back once, after the current deploy. @returns cancels it */
@@ -34,12 +38,17 @@ export function onceStarted(RED: NodeAPI, call: () => void): () => void {
 }
 
 /** One listener serves all nodes, because Node-RED's emitter warns of a leak after ten; it goes with the last of them. */
-function listen({ events }: NodeAPI, event: DeployEvent, call: () => void): () => void {
+function listen(
+  { events }: NodeAPI,
+  event: DeployEvent,
+  call: () => void,
+  stage: Stage = 'flows',
+): () => void {
   const { calls, callAll } = listeners[event].get(events) ?? createListener(events, event);
   if (calls.size === 0) {
     events.on(event, callAll);
   }
-  calls.add(call);
+  calls.set(call, stage);
   return () => {
     if (calls.delete(call) && calls.size === 0) {
       events.removeListener(event, callAll);
@@ -48,10 +57,14 @@ function listen({ events }: NodeAPI, event: DeployEvent, call: () => void): () =
 }
 
 function createListener(events: NodeAPI['events'], event: DeployEvent): Listener {
-  const calls = new Set<() => void>();
+  const calls: Listener['calls'] = new Map();
   const callAll = () => {
-    for (const call of [...calls]) {
-      call();
+    for (const stage of STAGES) {
+      for (const [call, own] of [...calls]) {
+        if (own === stage && calls.has(call)) {
+          call();
+        }
+      }
     }
   };
   const listener = { calls, callAll };

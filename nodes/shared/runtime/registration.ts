@@ -7,7 +7,8 @@ import { onceStarted } from './deploys.ts';
 import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
-import { findService, type ServiceNode } from './services.ts';
+import { type Opened, ServiceUser } from './service-user.ts';
+import type { ServiceNode } from './services.ts';
 import { type Status, StatusLine, statusOfError, statusOfSession } from './status.ts';
 import { toFlowError } from './texts.ts';
 
@@ -19,7 +20,7 @@ export interface NodeContext<Config, Credentials> {
   /** @throws ServiceError `INVALID_INPUT` where it names an environment variable that brings nothing */
   credential(this: void, name: keyof Credentials & string): string | undefined;
   session: Session;
-  /** Aborted when the node closes. */
+  /** Aborted when the node closes, or goes over to another session. */
   signal: AbortSignal;
   /** Prepares typed fields for reading; see `createFields`. */
   fields<Name extends string>(
@@ -67,8 +68,10 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
     } else {
       inputs.showService(statusOfError(context.problem));
     }
-    context.node.on('input', (msg, send, done) => void inputs.handle(msg, send, done));
-    return () => inputs.close();
+    return {
+      handle: (msg, send, done) => inputs.handle(msg, send, done),
+      close: () => inputs.close(),
+    };
   });
 }
 
@@ -95,16 +98,16 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
         throw context.problem;
       }
       const stop = definition.start(context as NodeContext<Config, Credentials>);
-      return async (removed) => stop(removed);
+      return { close: async (removed) => stop(removed) };
     } catch (error) {
       const problem = toFlowError(RED, error);
       context.show(statusOfError(problem));
       if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
         context.node.warn(problem.message);
       } else {
-        context.onClose(onceStarted(RED, () => context.node.error(problem, {})));
+        context.onceStarted(() => context.node.error(problem, {}));
       }
-      return async () => {};
+      return { close: async () => {} };
     }
   });
 }
@@ -114,60 +117,86 @@ interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Cred
   /** Why there is no session. */
   problem: Error | undefined;
   onClose(disposer: () => void): void;
+  /** Calls back when all nodes are there, which they may be already. */
+  onceStarted(call: () => void): void;
 }
 
-type CloseHandler = (removed: boolean) => Promise<void>;
+interface OpenedNode extends Opened {
+  /** Undefined for a node without input. */
+  handle?: Inputs['handle'];
+}
+
+type OpenNode<Config, Credentials> = (context: BaseContext<Config, Credentials>) => OpenedNode;
 
 function register<Config extends NodeConfig, Credentials extends object>(
   RED: NodeAPI,
   type: string,
   definition: NodeDefinition<Config, Credentials>,
-  openNode: (context: BaseContext<Config, Credentials>) => CloseHandler,
+  openNode: OpenNode<Config, Credentials>,
 ): void {
   function FlowNode(this: Node<Credentials>, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     const node = this as unknown as Node;
     const filled = fillEnv(RED, node, saved, () => savedNode(RED, saved));
     const config = definition.upgrade(filled.values);
-    const service = findService(RED, config.service);
     const statusLine = new StatusLine(RED, node);
-    const abort = new AbortController();
-    setMaxListeners(0, abort.signal);
-    const disposers: (() => void)[] = [];
-    const problem = findProblem(service, () => {
-      checkFilled(config, filled);
-      definition.check?.(config);
-    });
-    if (service) {
-      service.users[node.id] = node;
-    }
-    const close = openNode({
+    const constant = {
       RED,
       node,
       config,
       credential: createCredentials(RED, node, saved),
-      session: problem ? undefined : service?.session,
-      problem,
-      signal: abort.signal,
       fields: (names, options) => createFields(RED, node, config as never, filled, names, options),
-      show: (status) => statusLine.show(status),
       fail: (error, msg) => node.error(toFlowError(RED, error), msg),
-      onClose: (disposer) => void disposers.push(disposer),
+    } satisfies Partial<BaseContext<Config, Credentials>>;
+    const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {
+      const problem = findProblem(service, () => {
+        checkFilled(config, filled);
+        definition.check?.(config);
+      });
+      const session = problem ? undefined : service?.session;
+      return openWith({ ...constant, session, problem }, statusLine, isRunning, openNode);
     });
+    if (user.opened.handle) {
+      node.on('input', (msg, send, done) => void user.opened.handle?.(msg, send, done));
+    }
     // Node-RED counts the declared parameters of this listener.
     node.on('close', (removed: boolean, done: () => void) => {
       statusLine.close();
+      user.close(removed).then(done, done);
+    });
+  }
+  RED.nodes.registerType(type, FlowNode, { credentials: definition.credentials });
+}
+
+type OfOneSession = 'signal' | 'show' | 'onClose' | 'onceStarted';
+
+/** Opens a node with one session; what it shows, waits for and listens to ends with that. */
+function openWith<Config, Credentials>(
+  constant: Omit<BaseContext<Config, Credentials>, OfOneSession>,
+  statusLine: StatusLine,
+  isRunning: boolean,
+  openNode: OpenNode<Config, Credentials>,
+): OpenedNode {
+  const abort = new AbortController();
+  setMaxListeners(0, abort.signal);
+  const disposers: (() => void)[] = [];
+  const opened = openNode({
+    ...constant,
+    signal: abort.signal,
+    show: (status) => abort.signal.aborted || statusLine.show(status),
+    onClose: (disposer) => void disposers.push(disposer),
+    onceStarted: (call) => (isRunning ? call() : void disposers.push(onceStarted(constant.RED, call))),
+  });
+  return {
+    ...opened,
+    close(removed) {
       abort.abort();
       for (const dispose of disposers) {
         dispose();
       }
-      if (service?.users[node.id] === node) {
-        delete service.users[node.id];
-      }
-      close(removed).then(done, done);
-    });
-  }
-  RED.nodes.registerType(type, FlowNode, { credentials: definition.credentials });
+      return opened.close(removed);
+    },
+  };
 }
 
 /** Why a node cannot work: what is wrong with its service comes before what is wrong with its own settings. */

@@ -9,6 +9,8 @@ export interface ServiceNode extends Node {
   problem?: Error;
   /** A plain object, because Node-RED hands this node's errors to the flows of the nodes in it. */
   users: Record<string, Node>;
+  /** Called when it has another session, or none, without having been deployed. */
+  followers: Set<() => void>;
 }
 
 /** The deployed service, or undefined when it is missing, disabled or something else. */

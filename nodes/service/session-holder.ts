@@ -1,0 +1,147 @@
+// The session of one mt-service: made of its settings, and made anew when the tls-config node in them is another one.
+import type { Node, NodeAPI } from 'node-red';
+import { type Logger, ServiceError, Session, type SessionState, type Settings } from '../../src/index.ts';
+import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
+import type { ServiceNode } from '../shared/runtime/services.ts';
+import { toFlowError } from '../shared/runtime/texts.ts';
+
+/**
+ * Node-RED restarts a service together with its tls-config node, and makes them in this order, where the service has
+ * that one's id in its property. Where a variable names it, that is done here.
+ */
+export class SessionHolder {
+  readonly #RED: NodeAPI;
+  readonly #node: ServiceNode;
+  readonly #tls: string;
+  readonly #createSettings: () => Settings;
+  readonly #ignoreDeploys: readonly (() => void)[];
+  #isRunning = false;
+  #usedTls: Node | null = null;
+  #disposers: (() => void)[] = [];
+  /** The old session is ending. */
+  #change: Promise<void> | undefined;
+  #isClosed = false;
+
+  /**
+   * Sets `session` or `problem` of the node, now and whenever they change.
+   * @param tls the id of the tls-config node; empty for none
+   */
+  constructor(RED: NodeAPI, node: ServiceNode, tls: string, createSettings: () => Settings) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#tls = tls;
+    this.#createSettings = createSettings;
+    this.#open();
+    this.#ignoreDeploys = [
+      onStopping(RED, () => {
+        this.#isRunning = false;
+      }),
+      onStarted(RED, () => this.#look(), 'services'),
+    ];
+    this.#disposers.push(onceStarted(RED, () => this.#tellProblem()));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const ignore of this.#ignoreDeploys) {
+      ignore();
+    }
+    this.#dispose();
+    await Promise.all([this.#change, this.#node.session?.close()]);
+  }
+
+  #open(): void {
+    const [RED, node] = [this.#RED, this.#node];
+    this.#usedTls = this.#findTls();
+    try {
+      node.problem = undefined;
+      node.session = new Session(this.#createSettings(), loggerOf(node));
+      this.#disposers = connect(RED, node, node.session);
+    } catch (error) {
+      node.session = undefined;
+      node.problem = toFlowError(RED, error);
+    }
+  }
+
+  #findTls(): Node | null {
+    return this.#tls === '' ? null : this.#RED.nodes.getNode(this.#tls);
+  }
+
+  #look(): void {
+    this.#isRunning = true;
+    if (this.#change || this.#findTls() === this.#usedTls) {
+      return;
+    }
+    const { session } = this.#node;
+    this.#dispose();
+    if (session) {
+      // The new one has the same client id, so it comes when the old one has gone.
+      this.#change = session.close().then(() => {
+        this.#change = undefined;
+        this.#openAnew();
+        if (this.#isRunning) {
+          this.#node.session?.resumeReports();
+        }
+      });
+    } else {
+      this.#openAnew();
+    }
+  }
+
+  #openAnew(): void {
+    if (this.#isClosed) {
+      return;
+    }
+    this.#open();
+    for (const follow of [...this.#node.followers]) {
+      follow();
+    }
+    this.#tellProblem();
+  }
+
+  #tellProblem(): void {
+    const { problem } = this.#node;
+    if (problem) {
+      this.#node.error(problem, {});
+    }
+  }
+
+  #dispose(): void {
+    for (const dispose of this.#disposers.splice(0)) {
+      dispose();
+    }
+  }
+}
+
+/** Reports wait while nodes are replaced, receivers or those after them, and after a start until all flows run. */
+function connect(RED: NodeAPI, node: ServiceNode, session: Session): (() => void)[] {
+  session.pauseReports();
+  return [
+    onStopping(RED, () => session.pauseReports()),
+    onStarted(RED, () => session.resumeReports()),
+    session.onState(createWatcher(RED, node)),
+  ];
+}
+
+/** A refusal by the broker belongs to no message, so the config node reports it to the Catch nodes, once per refusal. */
+function createWatcher(RED: NodeAPI, node: ServiceNode): (state: SessionState) => void {
+  let before = '';
+  return ({ mqtt }) => {
+    const isRefusal = mqtt.name === 'refused' || mqtt.name === 'limited';
+    if (isRefusal && mqtt.name !== before) {
+      const { broker, reason } = mqtt;
+      const error = new ServiceError('NOT_CONNECTED', mqtt.name, { broker }, { broker, reason });
+      node.error(toFlowError(RED, error), {});
+    }
+    // Trying again in between is not another refusal.
+    before = isRefusal || mqtt.name === 'connected' ? mqtt.name : before;
+  };
+}
+
+function loggerOf(node: ServiceNode): Logger {
+  return {
+    info: (text) => node.log(text),
+    warn: (text) => node.warn(text),
+    trace: (text) => node.trace(text),
+  };
+}
