@@ -100,7 +100,7 @@ function templateOf(RED: NodeAPI, msg: NodeMessageInFlow): NodeMessageInFlow {
     const { payload: _payload, complete: _complete, ...template } = msg;
     return RED.util.cloneMessage(template) as NodeMessageInFlow;
   } catch {
-    // The message is not shown: it may hold a key.
+    // The message is not shown: it may contain a key.
     throw invalidInput('msg', undefined, 'notCopied');
   }
 }

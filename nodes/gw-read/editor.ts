@@ -1,4 +1,4 @@
-// The mt-gw-read panel: what is read of which device; the identifier says what will come.
+// The mt-gw-read panel: what is read of which device; under the identifier is what the catalogue knows of it.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';

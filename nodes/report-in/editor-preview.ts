@@ -26,7 +26,7 @@ export function startPreview(
   node: EditorNode,
   lists: () => Record<string, unknown>,
 ): () => void {
-  // A report that two gateways heard is told apart by them; the column stays, so that the table does not jump.
+  // Copies of a report differ in the gateway that heard it. The column stays once it is shown, so that the table does not jump.
   let gateways = new Set<string>();
   let newestRefresh = 0;
   let timer: number | undefined;
@@ -41,7 +41,7 @@ export function startPreview(
     }
   };
   runOnChange(['service'], () => {
-    // A new set, because the answer of the service before may still be on its way.
+    // A new set, because the response of the service before may still come.
     gateways = new Set();
     void refresh();
   });
@@ -62,14 +62,14 @@ async function preview(
   }
   const settings = { ...currentSettings(node), ...lists, node: node.id, z: node.z, limit: MAX_ROWS };
   try {
-    const answer: unknown = await $.ajax({
+    const response: unknown = await $.ajax({
       url: `mt-service/${encodeURIComponent(service)}/preview`,
       method: 'POST',
       contentType: 'application/json',
       data: JSON.stringify(settings),
       timeout: 10_000,
     });
-    const rows = Array.isArray(answer) ? (answer as PreviewRow[]) : [];
+    const rows = Array.isArray(response) ? (response as PreviewRow[]) : [];
     for (const { gateway } of rows) {
       gateways.add(gateway ?? '');
     }

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
-import { answerQuery, readLimit } from '../shared/runtime/admin.ts';
+import { handleQuery, readLimit } from '../shared/runtime/admin.ts';
 import { checkFilled, fillEnv } from '../shared/runtime/env.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { DEFAULTS, upgrade } from './config.ts';
@@ -17,7 +17,7 @@ type PanelProperties = Record<string, unknown>;
 /** Adds the endpoint that an open panel asks, with its properties and with `node` and `z`, where the node stands. */
 export function registerPreview(RED: NodeAPI): void {
   const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
-  RED.httpAdmin.post('/mt-service/:id/preview', mayRead, answerQuery(RED, preview));
+  RED.httpAdmin.post('/mt-service/:id/preview', mayRead, handleQuery(RED, preview));
 }
 
 /**
@@ -29,13 +29,13 @@ function preview(session: Session, { body }: Request, service: ServiceNode, RED:
   const known = pickKnown(typed, DEFAULTS);
   const filled = fillEnv(RED, environmentOf(service, typed), known, () => known);
   const config = upgrade(filled.values);
-  refuseLongLists(config);
-  const lines = withoutValues(typed, () => {
+  checkListLengths(config);
+  const entries = hideValues(typed, () => {
     checkFilled(config, filled);
     return session.preview(filterOf(config));
   });
-  return lines
-    .slice(Math.max(0, lines.length - readLimit(typed.limit)))
+  return entries
+    .slice(Math.max(0, entries.length - readLimit(typed.limit)))
     .reverse()
     .map(({ report }) => ({
       ...report,
@@ -44,8 +44,8 @@ function preview(session: Session, { body }: Request, service: ServiceNode, RED:
     }));
 }
 
-/** Somebody who may only read cannot make the service remember filters of any size. */
-function refuseLongLists(config: object): void {
+/** Bounds what a user who may only read can make the service remember. @throws ServiceError `INVALID_INPUT` */
+function checkListLengths(config: object): void {
   for (const [property, value] of Object.entries(config)) {
     if (Array.isArray(value) && value.length > MAX_ENTRIES) {
       throw invalidInput(property, value.length, 'tooMany', { limit: MAX_ENTRIES });
@@ -65,9 +65,9 @@ function environmentOf(service: ServiceNode, { node: id, z }: PanelProperties): 
 }
 
 /**
- * Whoever may see reports need not know the environment of the server: an error shows the variable, not what it holds.
+ * A user who may only read does not see the server's environment: an error shows the variable, not its value.
  */
-function withoutValues<T>(typed: PanelProperties, run: () => T): T {
+function hideValues<T>(typed: PanelProperties, run: () => T): T {
   try {
     return run();
   } catch (error) {

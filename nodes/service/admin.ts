@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
-import { answerQuery, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
+import { handleQuery, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
 import { testConnection } from './connection-test.ts';
 
 /** Adds the endpoints of the contract to the admin API; their addresses are relative to `httpAdminRoot`. */
@@ -10,9 +10,9 @@ export function registerAdmin(RED: NodeAPI): void {
   const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
   const mayWrite = RED.auth.needsPermission('mt-service.write') as RequestHandler;
   const { httpAdmin } = RED;
-  httpAdmin.get('/mt-service/:id/devices', mayRead, answerQuery(RED, listDevices));
-  httpAdmin.get('/mt-service/:id/labels', mayRead, answerQuery(RED, listLabels));
-  httpAdmin.get('/mt-service/:id/seen', mayRead, answerQuery(RED, listSeen));
+  httpAdmin.get('/mt-service/:id/devices', mayRead, handleQuery(RED, listDevices));
+  httpAdmin.get('/mt-service/:id/labels', mayRead, handleQuery(RED, listLabels));
+  httpAdmin.get('/mt-service/:id/seen', mayRead, handleQuery(RED, listSeen));
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
     testConnection(RED, req.body).then(
       (result) => res.json(result),

@@ -34,14 +34,14 @@ function show(lines: readonly JQuery[]): void {
 
 async function test(node: EditorNode): Promise<JQuery[]> {
   try {
-    const answer: unknown = await $.ajax({
+    const response: unknown = await $.ajax({
       url: 'mt-service/test',
       method: 'POST',
       contentType: 'application/json',
       data: JSON.stringify(typedValues(node)),
       timeout: TIMEOUT_MS,
     });
-    const { rest, mqtt } = (answer ?? {}) as { rest?: TestResult; mqtt?: TestResult };
+    const { rest, mqtt } = (response ?? {}) as { rest?: TestResult; mqtt?: TestResult };
     const halves = [resultLine(node, 'rest', rest), resultLine(node, 'mqtt', mqtt)].filter(
       (half) => half !== undefined,
     );

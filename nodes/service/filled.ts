@@ -53,19 +53,19 @@ export function fillService(
     credentials: asTexts(secrets.values),
     check(used = config) {
       for (const [property, text] of filled.unset) {
-        if (property in config && property !== 'name' && matters(property as Property, used)) {
+        if (property in config && property !== 'name' && isUsed(property as Property, used)) {
           throw invalidInput(property, text, 'nothing');
         }
       }
       for (const [property, value] of Object.entries(config)) {
         // An empty text has a meaning, and is none of the choices, which are numbers here.
-        if (typeof value !== 'string' && property !== 'version' && matters(property as Property, used)) {
+        if (typeof value !== 'string' && property !== 'version' && isUsed(property as Property, used)) {
           checkGiven(property, value, filled);
         }
       }
       for (const property of secrets.unset.keys()) {
         // The value is not shown: what looks like a variable may be a part of the secret.
-        if (matters(property as Property, used)) {
+        if (isUsed(property as Property, used)) {
           throw invalidInput(property, undefined, 'nothingSecret');
         }
       }
@@ -77,7 +77,7 @@ export function fillService(
 const asTexts = (values: Record<string, unknown>): ServiceCredentials =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, asText(value ?? '')]));
 
-function matters(property: Property, config: ServiceConfig): boolean {
+function isUsed(property: Property, config: ServiceConfig): boolean {
   const has = (name: (typeof ADDRESS_PROPERTIES)[number]) => /[^\s,]/.test(config[name]);
   const [rest, mqtt] = [has('authUrl') || has('baseUrl'), has('brokerUrl')];
   return COMMON_PROPERTIES.has(property) ? rest || mqtt : REST_PROPERTIES.has(property) ? rest : mqtt;

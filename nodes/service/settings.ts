@@ -88,7 +88,7 @@ function createMqtt(
     clientId: readClientId(config.clientId) || createClientId(RED, id),
     ...{ protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix },
     ...{ reportQos, requestQos, requestTimeout, maxQueue },
-    // None at a time would mean that nothing is ever sent.
+    // With 0 nothing would ever be sent.
     maxInFlight: Math.max(1, Math.trunc(config.maxInFlight)),
     ...{ ackOperation, ackDecodedOperation, ackPayload: readTemplate(config.ackTemplate) },
     tls,

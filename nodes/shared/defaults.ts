@@ -106,7 +106,7 @@ export function readFlag<T>(value: unknown, fallback: T): boolean | T {
   return value === 'false' || value === 0 || value === '0' ? false : fallback;
 }
 
-/** What stands between the entries of a list that is saved as a text. */
+/** Separates the entries of a list that is saved as a text. */
 export const LIST_SEPARATOR = /[,\n]/;
 
 /** A list is an array, or a text with one entry per comma or line, as an environment variable has it. */

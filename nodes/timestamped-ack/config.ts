@@ -5,7 +5,7 @@ export interface TimestampedAckConfig
   extends NodeConfig,
     TypedField<'gateway' | 'device' | 'identifier' | 'form' | 'time'> {
   name: string;
-  /** True: the message goes on when the answer has come; false: when the broker has the acknowledgement. */
+  /** True: the message goes on when the response has come; false: when the broker has the acknowledgement. */
   wait: boolean;
   timeout: Timeout;
 }

@@ -101,7 +101,7 @@ export const sharedGroup = (value: unknown): Verdict =>
 /** A MAC address or a REST id made of one. */
 export const mac = (value: string): Verdict => (parseMac(value) ? true : text('problem.mac'));
 
-/** Any REST id: the service says what its ids look like. */
+/** Any REST id: their form is the service's choice. */
 export const device = (value: string): Verdict =>
   value === '.' || value === '..' || hasControlCharacter(value) ? text('problem.device') : true;
 

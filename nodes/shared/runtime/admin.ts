@@ -1,4 +1,4 @@
-// What the editor asks of a deployed service: how a question finds its service, and how it is answered or refused.
+// Queries of the editor about a deployed service: how one finds its service, and how its result or its error is sent.
 import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { ServiceError, type Session } from '../../../src/index.ts';
@@ -12,8 +12,8 @@ const DEFAULT_ROWS = 50;
 
 type Query = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) => unknown;
 
-/** Answers with JSON: 404 while the service is not deployed, 502 with the reason when it cannot answer. */
-export function answerQuery(RED: NodeAPI, query: Query): RequestHandler {
+/** Responds with JSON: 404 while the service is not deployed, 400 or 502 with the error when the query fails. */
+export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
   return async (req, res) => {
     const service = findForEditor(RED, String(req.params.id));
     try {
@@ -22,16 +22,16 @@ export function answerQuery(RED: NodeAPI, query: Query): RequestHandler {
       } else if (service.session) {
         res.json(await query(service.session, req, service, RED));
       } else {
-        sendError(RED, res, withoutVariable(RED, service, service.problem));
+        sendError(RED, res, hideVariable(RED, service, service.problem));
       }
     } catch (error) {
-      sendError(RED, res, service ? withoutVariable(RED, service, error) : error);
+      sendError(RED, res, service ? hideVariable(RED, service, error) : error);
     }
   };
 }
 
-/** Whoever may read need not know the environment of the server: of what a variable brought only the property shows. */
-function withoutVariable(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
+/** A user who may only read does not see the server's environment: of a value from a variable only the property is shown. */
+function hideVariable(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'INVALID_INPUT') {
     return error;
   }
@@ -43,7 +43,7 @@ function withoutVariable(RED: NodeAPI, service: ServiceNode, error: unknown): un
   return new ServiceError(error.code, key.slice(error.code.length + 1), { field }, { ...values, value: '…' });
 }
 
-/** Answers with the error's code and its text in the runtime's language. */
+/** Responds with the error's code and its text in the runtime's language. */
 export function sendError(RED: NodeAPI, res: Response, error: unknown): void {
   const { message, code } = toFlowError(RED, error) as Error & { code?: unknown };
   res.status(code === 'INVALID_INPUT' ? 400 : 502).json({ code, message });

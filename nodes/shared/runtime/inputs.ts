@@ -132,7 +132,7 @@ function sendChecked(msg: NodeMessage, send: Send): void {
   try {
     send(msg);
   } catch {
-    // The message is not shown: it may hold a key.
+    // The message is not shown: it may contain a key.
     throw invalidInput('msg', undefined, 'notCopied');
   }
 }

@@ -22,7 +22,7 @@ interface RequestHandlerOptions<Name extends string> extends FieldOptions<Name> 
   /** The typed fields that the operation takes. */
   names: readonly Name[];
   /** What the message gets besides the response and where it came from. */
-  outputOf?(answer: RequestResult): object;
+  outputOf?(result: RequestResult): object;
 }
 
 /** Sends a request for every message, and the message on with the response. */
@@ -38,9 +38,9 @@ export function createRequestHandler<Name extends string>(
     const given = read(msg);
     const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
     const input = { ...values, form, key: readKey(msg, () => credential('key')) };
-    const answer = await session.request(operation, input, options);
-    const { response, gateway, device, identifier } = answer;
+    const result = await session.request(operation, input, options);
+    const { response, gateway, device, identifier } = result;
     const named = identifier === undefined ? undefined : { identifier };
-    send(updateMessage(RED, msg, { ...outputOf?.(answer), response, gateway, device, ...named }));
+    send(updateMessage(RED, msg, { ...outputOf?.(result), response, gateway, device, ...named }));
   };
 }
