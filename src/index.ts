@@ -11,6 +11,15 @@ export {
 } from './errors.ts';
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
+export {
+  BROKER_PROFILE_NAMES,
+  type BrokerLimits,
+  type BrokerProfileName,
+  brokerLimits,
+  findProfileProblem,
+  PROFILED_SETTINGS,
+  type ProfiledSetting,
+} from './protocol/broker-profiles.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';

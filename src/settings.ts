@@ -1,5 +1,6 @@
 // What a session is made of: checked, complete settings; secrets included, so never logged.
 import type { ConnectionOptions } from 'node:tls';
+import type { BrokerLimits } from './protocol/broker-profiles.ts';
 
 /** The part of TLS options that Node-RED's tls-config node gives. */
 export type TlsSettings = Pick<
@@ -42,6 +43,8 @@ export interface MqttSettings {
   requestTimeout: number;
   maxInFlight: number;
   maxQueue: number;
+  /** What the broker allows as far as it is known before it is connected. */
+  limits: BrokerLimits;
   ackOperation: string;
   ackDecodedOperation: string;
   /** What an acknowledgement carries besides `id`: strings of the form `{{name}}` are replaced by the sample's field. */

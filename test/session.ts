@@ -1,6 +1,7 @@
 // A session for tests: fast timeouts, everything that it reports collected, and events to wait for.
 import { EventEmitter, once } from 'node:events';
 import { SILENT } from '../src/log.ts';
+import { brokerLimits } from '../src/protocol/broker-profiles.ts';
 import type { Report } from '../src/protocol/reports/index.ts';
 import { type ReportFilter, Session, type SessionState, type Subscriber } from '../src/session.ts';
 import type { MqttSettings } from '../src/settings.ts';
@@ -35,6 +36,7 @@ export function mqttSettings(url: string, changes: Partial<MqttSettings> = {}): 
     requestTimeout: 2_000,
     maxInFlight: 8,
     maxQueue: 1_000,
+    limits: brokerLimits('any', { maxSubscriptions: 0, maxUnacknowledged: 0 }),
     ackOperation: 'ack',
     ackDecodedOperation: 'ack-decoded',
     ackPayload: { time: '{{time}}' },

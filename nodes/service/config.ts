@@ -1,4 +1,5 @@
 // What an mt-service config node saves: the addresses of both halves of the service and how to talk to them.
+import { BROKER_PROFILE_NAMES, type BrokerProfileName } from '../../src/protocol/broker-profiles.ts';
 import { asText, hasEnv, readConfig } from '../shared/defaults.ts';
 
 export interface ServiceConfig {
@@ -10,6 +11,7 @@ export interface ServiceConfig {
   brokerUrl: string;
   /** Id of a core tls-config node. */
   tls: string;
+  brokerProfile: BrokerProfileName;
   clientId: string;
   protocolVersion: 4 | 5;
   /** Seconds. */
@@ -25,6 +27,10 @@ export interface ServiceConfig {
   requestTimeout: number;
   maxInFlight: number;
   maxQueue: number;
+  /** Topic filters at the broker; 0: what the profile or the broker says. */
+  maxSubscriptions: number;
+  /** Publishes without an acknowledgement; 0: what the profile or the broker says. */
+  maxUnacknowledged: number;
   /** Milliseconds. */
   httpTimeout: number;
   httpRetries: number;
@@ -60,6 +66,7 @@ export const DEFAULTS: ServiceConfig = {
   baseUrl: '',
   brokerUrl: '',
   tls: '',
+  brokerProfile: 'any',
   clientId: '',
   protocolVersion: 4,
   keepalive: 60,
@@ -72,6 +79,8 @@ export const DEFAULTS: ServiceConfig = {
   requestTimeout: 30_000,
   maxInFlight: 8,
   maxQueue: 1_000,
+  maxSubscriptions: 0,
+  maxUnacknowledged: 0,
   httpTimeout: 15_000,
   httpRetries: 3,
   authHeader: 'Authorization',
@@ -95,6 +104,7 @@ const NEVER_EMPTY = [
 /** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): ServiceConfig {
   const config = readConfig(old, DEFAULTS, {
+    brokerProfile: BROKER_PROFILE_NAMES,
     protocolVersion: [4, 5],
     reportQos: [0, 1, 2],
     requestQos: [0, 1, 2],

@@ -5,6 +5,7 @@ import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor/validate.ts';
 import type { ServiceConfig } from './config.ts';
+import { allowed, prepareProfile } from './editor-profile.ts';
 import { prepareTest } from './editor-test.ts';
 
 const TABS = ['rest', 'mqtt', 'advanced'];
@@ -20,18 +21,21 @@ RED.nodes.registerType('mt-service', {
     baseUrl: { value: '', validate: half('authUrl') },
     brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true, 'mqtt') },
     tls: { value: '', type: 'tls-config', required: false },
-    clientId: { value: '' },
-    protocolVersion: { value: 4 },
-    keepalive: { value: 60, validate: wholeNumber({ min: 0, max: 65_535 }) },
+    brokerProfile: { value: 'any' },
+    clientId: { value: '', validate: allowed('clientId') },
+    protocolVersion: { value: 4, validate: allowed('protocolVersion') },
+    keepalive: { value: 60, validate: allowed('keepalive', wholeNumber({ min: 0, max: 65_535 })) },
     persistent: { value: false },
     sessionExpiry: { value: 86_400, validate: wholeNumber({ min: 0, max: 4_294_967_295 }) },
-    sharedGroup: { value: '', validate: sharedGroup },
-    topicPrefix: { value: '', validate: topicPart },
-    reportQos: { value: 1 },
-    requestQos: { value: 1 },
+    sharedGroup: { value: '', validate: allowed('sharedGroup', sharedGroup) },
+    topicPrefix: { value: '', validate: allowed('topicPrefix', topicPart) },
+    reportQos: { value: 1, validate: allowed('reportQos') },
+    requestQos: { value: 1, validate: allowed('requestQos') },
     requestTimeout: { value: 30_000, validate: wholeNumber({ min: 1 }) },
     maxInFlight: { value: 8, validate: wholeNumber({ min: 1 }) },
     maxQueue: { value: 1_000, validate: wholeNumber({ min: 0 }) },
+    maxSubscriptions: { value: 0, validate: wholeNumber({ min: 0 }) },
+    maxUnacknowledged: { value: 0, validate: wholeNumber({ min: 0 }) },
     httpTimeout: { value: 15_000, validate: wholeNumber({ min: 1 }) },
     httpRetries: { value: 3, validate: wholeNumber({ min: 0 }) },
     authHeader: { value: 'Authorization' },
@@ -55,6 +59,7 @@ RED.nodes.registerType('mt-service', {
     runOnChange(['persistent', 'protocolVersion'], showSessionExpiry, CONFIG_INPUT);
     prepareTest(this);
     explainProblems(this, CONFIG_INPUT);
+    prepareProfile(this);
     explainTogether('authUrl', 'baseUrl');
     rememberShown(this, CONFIG_INPUT);
   },

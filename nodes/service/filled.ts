@@ -58,8 +58,9 @@ export function fillService(
         }
       }
       for (const [property, value] of Object.entries(config)) {
-        // An empty text has a meaning, and is none of the choices, which are numbers here.
-        if (typeof value !== 'string' && property !== 'version' && isUsed(property as Property, used)) {
+        // Of the texts only one is a choice; an empty one has a meaning elsewhere.
+        const isChecked = typeof value !== 'string' || property === 'brokerProfile';
+        if (isChecked && property !== 'version' && isUsed(property as Property, used)) {
           checkGiven(property, value, filled);
         }
       }

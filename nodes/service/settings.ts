@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Node, NodeAPI } from 'node-red';
 import {
+  brokerLimits,
+  findProfileProblem,
   fitsTopic,
   hasControlCharacter,
   hasLogin,
   invalidInput,
   type MqttSettings,
+  PROFILED_SETTINGS,
   type RestSettings,
   type Settings,
   showAddress,
@@ -81,6 +84,7 @@ function createMqtt(
   brokers.forEach(checkBroker);
   checkTopicParts(config);
   checkLengths(config, credentials);
+  checkProfile(config);
   return {
     brokers,
     username: credentials.mqttUsername || undefined,
@@ -90,6 +94,7 @@ function createMqtt(
     ...{ reportQos, requestQos, requestTimeout, maxQueue },
     // With 0 nothing would ever be sent.
     maxInFlight: Math.max(1, Math.trunc(config.maxInFlight)),
+    limits: brokerLimits(config.brokerProfile, config),
     ...{ ackOperation, ackDecodedOperation, ackPayload: readTemplate(config.ackTemplate) },
     tls,
   };
@@ -139,6 +144,16 @@ function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig)
   }
   if (keepalive < 0 || keepalive > MAX_KEEPALIVE_S) {
     throw invalidInput('keepalive', keepalive, 'outOfRange', { min: 0, max: MAX_KEEPALIVE_S });
+  }
+}
+
+/** What the broker of the profile would refuse, or take and do nothing with. */
+function checkProfile(config: ServiceConfig): void {
+  for (const setting of PROFILED_SETTINGS) {
+    const found = findProfileProblem(config.brokerProfile, setting, config[setting]);
+    if (found) {
+      throw invalidInput(setting, config[setting], found.reason, found.values);
+    }
   }
 }
 

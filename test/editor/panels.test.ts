@@ -378,6 +378,30 @@ describe('the panels in the editor', function () {
     await page.locator('#mt-gateway-problem-sharedGroup', { hasText: 'must not contain' }).waitFor();
   });
 
+  it('says at the field what the chosen type of broker forbids, and what is to be known about it', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
+    const problem = (name: string) => page.locator(`#mt-gateway-problem-${name}`);
+    await page.fill('#node-config-input-sharedGroup', 'site');
+    await page.selectOption('#node-config-input-brokerProfile', 'nats');
+    await problem('sharedGroup').filter({ hasText: 'NATS has no shared subscriptions' }).waitFor();
+    await page.locator('.mt-gateway-hint', { hasText: '30 s' }).waitFor();
+    await page.selectOption('#node-config-input-brokerProfile', 'aws-iot');
+    await problem('sharedGroup').waitFor({ state: 'hidden' });
+    await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
+    await page.selectOption('#node-config-input-reportQos', '2');
+    await problem('reportQos').filter({ hasText: 'Reports: AWS IoT Core takes QoS 1 at most: 2' }).waitFor();
+    await page.selectOption('#node-config-input-reportQos', '1');
+    await problem('reportQos').waitFor({ state: 'hidden' });
+    await page.fill('#node-config-input-maxSubscriptions', '20');
+    await editor.press('ok', true);
+    await editor.deploy();
+    const config = await saved('service');
+    assert.equal(config.brokerProfile, 'aws-iot');
+    assert.equal(String(config.maxSubscriptions), '20');
+  });
+
   it('saves every setting of the service and shows it again', async () => {
     const { page } = editor;
     const input = (name: string) => `#node-config-input-${name}`;

@@ -39,7 +39,9 @@ const WRONG: [type: string, property: string, ...texts: string[]][] = [
 
 const WRONG_AT_SERVICE: [property: string, text: string][] = [
   ['persistent', 'yes'],
+  ['brokerProfile', 'AWS'],
   ['protocolVersion', '6'],
+  ['maxSubscriptions', '-1'],
   ['reportQos', '3'],
   ['maxQueue', 'many'],
   ['requestTimeout', '30s'],

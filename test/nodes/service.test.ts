@@ -1,7 +1,9 @@
 // mt-service in a flow: what its users see when something is missing or refused, and how it leaves.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Node } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
+import { upgrade } from '../../nodes/service/config.ts';
+import { createSettings } from '../../nodes/service/settings.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes } from './flow.ts';
@@ -132,6 +134,36 @@ describeNodes('mt-service', (start) => {
       assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', property]);
     });
   }
+
+  for (const [brokerProfile, property, value, told] of [
+    ['aws-iot', 'reportQos', 2, /AWS IoT Core/],
+    ['azure-event-grid', 'keepalive', 1_200, /1160 with Azure Event Grid/],
+    ['nats', 'protocolVersion', 5, /NATS only speaks MQTT 3\.1\.1/],
+    ['rabbitmq', 'sharedGroup', 'site', /RabbitMQ has no shared subscriptions/],
+  ] as const) {
+    it(`refuses what ${brokerProfile} forbids, by its name: ${property} ${value}`, async () => {
+      const service = serviceNode(box, { brokerProfile, [property]: value });
+      const flow = await start(flowAround(service, READ));
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: property, value }]);
+      assert.match(String(error?.message), told);
+    });
+  }
+
+  it('works with the limits of its profile, and with those that are set by hand before them', () => {
+    const limitsOf = (saved: object) =>
+      createSettings(
+        {} as NodeAPI,
+        'svc',
+        upgrade({ clientId: 'a', brokerUrl: 'mqtt://broker', ...saved }),
+        {},
+      ).mqtt?.limits;
+    const known = { brokerProfile: 'aws-iot', maxUnacknowledged: '7' };
+    const { maxSubscriptions, maxUnacknowledged } = limitsOf(known) ?? {};
+    assert.deepEqual([maxSubscriptions, maxUnacknowledged], [50, 7]);
+    assert.equal(limitsOf({ maxSubscriptions: 20 })?.maxSubscriptions, 20);
+    assert.equal(limitsOf({})?.maxSubscriptions, undefined);
+  });
 
   for (const brokerUrl of [
     'http://host/?token=s3cret',

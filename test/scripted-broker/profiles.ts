@@ -1,6 +1,11 @@
 // What is known of well-known brokers as options of a scripted one. Each line was read in the public source above it;
 // what could not be confirmed there is left out, so a profile is never stricter than its broker.
+import { BROKER_PROFILES } from '../../src/protocol/broker-profiles.ts';
 import type { BrokerOptions } from './options.ts';
+
+/** Figures that the service keeps to; their sources are named there. */
+const AWS = BROKER_PROFILES['aws-iot'].limits;
+const EVENT_GRID = BROKER_PROFILES['azure-event-grid'].limits;
 
 export const PROFILES = {
   // mosquitto.conf(5), https://mosquitto.org/man/mosquitto-conf-5.html: max_inflight_messages 20,
@@ -11,7 +16,7 @@ export const PROFILES = {
   // (mqtt.disconnect_on_unauthorized); filters with wildcards get no retained messages.
   // https://www.rabbitmq.com/blog/2012/09/12/mqtt-adapter: asked for QoS 2, it grants 1.
   RabbitMQ: {
-    maxGrantedQos: 1,
+    maxGrantedQos: BROKER_PROFILES.rabbitmq.limits.maxQos,
     refusesBy: 'close',
     retains: 'without wildcards',
   },
@@ -25,40 +30,52 @@ export const PROFILES = {
   // https://github.com/moscajs/aedes/issues/37: one copy, however many subscriptions match.
   aedes: { sharedSubscriptions: 'plain', delivery: 'once' },
 
-  // https://docs.aws.amazon.com/general/latest/gr/iot-core.html and the "AWS IoT limits" of the developer guide: eight
-  // filters in a SUBSCRIBE (the connection ends, says the Python SDK), 100 unacknowledged publishes in each
-  // direction, payloads of 128 KB (here: with 1 KB for the rest of the packet).
+  // https://docs.aws.amazon.com/general/latest/gr/iot-core.html and the "AWS IoT limits" of the developer guide: more
+  // filters in a SUBSCRIBE end the connection (says the Python SDK), 100 unacknowledged publishes to a client.
   // https://docs.aws.amazon.com/iot/latest/developerguide/mqtt.html: asked for QoS 2, it sends no PUBACK or SUBACK.
   'AWS IoT': {
-    maxFiltersPerSubscribe: 8,
-    receiveMaximum: 100,
+    maxFiltersPerSubscribe: AWS.maxFiltersPerSubscribe,
+    maxSubscriptions: AWS.maxSubscriptions,
+    receiveMaximum: AWS.maxUnacknowledged,
     maxInFlight: 100,
-    maxPacketSize: 129 * 1_024,
-    maxQos: 1,
+    // The limit is the payload's.
+    maxPacketSize: AWS.maxPacketSize + 1_024,
+    maxQos: AWS.maxQos,
     onHigherPublish: 'ignore',
     onHigherSubscribe: 'ignore',
   },
 
   // https://learn.microsoft.com/en-us/azure/event-grid/mqtt-support, "Current limitations": QoS 2 and retained
-  // publishes end the connection, no shared subscriptions, packets of 512 KiB; "Session overflow": 100 messages for a
-  // client that is away, then the session ends.
+  // publishes end the connection; "Session overflow": 100 messages for a client that is away, then the session ends.
   'Azure Event Grid': {
-    maxQos: 1,
+    maxFiltersPerSubscribe: EVENT_GRID.maxFiltersPerSubscribe,
+    maxSubscriptions: EVENT_GRID.maxSubscriptions,
+    receiveMaximum: EVENT_GRID.maxUnacknowledged,
+    maxQos: EVENT_GRID.maxQos,
     onHigherPublish: 'disconnect',
-    sharedSubscriptions: 'refused',
-    maxPacketSize: 512 * 1_024,
+    maxPacketSize: EVENT_GRID.maxPacketSize,
     maxQueued: 100,
     onFullQueue: 'end session',
     retains: 'none',
   },
 
-  // https://github.com/hivemq/hivemq-community-edition/wiki/MQTT-Specific-Configuration: Server Receive Maximum 10,
-  // packets of 268435460 bytes, 1000 queued messages, of which new ones are discarded (queued-messages: strategy).
-  HiveMQ: { receiveMaximum: 10, maxPacketSize: 268_435_460, maxQueued: 1_000, onFullQueue: 'drop newest' },
+  // https://github.com/hivemq/hivemq-community-edition/wiki/MQTT-Specific-Configuration: packets of 268435460 bytes,
+  // 1000 queued messages, of which new ones are discarded (queued-messages: strategy).
+  HiveMQ: {
+    receiveMaximum: BROKER_PROFILES.hivemq.limits.maxUnacknowledged,
+    maxPacketSize: 268_435_460,
+    maxQueued: 1_000,
+    onFullQueue: 'drop newest',
+  },
 
-  // https://docs.emqx.com/en/emqx/latest/configuration/mqtt.html: max_packet_size 1MB, max_inflight 32,
+  // https://docs.emqx.com/en/emqx/latest/configuration/mqtt.html: max_inflight 32,
   // max_mqueue_len 1000, and ".../design/inflight-window-and-message-queue.html": the oldest is discarded.
-  EMQX: { maxPacketSize: 1_024 * 1_024, maxInFlight: 32, maxQueued: 1_000, onFullQueue: 'drop oldest' },
+  EMQX: {
+    maxPacketSize: BROKER_PROFILES.emqx.limits.maxPacketSize,
+    maxInFlight: 32,
+    maxQueued: 1_000,
+    onFullQueue: 'drop oldest',
+  },
 } as const satisfies Record<string, Partial<BrokerOptions>>;
 
 export type ProfileName = keyof typeof PROFILES;

@@ -1,10 +1,18 @@
 // What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows.
 import type { EditorNode } from './red.ts';
 
-const SHARED = '@mt-gateway/node-red-mt-gateway/mt-service:editor.';
+const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
 
 /** A text that several panels use, from the catalogue of mt-service. */
-export const text = (key: string, values?: Record<string, unknown>): string => RED._(SHARED + key, values);
+export const text = (key: string, values?: Record<string, unknown>): string =>
+  RED._(`${CATALOGUE}editor.${key}`, values);
+
+/** What the runtime says when a setting is `INVALID_INPUT`. */
+export const errorText = (setting: string, reason: string, values: Record<string, unknown>): string =>
+  RED._(`${CATALOGUE}error.INVALID_INPUT.${reason}`, {
+    ...values,
+    field: RED._(`${CATALOGUE}field.${setting}`),
+  });
 
 /** Builds an element whose text is never read as HTML: names of devices are not trusted. */
 export function element(tag: string, className: string, content = ''): JQuery {

@@ -1,0 +1,101 @@
+// What a broker's profile forbids and limits: the figures that its provider publishes.
+import assert from 'node:assert/strict';
+import {
+  type BrokerProfileName,
+  brokerLimits,
+  findProfileProblem,
+  PROFILED_SETTINGS,
+  type ProfiledSetting,
+} from '../../src/protocol/broker-profiles.ts';
+
+const NONE = { maxSubscriptions: 0, maxUnacknowledged: 0 };
+
+const FORBIDDEN: [BrokerProfileName, ProfiledSetting, unknown, reason: string][] = [
+  ['aws-iot', 'reportQos', 2, 'profileQos'],
+  ['aws-iot', 'requestQos', '2', 'profileQos'],
+  ['aws-iot', 'keepalive', 1_201, 'profileRange'],
+  ['aws-iot', 'keepalive', 0, 'profileRange'],
+  ['aws-iot', 'topicPrefix', 'site/7', 'profileLevels'],
+  ['aws-iot', 'topicPrefix', 'a'.repeat(200), 'profileBytes'],
+  ['aws-iot', 'clientId', 'é'.repeat(65), 'profileBytes'],
+  ['azure-event-grid', 'requestQos', 2, 'profileQos'],
+  ['azure-event-grid', 'keepalive', 1_161, 'profileRange'],
+  ['azure-event-grid', 'topicPrefix', 'a/b/c/d/e/f/g/h/i', 'profileLevels'],
+  ['nats', 'protocolVersion', 5, 'profileVersion'],
+  ['nats', 'sharedGroup', 'site', 'profileShared'],
+  ['nats', 'topicPrefix', 'my site', 'profileSpaces'],
+  ['rabbitmq', 'sharedGroup', 'site', 'profileShared'],
+  ['rabbitmq', 'reportQos', 2, 'profileQos'],
+];
+
+const ALLOWED: [BrokerProfileName, ProfiledSetting, unknown][] = [
+  ['any', 'reportQos', 2],
+  ['any', 'keepalive', 0],
+  ['any', 'topicPrefix', 'my site/a/b/c/d/e/f/g/h/i/j'],
+  ['aws-iot', 'reportQos', 1],
+  ['aws-iot', 'keepalive', 1_200],
+  ['aws-iot', 'topicPrefix', 'site'],
+  ['aws-iot', 'topicPrefix', '/site/'],
+  ['aws-iot', 'sharedGroup', 'site'],
+  ['aws-iot', 'clientId', 'a'.repeat(128)],
+  ['azure-event-grid', 'keepalive', '1160'],
+  ['azure-event-grid', 'sharedGroup', 'site'],
+  ['nats', 'protocolVersion', '4'],
+  ['nats', 'sharedGroup', ''],
+  ['hivemq', 'reportQos', 2],
+  ['emqx', 'sharedGroup', 'site'],
+];
+
+describe('the profile of a broker', () => {
+  for (const [profile, setting, value, reason] of FORBIDDEN) {
+    it(`${profile} forbids ${setting} ${String(value).slice(0, 20)} and names the broker`, () => {
+      const found = findProfileProblem(profile, setting, value);
+      assert.equal(found?.reason, reason);
+      assert.notEqual(found?.values.broker, '');
+    });
+  }
+
+  for (const [profile, setting, value] of ALLOWED) {
+    it(`${profile} allows ${setting} ${String(value).slice(0, 20)}`, () => {
+      assert.equal(findProfileProblem(profile, setting, value), undefined);
+    });
+  }
+
+  it('forbids nothing that a new service starts with, save what its owner has to choose', () => {
+    const fresh = { protocolVersion: 4, keepalive: 60, reportQos: 1, requestQos: 1 };
+    for (const profile of ['aws-iot', 'azure-event-grid', 'hivemq', 'emqx', 'nats', 'rabbitmq'] as const) {
+      for (const setting of PROFILED_SETTINGS) {
+        const value = setting in fresh ? fresh[setting as keyof typeof fresh] : '';
+        assert.equal(findProfileProblem(profile, setting, value), undefined, `${profile}: ${setting}`);
+      }
+    }
+  });
+
+  it('says how many bytes a prefix may have, and one of that length is allowed', () => {
+    const { values } = findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(250))!;
+    const limit = values.limit as number;
+    assert.equal(findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(limit)), undefined);
+    assert.ok(findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(limit + 1)));
+  });
+
+  it('limits filters, subscriptions, publishes, packets and QoS where the provider publishes it', () => {
+    assert.deepEqual(brokerLimits('aws-iot', NONE), {
+      maxFiltersPerSubscribe: 8,
+      maxSubscriptions: 50,
+      maxUnacknowledged: 100,
+      maxPacketSize: 131_072,
+      maxQos: 1,
+    });
+    assert.equal(brokerLimits('azure-event-grid', NONE).maxFiltersPerSubscribe, 10);
+    assert.equal(brokerLimits('hivemq', NONE).maxUnacknowledged, 10);
+  });
+
+  it('limits nothing where the broker is not known', () => {
+    assert.deepEqual(new Set(Object.values(brokerLimits('any', NONE))), new Set([undefined]));
+  });
+
+  it('gives way to the limits that are set by hand, which a provider may have raised', () => {
+    const limits = brokerLimits('aws-iot', { maxSubscriptions: 200, maxUnacknowledged: 20 });
+    assert.deepEqual([limits.maxSubscriptions, limits.maxUnacknowledged], [200, 20]);
+  });
+});
