@@ -76,6 +76,20 @@ describe('the texts of the editor and the runtime', () => {
     }
   });
 
+  it('have the caption of a setting once: a panel has one of its own only where it differs', () => {
+    const shared = languages.map((language) => read('nodes/shared/locales', language));
+    const repeated = FOLDERS.flatMap((folder) => {
+      const own = languages.map((language) => read(`nodes/${folder}/locales`, language));
+      const isRepeated = (key: string) =>
+        own.every((texts, index) => texts.get(`label.${key}`) === shared[index]!.get(`field.${key}`));
+      const captions = [...own[0]!.keys()].filter((key) => key.startsWith('label.'));
+      return captions
+        .filter((key) => isRepeated(key.slice('label.'.length)))
+        .map((key) => `${folder}: ${key}`);
+    });
+    assert.deepEqual(repeated, []);
+  });
+
   for (const folder of FOLDERS) {
     it(`has every text that the form of ${folder} shows`, () => {
       const known = new Set([
