@@ -4,6 +4,7 @@ import { parseHttpMethod } from '../protocol/http-methods.ts';
 import { parseJson } from '../protocol/json.ts';
 import { appendQuery, readPath, readQuery } from './addresses.ts';
 import type { RestClient } from './client.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readDevice, readLabel, readMethod, readName } from './inputs.ts';
 
 /**
@@ -17,7 +18,7 @@ export async function rename(
   signal?: AbortSignal,
 ): Promise<{ id: string; friendlyName: string }> {
   const params = { device: readDevice(device), name: readName(name) };
-  await client.call('renameDevice', params, { signal, order: orderOf(params.device) });
+  await client.call('renameDevice', params, { signal, order: deviceOrder(params.device) });
   return { id: params.device, friendlyName: params.name };
 }
 
@@ -43,12 +44,29 @@ export async function removeLabel(
   signal?: AbortSignal,
 ): Promise<{ id: string; label: string }> {
   const params = { device: readDevice(device), label: readLabel(label) };
-  await client.call('removeLabel', params, { signal, order: orderOf(params.device) });
+  await client.call('removeLabel', params, { signal, order: deviceOrder(params.device) });
   return { id: params.device, label: params.label };
 }
 
+const DEVICE_PATH = new RegExp(`^${ENDPOINTS.listDevices.route.split(' ')[1]}/([^/]+)`, 'i');
+
 /** What is repeated must not undo what came later for the same device. */
-const orderOf = (device: string): string => device.toLowerCase();
+const deviceOrder = (device: string): string => `device ${device.toLowerCase()}`;
+
+/** Changes below the path of a device are changes of the device, whoever asks for them; else the path tells. */
+function orderOf(path: string): string {
+  const place = (path.split('?', 1)[0] as string).replace(/\/+/g, '/');
+  const device = DEVICE_PATH.exec(place)?.[1];
+  return device === undefined ? `path ${place.replace(/\/$/, '')}` : deviceOrder(decoded(device));
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
 
 /** Whether a free request with this method (unchecked) only reads. */
 export function isReading(method: unknown): boolean {
@@ -94,7 +112,8 @@ export async function request(
   const method = readMethod(input.method);
   const path = appendQuery(readPath(input.path), readQuery(input.query));
   const body = method === 'GET' ? undefined : readBody(input.body);
-  const answer = await client.send({ method, path, ...(body !== undefined && { body }) }, { signal });
+  const order = method === 'GET' ? undefined : orderOf(path);
+  const answer = await client.send({ method, path, ...(body !== undefined && { body }) }, { signal, order });
   const { statusCode, headers } = answer;
   return { payload: parseJson(answer.body) ?? nullOrText(answer.body), statusCode, headers: { ...headers } };
 }

@@ -1,6 +1,6 @@
 // Changes of one device are carried out in the order in which flows asked for them, also when one is repeated.
 import assert from 'node:assert/strict';
-import { removeLabel, rename } from '../../src/rest/calls.ts';
+import { removeLabel, rename, request } from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { KeyedOrder } from '../../src/rest/order.ts';
 import { createClient, json, startServer, type TestServer } from './server.ts';
@@ -40,6 +40,46 @@ describe('changes of one device', () => {
       rename(client, ID, 'third'),
     ]);
     assert.deepEqual(heard, ['first 503', 'first 200', 'second 200', 'label 200', 'third 200']);
+  });
+
+  it('keep their order also where a free request makes them, by any spelling of the path', async () => {
+    await begin(502);
+    const path = `/api//v1/devices/${ID.replace('-', '%2D').toUpperCase()}/friendly-name?by=flow`;
+    await Promise.all([
+      request(client, { method: 'PUT', path, body: { name: 'first' } }),
+      rename(client, MAC, 'second'),
+      request(client, {
+        method: 'put',
+        path: `api/v1/devices/${ID}/friendly-name/`,
+        body: { name: 'third' },
+      }),
+    ]);
+    assert.deepEqual(heard, ['first 502', 'first 200', 'second 200', 'third 200']);
+  });
+
+  it('of one path keep their order, whatever the method, and do not wait for those of another or for a GET', async () => {
+    await begin(502);
+    const { answer } = server;
+    let [release, asked] = [(): void => undefined, (): void => undefined];
+    const hasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    server.answer = (arrived, response) => {
+      server.answer = answer;
+      release = () => answer(arrived, response);
+      asked();
+    };
+    const put = (name: string, path = '/api/v1/jobs/1') =>
+      request(client, { method: 'PUT', path, body: { name } });
+    const first = put('first');
+    await hasAsked;
+    const others = [request(client, { method: 'DELETE', path: '/api/v1/jobs/1/?force=true' }), put('third')];
+    await request(client, { method: 'GET', path: '/api/v1/jobs/1' });
+    heard.length = 0;
+    await put('elsewhere', '/api/v1/jobs/2');
+    release();
+    await Promise.all([first, ...others]);
+    assert.deepEqual(heard, ['elsewhere 200', 'first 200', '?force=true 200', 'third 200']);
   });
 
   it('follow one that has failed for good', async () => {
