@@ -8,6 +8,7 @@ import { appendQuery, type BaseAddress, readBaseAddress } from './addresses.ts';
 import { TokenKeeper } from './auth.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
+import { Hold } from './hold.ts';
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
 import { readToken } from './responses.ts';
@@ -50,6 +51,7 @@ export class RestClient {
   readonly #listeners = new Set<(state: RestState) => void>();
   readonly #closing = new AbortController();
   readonly #order = new KeyedOrder();
+  readonly #hold = new Hold();
   #state: RestState = { name: 'idle' };
   /** The newest state that is not about a call under way. */
   #lastLasting: RestState = this.#state;
@@ -295,19 +297,34 @@ export class RestClient {
     }
   }
 
-  /** Only what is under way holds a permit. The usual way costs no signal of its own: lists are long. */
+  /** Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long. */
   async #attempt(request: HttpRequest, call: Call): Promise<HttpResponse | Error> {
     if (!this.#semaphore.tryAcquire()) {
       await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
     }
     call.isAgain = true;
     try {
-      return await this.#http.send(request, call.signal);
+      return await this.#sendWhenAllowed(request, call);
     } catch (error) {
       return error as Error;
     } finally {
       this.#semaphore.release();
     }
+  }
+
+  /** Waiting for the time that the service named to another call uses up no attempt. */
+  async #sendWhenAllowed(request: HttpRequest, { signal }: Call): Promise<HttpResponse> {
+    while (this.#hold.isOn(this.#clock.now())) {
+      const refusal = this.#hold.refusal;
+      if (refusal) {
+        return refusal;
+      }
+      const either = this.#either(signal);
+      await unlessAborted(this.#clock.wait(this.#hold.wait(this.#clock.now()), either), either);
+    }
+    const response = await this.#http.send(request, signal);
+    this.#hold.note(response, this.#clock.now());
+    return response;
   }
 
   /**

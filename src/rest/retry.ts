@@ -18,7 +18,9 @@ const CAREFUL_STATUS = new Set([429, 503]);
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
 /** A service that asks for more patience than this gets no further attempt from this call, and none too early either. */
-const MAX_RETRY_AFTER_MS = 120_000;
+export const MAX_RETRY_AFTER_MS = 120_000;
+/** By how much of itself a wait that the service asked for may get longer. */
+const SPREAD_SHARE = 1 / 8;
 
 /**
  * @param outcome the answer, or what was thrown instead
@@ -44,7 +46,12 @@ export function retryDelay(
   if (asked === undefined) {
     return backoff;
   }
-  return asked > MAX_RETRY_AFTER_MS ? undefined : Math.max(asked, backoff);
+  return asked > MAX_RETRY_AFTER_MS ? undefined : Math.max(spread(asked, random), backoff);
+}
+
+/** A wait that the service asked for, or a little more: who waits for the same should not come back in one instant. */
+export function spread(ms: number, random: () => number = Math.random): number {
+  return ms * (1 + random() * SPREAD_SHARE);
 }
 
 /**
@@ -67,7 +74,7 @@ function isPassing(error: Error): boolean {
 }
 
 /** Milliseconds from `Retry-After`, given in seconds or as a date; undefined when absent or unreadable. */
-function retryAfter({ headers }: HttpResponse, now: number): number | undefined {
+export function retryAfter({ headers }: HttpResponse, now: number): number | undefined {
   const value = headers['retry-after'];
   if (typeof value !== 'string') {
     return undefined;

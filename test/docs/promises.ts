@@ -567,12 +567,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'docs/promises': 'gives the defaults of settings that it names',
       },
-    '`Retry-After` is honoured; one longer than 2 minutes ends the call at once.': {
-      'rest/client': [
-        'waits as long as Retry-After asks, …',
-        'ends a call at once when Retry-After is longer than 2 minutes, and waits for one of 2 minutes',
-      ],
-    },
+    '`Retry-After` is honoured, with up to an eighth on top; one longer than 2 minutes ends the call at once.':
+      {
+        'rest/client': [
+          'waits as long as Retry-After asks, …',
+          'ends a call at once when Retry-After is longer than 2 minutes, and waits for one of 2 minutes',
+        ],
+        'rest/retry': 'come up to an eighth later than Retry-After asks, at random',
+      },
     'POST and PATCH are repeated only after 429 or 503 *with* `Retry-After`, so never after a lost answer.': {
       'rest/client': 'repeats … after 429 or 503 with Retry-After only, so never after a lost answer',
     },
@@ -586,13 +588,25 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A certificate that is not accepted is not tried again.': {
       'rest/probe': 'does not try a certificate again that was not accepted',
     },
+    '`Retry-After` of one 429 or 503 holds for all calls and for the login: nothing is sent until then, and waiting for it is no attempt.':
+      {
+        'rest/client': [
+          'sends nothing else, no login either, until the Retry-After of one … is over',
+          'gets any number of calls through at a service that allows ten a second',
+        ],
+      },
+    'While it is longer than 2 minutes, all calls end at once as that one did; after 5 minutes the service is asked again, whatever it said.':
+      {
+        'rest/client':
+          'does not ask again while Retry-After is longer than a call waits, and asks after 5 minutes whatever it was',
+      },
     'At most 4 calls run at a time, the login among them.': {
       'rest/client': 'makes at most 4 calls at a time',
     },
-    'A call that waits for `Retry-After`, for another retry or for the login is none of the four, and goes ahead of new ones afterwards.':
+    'A call that waits for a retry or for the login is none of the four, and goes ahead of new ones afterwards.':
       {
         'rest/client': [
-          'lets other calls through while four wait for Retry-After',
+          'lets other calls through while four wait for a retry',
           'repeats a call ahead of new ones after its wait',
         ],
       },
@@ -602,9 +616,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'lets 10 000 calls wait for a login, and refuses more',
       ],
     },
-    'Renames and label removals of one device are sent one after the other, in the order in which they came.':
+    'Its changes of any other path keep their order, too.': {
+      'rest/order':
+        'of one path keep their order, whatever the method, and do not wait for those of another or for a GET',
+    },
+    'Renames and label removals of one device are sent one after the other, in the order in which they came, and so is what *service request* changes below the path of the device.':
       {
         'rest/order': [
+          'keep their order also where a free request makes them, by any spelling of the path',
           'do not overtake one that is repeated, so the last name wins',
           'do not wait for those of another device',
         ],

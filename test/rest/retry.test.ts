@@ -109,6 +109,13 @@ describe('retries', () => {
     return value !== '0' && !(typeof value === 'string' && value.startsWith('Sat,'));
   }
 
+  it('come up to an eighth later than Retry-After asks, at random', () => {
+    assert.equal(
+      retryDelay(asking('80'), 'repeatable', 0, NOW, () => 0.5),
+      85_000,
+    );
+  });
+
   it('follow network faults, but not of a POST, and no certificate that was not accepted', () => {
     assert.equal(retryDelay(network('reset'), 'repeatable', 0, NOW, least), 500);
     assert.equal(retryDelay(network('reset'), 'careful', 0, NOW, least), undefined);
