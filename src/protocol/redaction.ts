@@ -5,6 +5,8 @@ export const HIDDEN = '***';
 
 /** Everything before the last `@`: a password may have one. Line breaks too, since the text may be no address at all. */
 const LOGIN = /\/\/.*@/s;
+/** The same in a text that need not be an address: `//` may have been forgotten. */
+const MAYBE_LOGIN = /^(\s*[a-z][a-z0-9+.-]*:\/\/)?.*@/is;
 
 export function hasLogin(address: string): boolean {
   return LOGIN.test(address);
@@ -15,5 +17,5 @@ export function hasLogin(address: string): boolean {
  * @param mark what stands in the place of the login
  */
 export function showAddress(address: string, mark: '' | '…@' = ''): string {
-  return address.replace(LOGIN, `//${mark}`).replace(/[?#].*/s, '');
+  return address.replace(MAYBE_LOGIN, (_, scheme = '') => `${scheme}${mark}`).replace(/[?#].*/s, '');
 }

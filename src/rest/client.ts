@@ -250,7 +250,8 @@ export class RestClient {
       throw loginFailed('refused', statusCode);
     }
     if (!isSuccess(answer)) {
-      throw this.#httpError(answer, request);
+      // Who refuses what was sent often shows it, and there are more ways to write a password than we could look for.
+      throw this.#httpError({ ...answer, body: '' }, request);
     }
     const token = readToken(answer.body);
     if (token === undefined) {

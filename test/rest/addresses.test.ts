@@ -46,6 +46,10 @@ describe('base addresses', () => {
     ['http://:word@host', 'secretInUrl', 'http://…@host'],
     ['http://name:word@host/a', 'secretInUrl', 'http://…@host/a'],
     ['nothing://name:word@host', 'notHttpUrl', 'nothing://…@host'],
+    ['name:word@host', 'notHttpUrl', '…@host'],
+    ['https:/name:word@host', 'notHttpUrl', '…@host'],
+    ['name:w//rd@host', 'notHttpUrl', '…@host'],
+    ['name:w@rd\n@host?token', 'notHttpUrl', '…@host'],
   ] as const) {
     it(`may not be ${text}: ${reason}`, () => {
       const expected = [reason, { field: 'authUrl', value: shown }];

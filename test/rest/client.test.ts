@@ -499,6 +499,17 @@ describe('REST client', () => {
       assert.ok(!shown.includes('ss/w') && !shown.includes('eyJ'), shown);
     });
 
+    it('shows nothing of what a login was answered with, for it may be the password in any spelling', async () => {
+      server.login = ({ body }, response) => {
+        const { password } = JSON.parse(body) as { password: string };
+        const escaped = [...password].map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+        json(response, { detail: escaped.join('') }, 422);
+      };
+      const error = await failure(client.send(LIST));
+      assert.deepEqual(error.cause, { statusCode: 422, method: 'POST', path: '/api/v1/auth/login', body: '' });
+      assert.doesNotMatch(error.message, /detail|u00/);
+    });
+
     it('never shows half of a secret at the end of what it cut', async () => {
       server.answer = ({ headers }, response) =>
         response.writeHead(500).end(`${headers.authorization} `.repeat(20_000));
