@@ -14,10 +14,21 @@ export function registerAdmin(RED: NodeAPI): void {
   httpAdmin.get('/mt-service/:id/labels', mayRead, handleQuery(RED, listLabels));
   httpAdmin.get('/mt-service/:id/seen', mayRead, handleQuery(RED, listSeen));
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
-    testConnection(RED, req.body).then(
-      (result) => res.json(result),
-      (error: unknown) => sendError(RED, res, error),
-    );
+    mayDeploy(RED, req)
+      .then((mayReadVariables) => testConnection(RED, req.body, mayReadVariables))
+      .then(
+        (result) => res.json(result),
+        (error: unknown) => sendError(RED, res, error),
+      );
+  });
+}
+
+/** Who may deploy flows can read every variable by one; Node-RED tells only by refusing an answer of its own. */
+function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
+  return new Promise((resolve) => {
+    const refusal = { status: () => refusal, end: () => resolve(false) };
+    const check = RED.auth.needsPermission('flows.write') as RequestHandler;
+    void check(req, refusal as never, () => resolve(true));
   });
 }
 

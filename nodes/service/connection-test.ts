@@ -1,11 +1,12 @@
 // Tests settings that are typed but not saved; a stored password is sent only to the address that it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
-import { type ErrorText, probeBroker, probeRest, type Settings } from '../../src/index.ts';
-import { asText, pickKnown } from '../shared/defaults.ts';
+import { probeBroker, probeRest, ServiceError, type Settings, type TextValues } from '../../src/index.ts';
+import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
+import { savedNode } from '../shared/runtime/env.ts';
 import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
-import type { ServiceConfig, ServiceCredentials } from './config.ts';
-import { fillService } from './filled.ts';
+import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials } from './config.ts';
+import { fillService, isOfHalf } from './filled.ts';
 import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
 
 export interface TestResult {
@@ -26,49 +27,82 @@ export interface TestResults {
 const UNCHANGED_PASSWORD = '__PWRD__';
 const MAX_TEST_MS = 9_500;
 
+type Half = 'rest' | 'mqtt';
+type Properties = Record<string, unknown>;
+
 /**
  * @param body `{id, …properties, credentials}` as it is typed in the panel
+ * @param mayReadVariables false: variables are filled only where they are deployed, and only for the deployed address,
+ *   because what is tested goes to an address that the user types
  * @returns both results within 10 s; never rejects but for a body that is no object
  */
-export async function testConnection(RED: NodeAPI, body: unknown): Promise<TestResults> {
+export async function testConnection(
+  RED: NodeAPI,
+  body: unknown,
+  mayReadVariables: boolean,
+): Promise<TestResults> {
   const { id, credentials: entered } = pickKnown(body, { id: '', credentials: {} });
   const service = findForEditor(RED, asText(id ?? ''));
   const node = service ?? ({ id: asText(id ?? '') } as Node);
   const deployed = service && deployedSettings(service);
-  const { config, credentials, check } = fillService(
-    RED,
-    node,
-    body,
-    entered ?? {},
-    () => body as Record<string, unknown>,
-  );
-  const create = (half: Partial<ServiceConfig>) => (secrets: ServiceCredentials) => {
-    const only = { ...config, ...half, identifiers: '[]' };
-    check(only);
-    return createSettings(RED, node.id, only, secrets);
+  const typed = { ...pickKnown(body, DEFAULTS), ...pickKnown(entered, CREDENTIALS) };
+  const { config, credentials, check } = fillService(RED, node, body, entered ?? {}, () => typed);
+  const isSame = {
+    rest: deployed !== undefined && isSameRest(config, deployed.config),
+    mqtt: deployed !== undefined && isSameMqtt(config, deployed.config),
   };
-  const forRest = withStored('password', credentials, deployed, (before) => isSameRest(config, before));
-  const forMqtt = withStored('mqttPassword', credentials, deployed, (before) => isSameMqtt(config, before));
+  const run = (half: Half, password: 'password' | 'mqttPassword', others: Partial<ServiceConfig>) => {
+    const saved = isSame[half] && service ? savedNode(RED, service) : undefined;
+    if (!mayReadVariables && findForeignVariable(half, typed, saved)) {
+      return { ok: false, message: translate(RED, 'check.mayNotFill'), ms: 0 };
+    }
+    const secrets = withStored(password, credentials, isSame[half] ? deployed : undefined);
+    const create = (given: ServiceCredentials) => {
+      const only = { ...config, ...others, identifiers: '[]' };
+      check(only);
+      return createSettings(RED, node.id, only, given);
+    };
+    return testHalf(RED, half, secrets, create, typed);
+  };
   const [rest, mqtt] = await Promise.all([
-    testHalf(RED, 'rest', forRest, create({ brokerUrl: '' })),
-    testHalf(RED, 'mqtt', forMqtt, create({ authUrl: '', baseUrl: '' })),
+    run('rest', 'password', { brokerUrl: '' }),
+    run('mqtt', 'mqttPassword', { authUrl: '', baseUrl: '' }),
   ]);
   return { rest, mqtt };
 }
 
-/** The credentials with the stored password in its place; undefined when it must be entered again. */
+/**
+ * Whether a half names a variable that is not deployed there. A credential may, since it goes to the deployed address.
+ * @param saved the deployed service; undefined when the half has another address
+ */
+function findForeignVariable(half: Half, typed: Properties, saved: Properties | undefined): boolean {
+  return Object.entries(typed).some(
+    ([property, value]) =>
+      isOfHalf(property, half) &&
+      hasEnv(asText(value)) &&
+      (!saved || (!(property in CREDENTIALS) && asText(saved[property]) !== asText(value))),
+  );
+}
+
+/** The values of a text with what was typed in the place of what a variable in it holds. */
+function showTyped(values: TextValues | undefined, typed: Properties): TextValues | undefined {
+  const given = asText(typed[String(values?.field)] ?? '');
+  return values && hasEnv(given) ? { ...values, value: given.slice(0, 80) } : values;
+}
+
+/**
+ * The credentials with the stored password in its place; undefined when it must be entered again.
+ * @param deployed undefined when the half has another address
+ */
 function withStored(
   password: 'password' | 'mqttPassword',
   credentials: ServiceCredentials,
   deployed: Deployed | undefined,
-  isSameAddress: (before: ServiceConfig) => boolean,
 ): ServiceCredentials | undefined {
   if (credentials[password] !== UNCHANGED_PASSWORD) {
     return credentials;
   }
-  return deployed && isSameAddress(deployed.config)
-    ? { ...credentials, [password]: deployed.credentials[password] }
-    : undefined;
+  return deployed && { ...credentials, [password]: deployed.credentials[password] };
 }
 
 const isSameRest = (config: ServiceConfig, before: ServiceConfig): boolean =>
@@ -86,9 +120,10 @@ function trimAddress(url: string): string {
 
 async function testHalf(
   RED: NodeAPI,
-  half: 'rest' | 'mqtt',
+  half: Half,
   credentials: ServiceCredentials | undefined,
   create: (credentials: ServiceCredentials) => Settings,
+  typed: Properties,
 ): Promise<TestResult> {
   try {
     const settings = create(credentials ?? {});
@@ -101,12 +136,16 @@ async function testHalf(
     const { ok, text, ms } = settings.rest
       ? await probeRest(settings.rest, AbortSignal.timeout(MAX_TEST_MS))
       : await probeBroker(settings.mqtt!);
-    return { ok, message: translateText(RED, text), ms };
+    return { ok, message: translate(RED, text.key, showTyped(text.values, typed)), ms };
   } catch (error) {
-    return { ok: false, message: toFlowError(RED, error).message, ms: 0 };
+    return { ok: false, message: toFlowError(RED, asTyped(error, typed)).message, ms: 0 };
   }
 }
 
-function translateText(RED: NodeAPI, { key, values }: ErrorText): string {
-  return translate(RED, key, values);
+function asTyped(error: unknown, typed: Properties): unknown {
+  if (!(error instanceof ServiceError)) {
+    return error;
+  }
+  const { code, cause, text } = error;
+  return new ServiceError(code, text.key.slice(code.length + 1), { ...cause }, showTyped(text.values, typed));
 }

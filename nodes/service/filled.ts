@@ -22,6 +22,12 @@ const COMMON_PROPERTIES = new Set<Property>(['tls', 'identifiers']);
 /** A half whose addresses come out empty is left out, as one without addresses is. */
 const ADDRESS_PROPERTIES = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
 
+/** Whether a half uses a property, credentials included. */
+export function isOfHalf(property: string, half: 'rest' | 'mqtt'): boolean {
+  const known = property as Property;
+  return COMMON_PROPERTIES.has(known) || REST_PROPERTIES.has(known) === (half === 'rest');
+}
+
 export interface FilledService {
   config: ServiceConfig;
   credentials: ServiceCredentials;

@@ -1,4 +1,5 @@
 // Who may ask what of the editor's endpoints, over HTTP, in both lines of Node-RED.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -78,6 +79,43 @@ for (const version of VERSIONS) {
       const answer = await ask('writer', ...TEST, config());
       const { rest, mqtt } = (await answer.json()) as Record<string, { ok: boolean }>;
       assert.deepEqual([rest?.ok, mqtt?.ok], [true, true]);
+    });
+
+    it('a user who may test but not deploy learns nothing of the environment by a test', async () => {
+      const tester = await authorizationOf(red.url, 'tester');
+      const { place, visits } = await openPlace();
+      const address = `http://127.0.0.1:${(place.address() as AddressInfo).port}`;
+      const secret = '${PATH}';
+      const test = async (body: object, who = tester) => {
+        const answer = await fetch(`${red.url}/${TEST[1]}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...who },
+          body: JSON.stringify(body),
+        });
+        const { rest, mqtt } = (await answer.json()) as Record<string, { ok: boolean; message: string }>;
+        return `${rest?.message} ${mqtt?.message}`;
+      };
+      const given = { id: 'service', authUrl: address, baseUrl: address, brokerUrl: '' };
+      const broker = { id: 'service', authUrl: '', baseUrl: '', brokerUrl: address.replace('http', 'mqtt') };
+      for (const body of [
+        { ...given, credentials: { username: 'a', password: secret } },
+        { ...given, authUrl: `${address}/${secret}`, credentials: { username: 'a', password: 'b' } },
+        { ...broker, credentials: { mqttUsername: secret, mqttPassword: 'b' } },
+        { ...broker, clientId: secret },
+        { ...broker, topicPrefix: `${secret}#` },
+        { ...config(), topicPrefix: `${secret}#` },
+      ]) {
+        assert.match(await test(body), /who may deploy flows/, JSON.stringify(body));
+      }
+      assert.equal(visits.length, 0);
+      place.close();
+      const plain = await test({ ...config(), credentials: { ...service.credentials, password: secret } });
+      assert.doesNotMatch(plain, /who may deploy flows/);
+      const told = await test(
+        { ...config(), baseUrl: `x:${secret}`, topicPrefix: `${secret}#` },
+        anybody.writer,
+      );
+      assert.deepEqual(told.match(/\S*\$\{PATH\}\S*/g), ['x:${PATH}', '${PATH}#'], told);
     });
 
     it('a user who may not write cannot make Node-RED connect to a place of his own', async () => {

@@ -1,6 +1,6 @@
-// The users of a Node-RED behind a login: one may do everything, one may only look.
+// The users of a Node-RED behind a login: one may do everything, one may only look, one may test connections too.
 
-/** Hashes of `writer-password` and `reader-password`. */
+/** Hashes of `writer-password`, `reader-password` and `tester-password`. */
 const USERS = [
   {
     username: 'writer',
@@ -12,16 +12,21 @@ const USERS = [
     password: '$2b$08$4P5SkcmmLOreOLY1G.Q.JejfxJKo4xg8u/5XLaluX.WuKspbmajeC',
     permissions: 'read',
   },
+  {
+    username: 'tester',
+    password: '$2b$08$oQd2mdqlOFvWXL8YKm0.6O3H7jp0yEy/vZLudpNWKUuF7TvPWHjvG',
+    permissions: ['read', 'mt-service.write'],
+  },
 ];
 
-export type UserName = 'writer' | 'reader';
+export type UserName = 'writer' | 'reader' | 'tester';
 
 /** Settings of Node-RED. */
 export const WITH_LOGIN = { httpAdminRoot: '/admin', adminAuth: { type: 'credentials', users: USERS } };
 
 /** A header that shows who calls, after a login at the admin API. */
 export async function authorizationOf(url: string, username: UserName): Promise<Record<string, string>> {
-  const scope = username === 'writer' ? '*' : 'read';
+  const scope = { writer: '*', reader: 'read', tester: '' }[username];
   const login = { client_id: 'node-red-admin', grant_type: 'password', scope };
   const answer = await fetch(`${url}/auth/token`, {
     method: 'POST',

@@ -285,6 +285,16 @@ describeNodes('the admin endpoints', (start) => {
       assert.doesNotMatch(JSON.stringify(verdicts), /not-the-password/);
     });
 
+    it('shows in an error what was typed, and not what a variable in it holds', async () => {
+      process.env.MT_SECRET = 'top-secret';
+      const flow = await run();
+      const verdicts = await test(flow, typed({ topicPrefix: '${MT_SECRET}#', baseUrl: 'x:${MT_SECRET}' }));
+      delete process.env.MT_SECRET;
+      const told = JSON.stringify(verdicts);
+      assert.doesNotMatch(told, /top-secret/);
+      assert.match(verdicts.mqtt.message, /\$\{MT_SECRET\}#/);
+    });
+
     it('takes credentials that are null as none', async () => {
       const flow = await run();
       const body = { ...serviceNode(box), brokerUrl: '', credentials: null };
