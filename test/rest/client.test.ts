@@ -506,7 +506,12 @@ describe('REST client', () => {
         json(response, { detail: escaped.join('') }, 422);
       };
       const error = await failure(client.send(LIST));
-      assert.deepEqual(error.cause, { statusCode: 422, method: 'POST', path: '/api/v1/auth/login', body: '' });
+      assert.deepEqual(error.cause, {
+        statusCode: 422,
+        method: 'POST',
+        path: '/api/v1/auth/login',
+        body: '',
+      });
       assert.doesNotMatch(error.message, /detail|u00/);
     });
 
