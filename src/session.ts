@@ -215,11 +215,14 @@ export class Session {
     return isReading(input.method) ? answer : this.#changing(answer);
   }
 
-  /** Ends everything within 2 s; what is waiting ends with `CLOSED`. */
-  async close(): Promise<void> {
+  /**
+   * Ends everything within 2 s; what is waiting ends with `CLOSED`.
+   * @param isFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back
+   */
+  async close(isFinal = false): Promise<void> {
     this.#subscribers?.close();
     this.devices?.close();
-    await Promise.all([this.#mqtt?.close(), this.#rest?.close()]);
+    await Promise.all([this.#mqtt?.close(isFinal), this.#rest?.close()]);
     this.#listeners.clear();
   }
 

@@ -1,5 +1,6 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
+import { asText } from '../shared/defaults.ts';
 import { savedNode } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
@@ -21,10 +22,19 @@ export default function registerService(RED: NodeAPI): void {
       filled.check();
       return createSettings(RED, this.id, config, credentials);
     });
-    this.on('close', (done: () => void) => {
-      holder.close().then(done, done);
+    const before = sessionOf(RED, saved);
+    this.on('close', (removed: boolean, done: () => void) => {
+      // During a deploy Node-RED has the new flows already.
+      const isFinal = removed || sessionOf(RED, saved) !== before;
+      holder.close(isFinal).then(done, done);
     });
   }
   RED.nodes.registerType('mt-service', Service as never, { credentials: CREDENTIALS });
   registerAdmin(RED);
+}
+
+/** What of a saved service names its session at the broker: with another name nobody comes back to the old one. */
+function sessionOf(RED: NodeAPI, saved: NodeDef): string {
+  const { brokerUrl, clientId, persistent } = savedNode(RED, saved);
+  return JSON.stringify([brokerUrl, clientId, persistent].map((value) => asText(value ?? '')));
 }

@@ -41,13 +41,14 @@ export class SessionHolder {
     this.#disposers.push(onceStarted(RED, () => this.#tellProblem()));
   }
 
-  async close(): Promise<void> {
+  /** @param isFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back */
+  async close(isFinal: boolean): Promise<void> {
     this.#isClosed = true;
     for (const ignore of this.#ignoreDeploys) {
       ignore();
     }
     this.#dispose();
-    await Promise.all([this.#change, this.#node.session?.close()]);
+    await Promise.all([this.#change, this.#node.session?.close(isFinal)]);
   }
 
   #open(): void {

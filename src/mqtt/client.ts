@@ -13,6 +13,8 @@ import type { MqttState } from './state.ts';
 
 /** A redeploy takes the last user away and brings it back: the connection is kept until the flows run, and that long. */
 const IDLE_DISCONNECT_MS = 1_000;
+/** A client without users tries so long to give back what a persistent session holds. */
+const UNSUBSCRIBE_KEPT_MS = 30_000;
 
 export interface MqttClientEvents {
   /** The state has changed. */
@@ -41,6 +43,8 @@ export class MqttClient {
   #subscribing = false;
   #users = 0;
   #idleTimer: NodeJS.Timeout | undefined;
+  /** In milliseconds of `performance.now()`. */
+  #unsubscribingUntil = 0;
   #closed = false;
 
   constructor(
@@ -62,6 +66,7 @@ export class MqttClient {
       },
       resumed: () => {
         this.#applyFilters();
+        this.#unsubscribeKept();
         events.resumed();
       },
       drained: () => {
@@ -200,12 +205,13 @@ export class MqttClient {
     return this.#inbound.isPaused;
   }
 
-  async close(): Promise<void> {
+  /** @param isFinal nobody comes back to a persistent session: the broker must not go on collecting for it */
+  async close(isFinal = false): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
     this.#inbound.discard();
     this.#requests.close();
-    await this.#connection.close(this.#temporaryFilters);
+    await this.#connection.close(isFinal ? this.#connection.subscriptions.takeAll() : this.#temporaryFilters);
   }
 
   #open(): void {
@@ -232,12 +238,25 @@ export class MqttClient {
     }
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
-      if (this.#requests.idle && !this.#inbound.isPaused) {
+      if (this.#requests.idle && !this.#inbound.isPaused && !this.#isUnsubscribingKept) {
         void this.#disconnect();
       } else {
         this.#disconnectWhenIdle();
       }
     }, IDLE_DISCONNECT_MS);
+  }
+
+  /** A deploy that restarts a service may bring it back without users, and nobody else would connect. */
+  #unsubscribeKept(): void {
+    if (this.#users === 0 && !this.#closed && this.#connection.hasKeptSubscriptions) {
+      this.#unsubscribingUntil = performance.now() + UNSUBSCRIBE_KEPT_MS;
+      this.#open();
+      this.#disconnectWhenIdle();
+    }
+  }
+
+  get #isUnsubscribingKept(): boolean {
+    return performance.now() < this.#unsubscribingUntil && this.#connection.hasKeptSubscriptions;
   }
 
   async #disconnect(): Promise<void> {

@@ -7,7 +7,7 @@ import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type MqttState, refusesCredentials } from './state.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { isKeptByBroker, Subscriptions, sessionName } from './subscriptions.ts';
 import { batchWrites } from './write-batch.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -89,6 +89,12 @@ export class Connection {
   /** The address in use or tried next, without credentials. */
   get broker(): string {
     return showBroker(this.#settings.brokers[this.#broker] ?? '');
+  }
+
+  /** Whether a broker still collects for subscriptions that this client has made under another connection. */
+  get hasKeptSubscriptions(): boolean {
+    const { brokers, clientId, persistent } = this.#settings;
+    return persistent && brokers.some((url) => isKeptByBroker(sessionName(showBroker(url), clientId)));
   }
 
   open(): void {
@@ -252,7 +258,8 @@ export class Connection {
       unsubscribe: async (filters: string[]) =>
         void (await withResponseTimeout(client, client.unsubscribeAsync(filters))),
     };
-    this.subscriptions.online(transport, `${this.broker} ${this.#settings.clientId}`, !sessionPresent);
+    const session = sessionName(this.broker, this.#settings.clientId);
+    this.subscriptions.online(transport, session, !sessionPresent);
     this.#setState({ name: 'connected', broker: this.broker });
   }
 

@@ -2,7 +2,7 @@
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import { type Subscriptions, sessionName } from './subscriptions.ts';
 
 /**
  * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
@@ -85,7 +85,7 @@ export class ReportSubscriptions {
 
   /** A connection begins. @param isPresent whether the broker has kept a session of this client id */
   sessionBegins(broker: string, isPresent: boolean): void {
-    const key = `${broker} ${this.#settings.clientId}`;
+    const key = sessionName(broker, this.#settings.clientId);
     if (!isPresent) {
       UNKNOWN_SUBSCRIPTIONS.set(key, false);
     } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {

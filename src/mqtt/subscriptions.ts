@@ -27,6 +27,16 @@ export interface SubscriptionEvents {
 /** What a broker still holds for a persistent session of this process, by broker and client id: it outlives a redeploy. */
 const KEPT_BY_BROKER = new Map<string, Set<string>>();
 
+/** The name of a client's session at a broker. */
+export function sessionName(broker: string, clientId: string): string {
+  return `${broker} ${clientId}`;
+}
+
+/** Whether a broker still holds subscriptions of such a session that this process has made. */
+export function isKeptByBroker(session: string): boolean {
+  return (KEPT_BY_BROKER.get(session)?.size ?? 0) > 0;
+}
+
 /** The wanted filters with their QoS, and the broker's view of them. */
 export class Subscriptions {
   readonly #persistent: boolean;
@@ -109,6 +119,17 @@ export class Subscriptions {
     this.#noteKept(unused);
     void this.#sync();
     return true;
+  }
+
+  /** Every filter that the broker may hold for this client, which forgets them: nobody comes back for them. */
+  takeAll(): string[] {
+    const kept = KEPT_BY_BROKER.get(this.#session) ?? [];
+    const all = new Set([...kept, ...this.#active.keys(), ...this.#wanted.keys(), ...this.#previewed.keys()]);
+    KEPT_BY_BROKER.delete(this.#session);
+    this.#active = new Map();
+    this.#wanted.clear();
+    this.#previewed.clear();
+    return [...all];
   }
 
   /** True when the broker has granted the filter already. */

@@ -420,6 +420,23 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'They are given back when the service closes, and so is what an open panel has asked for.': {
       'mqtt/closing': 'does not leave the subscriptions to answers in a session that the broker keeps',
     },
+    'With `persistent`, a redeploy, a restart or a kill leaves the subscriptions at the broker, which is what it is for.':
+      {
+        'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',
+        'mqtt/losses': 'while Node-RED is stopped are …, …',
+      },
+    'A deploy that deletes or disables the service, or changes its broker address or *Client id* (`clientId`), gives them back before it leaves the broker.':
+      {
+        'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',
+        'mqtt/closing': 'leaves nothing subscribed in a session that nobody comes back to',
+      },
+    'So does one that takes away the last node that needs the connection; where the service restarts with it, it connects for that once more, for 30 seconds at the latest.':
+      {
+        'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',
+        'mqtt/closing':
+          'gives back what the broker keeps when a deploy brings the service back without a node that wants it',
+      },
+    'When the broker is away just then, it goes on collecting for nobody.': 'about the broker',
     'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, but not after a restart of Node-RED.':
       {
         'mqtt/receiving':

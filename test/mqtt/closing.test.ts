@@ -117,6 +117,37 @@ describe('closing a session', () => {
     await goodbye;
   });
 
+  it('leaves nothing subscribed in a session that nobody comes back to', async () => {
+    const { broker } = bench;
+    const settings = mqttSettings(broker.url);
+    const session = bench.open({ clientId: settings.clientId, persistent: true });
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 1);
+    await session.close(true);
+    await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 0);
+  });
+
+  it('gives back what the broker keeps when a deploy brings the service back without a node that wants it', async () => {
+    const { broker } = bench;
+    const settings = { clientId: mqttSettings(broker.url).clientId, persistent: true };
+    const before = bench.open(settings);
+    before.subscribe(ALL, new Collector());
+    await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 1);
+    await before.close();
+    assert.equal(broker.subscriptionsOf(settings.clientId).size, 1);
+    const after = bench.open(settings);
+    after.pauseReports();
+    const goodbye = broker.next('disconnect');
+    after.resumeReports();
+    await goodbye;
+    assert.equal(broker.subscriptionsOf(settings.clientId).size, 0);
+    await reached(after, 'idle');
+    // Nothing is left to give back, so nothing connects.
+    const { length } = broker.connections;
+    after.resumeReports();
+    assert.deepEqual([broker.connections.length, after.state.mqtt.name], [length, 'idle']);
+  });
+
   it('does not leave the subscriptions to answers in a session that the broker keeps', async () => {
     const { broker } = bench;
     const settings = mqttSettings(broker.url);
