@@ -1,12 +1,17 @@
 // The last reports that a filter would let through, for as long as somebody looks.
+import { ServiceError } from '../errors.ts';
 import type { Report } from '../protocol/reports/index.ts';
 
 const MAX_LINES = 20;
 /** A panel that is closed does not say so: it stops asking. */
 const LEASE_MS = 15_000;
-const MAX_LEASES = 8;
+const MAX_LEASES = 16;
+/** An open panel asks every 2 seconds: one that has not asked for so long, or only once, may show another filter by now. */
+const IDLE_MS = 5_000;
 /** In a busy network a look takes a sample and then rests, so that it does not bring the whole traffic here. */
 const PAUSE_MS = 5_000;
+/** Messages of one look: most of them may be filtered out only here. */
+const MAX_RECEIVED = 1_000;
 
 export interface PreviewLine {
   topic: string;
@@ -15,22 +20,44 @@ export interface PreviewLine {
 
 /** Where the reports come from. */
 export interface PreviewSource<Filter> {
-  /** Hears what is received anyway. @returns ends it */
-  listen(filter: Filter, addLine: (report: Report, topic: string) => void): () => void;
-  /** Asks the broker for what passes the filter, too. @returns ends it */
-  request(filter: Filter): () => void;
+  /**
+   * Hears what is received anyway.
+   * @param setProblem call with what prevents that anything passes, and with undefined when it is over
+   * @returns ends it
+   */
+  listen(
+    filter: Filter,
+    addLine: (report: Report, topic: string) => void,
+    setProblem: (problem: ServiceError | undefined) => void,
+  ): () => void;
+  /**
+   * Asks the broker for what passes the filter, too.
+   * @param received call for each message that may have been received because of it
+   * @returns ends it; undefined: there is nothing to ask for yet
+   */
+  request(filter: Filter, received: () => void): (() => void) | undefined;
+}
+
+export interface PreviewState {
+  /** The newest last. */
+  lines: readonly PreviewLine[];
+  problem: ServiceError | undefined;
 }
 
 interface Lease {
   lines: PreviewLine[];
+  problem: ServiceError | undefined;
   end(): void;
   timer: NodeJS.Timeout;
   /** Undefined while it rests. */
   endRequest: (() => void) | undefined;
-  /** Reports since it last began to ask. */
+  /** Reports that passed, and messages that came, since it last began to ask. */
   sampled: number;
+  received: number;
   /** In milliseconds of `performance.now()`. */
   pausedUntil: number;
+  polledAt: number;
+  polls: number;
 }
 
 export class Previews<Filter> {
@@ -42,18 +69,24 @@ export class Previews<Filter> {
   }
 
   /**
-   * The newest reports last. The first call for a filter starts listening; listening ends when no call came
-   * for 15 s.
+   * The first call for a filter starts listening; listening ends when no call came for 15 s.
+   * @throws ServiceError `QUEUE_FULL` when too many others are looked at
    */
-  poll(filter: Filter): PreviewLine[] {
+  poll(filter: Filter): PreviewState {
     const key = JSON.stringify(filter);
     const lease = this.#leases.get(key) ?? this.#start(key, filter);
     lease.timer.refresh();
+    lease.polledAt = performance.now();
+    lease.polls++;
+    // In the order in which they were asked for.
+    this.#leases.delete(key);
+    this.#leases.set(key, lease);
     if (!lease.endRequest && performance.now() >= lease.pausedUntil) {
       lease.sampled = 0;
-      lease.endRequest = this.#source.request(filter);
+      lease.received = 0;
+      lease.endRequest = this.#source.request(filter, () => countReceived(lease));
     }
-    return lease.lines;
+    return lease;
   }
 
   close(): void {
@@ -62,30 +95,64 @@ export class Previews<Filter> {
     }
   }
 
+  #endIdle(): void {
+    const usedSince = performance.now() - IDLE_MS;
+    const idle = [...this.#leases.values()].find(
+      ({ polls, polledAt }) => polls === 1 || polledAt <= usedSince,
+    );
+    if (!idle) {
+      throw new ServiceError('QUEUE_FULL', 'previews', { limit: MAX_LEASES }, { limit: MAX_LEASES });
+    }
+    idle.end();
+  }
+
   #start(key: string, filter: Filter): Lease {
     if (this.#leases.size >= MAX_LEASES) {
-      this.#leases.values().next().value?.end();
+      this.#endIdle();
     }
-    const unlisten = this.#source.listen(filter, (report, topic) => take(lease, { topic, report }));
-    const end = () => {
+    const lease: Lease = {
+      ...{ lines: [], problem: undefined, endRequest: undefined, sampled: 0, received: 0, pausedUntil: 0 },
+      polledAt: performance.now(),
+      polls: 0,
+      timer: setTimeout(() => lease.end(), LEASE_MS).unref(),
+      end: () => clearTimeout(lease.timer),
+    };
+    const unlisten = this.#source.listen(
+      filter,
+      (report, topic) => addLine(lease, { topic, report }),
+      (problem) => {
+        lease.problem = problem;
+      },
+    );
+    lease.end = () => {
       clearTimeout(lease.timer);
       this.#leases.delete(key);
       lease.endRequest?.();
       unlisten();
     };
-    const timer = setTimeout(end, LEASE_MS).unref();
-    const lease: Lease = { lines: [], end, timer, endRequest: undefined, sampled: 0, pausedUntil: 0 };
     this.#leases.set(key, lease);
     return lease;
   }
 }
 
-function take(lease: Lease, line: PreviewLine): void {
+function addLine(lease: Lease, line: PreviewLine): void {
   lease.lines.push(line);
   if (lease.lines.length > MAX_LINES) {
     lease.lines.shift();
   }
-  if (!lease.endRequest || ++lease.sampled < MAX_LINES) {
+  if (++lease.sampled >= MAX_LINES) {
+    pause(lease);
+  }
+}
+
+function countReceived(lease: Lease): void {
+  if (++lease.received >= MAX_RECEIVED) {
+    pause(lease);
+  }
+}
+
+function pause(lease: Lease): void {
+  if (!lease.endRequest) {
     return;
   }
   lease.endRequest();

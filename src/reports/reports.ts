@@ -57,6 +57,14 @@ interface TopicRoute {
   receivers: readonly Receiver[];
   /** How many subscriptions at the broker match it. */
   copies: number;
+  /** Of the previews that may have brought it. */
+  received: readonly (() => void)[];
+}
+
+interface PreviewRequest {
+  topicFilters: TopicFilterParts[];
+  index: TopicFilterIndex;
+  received: () => void;
 }
 
 /**
@@ -87,7 +95,7 @@ export class Reports {
   readonly #dispatch = new Dispatch<Receiver>();
   readonly #routes = new TopicCache<TopicRoute>();
   readonly #topicFilters = new Map<object, TopicFilterParts[]>();
-  readonly #previews = new Map<object, TopicFilterParts[]>();
+  readonly #previews = new Set<PreviewRequest>();
   readonly #copies = new Copies();
   readonly #isShared: boolean;
   readonly #now: () => number;
@@ -140,12 +148,18 @@ export class Reports {
     };
   }
 
-  /** Asks for reports for people who look at them; a subscriber with `isPreview` shows them. @returns ends it */
-  addPreview({ topicFilters }: CompiledCriteria): () => void {
-    const key = {};
-    this.#previews.set(key, topicFilters);
+  /**
+   * Asks for reports for people who look at them; a subscriber with `isPreview` shows them.
+   * @param received called for each message that matches what is asked for
+   * @returns ends it
+   */
+  addPreview({ topicFilters }: CompiledCriteria, received = (): void => {}): () => void {
+    const request = { topicFilters, index: new TopicFilterIndex(topicFilters), received };
+    this.#previews.add(request);
+    this.#routes.clear();
     return () => {
-      this.#previews.delete(key);
+      this.#previews.delete(request);
+      this.#routes.clear();
       this.#previewedAt = this.#now();
     };
   }
@@ -154,9 +168,14 @@ export class Reports {
   filters(): TopicFilters {
     const wants = mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared);
     const wanted = new TopicFilterIndex(wants);
-    const others = [...this.#previews.values()].flat().filter((want) => !wanted.covers(want));
+    const others = Array.from(this.#previews, ({ topicFilters }) => topicFilters).flat();
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.
-    const previews = this.#isShared ? [] : mergeTopicFilters(others, true);
+    const previews = this.#isShared
+      ? []
+      : mergeTopicFilters(
+          others.filter((want) => !wanted.covers(want)),
+          true,
+        );
     this.#expect(wants, previews);
     this.#wanted = wanted;
     this.#previewed = previews;
@@ -200,6 +219,9 @@ export class Reports {
    */
   deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false): Delivery {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
+    if (known !== undefined && known.received.length > 0) {
+      countReceived(known);
+    }
     if (known === undefined || known.receivers.length === 0) {
       return 'unwanted';
     }
@@ -269,8 +291,11 @@ export class Reports {
       return undefined;
     }
     const { gateway, device, segment, identifier = '' } = at;
-    const copies = this.#overlaps?.count({ gateway, device, segment, identifier }) ?? 1;
-    const route = { at, receivers: this.#dispatch.match(at), copies };
+    const place = { gateway, device, segment, identifier };
+    const copies = this.#overlaps?.count(place) ?? 1;
+    const requests = Array.from(this.#previews).filter(({ index }) => index.count(place) > 0);
+    const received = requests.map((request) => request.received);
+    const route = { at, receivers: this.#dispatch.match(at), copies, received };
     this.#routes.set(topic, route);
     return route;
   }
@@ -377,6 +402,13 @@ export class Reports {
   /** One receiver's exception is not the others' problem. */
   #receiverFailed(fault: unknown): void {
     this.#log.warn(`a receiver of reports failed: ${String(fault)}`);
+  }
+}
+
+/** A function of its own: this happens only while somebody looks. */
+function countReceived({ received }: TopicRoute): void {
+  for (const count of received) {
+    count();
   }
 }
 

@@ -4,7 +4,7 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import { Duplicates } from './duplicates.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import { type PreviewLine, Previews } from './preview.ts';
-import { compileCriteria, type TopicCriteria } from './report-filter.ts';
+import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
 import type { Message, ReportListener, Reports, Subscription } from './reports.ts';
 
 export interface ReportFilter extends TopicCriteria {
@@ -61,8 +61,17 @@ export class Subscribers {
     this.#broker = broker;
     this.#labelSource = labelSource;
     this.#previews = new Previews({
-      listen: (filter, report) => this.#add(filter, { report, error() {} }, { isPreview: true }),
-      request: (filter) => this.#requestPreview(filter),
+      listen: (filter, report, setProblem) =>
+        this.#add(
+          filter,
+          {
+            report,
+            error() {},
+            labels: ({ name, error }) => setProblem(name === 'waiting' ? error : undefined),
+          },
+          { isPreview: true },
+        ),
+      request: (filter, received) => this.#requestPreview(filter, received),
     });
   }
 
@@ -76,10 +85,14 @@ export class Subscribers {
 
   /**
    * See `Session.preview`.
-   * @throws ServiceError `NOT_CONNECTED` when nothing was heard and the broker refuses the subscription
+   * @throws ServiceError when nothing was heard: `NOT_CONNECTED` where the broker refuses the subscription, or why there
+   *   is no list of devices
    */
   preview(filter: ReportFilter): readonly PreviewLine[] {
-    const lines = this.#previews.poll(filter);
+    const { lines, problem } = this.#previews.poll(filter);
+    if (lines.length === 0 && problem) {
+      throw problem;
+    }
     if (lines.length === 0 && this.#isPreviewRefused(filter)) {
       // Neither filter nor broker: whoever looks need not know what their variables were filled with.
       throw new ServiceError('NOT_CONNECTED', 'refusedPreview');
@@ -88,7 +101,7 @@ export class Subscribers {
   }
 
   #isPreviewRefused(filter: ReportFilter): boolean {
-    const criteria = compileCriteria(filter, this.#catalogue);
+    const criteria = this.#previewCriteria(filter);
     const isRefused = (topicFilter: string) => this.#broker.isPreviewRefused(topicFilter);
     return criteria !== undefined && this.#reports.isPreviewRefused(criteria, isRefused);
   }
@@ -172,12 +185,27 @@ export class Subscribers {
     return filter;
   }
 
-  #requestPreview(filter: ReportFilter): () => void {
+  /**
+   * What a preview asks the broker for: with labels only the gateways that carry them, or it would bring the whole
+   * network here. Undefined: nothing, since nothing can pass as long as the list of devices is as it is.
+   */
+  #previewCriteria(filter: ReportFilter): CompiledCriteria | undefined {
     const criteria = compileCriteria(filter, this.#catalogue);
-    if (!criteria) {
-      return () => {};
+    if (!criteria || filter.labels.length === 0) {
+      return criteria;
     }
-    const remove = this.#reports.addPreview(criteria);
+    const { gateways: chosen } = criteria.route;
+    const labelled = this.#labelSource().knownGatewaysWithLabels(filter.labels) ?? [];
+    const gateways = [...labelled].filter((gateway) => chosen.size === 0 || chosen.has(gateway));
+    return gateways.length > 0 ? compileCriteria({ ...filter, gateways }, this.#catalogue) : undefined;
+  }
+
+  #requestPreview(filter: ReportFilter, received: () => void): (() => void) | undefined {
+    const criteria = this.#previewCriteria(filter);
+    if (!criteria) {
+      return undefined;
+    }
+    const remove = this.#reports.addPreview(criteria, received);
     this.#broker.updateFilters();
     return () => {
       remove();

@@ -108,15 +108,25 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'An open *report in* panel shows what would pass.': {
       'nodes/admin': 'preview the reports that unsaved settings would let through',
     },
-    "What flows do not receive anyway is subscribed for it beside the flows' filters until the panel has 20 reports; then it rests for 5 seconds.":
+    "What flows do not receive anyway is subscribed for it beside the flows' filters until the panel has 20 reports or 1 000 messages came; then it rests for 5 seconds.":
       {
         'reports/copies': [
           'leaves the subscriptions of flows as they are, and asks for more beside them',
           'takes a sample of a busy network and gives the subscription back',
+          'takes no more of a busy network when hardly a report passes',
         ],
-        'reports/preview':
+        'reports/preview': [
           'asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile',
+          'rests after 1 000 messages, too, when hardly one of them passes',
+        ],
       },
+    'With labels these are only the gateways that carry them.': {
+      'reports/label-filter': 'are what a preview asks the broker for, and not the whole network',
+    },
+    'Up to 16 panels at a time show reports; a further one says that these are too many.': {
+      'reports/preview':
+        'is refused while 16 others are looked at, and takes the place of one that nobody looks at any more',
+    },
     "The flows' subscriptions stay as they are, and retained reports that come for the panel alone are not given to flows again.":
       {
         'reports/copies': [

@@ -9,7 +9,7 @@ import { createTopics } from '../../src/protocol/topics.ts';
 import { Copies } from '../../src/reports/copies.ts';
 import { compileCriteria } from '../../src/reports/report-filter.ts';
 import { Reports } from '../../src/reports/reports.ts';
-import { Session } from '../../src/session.ts';
+import { type ReportFilter, Session } from '../../src/session.ts';
 import { G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 
@@ -150,6 +150,22 @@ describe('the preview of an open panel', () => {
     await givenBack;
     assert.equal(session.preview(ALL).length, 20);
     assert.deepEqual([...broker.subscriptionsOf(clientId)], [[NARROW, 1]]);
+  });
+
+  it('takes no more of a busy network when hardly a report passes', async () => {
+    const { broker } = bench;
+    const session = bench.open({ clientId });
+    const filter: ReportFilter = { ...ALL, duplicates: 'drop' };
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    await reached(session, 'connected');
+    session.preview(filter);
+    await broker.until(() => broker.subscriptionsOf(clientId).has(EVERYTHING));
+    const givenBack = broker.next('unsubscribe');
+    for (let n = 0; n < 1_000; n++) {
+      broker.publish(reportTopic('heartbeat', G2), heartbeat(1));
+    }
+    await givenBack;
+    assert.equal(session.preview(filter).length, 1);
   });
 
   it('brings no retained report to flows that they have had', async () => {

@@ -1,5 +1,7 @@
 // The label filter of report-in nodes: beside the filter of repeats, while it has no list, and over a deploy.
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { LabelFilter } from '../../src/reports/label-filter.ts';
 import type { Message } from '../../src/reports/reports.ts';
@@ -112,6 +114,39 @@ describe('reports of gateways with a label', () => {
       collector.reports.map(({ gateway }) => gateway),
       [G],
     );
+  });
+
+  it('are what a preview asks the broker for, and not the whole network', async () => {
+    const { broker } = bench;
+    session.subscribe({ ...ALL, gateways: [D] }, new Collector());
+    await reached(session, 'connected');
+    session.preview(LABELLED);
+    give();
+    await session.devices?.search('', 10);
+    session.preview(LABELLED);
+    await broker.until(() =>
+      [...broker.sessions.values()].some(({ subscriptions }) => subscriptions.size === 2),
+    );
+    const [filters] = [...broker.sessions.values()].map(({ subscriptions }) => [...subscriptions.keys()]);
+    assert.deepEqual(
+      filters?.sort(),
+      [G, D].map((gateway) => `mt/gateway/${gateway}/device/+/#`),
+    );
+  });
+
+  it('that a preview cannot know say why', async () => {
+    await portal.stop();
+    const problem = (): string => {
+      try {
+        session.preview(LABELLED);
+        return '';
+      } catch (error) {
+        return (error as ServiceError).code;
+      }
+    };
+    while (problem() !== 'NETWORK') {
+      await turn();
+    }
   });
 
   it('that waited pass the filter of the node as it is now, and are decoded as it wants it', async () => {

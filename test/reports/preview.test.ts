@@ -12,6 +12,8 @@ describe('a preview', () => {
   /** How many ask the broker, and how many hear what comes, by name of the filter. */
   let wanting: string[];
   let takers: Map<string, (report: Report, topic: string) => void>;
+  /** A message came, whether it passes or not. */
+  let arrive: Map<string, () => void>;
   let previews: Previews<Filter>;
   let time: number;
 
@@ -21,14 +23,16 @@ describe('a preview', () => {
     mock.method(performance, 'now', () => time);
     wanting = [];
     takers = new Map();
+    arrive = new Map();
     previews = new Previews<Filter>({
       listen({ name }, take) {
         assert.ok(!takers.has(name), 'listens once');
         takers.set(name, take);
         return () => void takers.delete(name);
       },
-      request({ name }) {
+      request({ name }, received) {
         wanting.push(name);
+        arrive.set(name, received);
         return () => void wanting.splice(wanting.indexOf(name), 1);
       },
     });
@@ -44,14 +48,14 @@ describe('a preview', () => {
       takers.get(name)?.({ time: topic } as Report, topic);
     }
   };
-  const topicsOf = (name: string) => previews.poll({ name }).map(({ topic }) => topic);
+  const topicsOf = (name: string) => previews.poll({ name }).lines.map(({ topic }) => topic);
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`);
 
   it('shows the newest 20 reports, the newest last', () => {
     assert.deepEqual(topicsOf('a'), []);
     hear('a', ...numbers(0, 25));
     assert.deepEqual(topicsOf('a'), numbers(5, 25));
-    assert.deepEqual(previews.poll({ name: 'a' }).at(-1)?.report, { time: '24' });
+    assert.deepEqual(previews.poll({ name: 'a' }).lines.at(-1)?.report, { time: '24' });
   });
 
   it('asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile', () => {
@@ -73,6 +77,18 @@ describe('a preview', () => {
     assert.deepEqual(wanting, []);
   });
 
+  it('rests after 1 000 messages, too, when hardly one of them passes', () => {
+    topicsOf('a');
+    for (let n = 0; n < 1_000; n++) {
+      assert.deepEqual(wanting, ['a']);
+      arrive.get('a')?.();
+    }
+    assert.deepEqual(wanting, []);
+    time += 5_000;
+    topicsOf('a');
+    assert.deepEqual(wanting, ['a']);
+  });
+
   it('is shared by all who look with the same filter', () => {
     topicsOf('a');
     topicsOf('a');
@@ -89,19 +105,33 @@ describe('a preview', () => {
     assert.deepEqual(topicsOf('a'), []);
   });
 
-  it('gives way to the newest ones when there are more than 8', () => {
-    for (const name of numbers(0, 8)) {
-      topicsOf(name);
+  it('is refused while 16 others are looked at, and takes the place of one that nobody looks at any more', () => {
+    const all = numbers(0, 16);
+    all.forEach(topicsOf);
+    all.forEach(topicsOf);
+    for (let look = 0; look < 5; look++) {
+      time += 2_000;
+      mock.timers.tick(2_000);
+      assert.throws(() => topicsOf('one more'), { code: 'QUEUE_FULL', message: /16/ });
+      all.forEach(topicsOf);
     }
-    assert.deepEqual([...takers.keys()], numbers(0, 8));
-    topicsOf('8');
-    assert.deepEqual([[...takers.keys()], wanting], [numbers(1, 9), numbers(1, 9)]);
+    hear('3', 'report');
+    assert.deepEqual([[...takers.keys()], topicsOf('3')], [all, ['report']]);
+    time += 4_999;
+    all.slice(1).forEach(topicsOf);
+    assert.throws(() => topicsOf('one more'), { code: 'QUEUE_FULL' });
+    time += 1;
+    topicsOf('one more');
+    assert.deepEqual([...takers.keys()], [...all.slice(1), 'one more']);
+    assert.equal(wanting.length, 16);
   });
 
   it('is not ended by the time of an earlier one with the same filter', () => {
-    for (const name of numbers(0, 9)) {
+    for (const name of numbers(0, 16)) {
       topicsOf(name);
     }
+    time += 10_000;
+    topicsOf('one more');
     mock.timers.tick(10_000);
     topicsOf('0');
     hear('0', 'report');
