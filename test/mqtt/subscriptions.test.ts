@@ -141,3 +141,45 @@ describe('a subscription that the broker does not answer', () => {
     subscriptions.offline();
   });
 });
+
+describe('a filter that is wanted again while it is being given back', () => {
+  it('counts as granted only when the broker has granted it again', async () => {
+    const sent: string[] = [];
+    let confirm = (): void => {};
+    const events = { refused() {}, synced() {}, recovered() {} };
+    const subscriptions = new Subscriptions(false, createLog(), events);
+    const transport = {
+      subscribe: async (wanted: Record<string, unknown>) => {
+        sent.push(`subscribe ${Object.keys(wanted)}`);
+        return Object.keys(wanted).map((topic) => ({ topic, qos: 1 }));
+      },
+      unsubscribe: (filters: string[]) => {
+        sent.push(`unsubscribe ${filters}`);
+        return new Promise<void>((resolve) => {
+          confirm = resolve;
+        });
+      },
+    };
+    subscriptions.online(transport, 'given back', true);
+    subscriptions.change(['a'], 1);
+    await new Promise<boolean>((resolve) => subscriptions.whenSettled('a', resolve));
+    subscriptions.change([], 1, ['a']);
+    while (sent.length < 2) {
+      await new Promise(setImmediate);
+    }
+    subscriptions.change(['a'], 1);
+    let isSettled = false;
+    const granted = new Promise<void>((resolve) =>
+      subscriptions.whenSettled('a', () => {
+        isSettled = true;
+        resolve();
+      }),
+    );
+    assert.deepEqual([subscriptions.isActive('a'), isSettled], [false, false]);
+    confirm();
+    await granted;
+    assert.equal(subscriptions.isActive('a'), true);
+    assert.deepEqual(sent, ['subscribe a', 'unsubscribe a', 'subscribe a']);
+    subscriptions.offline();
+  });
+});
