@@ -304,6 +304,7 @@ export class MqttClient {
 
   #transport() {
     const connection = this.#connection;
+    const inbound = this.#inbound;
     const { requestQos, persistent } = this.#settings;
     // A broker keeps what has a QoS of 1 for a session that is away: others' responses would fill its queue.
     const responseQos = persistent ? 0 : requestQos;
@@ -313,6 +314,9 @@ export class MqttClient {
       },
       get broker() {
         return connection.broker;
+      },
+      get isReadingPaused() {
+        return inbound.isPaused && inbound.isBlocked;
       },
       publish: connection.publish.bind(connection),
       isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),

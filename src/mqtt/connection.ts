@@ -61,6 +61,8 @@ export class Connection {
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
+  /** Seconds between pings; in MQTT 5 a broker may want a shorter time than the settings say. */
+  #keepalive = 0;
   /** In milliseconds of `performance.now()`. */
   #pingedAt = 0;
   #aliveTimer: NodeJS.Timeout | undefined;
@@ -215,6 +217,8 @@ export class Connection {
       if (!sessionPresent) {
         forget();
       }
+      // Not that of the settings: MQTT.js ends the connection by this one.
+      this.#keepalive = client.keepalive;
       this.#connected(client, sessionPresent);
     });
     client.on('disconnect', (packet) => {
@@ -269,8 +273,7 @@ export class Connection {
    */
   #pingIfDue(client: MqttClient): void {
     const now = performance.now();
-    const { keepalive } = this.#settings;
-    if (keepalive > 0 && now - this.#pingedAt > keepalive * HALF_SECOND_MS) {
+    if (this.#keepalive > 0 && now - this.#pingedAt > this.#keepalive * HALF_SECOND_MS) {
       this.#ping(client, now);
     }
   }
@@ -283,8 +286,7 @@ export class Connection {
 
   /** Nothing more is read while a report is held, neither the answer to a ping. */
   #pingWhileBlocked(client: MqttClient): void {
-    const { keepalive } = this.#settings;
-    if (this.#aliveTimer || keepalive === 0) {
+    if (this.#aliveTimer || this.#keepalive === 0) {
       return;
     }
     this.#aliveTimer = setTimeout(() => {
@@ -294,7 +296,7 @@ export class Connection {
       }
       this.#ping(client, performance.now());
       this.#pingWhileBlocked(client);
-    }, keepalive * HALF_SECOND_MS).unref();
+    }, this.#keepalive * HALF_SECOND_MS).unref();
   }
 
   #lost(client: MqttClient | undefined, cause: unknown): void {

@@ -24,6 +24,9 @@ const MAX_ACKS_WAITING = 100_000;
 /** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
 const MAX_UNAWAITED = 10_000;
 
+/** When reading goes on, the responses that have come meanwhile are read within this time. */
+const READ_AGAIN_MS = 1_000;
+
 export interface RequestLimits {
   maxInFlight: number;
   maxQueue: number;
@@ -36,6 +39,8 @@ export interface RequestTransport extends ResponseFilters {
   readonly broker: string;
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
   isFilterActive(filter: string): boolean;
+  /** Nothing is read while flows are replaced and a report waits for them. */
+  readonly isReadingPaused: boolean;
 }
 
 export interface SendOptions {
@@ -65,6 +70,7 @@ export class Requests {
   /** Of those in flight, which nobody waits for yet. */
   #unawaited = 0;
   #closed = false;
+  #wasReadingPaused = false;
 
   constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
     this.#limits = limits;
@@ -232,6 +238,11 @@ export class Requests {
   }
 
   #expireSent(now: number): DeadlineCheck {
+    // The response may have come, and wait behind a report.
+    if (this.#transport.isReadingPaused || this.#wasReadingPaused) {
+      this.#wasReadingPaused = this.#transport.isReadingPaused;
+      return { next: now + READ_AGAIN_MS, checked: 0 };
+    }
     const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {

@@ -173,8 +173,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'Whatever the broker sends is a sign of life, and while this package itself reads nothing because a report is held, it goes on sending pings: slow flows and deploys do not cost the connection.':
       {
-        'mqtt/connection': 'lives on while a report is held for longer than the keep alive',
+        'mqtt/connection': 'lives on while a report is held for longer than …',
       },
+    'A broker of MQTT 5 may ask for a shorter time; then that counts.': {
+      'mqtt/connection': 'lives on while a report is held for longer than …',
+    },
     '**Back off.** The wait before the next attempt doubles from 1 second to 60 seconds.': {
       'mqtt/waits': 'double from 1 second to 60 seconds while nobody listens',
     },
@@ -504,10 +507,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'BAD_RESPONSE with its cause and the message when a response has no status',
       ],
     },
-    'no answer within the timeout, counted from sending | `TIMEOUT`': {
-      session: 'ends a request without an answer with TIMEOUT, and one that failed with REQUEST_FAILED',
-      'mqtt/losses': 'may wait for its turn longer than its timeout says, which counts from sending',
-    },
+    'no answer within the timeout, counted from sending; while a deploy holds a report, nothing is read, and the timeout waits until answers are read again | `TIMEOUT`':
+      {
+        session: 'ends a request without an answer with TIMEOUT, and one that failed with REQUEST_FAILED',
+        'mqtt/losses': [
+          'may wait for its turn longer than its timeout says, which counts from sending',
+          'has its answer although a deploy holds a report before it for longer than the timeout',
+        ],
+      },
     'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to answers in this time | `NOT_CONNECTED`':
       {
         session: 'ends a request with NOT_CONNECTED when the broker stays away for the whole timeout',

@@ -252,20 +252,25 @@ describe('the broker connection', () => {
     });
   });
 
-  it('lives on while a report is held for longer than the keep alive', async () => {
-    const broker = await startScriptedBroker();
-    const holding = session(broker.url, { keepalive: 1 });
-    const collector = new Collector();
-    holding.subscribe(ALL, collector);
-    await reached(holding, 'connected');
-    holding.pauseReports();
-    broker.publish(HEARTBEAT, { time: TIME, seq: 1, status: 0 });
-    // MQTT.js alone gives up after one and a half times the keep alive without an answer.
-    await broker.until(() => broker.packets('pingreq').length === 5);
-    holding.resumeReports();
-    await collector.until(({ reports }) => reports.length === 1);
-    assert.equal(broker.connections.length, 1);
-    await holding.close();
-    await broker.stop();
-  });
+  for (const [whose, settings, connackProperties] of [
+    ['the keep alive', { keepalive: 1 }, {}],
+    ['the keep alive that the broker wants', { protocolVersion: 5 }, { serverKeepAlive: 1 }],
+  ] as const) {
+    it(`lives on while a report is held for longer than ${whose}`, async () => {
+      const broker = await startScriptedBroker({ connackProperties });
+      const holding = session(broker.url, settings);
+      const collector = new Collector();
+      holding.subscribe(ALL, collector);
+      await reached(holding, 'connected');
+      holding.pauseReports();
+      broker.publish(HEARTBEAT, { time: TIME, seq: 1, status: 0 });
+      // MQTT.js alone gives up after one and a half times the keep alive without an answer.
+      await broker.until(() => broker.packets('pingreq').length === 5);
+      holding.resumeReports();
+      await collector.until(({ reports }) => reports.length === 1);
+      assert.equal(broker.connections.length, 1);
+      await holding.close();
+      await broker.stop();
+    });
+  }
 });

@@ -245,6 +245,27 @@ describe('a request', () => {
     assert.equal(await outcome, 'TIMEOUT');
   });
 
+  it('has its answer although a deploy holds a report before it for longer than the timeout', async () => {
+    const session = bench.open({ keepalive: 1 });
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    await session.request('apiversion', { gateway: G }, { signal, timeout: 200 }).catch(() => {});
+    session.pauseReports();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
+    const outcome = codeOf(session.request('apiversion', { gateway: G }, { signal, timeout: 200 }));
+    // The second ping while nothing is read comes after a second.
+    for (let ping = 0; ping < 2; ping++) {
+      await bench.broker.next('pingreq');
+    }
+    session.resumeReports();
+    assert.equal(await outcome, 'answered');
+    // One that has no answer ends all the same.
+    bench.broker.options.intercept = () => false;
+    const silent = session.request('apiversion', { gateway: G }, { signal, timeout: 200 });
+    assert.equal(await codeOf(silent), 'TIMEOUT');
+  });
+
   it('that the broker refuses ends with NOT_CONNECTED', async () => {
     const { broker } = bench;
     broker.options.intercept = (packet) => {

@@ -33,6 +33,7 @@ const requestContext = {
 class Line implements RequestTransport {
   connected = true;
   readonly broker = 'mqtt://broker';
+  readonly isReadingPaused = false;
   isGranted = true;
   readonly ids: string[] = [];
   readonly released: string[] = [];
