@@ -8,9 +8,10 @@ interface Packet {
 export interface PacketSource {
   on(event: 'packetsend' | 'packetreceive', listener: (packet: Packet) => void): unknown;
   off(event: 'packetsend' | 'packetreceive', listener: (packet: Packet) => void): unknown;
+  sendPing(): void;
 }
 
-/** Milliseconds: the least time that a broker has. */
+/** Milliseconds: the least time that a broker has. Then it is sent a ping, unless one was sent meanwhile. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 
 export class NoBrokerResponse extends Error {
@@ -20,7 +21,7 @@ export class NoBrokerResponse extends Error {
 }
 
 /**
- * The outcome of what was just sent, or NotConfirmed. A slow flow or a flood can keep the answer waiting for minutes
+ * The outcome of what was just sent, or NoBrokerResponse. A slow flow or a flood can keep the answer waiting for minutes
  * among the reports before it. But a broker handles what it receives in order: when it answers a later ping, the answer
  * will not come any more.
  * @param patience milliseconds
@@ -36,6 +37,10 @@ export function withResponseTimeout<T>(
     let isPassed = false;
     const timer = setTimeout(() => {
       isLate = true;
+      // Without a keep alive there is none, and with a long one it would be waited for as long.
+      if (!isPinged) {
+        client.sendPing();
+      }
       giveUp();
     }, patience).unref();
     const giveUp = () => {

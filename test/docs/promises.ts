@@ -230,6 +230,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'holds up no other, and is tried again with the refused ones',
         ],
       },
+    'For that it is sent a ping where *Keep alive* brings none in this time.': {
+      'mqtt/subscriptions': 'is given up after a ping of its own with a keep alive of … seconds',
+    },
     'As long as pings wait too, the answer is waited for: it may stand behind a flood of reports.': {
       'mqtt/subscriptions': 'is waited for as long as pings wait, too: its answer may stand behind a flood',
     },

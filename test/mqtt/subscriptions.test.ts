@@ -87,6 +87,16 @@ describe('a subscription that the broker does not answer', () => {
     await one.endAsync(true);
   });
 
+  for (const keepalive of [0, 1_200]) {
+    it(`is given up after a ping of its own with a keep alive of ${keepalive} seconds`, async () => {
+      bench.broker.options.withhold = ['suback'];
+      const one = await client(keepalive);
+      await assert.rejects(withResponseTimeout(one, one.subscribeAsync('a'), 10), NoBrokerResponse);
+      assert.equal(bench.broker.packets('pingreq').length, 1);
+      await one.endAsync(true);
+    });
+  }
+
   it('is waited for as long as pings wait, too: its answer may stand behind a flood', async () => {
     bench.broker.options.withhold = ['suback', 'pingresp'];
     const one = await client(1);
