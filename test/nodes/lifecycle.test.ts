@@ -287,7 +287,7 @@ describeNodes('a service', (start) => {
       await started.deploy(
         [{ id: 'f', type: 'tab' }, ...flow().filter(({ type: t }: { type?: string }) => t !== 'tab')],
         type,
-        credentials,
+        structuredClone(credentials),
       );
       await goodbye;
       const isThere = () => broker.subscriptionsOf(KEPT.clientId).size > 0;
