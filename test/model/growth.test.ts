@@ -9,7 +9,9 @@ import { ALL, mqttSettings, reached } from '../session.ts';
 const FEW = 1_000;
 const FACTOR = 8;
 /** Milliseconds that any number may cost beside what is in proportion; with the square it would be seconds. */
-const SLACK = 500;
+const SLACK_MS = 500;
+/** How often both are measured before the comparison counts as failed. */
+const MAX_ATTEMPTS = 3;
 const GATEWAY = 'c00000000001';
 const LONG_MS = 120_000;
 const SHORT_MS = 50;
@@ -135,10 +137,14 @@ describe('the time for what waits', function () {
   for (const [name, run] of Object.entries(cases)) {
     it(`grows with the number and not with its square: ${name}`, async () => {
       await cost(run, FEW);
-      const few = Math.min(await cost(run, FEW), await cost(run, FEW));
-      const many = await cost(run, FACTOR * FEW);
+      // The smallest of several measurements: whatever disturbs one only adds to it. The square fails every one.
+      let [few, many] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+      for (let attempt = 0; attempt < MAX_ATTEMPTS && many >= 2 * FACTOR * few + SLACK_MS; attempt++) {
+        few = Math.min(few, await cost(run, FEW), await cost(run, FEW));
+        many = Math.min(many, await cost(run, FACTOR * FEW));
+      }
       assert.ok(
-        many < 2 * FACTOR * few + SLACK,
+        many < 2 * FACTOR * few + SLACK_MS,
         `${few.toFixed()} ms for ${FEW}, ${many.toFixed()} ms for ${FACTOR} times as many`,
       );
     });
