@@ -11,6 +11,8 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // What the palette manager would fetch is nobody's business in a test. A route of Playwright would turn the cache off.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
 export const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -42,6 +44,8 @@ export interface Editor {
   reload(): Promise<void>;
   /** A property of a node as the editor holds it. */
   property(id: string, name: string): Promise<unknown>;
+  /** Several properties of a node, by name. */
+  properties(id: string, names: readonly string[]): Promise<Record<string, unknown>>;
   /** The visible field of a typed field. */
   typed(name: string): Locator;
   /** Opens a typed field's picker by its button, and takes the choice with this text. */
@@ -83,8 +87,6 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
       errors.push(text);
     }
   });
-  // What the palette manager would fetch is nobody's business in a test.
-  await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => route.abort());
   await page.goto(url);
   if (login) {
     await page.fill('#node-dialog-login-username', login.username);
@@ -138,6 +140,10 @@ function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
       await page.waitForSelector('#red-ui-header-button-deploy.disabled');
     },
     property: (id, name) => page.evaluate(`RED.nodes.node(${JSON.stringify(id)})[${JSON.stringify(name)}]`),
+    properties: (id, names) =>
+      page.evaluate(
+        `(({ ...node }) => Object.fromEntries(${JSON.stringify(names)}.map((name) => [name, node[name]])))(RED.nodes.node(${JSON.stringify(id)}))`,
+      ),
     async pick(name, choice) {
       await page.locator(`#node-input-${name} ~ .mt-gateway-pick`).click();
       await page.locator('.mt-gateway-choice', { hasText: choice }).first().click();

@@ -22,15 +22,16 @@ describe('the panels in the editor', function () {
     service = await startService({ gateways: 3, devices: 4, rate: 20, listed: 40 });
     service.devices[0]!.friendlyName = HOSTILE;
     red = await startNodeRed(VERSIONS[0]!);
-  });
-  beforeEach(async () => {
     await red.deploy([serviceNode(service), ...bareNodes()]);
     editor = await openEditor(red.url);
   });
-  afterEach(async () => {
-    assert.deepEqual(editor.errors, []);
-    await editor.close();
+  // Loading the editor again takes half as long as opening it with an empty cache.
+  beforeEach(async () => {
+    await red.deploy([serviceNode(service), ...bareNodes()]);
+    editor.errors.length = 0;
+    await editor.reload();
   });
+  afterEach(() => assert.deepEqual(editor.errors, []));
   after(async () => {
     await closeBrowser();
     await red?.stop();

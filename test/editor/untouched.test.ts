@@ -1,12 +1,10 @@
 // A panel that is opened and closed with Done saves every value as it was, whatever a flow has put there.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { configOf, NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
-
-type Saved = Record<string, unknown>;
 
 /** What stands in every property at once; a typed field gets it with the type. */
 const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
@@ -31,19 +29,36 @@ const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
 /** Config nodes that a property points at are chosen, not written. */
 const POINTERS = ['version', 'service', 'tls'];
 
+const tabOf = (type: string): string => `tab-${type}`;
+
 function nodeWith(
   type: string,
   id: string,
   { value, type: typed }: { value?: unknown; type?: unknown },
-): Saved {
+): NodeConfig {
   const defaults = configOf(type).DEFAULTS;
   const names = Object.keys(defaults).filter((name) => !POINTERS.includes(name));
   const entries = names.map((name) => [
     name,
     name.endsWith('Type') && name.slice(0, -4) in defaults ? typed : value,
   ]);
-  const place = type === 'mt-service' ? {} : { service: 'service', x: 200, y: 60, wires: [[]] };
+  const place =
+    type === 'mt-service' ? {} : { z: tabOf(type), service: 'service', x: 200, y: 60, wires: [[]] };
   return { id, type, ...place, ...Object.fromEntries(entries) };
+}
+
+/** The node of a type that holds the content with this index. */
+const idOf = (type: string, index: number): string => `${type}-${index}`;
+
+/** Every type with every content: the editor takes as long to open as a dozen panels. Tabs of their own are not drawn. */
+function everyContent(): NodeConfig[] {
+  const nodes = NODE_TYPES.flatMap((type) =>
+    Object.values(CONTENTS).map((content, index) => nodeWith(type, idOf(type, index), content)),
+  );
+  const service = { id: 'service', type: 'mt-service', name: 'Building A' };
+  const user = { id: 'user', type: 'mt-rename', service: idOf('mt-service', 0), x: 400, y: 60, wires: [[]] };
+  const tabs = NODE_TYPES.map((type) => ({ id: tabOf(type), type: 'tab', label: type }));
+  return [...tabs, service, user, ...nodes];
 }
 
 describe('a panel that is opened and closed with Done', function () {
@@ -55,35 +70,27 @@ describe('a panel that is opened and closed with Done', function () {
     this.timeout(180_000);
     requirePrograms(this, BROWSERS[0] as string);
     red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy(everyContent());
+    editor = await openEditor(red.url);
   });
   after(async () => {
     await closeBrowser();
     await red?.stop();
   });
 
-  const propertiesOf = async (id: string, type: string): Promise<Saved> => {
-    const names = Object.keys(configOf(type).DEFAULTS);
-    const values = await Promise.all(names.map((name) => editor.property(id, name)));
-    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
-  };
-
   for (const type of NODE_TYPES) {
     it(`leaves every value of ${type} as it was`, async () => {
       const isConfig = type === 'mt-service';
-      const nodes = Object.values(CONTENTS).map((content, index) => nodeWith(type, `n${index}`, content));
-      const user = { id: 'user', type: 'mt-rename', service: 'n0', x: 400, y: 60, wires: [[]] };
-      await red.deploy([{ id: 'service', type: 'mt-service', name: 'Building A' }, user, ...nodes] as never);
-      editor = await openEditor(red.url);
+      const names = Object.keys(configOf(type).DEFAULTS);
       for (const [index, title] of Object.keys(CONTENTS).entries()) {
-        const id = `n${index}`;
-        const before = await propertiesOf(id, type);
+        const id = idOf(type, index);
+        const before = await editor.properties(id, names);
         await (isConfig ? editor.editConfig(type, id) : editor.edit(id));
         await editor.press('ok', isConfig);
-        assert.deepEqual(await propertiesOf(id, type), before, title);
+        assert.deepEqual(await editor.properties(id, names), before, title);
       }
       assert.deepEqual(editor.errors, []);
       await editor.page.waitForSelector('#red-ui-header-button-deploy.disabled');
-      await editor.close();
     });
   }
 });
