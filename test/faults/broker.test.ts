@@ -13,13 +13,14 @@ import { Arrivals, Asking } from './tally.ts';
 
 const RATE = 500;
 const IN_FLIGHT = 50;
-/** Between two faults of the long form, so that the back-off starts anew. */
-const PEACE = isLong ? 6_000 : 500;
-const OUTAGE = 1_500;
+/** Between two faults of the long form, so that the back-off starts anew; in the short one, reports to be under way. */
+const PEACE_MS = isLong ? 6_000 : 500;
+/** The fault itself: for so long nobody is there, and connecting fails at least once. */
+const OUTAGE_MS = 1_500;
 /** Longer than the keepalive of 2 s allows a silence to last. */
-const FREEZE = 4_000;
+const FREEZE_MS = 4_000;
 /** Mosquitto writes its store after it has acknowledged: what it acknowledged just before a crash, gateways repeat. */
-const UNSAVED = 2_000;
+const UNSAVED_MS = 2_000;
 
 interface Subject {
   start(): Promise<RabbitMq>;
@@ -48,14 +49,14 @@ interface Ground {
 const FAULTS: Record<string, (ground: Ground) => Promise<void>> = {
   'broker stopped (SIGTERM) for 1.5 s': async ({ broker }) => {
     await broker.shutDown();
-    await wait(OUTAGE);
+    await wait(OUTAGE_MS);
     await broker.start();
   },
   'broker killed (SIGKILL) for 1.5 s': async ({ broker, field }) => {
     await broker.kill();
-    await wait(OUTAGE);
+    await wait(OUTAGE_MS);
     await broker.start();
-    field.again(OUTAGE + UNSAVED);
+    field.again(OUTAGE_MS + UNSAVED_MS);
   },
   [RESTART]: async ({ broker }) => {
     await broker.shutDown();
@@ -63,7 +64,7 @@ const FAULTS: Record<string, (ground: Ground) => Promise<void>> = {
   },
   'broker frozen (SIGSTOP) for 4 s': async ({ broker }) => {
     broker.freeze();
-    await wait(FREEZE);
+    await wait(FREEZE_MS);
     broker.thaw();
   },
 };
@@ -90,7 +91,7 @@ async function undergo(fault: string, count: number, broker: RabbitMq): Promise<
     field.setRate(RATE);
     let recovered = 0;
     for (let time = 0; time < count; time++) {
-      await wait(PEACE);
+      await wait(PEACE_MS);
       const isBack = lostAndFound(session);
       await FAULTS[fault]?.({ broker, field });
       const healed = performance.now();

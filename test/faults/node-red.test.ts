@@ -14,6 +14,7 @@ import { delivered } from './witness/witnessed.ts';
 
 const RATE = 500;
 const IN_FLIGHT = 50;
+/** The moment of the kill is random: it falls while Node-RED connects, or into the traffic. */
 const MAX_LIFE_MS = 3_000;
 
 describe('Node-RED killed under traffic, with a persistent session and QoS 1', function () {

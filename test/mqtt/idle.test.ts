@@ -50,7 +50,7 @@ class Timers {
     Object.assign(globalThis, this.#real);
   }
 
-  /** Resolves when no more than these are left. */
+  /** Resolves when no more than these are left. It looks again and again: no event tells that a timer was cleared. */
   async until(once: number): Promise<void> {
     while (this.#once.size > once) {
       await new Promise((resolve) => this.#real.setTimeout(resolve, 5));

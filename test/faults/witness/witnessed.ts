@@ -5,7 +5,7 @@ import { numberOf } from '../field.ts';
 import type { Row } from '../table.ts';
 
 /** Nothing comes any more when nothing has come for so long. */
-const PATIENCE = 5_000;
+const PATIENCE_MS = 5_000;
 
 /** Reads the file until all reports from `first` to `end` are in it, or no further ones come. */
 export async function delivered(
@@ -22,6 +22,6 @@ export async function delivered(
       return { sent, arrived, lost: sent - arrived, duplicated: numbers.length - arrived };
     }
     before = numbers.length;
-    await wait(PATIENCE);
+    await wait(PATIENCE_MS);
   }
 }
