@@ -52,9 +52,9 @@ export class RestClient {
   readonly #closing = new AbortController();
   readonly #order = new KeyedOrder();
   readonly #hold = new Hold();
-  #state: RestState = { name: 'idle' };
+  #state: RestState;
   /** The newest state that is not about a call under way. */
-  #lastLasting: RestState = this.#state;
+  #lastLasting: RestState;
   #isLoggingIn = false;
   /** Calls that have not ended. */
   #calls = 0;
@@ -65,6 +65,8 @@ export class RestClient {
     this.#clock = clock;
     this.#http = new HttpAgent(settings.timeout, settings.tls);
     this.#tokens = new TokenKeeper(() => this.#login(), clock);
+    this.#state = this.#stateOfSettings();
+    this.#lastLasting = this.#state;
   }
 
   get settings(): Readonly<Pick<RestSettings, 'pageTokenParam'>> {
@@ -164,6 +166,21 @@ export class RestClient {
       );
     }
     return readBaseAddress(field, field === 'authUrl' ? authUrl : baseUrl);
+  }
+
+  /** What is wrong with the settings shows before the first call fails because of it. */
+  #stateOfSettings(): RestState {
+    try {
+      this.#address('authUrl');
+      this.#address('baseUrl');
+      return { name: 'idle' };
+    } catch (error) {
+      const { code, cause, text } = error as ServiceError;
+      if (code === 'INVALID_INPUT') {
+        return { name: 'invalid', field: String(cause.field) };
+      }
+      return { name: text.key === 'NOT_CONFIGURED.credentials' ? 'loginMissing' : 'unconfigured' };
+    }
   }
 
   /** Admits a call and notes its end. */

@@ -18,11 +18,13 @@ export interface Device {
  * - `idle`: nothing was called yet; `connecting`: logging in; `connected`: the last call was answered
  * - `waiting`: a call failed and is tried again after a while; `failing`: the last call failed after all retries
  * - `refused`: the service does not accept the login; `closed`: the client was closed
+ * - `unconfigured`, `loginMissing`, `invalid`: no call can be made before the settings are changed
  *
  * `reason` is the same in every language: an HTTP status or the code of a network fault.
  */
 export type RestState =
-  | { name: 'unconfigured' | 'idle' | 'connecting' | 'connected' | 'closed' }
+  | { name: 'unconfigured' | 'loginMissing' | 'idle' | 'connecting' | 'connected' | 'closed' }
+  | { name: 'invalid'; field: string }
   | { name: 'waiting' | 'failing' | 'refused'; reason: string };
 
 /** Time as the REST half sees it; given, so that tests need not wait. */

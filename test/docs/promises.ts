@@ -814,9 +814,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "service fails: …" as a … … at …',
       },
-    '`invalid: …` | red ring | all | this field of the node or the message is missing or malformed': {
-      'nodes/statuses': 'show "invalid: …" as a … … at …',
-    },
+    '`invalid: …` | red ring | all | this field of the service, the node or the message is missing or malformed':
+      {
+        'nodes/statuses': 'show "invalid: …" as a … … at …',
+      },
     '`not connected` | red ring | read, write, acknowledge | the last request ended with `NOT_CONNECTED`': {
       'nodes/statuses': 'show "not connected" as a … … at …',
     },
@@ -849,6 +850,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     "`no REST address` | grey ring | list devices, rename, label, service request; report in with labels | the service's REST half is empty":
       {
         'nodes/statuses': 'show "no REST address" as a … … at …',
+      },
+    '`no REST login` | grey ring | list devices, rename, label, service request | the service has REST addresses, but no user name or no password':
+      {
+        'nodes/statuses': 'show "no REST login" as a … … at …',
       },
     "`no broker address` | grey ring | report in, read, write, acknowledge | the service's MQTT half is empty":
       {

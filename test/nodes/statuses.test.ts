@@ -67,7 +67,7 @@ interface Ground {
   broker: ScriptedBroker;
   portal: TestServer;
   /** @param service properties of the config node, `password` among them; `all`: of every other node; others by name */
-  run(service?: object, changes?: { all?: object } & Record<string, object>): Promise<Flow>;
+  run(service?: { login?: object } & Record<string, unknown>, changes?: { all?: object } & Record<string, object>): Promise<Flow>;
   send(flow: Flow, names: readonly string[], more?: object): void;
 }
 
@@ -301,6 +301,7 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
 
   'no service': ({ run }) => run({}, { all: { service: '' } }),
   'no REST address': ({ run }) => run({ authUrl: '', baseUrl: '' }, { 'report in': { labels: ['office'] } }),
+  'no REST login': ({ run }) => run({ login: { username: 'anna' } }),
   'no broker address': ({ run }) => run({ brokerUrl: '' }),
 };
 
@@ -328,11 +329,11 @@ describeNodes('the statuses', (start) => {
 
   const run: Ground['run'] = (service = {}, changes = {}) => {
     const urls = { authUrl: portal.url, baseUrl: portal.url, brokerUrl: broker.url };
-    const config = { id: 'svc', type: 'mt-service', name: '', ...urls, ...service };
+    const { login = { username: 'anna', password: 'secret' }, ...properties } = service;
+    const config = { id: 'svc', type: 'mt-service', name: '', ...urls, ...properties };
     const nodes = [...ALL.map((id) => ({ id, ...NODES[id]?.node })), { id: 'asker', ...ASKER.asker }];
     const changed = nodes.map((node) => ({ ...node, ...changes.all, ...changes[node.id] }));
-    const credentials = { svc: { username: 'anna', password: 'secret' } };
-    return start(flowAround(config, ...changed), { credentials });
+    return start(flowAround(config, ...changed), { credentials: { svc: login } });
   };
 
   const send: Ground['send'] = (flow, names, more = {}) => {
@@ -356,6 +357,14 @@ describeNodes('the statuses', (start) => {
       }
     });
   }
+
+  it('show what is wrong with the addresses of the REST half before the first message', async () => {
+    const flow = await run({ baseUrl: 'api.example.com' });
+    for (const name of REST_NODES) {
+      const { text, fill } = await flow.statuses(name).next();
+      assert.deepEqual([text, fill], ['invalid: Device address', 'red']);
+    }
+  });
 
   it('keep the error of the last message until the next one', async () => {
     const flow = await run();

@@ -37,6 +37,8 @@ const SESSION_STATUSES: { [H in Half]: Record<SessionState[H]['name'], Status> }
   },
   rest: {
     unconfigured: { style: 'unconfigured', key: 'status.unconfigured.rest' },
+    loginMissing: { style: 'unconfigured', key: 'status.unconfigured.credentials' },
+    invalid: { style: 'error', key: 'status.error.INVALID_INPUT' },
     idle: { style: 'ready', key: 'status.ready' },
     connecting: { style: 'waiting', key: 'status.connecting' },
     connected: { style: 'ready', key: 'status.ready' },
@@ -74,7 +76,8 @@ export function statusOfError(error: unknown): Status {
   }
   const { code, cause, text } = error;
   if (code === 'NOT_CONFIGURED') {
-    return { style: 'unconfigured', key: `status.unconfigured.${cause.part}` };
+    // The REST half is missing, or only its login: the text tells, the cause does not.
+    return { style: 'unconfigured', key: `status.unconfigured.${text.key.slice(code.length + 1)}` };
   }
   return {
     style: 'error',
