@@ -1,14 +1,28 @@
 // The sample Low battery to label removes only its own labels, whatever the service says and wherever Node-RED stops.
 import assert from 'node:assert/strict';
-import { startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
-import { type Adaptation, deploySample, setClock } from './import.ts';
+import {
+  type Adaptation,
+  deploySample,
+  deployTabs,
+  listenTo,
+  press,
+  readSample,
+  setClock,
+} from './import.ts';
 
+const HOUR_MS = 3_600_000;
 const SAMPLE = 'Low battery to label';
 const LABEL = 'low-battery';
 const reports = 'sample-battery-reports';
 const taps = {
   'sample-battery-list': 'listed',
+  'sample-battery-later': 'told',
+  'sample-battery-read': 'read',
+  'sample-battery-unread': 'unread',
   'sample-battery-taken': 'tried',
   'sample-battery-gone': 'gone',
   'sample-battery-write': 'remembered',
@@ -61,8 +75,28 @@ describe('the sample flow Low battery to label', function () {
     const adaptation = { env: { BATTERIES_FILE: `batteries-${++file}.json`, ...env }, taps, ...more };
     await deploySample(trouble.site, SAMPLE, adaptation);
     await trouble.ready(reports);
+    await red().next('unread');
+    await forget();
+  }
+
+  /** Forgets what came of an earlier test. */
+  async function forget(): Promise<void> {
+    for (const sink of Object.values(taps)) {
+      while (red().waiting(sink) > 0) {
+        await red().next(sink);
+      }
+    }
     service().forgetCalls();
   }
+
+  /** Sets the clock so many hours ahead. */
+  const passHour = (hours = 1) => setClock(trouble.site, hours * (HOUR_MS + 1000));
+  const failed = (tap: string) => red().next(tap, ({ error }) => error !== undefined);
+  /** How often the device list was asked for; its later pages do not count. */
+  const looks = () =>
+    service().calls.rest.filter(
+      ({ method, path, query }) => method === 'GET' && path === '/api/v1/devices' && !('NextToken' in query),
+    ).length;
 
   /** Everything that was reported before has had its effect. */
   async function settle(): Promise<void> {
@@ -154,10 +188,11 @@ describe('the sample flow Low battery to label', function () {
     await settle();
     assert.deepEqual([isLabelled(), isLabelled(gateways[1])], [true, false]);
 
-    await deployFresh({ env: { MOVED_AFTER_MINUTES: '0' } });
+    await deployFresh({ hasClock: true });
     setLabelled(gateways[0]!, false);
     await level(10);
     await attached();
+    await passHour();
     await level(10, devices[0], gateways[1]);
     await attached(gateways[1]);
     await removed();
@@ -203,40 +238,191 @@ describe('the sample flow Low battery to label', function () {
     trouble.listed(gateways[0]!).labels.pop();
   });
 
-  it('tries again what was refused, and removes nothing that was not attached', async () => {
-    await deployFresh();
+  it('tries again an hour later what was refused, and removes nothing that was not attached', async () => {
+    await deployFresh({ hasClock: true });
     const refuse = service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/devices' });
     for (let times = 0; times < 2; times++) {
+      await passHour(times);
       await level(10);
-      await red().next('tried', ({ error }) => error !== undefined);
+      await failed('tried');
     }
     refuse();
+    await passHour(2);
     await level(100);
     await settle();
     assert.deepEqual(changes(), ['POST 403', 'POST 403']);
   });
 
-  it('knows its own label again when the answer to its call was lost', async () => {
-    await deployFresh();
-    service().faults.rest.add({ kind: 'reset', when: 'after', only: 'POST /api/v1/devices', times: 1 });
+  for (const [what, only, status, tap] of [
+    ['the device list', 'GET /api/v1/devices', 403, 'told'],
+    ['a label that is to be created', 'POST /api/v1/labels', 500, 'told'],
+    ['a label that is to be attached', 'POST /api/v1/devices', 404, 'tried'],
+    ['a label that is to be attached, and asks for patience', 'POST /api/v1/devices', 429, 'tried'],
+    ['a label that is to be attached, by an error', 'POST /api/v1/devices', 500, 'tried'],
+  ] as const) {
+    it(`leaves a service in peace that refuses ${what}, until it is told to try again`, async () => {
+      await deployFresh({ service: { httpRetries: 0 }, hasClock: true });
+      const refuse = service().faults.rest.add({ kind: 'status', status, only });
+      await level(10);
+      await failed(tap);
+      const tried = changes();
+      for (const device of devices.slice(1, 20)) {
+        await level(100, device);
+        await level(10);
+      }
+      refuse();
+      await settle();
+      assert.deepEqual([changes(), looks()], [tried, 2]);
+      assert.ok(!isLabelled());
+
+      await red().next('remembered', ({ payload }) => `${payload}`.includes(gateways[0]!));
+      await press(trouble.site, 'sample-battery-start');
+      await red().next('read');
+      await level(10);
+      await attached();
+      assert.ok(isLabelled());
+    });
+  }
+
+  it('asks for the device list once an hour for a gateway that is not in it', async () => {
+    const { portal } = service();
+    const all = portal.devices;
+    portal.devices = all.filter(({ id }) => id !== `bmac-${gateways[0]}`);
+    try {
+      await deployFresh({ hasClock: true });
+      for (let times = 0; times < 2; times++) {
+        await passHour(times);
+        await level(10);
+        await failed('told');
+        for (let count = 0; count < 5; count++) {
+          await level(10);
+        }
+      }
+      await settle();
+      assert.deepEqual([looks(), changes()], [3, []]);
+    } finally {
+      portal.devices = all;
+    }
+  });
+
+  it('leaves a removal in peace that was refused, and removes the label an hour later', async () => {
+    await deployFresh({ service: { httpRetries: 0 }, hasClock: true });
     await level(10);
-    await red().next('tried', ({ error }) => error !== undefined);
-    assert.ok(isLabelled());
+    await attached();
+    const refuse = service().faults.rest.add({ kind: 'status', status: 500, only: 'DELETE' });
+    await level(100);
+    await failed('gone');
+    for (let count = 0; count < 5; count++) {
+      await level(100);
+    }
+    refuse();
+    await settle();
+    assert.deepEqual(changes(), ['POST 200', 'DELETE 500']);
+    await passHour();
     await level(100);
     await removed();
     assert.ok(!isLabelled());
   });
 
-  it('says so when the service does not answer, and removes the label later', async () => {
-    await deployFresh();
+  it('knows its own label again when the answer to its call was lost', async () => {
+    await deployFresh({ hasClock: true });
+    service().faults.rest.add({ kind: 'reset', when: 'after', only: 'POST /api/v1/devices', times: 1 });
     await level(10);
-    await attached();
-    const refuse = service().faults.rest.add({ kind: 'status', status: 500, only: 'DELETE' });
-    await level(100);
-    await red().next('gone', ({ error }) => error !== undefined);
-    refuse();
+    await failed('tried');
+    assert.ok(isLabelled());
+    await passHour();
     await level(100);
     await removed();
     assert.ok(!isLabelled());
+  });
+
+  it('knows its own label again when a deploy took the answer away and the next look fails', async () => {
+    const adaptation = { env: { BATTERIES_FILE: `batteries-${file + 1}.json` }, taps, hasClock: true };
+    await deployFresh({ hasClock: true });
+    service().faults.rest.add({ kind: 'hang', only: 'POST /api/v1/devices', times: 1 });
+    await level(10);
+    await red().next('remembered', ({ payload }) => `${payload}`.includes('unknown'));
+    await deploySample(trouble.site, SAMPLE, adaptation);
+    await trouble.ready(reports);
+    await red().next('read');
+    setLabelled(gateways[0]!, true);
+    service().faults.rest.add({ kind: 'status', status: 403, only: 'GET /api/v1/devices', times: 1 });
+    await level(10);
+    await failed('told');
+    await passHour();
+    await level(100);
+    await removed();
+    assert.ok(!isLabelled());
+  });
+
+  describe('after an attempt that never reached the service', () => {
+    /** The sample whose call to attach a label goes through a service of its own. */
+    async function deployUnreachable(change: object): Promise<void> {
+      await red().deploy([]);
+      const flow = await readSample(trouble.site, SAMPLE);
+      const config = flow.find(({ type }) => type === 'mt-service')!;
+      const own: NodeConfig = { ...config, id: 'unreachable', httpRetries: 0, ...change };
+      const changed = flow.map((node) =>
+        node.id === 'sample-battery-attach' ? { ...node, service: own.id } : node,
+      );
+      const env = { BATTERIES_FILE: `batteries-${++file}.json` };
+      await deployTabs(trouble.site, listenTo([...changed, own], { env, taps, hasClock: true }));
+      await trouble.ready(reports);
+      await red().next('unread');
+      await forget();
+    }
+
+    for (const [what, change] of [
+      ['because nobody listens there', { baseUrl: 'http://127.0.0.1:1' }],
+      ['because the login is refused', { credentials: { username: 'demo', password: 'wrong' } }],
+      ['because it is not configured', { baseUrl: '' }],
+      ['because the login fails', { authUrl: 'failing' }],
+    ] as const) {
+      it(`leaves a label alone that somebody else has attached since: ${what}`, async () => {
+        const failing = 'authUrl' in change ? { authUrl: `${service().urls.base}/failing` } : change;
+        service().faults.rest.add({ kind: 'status', status: 500, only: 'POST /failing' });
+        await deployUnreachable(failing);
+        await level(10);
+        await failed('tried');
+        setLabelled(gateways[0]!, true);
+        await passHour();
+        await level(100);
+        await level(10, devices.at(-1), gateways[4]);
+        await failed('tried');
+        assert.deepEqual(changes(), []);
+        assert.ok(isLabelled());
+      });
+    }
+  });
+
+  for (const [name, value] of [
+    ['BATTERY_LOW', ''],
+    ['BATTERY_LOW', '46'],
+    ['BATTERY_FINE', '101'],
+    ['BATTERY_FINE', 'x'],
+    ['MOVED_AFTER_MINUTES', ''],
+    ['LABEL', ' '],
+  ] as const) {
+    it(`says so when ${name} is "${value}", and asks nothing`, async () => {
+      await deployFresh({ env: { [name]: value } });
+      await level(10);
+      assert.match(((await failed('told')).error as { message: string }).message, /makes no sense/);
+      assert.deepEqual(service().calls.rest, []);
+    });
+  }
+
+  it('says so when its file cannot be read', async () => {
+    const path = join(red().userDir, `batteries-${file + 1}.json`);
+    await writeFile(path, '{"low":');
+    try {
+      await red().deploy([]);
+      await deploySample(trouble.site, SAMPLE, { env: { BATTERIES_FILE: `batteries-${++file}.json` } });
+      // A debug node shows the beginning.
+      await red().status('sample-battery-problem', ({ text }) =>
+        `${text}`.startsWith('BATTERIES_FILE cannot be read'),
+      );
+    } finally {
+      await rm(path);
+    }
   });
 });
