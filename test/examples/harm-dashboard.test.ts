@@ -93,6 +93,25 @@ describe('the flow of the dashboard', function () {
     }
   });
 
+  it('writes no empty value, except by a command', async () => {
+    await deploy();
+    const device = 'e4a7c5102030';
+    for (const value of [undefined, null, '', ' ', 'null', '""', true]) {
+      ask({ operation: 'write', device, identifier: 'alarm', value });
+      assert.equal(await refused(), 'alarm needs a value');
+    }
+    ask({ operation: 'write', device, identifier: 'request-property-reporting', value: '' });
+    assert.equal((await asked()).identifier, 'request-property-reporting');
+    for (const [value, payload] of [
+      ['false', false],
+      ['0', 0],
+    ]) {
+      ask({ operation: 'write', device, identifier: 'alarm', value });
+      assert.equal((await asked()).payload, payload);
+    }
+    assert.equal(red.waiting('dashboard-request-0'), 0);
+  });
+
   it('refuses a request that is none', async () => {
     await deploy();
     for (const payload of [null, 'x', [], { operation: 'reset', device: 'a' }, { operation: ['write'] }]) {
@@ -125,6 +144,93 @@ describe('the flow of the dashboard', function () {
     red.send('clock', { ahead: 86_400_000 });
     red.send('to-dashboard-network', { device: name(1), gateway: 'c0141f68fc3d', report });
     assert.deepEqual(await shown(), [name(1)]);
+  });
+
+  it('remembers of a device the 30 parents, 1000 points and 100 losses that came last', async () => {
+    await deploy();
+    const device = 'e4a7c5102030';
+    const gateway = 'c0141f68fc3d';
+    for (let index = 0; index < 1200; index++) {
+      const parent = index.toString(16).padStart(12, '0');
+      const report = {
+        kind: 'measurement',
+        name: 'temperature',
+        value: index,
+        parent,
+        rssi: -50,
+        seq: (2 * index) % 256,
+      };
+      red.send('to-dashboard-network', {
+        device,
+        gateway,
+        report,
+      });
+    }
+    red.send('to-dashboard-network', {
+      device,
+      gateway,
+      report: { kind: 'rssi', parent: 'x'.repeat(1000), rssi: -1 },
+    });
+    red.send('to-dashboard-snapshot', {});
+    const { devices } = (await red.next('dashboard-snapshot-0')).payload as {
+      devices: { parents: { mac: string }[]; points: { value: number }[]; losses: unknown[] }[];
+    };
+    const [{ parents, points, losses } = assert.fail()] = devices;
+    assert.deepEqual([parents.length, points.length, losses.length], [30, 1000, 100]);
+    assert.deepEqual(
+      [points.at(-1)!.value, parents.some(({ mac }) => mac === (1199).toString(16).padStart(12, '0'))],
+      [1199, true],
+    );
+  });
+
+  it('keeps its devices when the clock is set back, forgets their points, and tells who is silent from then on', async () => {
+    await deploy();
+    const gateway = 'c0141f68fc3d';
+    const shown = async () => {
+      red.send('to-dashboard-snapshot', {});
+      const { devices, perSecond } = (await red.next('dashboard-snapshot-0')).payload as {
+        perSecond: number;
+        devices: { mac: string; state: string; parents: unknown[]; points: unknown[] }[];
+      };
+      assert.ok(perSecond >= 0 && perSecond < 1000);
+      return devices.map(({ mac, state, parents, points }) => [mac, state, parents.length, points.length]);
+    };
+    const measure = (device: string) => {
+      const report = {
+        kind: 'measurement',
+        name: 'temperature',
+        value: 20,
+        parent: 'e40000000001',
+        rssi: -50,
+      };
+      red.send('to-dashboard-network', { device, gateway, report });
+    };
+    red.send('clock', { ahead: 7 * 86_400_000 });
+    await red.next('clock-set');
+    measure('e4a7c5102030');
+    measure('e4a7c5102031');
+    await shown();
+    for (const [ahead, states] of [
+      [0, ['fine', 'fine']],
+      [130_000, ['fine', 'silent']],
+      [16 * 60_000, ['fine', 'silent']],
+    ] as const) {
+      red.send('clock', { ahead });
+      await red.next('clock-set');
+      measure('e4a7c5102030');
+      const devices = await shown();
+      assert.deepEqual(
+        devices.map(([, state]) => state),
+        states,
+      );
+    }
+    assert.deepEqual(
+      (await shown()).map(([mac, , parents]) => [mac, parents]),
+      [
+        ['e4a7c5102030', 1],
+        ['e4a7c5102031', 0],
+      ],
+    );
   });
 
   it('shows a picture whatever reports say of parents, levels and times', async () => {
