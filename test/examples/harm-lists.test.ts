@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
-import { type Adaptation, deploySample, deployTabs, listenTo, press, readSample } from './import.ts';
+import {
+  type Adaptation,
+  deploySample,
+  deployTabs,
+  listenTo,
+  press,
+  readSample,
+  setClock,
+} from './import.ts';
 
 describe('a sample flow of the device list', function () {
   this.timeout(20_000);
@@ -115,6 +123,45 @@ describe('a sample flow of the device list', function () {
       assert.deepEqual(changes(), []);
     });
 
+    it('refuses the rows that give one gateway several names, however it is spelled, and does the others', async () => {
+      const [first, second] = service().gateways.map(({ mac }) => trouble.listed(mac));
+      const before = structuredClone([first!, second!]);
+      const { mac } = service().gateways[0]!;
+      const spelled = mac.toUpperCase().match(/../g)!.join(':');
+      const rows = [
+        `${first!.id},Roof,top`,
+        `${second!.id},Cellar,low`,
+        `${spelled},Attic,top`,
+        `${second!.id},Cellar,dry`,
+      ];
+      await deployChanged(
+        LABEL,
+        'sample-csv-table',
+        { template: `device,name,label\n${rows.join('\n')}\n` },
+        {
+          taps: {
+            'sample-csv-has': 'attached',
+            'sample-csv-attach': 'attached now',
+            'sample-csv-catch': 'refused',
+          },
+        },
+      );
+      service().forgetCalls();
+      await press(trouble.site, 'sample-csv-start');
+      for (const device of [first!.id, spelled]) {
+        const { row, error } = await trouble.site.red.next('refused');
+        assert.equal((row as { device: string }).device, device);
+        assert.match((error as { message: string }).message, /several names/);
+      }
+      for (let count = 0; count < 2; count++) {
+        await trouble.site.red.next('attached now');
+      }
+      assert.ok(!changes().some(({ path }) => path.includes(mac)));
+      assert.deepEqual([first!.friendlyName, second!.friendlyName], [before[0]!.friendlyName, 'Cellar']);
+      assert.deepEqual(second!.labels.slice(-2).sort(), ['dry', 'low']);
+      Object.assign(second!, before[1]);
+    });
+
     it('goes no further with a row when the service refuses a step', async () => {
       const { friendlyName } = trouble.listed(service().gateways[0]!.mac);
       await deploySample(trouble.site, LABEL);
@@ -180,6 +227,19 @@ describe('a sample flow of the device list', function () {
       assert.equal(jobs().length, 1);
       const { devices } = jobs()[0]!.body as { devices: string[] };
       assert.equal(devices.length, 2);
+    });
+
+    it('makes no job of a selection that was made before the clock was set back', async () => {
+      await trouble.site.red.deploy([]);
+      await deploySample(trouble.site, LABEL, { taps, hasClock: true });
+      service().forgetCalls();
+      await setClock(trouble.site, 3_600_000);
+      await click('start');
+      await trouble.site.red.next('selected');
+      await setClock(trouble.site, 0);
+      await click('confirm');
+      assert.match((await problem()).message, /First press/);
+      assert.deepEqual(jobs(), []);
     });
 
     it('selects nothing when the list fails, and asks for no job that was refused', async () => {
