@@ -4,8 +4,18 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sink, source } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
-import { type Adaptation, deploySample, press, setClock, until } from './import.ts';
+import {
+  type Adaptation,
+  deploySample,
+  deployTabs,
+  listenTo,
+  press,
+  readSample,
+  setClock,
+  until,
+} from './import.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -84,7 +94,7 @@ describe('a sample flow of reports and requests', function () {
 
     it('switches nothing off that was refused, and off what may be on because no answer came', async () => {
       const { mac, values } = trouble.sensor;
-      await deploy({ service: { requestTimeout: 300 } });
+      await deploy({ service: { requestTimeout: 300 }, hasClock: true });
       service().faults.answers.refuseWith = 5;
       await measure(30);
       await trouble.shows('sample-alarm-failed', 'REQUEST_FAILED');
@@ -98,9 +108,11 @@ describe('a sample flow of reports and requests', function () {
 
       service().forgetCalls();
       service().faults.answers.lostAnswers = 1;
+      await setClock(trouble.site, 61_000);
       await measure(30);
       await trouble.shows('sample-alarm-failed', 'TIMEOUT');
       service().faults.answers.lostAnswers = 0;
+      await setClock(trouble.site, 122_000);
       await measure(10);
       await trouble.shows('sample-alarm-done', `${mac} off`);
       assert.equal(values.get('9800'), '00');
@@ -143,12 +155,42 @@ describe('a sample flow of reports and requests', function () {
       });
     }
 
-    it('says so when its thresholds make no sense, and writes nothing', async () => {
-      await deploy({ env: { COOL_AGAIN: '24' } });
-      await measure(30);
-      await red().status('sample-alarm-failed', () => true);
-      assert.deepEqual(written(), []);
+    it('leaves a gateway that refuses in peace for a minute, however often it is measured', async () => {
+      const { mac } = trouble.sensor;
+      await deploy({ hasClock: true, taps: { 'sample-alarm-again': 'alarm errors' } });
+      service().faults.answers.refuseWith = 5;
+      for (let minute = 0; minute < 2; minute++) {
+        await setClock(trouble.site, minute * 61_000);
+        await measure(30);
+        await red().next('alarm errors');
+        for (let count = 0; count < 5; count++) {
+          await measure(30);
+        }
+      }
+      service().faults.answers.refuseWith = 0;
+      await warmOther();
+      assert.deepEqual(written(), [
+        [mac, true],
+        [mac, true],
+        [other(), true],
+      ]);
     });
+
+    for (const [name, value] of [
+      ['COOL_AGAIN', '24'],
+      ['COOL_AGAIN', ''],
+      ['COOL_AGAIN', '22,5'],
+      ['TOO_WARM', ' '],
+      ['TOO_WARM', 'warm'],
+    ] as const) {
+      it(`says so when ${name} is "${value}", and writes nothing`, async () => {
+        await deploy({ env: { [name]: value }, taps: { 'sample-alarm-again': 'alarm errors' } });
+        await measure(30);
+        const { error } = await red().next('alarm errors');
+        assert.match((error as { message: string }).message, /have to be numbers/);
+        assert.deepEqual(written(), []);
+      });
+    }
   });
 
   describe('Device offline watch', () => {
@@ -249,15 +291,52 @@ describe('a sample flow of reports and requests', function () {
     };
 
     it('forgets what is old, and takes nothing from a report without a level or a parent', async () => {
-      await deployFresh(LABEL, { env: { FORGET_AFTER_MINUTES: '0' }, taps });
+      await deployFresh(LABEL, { env: { FORGET_AFTER_MINUTES: '0.5' }, taps, hasClock: true });
       await trouble.ready('sample-nearest-reports');
       await heard(one, -40);
       assert.deepEqual(await nearest(), [one, null]);
+      await setClock(trouble.site, 40_000);
       for (const parent of [null, '__proto__', 'x']) {
         await heard(parent, -20);
       }
       await heard(two, -90);
       assert.deepEqual(await nearest(), [two, one]);
+    });
+
+    for (const [name, value] of [
+      ['FORGET_AFTER_MINUTES', ''],
+      ['FORGET_AFTER_MINUTES', '0'],
+      ['SMOOTHING', ''],
+      ['SMOOTHING', '2'],
+      ['SMOOTHING', 'x'],
+      ['STRONGER_BY_DB', ''],
+    ] as const) {
+      it(`says so when ${name} is "${value}", and tells no place`, async () => {
+        await deployFresh(LABEL, { env: { [name]: value }, taps });
+        await trouble.ready('sample-nearest-reports');
+        await heard(one, -40);
+        await heard(two, -20);
+        await red().status(
+          'sample-nearest-nearest',
+          ({ fill, text }) => fill === 'red' && /no sense/.test(`${text}`),
+        );
+        assert.equal(red().waiting('nearest'), 0);
+      });
+    }
+
+    it('remembers the loudest 30 parents of a device', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-nearest-reports');
+      await heard(one, -40);
+      await nearest();
+      for (let index = 0; index < 60; index++) {
+        await heard(`e5${index.toString(16).padStart(10, '0')}`, -90 + index / 10);
+      }
+      await heard(two, -20);
+      assert.deepEqual(await nearest(), [two, one]);
+      const stored = (await red().call('GET', 'context/flow/sample-nearest-tab/devices')) as { msg: string };
+      const { levels } = JSON.parse(stored.msg)[trouble.sensor.mac];
+      assert.equal(Object.keys(levels).length, 30);
     });
 
     it('forgets in time what was heard before the clock was set back', async () => {
@@ -288,6 +367,70 @@ describe('a sample flow of reports and requests', function () {
       await heard(two, -30);
       assert.deepEqual(await nearest(), [two, one]);
     });
+  });
+
+  describe('remembers a bounded number of devices, and says so', () => {
+    const now = Date.now();
+    const by = { gateway: 'c0141f68fc3d', heard: now };
+    for (const [label, prefix, key, entry, count, [suffix, payload], shows] of [
+      [
+        'Device offline watch',
+        'sample-offline',
+        'devices',
+        { ...by, told: 'fine' },
+        10_000,
+        ['heartbeat', { seq: 1, status: 0 }],
+        ['watch', 'more than 10000 devices'],
+      ],
+      ['DFU watch', 'sample-dfu', 'waiting', by, 10_000, ['dfu', {}], ['watch', 'more than 10000 devices']],
+      [
+        'Which gateway hears it best',
+        'sample-nearest',
+        'devices',
+        { levels: { e40000000001: { level: -40, heard: now } } },
+        10_000,
+        ['rssi', { parent: 'e40000000001', rssi: -40 }],
+        ['nearest', 'more than 10000 devices'],
+      ],
+      [
+        'Temperature alarm',
+        'sample-alarm',
+        'alarms',
+        { state: 'on' },
+        5_000,
+        ['measurement-decoded/temperature', { seq: 1, value: 30 }],
+        ['failed', '5000 alarms are on,'],
+      ],
+      [
+        'Low battery to label',
+        'sample-battery',
+        'batteries',
+        { gateway: 'c0141f68fc3d', heard: now },
+        5_000,
+        ['property-decoded/battery-level', { value: 10 }],
+        ['failed', '5000 devices are low,'],
+      ],
+    ] as const) {
+      it(label, async () => {
+        await red().deploy([]);
+        const z = `${prefix}-tab`;
+        const fill = [
+          { ...source('fill', ['filled']), z },
+          { ...sink('filled'), func: `flow.set('${key}', msg.value); ${sink('filled').func}`, z },
+        ];
+        await deployTabs(trouble.site, [...listenTo(await readSample(trouble.site, label)), ...fill]);
+        await trouble.ready(`${prefix}-reports`);
+        const names = Array.from({ length: count }, (_, index) => index.toString(16).padStart(12, '0'));
+        const entries = Object.fromEntries(names.map((name) => [name, entry]));
+        red().send('fill', { value: key === 'batteries' ? { low: entries, labels: {} } : entries });
+        await red().next('filled');
+        service().forgetCalls();
+        await trouble.report(suffix, payload);
+        const [node, text] = shows;
+        await red().status(`${prefix}-${node}`, (status) => `${status.text}`.startsWith(text));
+        assert.deepEqual([written(), service().calls.rest], [[], []]);
+      });
+    }
   });
 
   describe('Several instances', () => {

@@ -7,7 +7,7 @@ import { VERSIONS } from '../e2e/node-red.ts';
 import { isReady, openSite, type Site } from '../e2e/site.ts';
 import { requirePrograms } from '../requirements.ts';
 import type { Device } from '../simulator/fleet.ts';
-import { deploySample, deployTabs, listenTo, menuOf, press, readSample, until } from './import.ts';
+import { deploySample, deployTabs, listenTo, menuOf, press, readSample, setClock, until } from './import.ts';
 
 const now = (): string => new Date().toISOString();
 const hex16 = (value: number): string => value.toString(16).padStart(4, '0');
@@ -44,7 +44,7 @@ describe('a sample flow', function () {
 
   it('Temperature alarm: switches the alarm between two thresholds, and tries again what failed', async () => {
     const { service } = site;
-    await deploySample(site, 'Temperature alarm');
+    await deploySample(site, 'Temperature alarm', { hasClock: true });
     await ready('sample-alarm-reports');
     const measure = (celsius: number, seq: number, device?: string) =>
       report('measurement/8800', { seq, value: hex16(celsius * 100) }, device);
@@ -72,6 +72,7 @@ describe('a sample flow', function () {
     service.forgetCalls();
     await measure(30, 5, 'aabbccddeeff');
     await shows('sample-alarm-failed', 'REQUEST_FAILED');
+    await setClock(site, 61_000);
     await measure(30, 6, 'aabbccddeeff');
     await until(site, 'request', () => service.calls.operations.length === 2);
   });
