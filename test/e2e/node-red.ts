@@ -215,7 +215,7 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
       const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
       child.kill('SIGTERM');
       await ended;
-      await rm(userDir, { recursive: true, force: true });
+      await rm(userDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
