@@ -32,12 +32,14 @@ function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
   });
 }
 
-function listDevices(session: Session, { query }: Request): unknown {
-  return session.devices?.search(readQueryText(query.q) ?? '', readLimit(query.limit)) ?? [];
+type Rest = [service: unknown, RED: NodeAPI, signal: AbortSignal];
+
+function listDevices({ devices }: Session, { query }: Request, ...[, , signal]: Rest): unknown {
+  return devices?.search(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
 }
 
-function listLabels(session: Session, { query }: Request): unknown {
-  return session.devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit)) ?? [];
+function listLabels({ devices }: Session, { query }: Request, ...[, , signal]: Rest): unknown {
+  return devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
 }
 
 function listSeen({ activity }: Session, { query }: Request): unknown {

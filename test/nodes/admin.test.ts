@@ -66,6 +66,26 @@ describeNodes('the admin endpoints', (start) => {
     });
   }
 
+  it('say after 8 seconds that a list is still loading, and have it when they are asked again', async () => {
+    let release = (): void => undefined;
+    const slow = await startServer((_, response) => {
+      release = () => json(response, { items: [{ id: 'bmac-c0141f68fc3d' }] });
+    });
+    const addresses = { authUrl: slow.url, baseUrl: slow.url, brokerUrl: '' };
+    const flow = await start(flowAround(serviceNode(box, addresses), { id: 'n', type: 'mt-device-list' }), {
+      credentials: secretsOf(box),
+    });
+    const [first, labels] = await Promise.all([
+      flow.get('/mt-service/svc/devices'),
+      flow.get('/mt-service/svc/labels'),
+    ]);
+    assert.deepEqual([first.status, first.body, labels.status], [202, { loading: true }, 202]);
+    release();
+    const { status, body } = await flow.get('/mt-service/svc/devices');
+    assert.deepEqual([status, (body as object[]).length, slow.calls.length], [200, 1, 1]);
+    await slow.stop();
+  });
+
   it('show no more than was asked for', async () => {
     const flow = await run();
     const { body } = await flow.get('/mt-service/svc/devices?limit=3');

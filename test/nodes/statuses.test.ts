@@ -67,7 +67,10 @@ interface Ground {
   broker: ScriptedBroker;
   portal: TestServer;
   /** @param service properties of the config node, `password` among them; `all`: of every other node; others by name */
-  run(service?: { login?: object } & Record<string, unknown>, changes?: { all?: object } & Record<string, object>): Promise<Flow>;
+  run(
+    service?: { login?: object } & Record<string, unknown>,
+    changes?: { all?: object } & Record<string, object>,
+  ): Promise<Flow>;
   send(flow: Flow, names: readonly string[], more?: object): void;
 }
 

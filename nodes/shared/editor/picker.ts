@@ -14,6 +14,8 @@ export interface Found {
   choices: readonly Choice[];
   /** Why nothing, or not everything, can be offered. */
   note?: string;
+  /** More is on its way: the search is repeated while the choices are open. */
+  isLoading?: boolean;
 }
 
 export interface PickerOptions {
@@ -89,6 +91,9 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
     const found = await options.search(query);
     if (ownSearch === newestSearch && document.contains(input[0] ?? null)) {
       show(found);
+      if (found.isLoading) {
+        void open(query);
+      }
     }
   };
   const openSoon = (query: string) => {

@@ -76,7 +76,12 @@ async function fetchRows<T>(path: string, query: Record<string, string | number>
       dataType: 'json',
       timeout: 10_000,
     });
-    return Array.isArray(rows) ? rows : text('picker.failed');
+    if (Array.isArray(rows)) {
+      return rows;
+    }
+    return text(
+      (rows as { loading?: unknown } | null)?.loading === true ? 'picker.loading' : 'picker.failed',
+    );
   } catch (failure) {
     return explainFailure(failure as JQuery.jqXHR);
   }
@@ -115,6 +120,9 @@ function fromHeard({ id, name, count }: Heard): Choice {
   };
 }
 
+/** Whether the runtime is still reading the list, so that it has to be asked again. */
+const isLoading = (list: unknown): boolean => list === text('picker.loading');
+
 /** What was found in two lists; why one of them failed is shown only when the other is empty too. */
 function merged(first: Choice[] | string, second: Choice[] | string): Found {
   const choices = new Map<string, Choice>();
@@ -124,7 +132,11 @@ function merged(first: Choice[] | string, second: Choice[] | string): Found {
     }
   }
   const note = [first, second].find((list) => typeof list === 'string') as string | undefined;
-  return { choices: [...choices.values()], ...(choices.size === 0 && note !== undefined ? { note } : {}) };
+  return {
+    choices: [...choices.values()],
+    ...(choices.size === 0 && note !== undefined ? { note } : {}),
+    isLoading: [first, second].some(isLoading),
+  };
 }
 
 /** Devices of the device list, by REST id or by MAC; one without a MAC has no gateway to be asked. */
@@ -165,7 +177,7 @@ export async function searchHeardDevices(q: string): Promise<Found> {
 export async function searchLabels(q: string): Promise<Found> {
   const labels = await fetchRows<string>('labels', { q });
   return typeof labels === 'string'
-    ? { choices: [], note: labels }
+    ? { choices: [], note: labels, isLoading: isLoading(labels) }
     : { choices: labels.map((label) => ({ value: label, title: label })) };
 }
 

@@ -10,9 +10,22 @@ import { toFlowError } from './texts.ts';
 const MAX_ROWS = 1_000;
 const DEFAULT_ROWS = 50;
 
-type Query = (session: Session, req: Request, service: ServiceNode, RED: NodeAPI) => unknown;
+/** Longer than this the editor would not wait: it is told that the result is on its way, and asks again. */
+const MAX_QUERY_MS = 8_000;
 
-/** Responds with JSON: 404 while the service is not deployed, 400 or 502 with the error when the query fails. */
+/** @param signal aborted when nobody waits for the result any more */
+type Query = (
+  session: Session,
+  req: Request,
+  service: ServiceNode,
+  RED: NodeAPI,
+  signal: AbortSignal,
+) => unknown;
+
+/**
+ * Responds with JSON: 404 while the service is not deployed, 400 or 502 with the error when the query fails, 202 and
+ * `{loading: true}` when it takes long.
+ */
 export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
   return async (req, res) => {
     const service = findForEditor(RED, String(req.params.id));
@@ -20,7 +33,7 @@ export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
       if (!service) {
         res.status(404).json([]);
       } else if (service.session) {
-        res.json(await query(service.session, req, service, RED));
+        await respond(res, (signal) => query(service.session as Session, req, service, RED, signal));
       } else {
         sendError(RED, res, hideVariable(RED, service, service.problem));
       }
@@ -28,6 +41,25 @@ export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
       sendError(RED, res, service ? hideVariable(RED, service, error) : error);
     }
   };
+}
+
+async function respond(res: Response, query: (signal: AbortSignal) => unknown): Promise<void> {
+  const ended = new AbortController();
+  res.once('close', () => ended.abort());
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, MAX_QUERY_MS, undefined);
+  });
+  try {
+    const result = await Promise.race([query(ended.signal), late]);
+    if (result === undefined) {
+      res.status(202).json({ loading: true });
+    } else {
+      res.json(result);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A user who may only read does not see the server's environment: of a value from a variable only the property is shown. */
