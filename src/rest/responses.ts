@@ -41,6 +41,9 @@ export function readDevicePage(answer: unknown): DevicePage | undefined {
     const mac = macOf(item.id);
     if (mac !== undefined) {
       item.mac = mac;
+    } else if ('mac' in item) {
+      // Whatever the service means by it: ours is made from the id, and flows take it for a gateway.
+      delete item.mac;
     }
   }
   return { devices: items as Device[], nextToken: nextToken || undefined };

@@ -38,6 +38,15 @@ describe('login responses', () => {
 describe('device list responses', () => {
   const page = (items: unknown, more: object = {}) => readDevicePage({ items, ...more });
 
+  it('give a `mac` that is made from the id, never one of the service', () => {
+    const [other, usual] = page([
+      { id: 'gw-7', mac: 'C0:14:1F:68:FC:4E' },
+      { id: 'bmac-c0141f68fc3d', mac: 'C0:14:1F:68:FC:4E' },
+    ])!.devices;
+    assert.deepEqual(other, { id: 'gw-7' });
+    assert.equal(usual?.mac, 'c0141f68fc3d');
+  });
+
   it('give devices and the token of the next page', () => {
     assert.deepEqual(page([], { nextToken: 't' }), { devices: [], nextToken: 't' });
     for (const nextToken of [null, undefined, '']) {
