@@ -15,6 +15,7 @@ const MAX_REMEMBERED = 4;
 interface Token {
   text: string;
   renewAt: number;
+  endsAt: number;
   /** A call with it was answered with something else than 401. */
   isAccepted: boolean;
   /** It was answered with 401 before it was ever accepted. */
@@ -156,10 +157,18 @@ export class TokenKeeper {
       this.#refusal = undefined;
       this.#loginPause.reset();
       const life = lifeOf(text, this.#clock.now());
-      const renewAt = this.#clock.now() + life - Math.min(MAX_MARGIN_MS, life * MARGIN_SHARE);
-      this.#token = { text, renewAt, isAccepted: false, isRefused: false };
+      const endsAt = this.#clock.now() + life;
+      const renewAt = endsAt - Math.min(MAX_MARGIN_MS, life * MARGIN_SHARE);
+      this.#token = { text, renewAt, endsAt, isAccepted: false, isRefused: false };
       return this.#token;
     } catch (error) {
+      const token = this.#token;
+      const isRefusal = error instanceof ServiceError && error.code === 'LOGIN_FAILED';
+      if (token && !isRefusal && !token.isRefused && this.#clock.now() < token.endsAt) {
+        // It is renewed ahead of its end for this: calls go on with it, and the login is tried again after a while.
+        token.renewAt = Math.min(token.endsAt, this.#clock.now() + FIRST_PAUSE_MS);
+        return token;
+      }
       this.#token = undefined;
       if (error instanceof ServiceError && error.code === 'LOGIN_FAILED') {
         this.#refusal = error;

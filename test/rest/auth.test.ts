@@ -79,6 +79,18 @@ describe('token', () => {
     });
   }
 
+  it('is used to its end when its renewal fails, and renewal is tried again after 10 s', async () => {
+    login = async () => encode({ iat: 0, exp: 3600 });
+    const first = await keeper.token();
+    login = async () => Promise.reject(new ServiceError('HTTP_ERROR', 'statusOnly', { statusCode: 503 }));
+    clock.time = 3_545_000;
+    assert.deepEqual([await keeper.token(), await keeper.token(), logins], [first, first, 2]);
+    clock.time += 10_000;
+    assert.deepEqual([await keeper.token(), logins], [first, 3]);
+    clock.time = 3_600_000;
+    await assert.rejects(keeper.token(), { code: 'HTTP_ERROR' });
+  });
+
   it('is got by one login for all who ask meanwhile, and anew after a login that failed', async () => {
     login = async () => {
       throw new ServiceError('HTTP_ERROR', 'status', { statusCode: 500 });
