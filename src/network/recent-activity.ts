@@ -67,15 +67,11 @@ export class RecentActivity {
   }
 
   /**
-   * Called for every well-formed report.
+   * Called for every well-formed report, but not for a retained one: it may be years old, and the device elsewhere.
    * @param now milliseconds since the epoch
-   * @param retained the broker has kept it, so it says nothing of where the device is now
    */
-  record(at: ReportTopic, now: number, retained = false): void {
+  record(at: ReportTopic, now: number): void {
     const known = this.#find(at.device);
-    if (retained && known !== undefined) {
-      return;
-    }
     touch(this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway), now);
     const device = typeof known === 'object' ? known : this.#admit(at, known === undefined);
     if (device === undefined) {

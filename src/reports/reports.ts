@@ -333,8 +333,8 @@ export class Reports {
       return;
     }
     // What was received before is known already.
-    if (heardAt === undefined) {
-      this.#activity.record(at, Date.now(), retained);
+    if (heardAt === undefined && !retained) {
+      this.#activity.record(at, Date.now());
     }
     this.#callListener(listener, report, at.topic, payload, heardAt);
   }
@@ -367,7 +367,9 @@ export class Reports {
       }
       return;
     }
-    this.#activity.record(at, Date.now(), retained);
+    if (!retained) {
+      this.#activity.record(at, Date.now());
+    }
     for (const [i, { listener }] of subscribers.entries()) {
       this.#callListener(listener, reports[i] as Report, at.topic, payload);
     }

@@ -417,6 +417,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'It comes with every new subscription, so also after every reconnect, and has `retained: true`.': {
       'mqtt/losses': 'retained come again with every connection, and say so',
     },
+    'It does not say where its device is now: pickers do not show it, and a request without a gateway does not go by it.':
+      { 'mqtt/losses': 'that are retained do not say where a request without a gateway goes' },
     'With `persistent`, a broker goes on collecting for subscriptions of flows that were changed while Node-RED was down.':
       'about the broker',
     'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, but not of another shared group.':

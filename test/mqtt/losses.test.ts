@@ -6,7 +6,7 @@ import type { ServiceError } from '../../src/errors.ts';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
-import { answerAll, G, G2, heartbeat, reportTopic, requests, useScriptedBroker } from './scripted.ts';
+import { answerAll, D, G, G2, heartbeat, reportTopic, requests, useScriptedBroker } from './scripted.ts';
 
 const { signal } = new AbortController();
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -146,6 +146,19 @@ describe('reports that come', () => {
     session.resumeReports();
     await collector.until(({ reports }) => reports.length === 1_000);
     assert.deepEqual(numbersOf(collector), upTo(1_000));
+  });
+
+  it('that are retained do not say where a request without a gateway goes', async () => {
+    bench.broker.publish(reportTopic('heartbeat', G2), heartbeat(1), { retain: true });
+    const collector = new Collector();
+    const session = await listen({}, collector);
+    await collector.until(({ reports }) => reports.length === 1);
+    const read = () => session.request('read', { device: D, identifier: '8001' }, { signal, timeout: 1 });
+    await assert.rejects(read(), { code: 'INVALID_INPUT' });
+    assert.deepEqual(session.activity.devices(), []);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.equal(session.activity.gatewayOf(D), G);
   });
 
   it('retained come again with every connection, and say so', async () => {

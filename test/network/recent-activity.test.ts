@@ -117,24 +117,6 @@ describe('what reports have shown', () => {
     assert.deepEqual(known, [0, 0, 0, 0, ...Array(16).fill(1)]);
   });
 
-  it('does not take a retained report for one that the device sent just now', () => {
-    const seen = new RecentActivity(createCatalogue());
-    const at = (gateway: string, device: number) =>
-      readReportTopic('t', gateway, deviceAt(device), 'heartbeat');
-    seen.record(at(G, 1), 1);
-    seen.record(at(G2, 1), 2, true);
-    assert.equal(seen.gatewayOf(deviceAt(1)), G);
-    assert.deepEqual(
-      seen.devices().map(({ count, lastSeen }) => [count, lastSeen]),
-      [[1, new Date(1).toISOString()]],
-    );
-    // Better than nothing, until the device is heard.
-    seen.record(at(G2, 2), 3, true);
-    assert.equal(seen.gatewayOf(deviceAt(2)), G2);
-    seen.record(at(G, 2), 4);
-    assert.equal(seen.gatewayOf(deviceAt(2)), G);
-  });
-
   it('does not note identifiers beyond 200 characters, nor more than 200 000 of them', () => {
     const seen = new RecentActivity(createCatalogue());
     const note = (device: number, identifier: string) =>
