@@ -62,10 +62,11 @@ function reportTail({ segment, identifier }: TopicFilterParts): string {
 
 /**
  * The topics of a service.
- * @param prefix the gateways' `topicPrefix` setting; slashes around it do not matter; empty: none
+ * @param prefix the gateways' `topicPrefix` setting; empty: none. A slash at its beginning is a level of the topic, one
+ *   at its end is the one that follows anyway.
  */
 export function createTopics(prefix: string): Topics {
-  const trimmed = prefix.replace(/^\/+|\/+$/g, '');
+  const trimmed = prefix.replace(/\/+$/, '');
   const root = trimmed === '' ? ROOT : `${trimmed}/${ROOT}`;
   return {
     reportFilter: (parts) =>

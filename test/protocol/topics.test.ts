@@ -47,7 +47,9 @@ describe('topics', () => {
     ['', ''],
     ['/', ''],
     ['site', 'site/'],
-    ['//site/floor-2//', 'site/floor-2/'],
+    ['site/floor-2//', 'site/floor-2/'],
+    ['/site', '/site/'],
+    ['//site/', '//site/'],
   ];
   for (const [prefix, root] of prefixes) {
     it(`with the prefix "${prefix}" begin with "${root}mt"`, () => {
