@@ -58,6 +58,8 @@ export class Connection {
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
   #broker = 0;
+  /** A broker of the list has refused the login since the last wait. */
+  #hasRefused = false;
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
@@ -201,6 +203,8 @@ export class Connection {
         ? { properties: { sessionExpiryInterval: s.sessionExpiry } }
         : {}),
       ...(isSecure ? s.tls : {}),
+      // Of the settings of a TLS connection MQTT.js passes on all but these to a WebSocket.
+      ...(isSecure && s.tls && { wsOptions: pickDefined(s.tls, 'servername', 'ALPNProtocols') }),
     } as IClientOptions;
   }
 
@@ -318,19 +322,22 @@ export class Connection {
     this.#connectedAt = 0;
     const refused = refusesCredentials(cause);
     const broker = this.broker;
-    const wait = this.#nextWait(refused);
+    this.#hasRefused ||= refused;
+    const wait = this.#nextWait();
     this.#log.warn(`${broker}: ${reason}; next attempt in ${Math.round(wait / 100) / 10} s`);
     this.#setState({ name: refused ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);
   }
 
   /** The next broker of the list follows at once; the wait comes after each round. */
-  #nextWait(refused: boolean): number {
+  #nextWait(): number {
     this.#broker = (this.#broker + 1) % this.#settings.brokers.length;
-    if (refused) {
-      return this.#refusedBackoff.next();
+    if (this.#broker !== 0) {
+      return NEXT_BROKER_MS;
     }
-    return this.#broker === 0 ? this.#backoff.next() : NEXT_BROKER_MS;
+    const wait = (this.#hasRefused ? this.#refusedBackoff : this.#backoff).next();
+    this.#hasRefused = false;
+    return wait;
   }
 
   #limited(filter: string, reason: string): void {
@@ -341,6 +348,16 @@ export class Connection {
     this.#state = state;
     this.#events.state(state);
   }
+}
+
+function pickDefined<T extends object>(from: T, ...keys: (keyof T)[]): Partial<T> {
+  const picked: Partial<T> = {};
+  for (const key of keys) {
+    if (from[key] !== undefined) {
+      picked[key] = from[key];
+    }
+  }
+  return picked;
 }
 
 /**

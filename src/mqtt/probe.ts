@@ -89,7 +89,7 @@ function connect(client: MqttClient, states: EventTarget, brokers: number): Prom
       } else if (isFailure(state)) {
         reason = state.reason;
         failures++;
-        if (failures >= brokers || state.name !== 'waiting') {
+        if (failures >= brokers || state.name === 'limited') {
           end(reason);
         }
       }

@@ -82,7 +82,7 @@ export class SendQueue<T extends QueueItem> {
     const item = ackFirst
       ? (this.#acks.shift() ?? this.#nextRequest())
       : (this.#nextRequest() ??
-        (acksInFlight < Math.max(1, this.#maxInFlight / 2) ? this.#acks.shift() : undefined));
+        (acksInFlight < Math.max(1, Math.floor(this.#maxInFlight / 2)) ? this.#acks.shift() : undefined));
     if (item) {
       this.#lastWasAck = item.trafficClass === 'ack';
     }

@@ -54,6 +54,25 @@ describe('the waiting line of a gateway', () => {
     assert.equal(outbox.next(0, 4)?.name, 'read');
   });
 
+  it('gives acknowledgements at most half of the places where their number is odd, and always one', () => {
+    for (const [places, most] of [
+      [1, 1],
+      [3, 1],
+      [5, 2],
+      [7, 3],
+    ] as const) {
+      const queue = new SendQueue<Item>(places);
+      for (let i = 0; i < 10; i++) {
+        queue.push(ack(`ack ${i}`));
+      }
+      let sent = 0;
+      while (queue.next(0, sent)) {
+        sent++;
+      }
+      assert.equal(sent, most);
+    }
+  });
+
   it('lets an acknowledgement through while requests would take every place', () => {
     const outbox = new SendQueue<Item>(2);
     for (let i = 0; i < 3; i++) {

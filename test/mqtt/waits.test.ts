@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from '../../src/log.ts';
 import { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
+import { startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import { answerAll, G, G2, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
 
@@ -167,6 +168,20 @@ describe('waits of the MQTT half', () => {
     const well = reached(session, 'connected');
     tick(300);
     await well;
+  });
+
+  it('are 50 milliseconds to the next address when a broker of the list refuses the login', async () => {
+    const refusing = await startScriptedBroker({ connackCode: 5 });
+    try {
+      const session = open({ brokers: [refusing.url, bench.broker.url] });
+      session.attach();
+      const [first = ''] = await told(/next attempt in/, 1);
+      assert.match(first, /in 0\.1 s$/);
+      tick(0.05);
+      await reached(session, 'connected');
+    } finally {
+      await refusing.stop();
+    }
   });
 
   it('double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on', async () => {
