@@ -16,6 +16,8 @@ const FORBIDDEN: [BrokerProfileName, ProfiledSetting, unknown, reason: string][]
   ['aws-iot', 'keepalive', 1_201, 'profileRange'],
   ['aws-iot', 'keepalive', 0, 'profileRange'],
   ['aws-iot', 'topicPrefix', 'site/7', 'profileLevels'],
+  // The slash at its beginning makes a level of its own.
+  ['aws-iot', 'topicPrefix', '/site', 'profileLevels'],
   ['aws-iot', 'topicPrefix', 'a'.repeat(200), 'profileBytes'],
   ['aws-iot', 'clientId', 'é'.repeat(65), 'profileBytes'],
   ['azure-event-grid', 'requestQos', 2, 'profileQos'],
@@ -35,7 +37,7 @@ const ALLOWED: [BrokerProfileName, ProfiledSetting, unknown][] = [
   ['aws-iot', 'reportQos', 1],
   ['aws-iot', 'keepalive', 1_200],
   ['aws-iot', 'topicPrefix', 'site'],
-  ['aws-iot', 'topicPrefix', '/site/'],
+  ['aws-iot', 'topicPrefix', 'site/'],
   ['aws-iot', 'sharedGroup', 'site'],
   ['aws-iot', 'clientId', 'a'.repeat(128)],
   ['azure-event-grid', 'keepalive', '1160'],
