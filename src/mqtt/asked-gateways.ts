@@ -6,6 +6,8 @@ import { GatewayRequests } from './gateway-requests.ts';
 const MAX_GATEWAYS = 10_000;
 /** How many are looked at to find one with nothing to do. */
 const MAX_CHECKED = 100;
+/** Stands for every gateway in a topic filter. */
+const ANY = '+';
 
 export interface ResponseFilters {
   /** Asks for the filter and calls back once the broker granted or refused it. */
@@ -18,6 +20,7 @@ export class AskedGateways {
   readonly #maxInFlight: number;
   readonly #filters: ResponseFilters;
   readonly #gateways = new Map<string, GatewayRequests>();
+  #isShared = false;
 
   constructor(topics: Topics, maxInFlight: number, filters: ResponseFilters) {
     this.#topics = topics;
@@ -46,7 +49,7 @@ export class AskedGateways {
     if (this.#gateways.size >= MAX_GATEWAYS) {
       this.#releaseOne();
     }
-    const gateway = new GatewayRequests(id, this.#topics.responseFilter(id), this.#maxInFlight);
+    const gateway = new GatewayRequests(id, this.#filterOf(id), this.#maxInFlight);
     this.#gateways.set(id, gateway);
     this.#filters.ensureFilter(gateway.filter, () => {});
     return gateway;
@@ -58,7 +61,35 @@ export class AskedGateways {
       return;
     }
     this.#gateways.delete(gateway.id);
-    this.#filters.releaseFilter(gateway.filter);
+    this.#release(gateway);
+  }
+
+  /** Where the broker allows few subscriptions, one filter brings the responses of all gateways. */
+  share(): void {
+    if (this.#isShared) {
+      return;
+    }
+    const own = [...this.#gateways.values()].map(({ filter }) => filter);
+    this.#isShared = true;
+    for (const gateway of this.#gateways.values()) {
+      gateway.filter = this.#filterOf(gateway.id);
+    }
+    if (own.length > 0) {
+      this.#filters.ensureFilter(this.#filterOf(ANY), () => {});
+    }
+    for (const filter of own) {
+      this.#filters.releaseFilter(filter);
+    }
+  }
+
+  #filterOf(id: string): string {
+    return this.#topics.responseFilter(this.#isShared ? ANY : id);
+  }
+
+  #release({ filter }: GatewayRequests): void {
+    if (!this.#isShared || this.#gateways.size === 0) {
+      this.#filters.releaseFilter(filter);
+    }
   }
 
   /** Those that are busy go to the end, so that each is looked at in its turn. */
@@ -67,7 +98,7 @@ export class AskedGateways {
     for (const [id, gateway] of this.#gateways) {
       this.#gateways.delete(id);
       if (gateway.isIdle) {
-        this.#filters.releaseFilter(gateway.filter);
+        this.#release(gateway);
         return;
       }
       this.#gateways.set(id, gateway);

@@ -39,6 +39,7 @@ export class MqttClient {
   readonly #requests: Requests;
   readonly #acknowledgements = new Acknowledgements<unknown>();
   #lostReports = 0;
+  #maxSubscriptions = Number.POSITIVE_INFINITY;
   #isUpdatePending = false;
   #subscribing = false;
   #users = 0;
@@ -85,7 +86,11 @@ export class MqttClient {
         this.#setSubscribing(false);
       },
       isBlocked: () => this.#inbound.isBlocked,
-      session: (isPresent) => this.#reports.sessionBegins(this.#connection.broker, isPresent),
+      session: (isPresent, limits) => {
+        this.#reports.sessionBegins(this.#connection.broker, isPresent);
+        this.#requests.connected(limits);
+      },
+      quota: (max) => this.#limitSubscriptions(max),
       state: ({ name }) => {
         if (name !== 'connected') {
           this.#subscribing = true;
@@ -100,6 +105,11 @@ export class MqttClient {
       topics,
       this.#transport(),
     );
+    const { maxSubscriptions } = settings.limits;
+    if (maxSubscriptions !== undefined) {
+      this.#maxSubscriptions = maxSubscriptions;
+      this.#requests.shareFilter();
+    }
   }
 
   get state(): MqttState {
@@ -271,9 +281,25 @@ export class MqttClient {
     if (this.#closed) {
       return;
     }
-    if (this.#reports.apply()) {
+    if (this.#reports.apply(this.#maxReportFilters)) {
       this.#setSubscribing(true);
     }
+  }
+
+  /** The broker, or the user, allows no more subscriptions than this: reports and responses share them. */
+  #limitSubscriptions(max: number): void {
+    if (max >= this.#maxSubscriptions) {
+      return;
+    }
+    this.#maxSubscriptions = max;
+    this.#log.warn(`the broker allows ${max} subscriptions: wider ones take the place of narrow ones`);
+    this.#requests.shareFilter();
+    this.updateFilters();
+  }
+
+  /** One subscription is kept for responses. */
+  get #maxReportFilters(): number {
+    return Math.max(1, this.#maxSubscriptions - 1);
   }
 
   #drained(): void {

@@ -6,6 +6,7 @@ import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
+import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { type MqttState, refusesCredentials } from './state.ts';
 import { isKeptByBroker, Subscriptions, sessionName } from './subscriptions.ts';
 import { batchWrites } from './write-batch.ts';
@@ -18,15 +19,21 @@ const NEXT_BROKER_MS = 50;
 const CLOSE_DEADLINE_MS = 1_500;
 /** Half of the keep alive, for its seconds in milliseconds. */
 const HALF_SECOND_MS = 500;
+/** Reports of QoS 1 and 2 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
+const RECEIVE_MAXIMUM = 1_000;
 /** A DISCONNECT packet without reason or properties, the same in MQTT 3.1.1 and 5. */
 const DISCONNECT = Buffer.from([0xe0, 0x00]);
+/** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
+const SUBSCRIBE_BYTES = 16;
 /** Topic filters of one UNSUBSCRIBE packet. */
 const MAX_FILTERS = 200;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;
-  /** Connected, before anything is received: whether the broker has kept a session of this client id. */
-  session(isPresent: boolean): void;
+  /** Connected, before anything is received: whether the broker has kept a session of this client id, and what it takes. */
+  session(isPresent: boolean, limits: ConnectionLimits): void;
+  /** The broker allows no more than so many subscriptions of a connection. */
+  quota(max: number): void;
   /** The broker has granted or refused every filter that is wanted by now. */
   subscribed(): void;
   /**
@@ -79,6 +86,7 @@ export class Connection {
       refused: (filter, reason) => this.#limited(filter, reason),
       recovered: () => this.#setState({ name: 'connected', broker: this.broker }),
       synced: () => events.subscribed(),
+      quota: (max) => events.quota(max),
     });
   }
 
@@ -199,13 +207,20 @@ export class Connection {
       // Even when nobody listens, MQTT.js's own log takes time for every packet.
       ...(process.env.DEBUG ? {} : { log: () => {} }),
       ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
-      ...(s.protocolVersion === 5 && s.persistent
-        ? { properties: { sessionExpiryInterval: s.sessionExpiry } }
-        : {}),
+      ...(s.protocolVersion === 5 ? { properties: this.#properties() } : {}),
       ...(isSecure ? s.tls : {}),
       // Of the settings of a TLS connection MQTT.js passes on all but these to a WebSocket.
       ...(isSecure && s.tls && { wsOptions: pickDefined(s.tls, 'servername', 'ALPNProtocols') }),
     } as IClientOptions;
+  }
+
+  /** Of MQTT 5. */
+  #properties(): IClientOptions['properties'] {
+    const { persistent, sessionExpiry } = this.#settings;
+    return {
+      receiveMaximum: RECEIVE_MAXIMUM,
+      ...(persistent ? { sessionExpiryInterval: sessionExpiry } : {}),
+    };
   }
 
   /** @param forget called when the broker knows nothing of an earlier connection */
@@ -214,7 +229,7 @@ export class Connection {
     client.on('error', (error) => {
       reason = error;
     });
-    client.on('connect', ({ sessionPresent }) => {
+    client.on('connect', ({ sessionPresent, properties }) => {
       if (client !== this.#client) {
         return;
       }
@@ -223,7 +238,7 @@ export class Connection {
       }
       // Not that of the settings: MQTT.js ends the connection by this one.
       this.#keepalive = client.keepalive;
-      this.#connected(client, sessionPresent);
+      this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
     });
     client.on('disconnect', (packet) => {
       reason = new Error(`the broker ended the connection (reason ${packet.reasonCode ?? 0})`);
@@ -251,10 +266,15 @@ export class Connection {
     };
   }
 
-  #connected(client: MqttClient, sessionPresent: boolean): void {
+  #connected(client: MqttClient, sessionPresent: boolean, limits: ConnectionLimits): void {
     this.#connectedAt = Date.now();
     this.#pingedAt = performance.now();
-    this.#events.session(sessionPresent);
+    this.subscriptions.setLimits(
+      { maxCount: limits.maxFiltersPerSubscribe, maxBytes: limits.maxPacketBytes - SUBSCRIBE_BYTES },
+      limits.maxQos,
+      this.#settings.limits.maxSubscriptions,
+    );
+    this.#events.session(sessionPresent, limits);
     this.#refusedBackoff.reset();
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);

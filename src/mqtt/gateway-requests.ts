@@ -29,7 +29,8 @@ export interface Pending extends InFlightItem {
 /** The line of one gateway, and what is under way there. */
 export class GatewayRequests {
   readonly id: string;
-  readonly filter: string;
+  /** The topic filter of its responses. */
+  filter: string;
   readonly queue: SendQueue<Pending>;
   /** What was sent and may still be answered. */
   readonly sent: Pending[] = [];

@@ -25,8 +25,8 @@ interface TopicFilters {
 
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
-  /** From now on reports are expected by these filters. */
-  filters(): TopicFilters;
+  /** From now on reports are expected by these filters. @param max of both lists together; 1 or more */
+  filters(max: number): TopicFilters;
   /** The connection is a new one. */
   connected(isSameBroker: boolean): void;
   /** What is delivered from now on came by the present filters. */
@@ -63,9 +63,13 @@ export class ReportSubscriptions {
     return this.#previewed;
   }
 
-  /** Asks the broker for the handler's present filters. @returns whether flows want something new */
-  apply(): boolean {
-    const { wanted, previewed } = this.#handler.filters();
+  /**
+   * Asks the broker for the handler's present filters.
+   * @param max filters at most
+   * @returns whether flows want something new
+   */
+  apply(max: number): boolean {
+    const { wanted, previewed } = this.#handler.filters(max);
     const before = this.#wanted;
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));

@@ -26,6 +26,16 @@ export function notJson({ gateway }: BuiltRequest, body: Uint8Array): ServiceErr
   return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway });
 }
 
+/** The broker would end the connection. */
+export function tooLarge(bytes: number, limit: number): ServiceError {
+  return new ServiceError(
+    'INVALID_INPUT',
+    'packetTooLarge',
+    { field: 'value', bytes, limit },
+    { bytes, limit },
+  );
+}
+
 /** It could not be sent in its time. @param timeout milliseconds */
 export function unsent(broker: string, isConnected: boolean, timeout: number): ServiceError {
   const reason = isConnected ? 'notGranted' : 'unreachable';

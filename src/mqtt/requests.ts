@@ -7,6 +7,7 @@ import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { InFlight } from './in-flight.ts';
+import { PublishWindow } from './publish-window.ts';
 import {
   closed,
   notJson,
@@ -14,6 +15,7 @@ import {
   refusedRequest,
   refusedResponses,
   timedOut,
+  tooLarge,
   unsent,
 } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
@@ -32,6 +34,22 @@ export interface RequestLimits {
   maxQueue: number;
   qos: 0 | 1 | 2;
 }
+
+/** What a broker takes; infinite where nothing is known. */
+export interface PublishLimits {
+  /** Publishes of QoS 1 and 2 that are not acknowledged yet. */
+  maxUnacknowledged: number;
+  maxPacketBytes: number;
+  maxQos: 0 | 1 | 2;
+}
+
+const NO_LIMITS: PublishLimits = {
+  maxUnacknowledged: Number.POSITIVE_INFINITY,
+  maxPacketBytes: Number.POSITIVE_INFINITY,
+  maxQos: 2,
+};
+/** Of a PUBLISH packet, beside topic and payload: header, lengths, packet id, properties. */
+const PACKET_OVERHEAD_BYTES = 12;
 
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters {
@@ -64,6 +82,7 @@ export class Requests {
   readonly #gateways: AskedGateways;
   readonly #inFlight = new InFlight<Pending>();
   readonly #bySignal = new SignalGroups<Pending>((ended) => this.#abort(ended));
+  readonly #window = new PublishWindow<GatewayRequests>((gateway) => this.#sendNext(gateway));
   readonly #waiting: Record<TrafficClass, number> = { request: 0, ack: 0 };
   readonly #unsentDeadlines = new Deadlines((now) => this.#expireUnsent(now));
   readonly #sentDeadlines = new Deadlines((now) => this.#expireSent(now));
@@ -71,6 +90,7 @@ export class Requests {
   #unawaited = 0;
   #closed = false;
   #wasReadingPaused = false;
+  #broker: PublishLimits = NO_LIMITS;
 
   constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
     this.#limits = limits;
@@ -120,7 +140,7 @@ export class Requests {
 
   /** Topic filters of the answers, of every gateway that was asked. */
   filters(): string[] {
-    return Array.from(this.#gateways, ({ filter }) => filter);
+    return [...new Set(Array.from(this.#gateways, ({ filter }) => filter))];
   }
 
   /** Takes a message of a response topic. False when it is of a gateway that was not asked. */
@@ -147,6 +167,21 @@ export class Requests {
       this.#receiveResponse(only, body ?? payload);
     }
     return true;
+  }
+
+  /** Where the broker allows few subscriptions, one brings the responses of all gateways. */
+  shareFilter(): void {
+    this.#gateways.share();
+    for (const gateway of this.#gateways) {
+      gateway.isGrantPending = false;
+      this.#requestGrant(gateway);
+    }
+  }
+
+  /** Call when a connection begins, before its state changes. */
+  connected(limits: PublishLimits): void {
+    this.#broker = limits;
+    this.#window.reset(limits.maxUnacknowledged);
   }
 
   /** Call when the connection came or went. */
@@ -214,6 +249,10 @@ export class Requests {
     }
     gateway.isSending = true;
     for (;;) {
+      if (this.#window.isFull) {
+        this.#window.wait(gateway);
+        break;
+      }
       const pending = gateway.queue.next(gateway.requestsInFlight, gateway.acksInFlight);
       if (!pending) {
         break;
@@ -234,7 +273,18 @@ export class Requests {
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
     // The id comes last: without ours no answer could be told apart, whatever a template says.
     const payload = JSON.stringify({ ...request.payload, id: pending.id });
-    this.#transport.publish(topic, payload, this.#limits.qos, (error) => this.#published(pending, error));
+    const { maxPacketBytes, maxQos } = this.#broker;
+    const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload) + PACKET_OVERHEAD_BYTES;
+    if (bytes > maxPacketBytes) {
+      this.#fail(pending, tooLarge(bytes, maxPacketBytes));
+      return;
+    }
+    const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
+    const free = qos === 0 ? undefined : this.#window.take();
+    this.#transport.publish(topic, payload, qos, (error) => {
+      free?.();
+      this.#published(pending, error);
+    });
   }
 
   #expireSent(now: number): DeadlineCheck {

@@ -2,12 +2,13 @@
 import type { Logger } from '../log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 import { NoBrokerResponse } from './broker-response.ts';
+import { type PortionLimits, SubscribePortions } from './subscribe-portions.ts';
 
 const REFUSED = 0x80;
+/** MQTT 5, section 3.9.3. */
+const QUOTA_EXCEEDED = 0x97;
 /** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
 const NO_RESPONSE = 0x100;
-/** Some brokers limit the size of one packet. */
-const MAX_BATCH = 200;
 
 export type Qos = 0 | 1 | 2;
 
@@ -22,6 +23,8 @@ export interface SubscriptionEvents {
   recovered(): void;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
+  /** The broker allows no more than so many subscriptions of a connection. */
+  quota(max: number): void;
 }
 
 /** What a broker still holds for a persistent session of this process, by broker and client id: it outlives a redeploy. */
@@ -53,6 +56,10 @@ export class Subscriptions {
   readonly #renewed = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
   readonly #backoff: Backoff;
+  readonly #portions = new SubscribePortions();
+  #maxQos: Qos = 2;
+  /** Subscriptions that the broker allows, as far as it has shown. */
+  #quota = Number.POSITIVE_INFINITY;
   #active = new Map<string, Qos>();
   #transport: SubscriptionTransport | undefined;
   #syncing: SubscriptionTransport | undefined;
@@ -132,6 +139,13 @@ export class Subscriptions {
     return [...all];
   }
 
+  /** What is known of the broker: call it before `online`. */
+  setLimits(portions: PortionLimits, maxQos: Qos, quota = Number.POSITIVE_INFINITY): void {
+    this.#portions.limits = portions;
+    this.#maxQos = maxQos;
+    this.#quota = Math.min(this.#quota, quota);
+  }
+
   /** True when the broker has granted the filter already. */
   isActive(filter: string): boolean {
     return this.#active.has(filter) && !this.#renewed.has(filter);
@@ -162,11 +176,19 @@ export class Subscriptions {
       KEPT_BY_BROKER.delete(session);
     }
     this.#active = new Map();
+    for (const filter of this.#wanted.keys()) {
+      if (this.#portions.isBlocked(filter)) {
+        this.#log.warn(`the broker ends the connection when it is asked for ${filter}`);
+        this.#refuse(filter, 'the broker ends the connection');
+      }
+    }
     void this.#sync();
   }
 
   offline(): void {
+    const isOffline = this.#transport === undefined;
     this.#transport = undefined;
+    const quota = isOffline ? undefined : this.#portions.lost(this.#active.size);
     this.#refused.clear();
     // There are brokers that refuse a subscription by ending the connection: these would end the next one, too.
     this.#refusedPreviews = new Set(this.#pendingPreviews);
@@ -178,6 +200,9 @@ export class Subscriptions {
       this.#noteKept(this.#active.keys());
     }
     this.#active = new Map();
+    if (quota !== undefined) {
+      this.#exceeded(quota);
+    }
   }
 
   #isAskedFor(filter: string): boolean {
@@ -228,6 +253,7 @@ export class Subscriptions {
       if (this.#isLimited && this.#refused.size === 0) {
         this.#heal();
       }
+      this.#portions.settled();
       this.#events.synced();
     } catch (error) {
       // The connection went away in the middle; its successor starts over.
@@ -239,22 +265,33 @@ export class Subscriptions {
     }
   }
 
-  /** New filters before old ones go, so that a change of filters loses no report. False when nothing is left to do. */
+  /**
+   * New filters before old ones go, so that a change of filters loses no report, unless the broker does not allow both.
+   * @returns false when nothing is left to do
+   */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
     const missing = this.#missingOf(this.#wanted, this.#refused);
-    if (missing.length > 0) {
-      await this.#inBatches(missing, (batch) => this.#subscribe(transport, batch));
-      return true;
-    }
     const held = new Set([...this.#active.keys(), ...(KEPT_BY_BROKER.get(this.#session) ?? [])]);
     const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
+    // No more of the old ones than is needed: others may still bring responses.
+    const excess = Math.min(stale.length, held.size + missing.length - this.#quota);
+    if (missing.length > 0 && excess > 0) {
+      stale.length = excess;
+    } else if (missing.length > 0) {
+      await this.#inPortions(missing, nameOf, (portion) => this.#subscribe(transport, portion));
+      return true;
+    }
     if (stale.length > 0) {
-      await this.#inBatches(stale, (batch) => this.#unsubscribe(transport, batch));
+      await this.#inPortions(stale, String, (portion) => this.#unsubscribe(transport, portion));
       return true;
     }
     const previews = this.#missingOf(this.#previewed, this.#refusedPreviews);
-    await this.#inBatches(previews, (batch) => this.#subscribePreviews(transport, batch));
+    await this.#inPortions(previews, nameOf, (portion) => this.#subscribePreviews(transport, portion));
     return previews.length > 0;
+  }
+
+  #atMost(qos: Qos): Qos {
+    return Math.min(qos, this.#maxQos) as Qos;
   }
 
   #missingOf(filters: ReadonlyMap<string, Qos>, refused: ReadonlySet<string>): [string, Qos][] {
@@ -264,10 +301,24 @@ export class Subscriptions {
     );
   }
 
-  /** Stops early when something changes: then the rest may not be wanted any more. */
-  async #inBatches<T>(items: T[], send: (batch: T[]) => Promise<void>): Promise<void> {
-    for (let at = 0; at < items.length && !this.#changed; at += MAX_BATCH) {
-      await send(items.slice(at, at + MAX_BATCH));
+  /** One packet after the other; stops early when something changes: then the rest may not be wanted any more. */
+  async #inPortions<T>(
+    items: T[],
+    filterOf: (item: T) => string,
+    send: (portion: T[]) => Promise<void>,
+  ): Promise<void> {
+    let left = items;
+    while (left.length > 0 && !this.#changed) {
+      const portion = this.#portions.next(left, filterOf, this.#active.size);
+      const sent = new Set(portion);
+      left = left.filter((item) => !sent.has(item));
+      this.#portions.sent(portion.map(filterOf));
+      const transport = this.#transport;
+      await send(portion);
+      if (transport !== this.#transport) {
+        return;
+      }
+      this.#portions.answered();
     }
   }
 
@@ -278,9 +329,22 @@ export class Subscriptions {
     }
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
     this.#logOutcomes(outcomes);
-    for (const outcome of outcomes) {
+    for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {
       this.#settle(outcome);
     }
+    const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
+    if (beyond.length > 0 && this.#active.size > 0) {
+      this.#exceeded(this.#active.size);
+    }
+    for (const outcome of beyond) {
+      this.#settle(outcome);
+    }
+  }
+
+  /** Others may ask for fewer now; what they do not want any more is not told as refused. */
+  #exceeded(quota: number): void {
+    this.#quota = Math.min(this.#quota, quota);
+    this.#events.quota(this.#quota);
   }
 
   /** Says nothing of what comes out: whoever looks asks, and what is not told cannot tell what a filter holds. */
@@ -309,7 +373,7 @@ export class Subscriptions {
     }
     try {
       const granted = await transport.subscribe(
-        Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos }])),
+        Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos: this.#atMost(qos) }])),
       );
       return granted.map(({ qos }) => qos);
     } catch (error) {
@@ -349,11 +413,21 @@ export class Subscriptions {
       this.#active.set(filter, qos);
       this.#renewed.delete(filter);
     } else if (this.#wanted.has(filter)) {
-      this.#refused.add(filter);
-      this.#isLimited = true;
-      this.#events.refused(filter, code === NO_RESPONSE ? 'no answer' : `subscription refused (${code})`);
-      this.#retryLater();
+      this.#refuse(filter, code === NO_RESPONSE ? 'no answer' : `subscription refused (${code})`);
+      return;
     }
+    this.#callWaiting(filter, refused);
+  }
+
+  #refuse(filter: string, reason: string): void {
+    this.#refused.add(filter);
+    this.#isLimited = true;
+    this.#events.refused(filter, reason);
+    this.#retryLater();
+    this.#callWaiting(filter, true);
+  }
+
+  #callWaiting(filter: string, refused: boolean): void {
     const waiting = this.#waiting.get(filter);
     this.#waiting.delete(filter);
     for (const settled of waiting ?? []) {
@@ -366,6 +440,7 @@ export class Subscriptions {
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined;
       this.#refused.clear();
+      this.#portions.unblock();
       void this.#sync();
     }, this.#backoff.next());
   }
@@ -399,6 +474,8 @@ function unlessNoResponse(error: unknown): void {
     throw error;
   }
 }
+
+const nameOf = ([filter]: [string, Qos]): string => filter;
 
 interface Outcome {
   filter: string;

@@ -17,7 +17,7 @@ import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
 import type { CompiledCriteria } from './report-filter.ts';
-import { mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
+import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
 
 /** A message of a report topic, as it was received. */
 export interface Message {
@@ -164,24 +164,26 @@ export class Reports {
     };
   }
 
-  /** The topic filters that serve all subscribers. From now on reports are expected by these. */
-  filters(): TopicFilters {
-    const wants = mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared);
+  /**
+   * The topic filters that serve all subscribers. From now on reports are expected by these.
+   * @param max of both lists together, 1 or more; what they bring beyond the subscribers' wishes is filtered here
+   */
+  filters(max = Number.POSITIVE_INFINITY): TopicFilters {
+    const mayOverlap = !this.#isShared;
+    const merged = mergeTopicFilters([...this.#topicFilters.values()].flat(), mayOverlap);
+    const wants = limitTopicFilters(merged, max, mayOverlap);
     const wanted = new TopicFilterIndex(wants);
     const others = Array.from(this.#previews, ({ topicFilters }) => topicFilters).flat();
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.
-    const previews = this.#isShared
-      ? []
-      : mergeTopicFilters(
-          others.filter((want) => !wanted.covers(want)),
-          true,
-        );
-    this.#expect(wants, previews);
+    const previews = this.#isShared ? [] : others.filter((want) => !wanted.covers(want));
+    const left = max - wants.length;
+    const previewed = left < 1 ? [] : limitTopicFilters(mergeTopicFilters(previews, true), left, true);
+    this.#expect(wants, previewed);
     this.#wanted = wanted;
-    this.#previewed = previews;
+    this.#previewed = previewed;
     return {
       wanted: wants.map(this.#topics.reportFilter),
-      previewed: previews.map(this.#topics.reportFilter),
+      previewed: previewed.map(this.#topics.reportFilter),
     };
   }
 

@@ -32,6 +32,8 @@ function keyOf(want: TopicFilterParts, mask: number): string {
 }
 
 const GATEWAY_OR_DEVICE = 0b0011;
+const SEGMENT = 0b0100;
+const IDENTIFIER = 0b1000;
 
 /**
  * A want that another one covers is dropped. Two that cross (one gateway, any kind; any gateway, one kind) can be
@@ -54,6 +56,94 @@ export function mergeTopicFilters(
     // A merge can make a want that overlaps a further one.
   }
   return [...groups.values()].flatMap((group) => [...group.values()]);
+}
+
+/**
+ * At most `max` filters that ask for everything the given ones do. Where that takes widening, the cheapest comes first:
+ * all identifiers of a place instead of some, then all kinds, then all devices of a gateway (or all gateways of a device),
+ * and the whole network last; within one of these the places with the most filters.
+ *
+ * A few passes over the filters, at most one for each part of each of the sixteen groups.
+ * @param max 1 or more
+ */
+export function limitTopicFilters(
+  filters: readonly TopicFilterParts[],
+  max: number,
+  mayOverlap: boolean,
+): TopicFilterParts[] {
+  if (filters.length <= max) {
+    return [...filters];
+  }
+  // A kind without identifiers has the same filter without the empty one, and can lose its kind then.
+  let limited: TopicFilterParts[] = filters.map(({ identifier, ...rest }) =>
+    identifier ? { ...rest, identifier } : rest,
+  );
+  while (limited.length > max) {
+    limited = mergeTopicFilters(widenOnce(limited, limited.length - max), mayOverlap);
+  }
+  return limited;
+}
+
+/** Drops one part of the filters of one group, the cheapest that helps, until enough of them have become one. */
+function widenOnce(filters: readonly TopicFilterParts[], excess: number): TopicFilterParts[] {
+  const [mask, part] = cheapestWidening(filters);
+  const places = new Map<string, TopicFilterParts[]>();
+  const widened = filters.filter((filter) => maskOf(filter) !== mask);
+  for (const filter of filters.filter((each) => maskOf(each) === mask)) {
+    const key = keyOf(filter, mask & ~part);
+    const place = places.get(key);
+    if (place) {
+      place.push(filter);
+    } else {
+      places.set(key, [filter]);
+    }
+  }
+  const isOfNoUse = [...places.values()].every(({ length }) => length === 1);
+  let left = excess;
+  for (const place of [...places.values()].sort((a, b) => b.length - a.length)) {
+    if (isOfNoUse || (left > 0 && place.length > 1)) {
+      widened.push(project(place[0] as TopicFilterParts, mask & ~part));
+      left -= place.length - 1;
+    } else {
+      widened.push(...place);
+    }
+  }
+  return widened;
+}
+
+/** The group and the part to drop: one by which filters become equal, if there is any, and the narrowest of those. */
+function cheapestWidening(filters: readonly TopicFilterParts[]): [mask: number, part: number] {
+  const masks = new Set(filters.map(maskOf));
+  masks.delete(0);
+  const choices = [...masks].flatMap((mask) =>
+    PARTS.flatMap((_, bit) => {
+      const part = 1 << bit;
+      return mask & part ? [{ mask, part, cost: costOf(mask, part), helps: helps(filters, mask, part) }] : [];
+    }),
+  );
+  choices.sort((a, b) => Number(b.helps) - Number(a.helps) || a.cost - b.cost);
+  const { mask, part } = choices[0] as { mask: number; part: number };
+  return [mask, part];
+}
+
+function helps(filters: readonly TopicFilterParts[], mask: number, part: number): boolean {
+  const keys = new Set<string>();
+  return filters.some((filter) => {
+    if (maskOf(filter) !== mask) {
+      return false;
+    }
+    const key = keyOf(filter, mask & ~part);
+    return keys.size === keys.add(key).size;
+  });
+}
+
+/** How much more a filter brings without this part, in order and not in reports: nobody knows those beforehand. */
+function costOf(mask: number, part: number): number {
+  if (part === IDENTIFIER || part === SEGMENT) {
+    return part === IDENTIFIER ? 1 : 2;
+  }
+  const isLastPlace = (mask & GATEWAY_OR_DEVICE) === part;
+  return isLastPlace ? 4 : 3;
 }
 
 function add(groups: Map<number, Group>, want: TopicFilterParts): void {

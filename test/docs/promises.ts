@@ -203,9 +203,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/lifecycle':
         'tells Catch nodes once that the broker refuses the login, however often it is asked, and again after a connection',
     },
-    '**Resubscribe.** After every connect all filters are subscribed again, up to 200 in one packet.': {
-      'mqtt/losses': 'are made again after every connect, 200 in one packet',
-    },
+    '**Resubscribe.** After every connect all filters are subscribed again: 8 in the first packet, and more while the broker answers, up to 200.':
+      {
+        'mqtt/losses':
+          'are made again after every connect, in packets that grow to 200 while the broker answers',
+      },
     'When the filters change, the new ones are subscribed before the old ones are given back, so that no report falls between.':
       {
         'mqtt/losses': 'are made before others are given back when the filters change',

@@ -1,7 +1,7 @@
 // One session at one scripted broker, and everything the model knows of both: what commands act on and checks look at.
 import type { IPublishPacket } from 'mqtt-packet';
 import type { ServiceError } from '../../src/errors.ts';
-import { SILENT } from '../../src/log.ts';
+import { type Logger, SILENT } from '../../src/log.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
 import type { ScriptedBroker } from '../scripted-broker/broker.ts';
@@ -65,6 +65,17 @@ export class World {
     };
     this.session = this.#open();
   }
+
+  /** Losses that come while a filter waits for its answer can look as if the broker refused it in this way. */
+  readonly #log: Logger = {
+    ...SILENT,
+    warn: (text) => {
+      if (text.includes('ends the connection when it is asked for')) {
+        this.refusedOn = this.connection;
+        this.hasRefused = true;
+      }
+    },
+  };
 
   get clientId(): string {
     return `model-${this.prefix}`;
@@ -265,7 +276,7 @@ export class World {
       topicPrefix: this.prefix,
       requestTimeout: 60_000,
     });
-    const session = new Session({ mqtt: settings }, SILENT);
+    const session = new Session({ mqtt: settings }, this.#log);
     session.onState(() => this.broker.notify());
     return session;
   }

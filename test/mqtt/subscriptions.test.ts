@@ -22,7 +22,7 @@ describe('subscriptions', () => {
     const recovered = new Promise<void>((resolve) => {
       isHealed = resolve;
     });
-    const events = { refused() {}, synced() {}, recovered: () => isHealed() };
+    const events = { refused() {}, synced() {}, quota() {}, recovered: () => isHealed() };
     const backoff = { next: () => waits.push(waits.length) && 1, reset: () => void waits.push(-1) };
     const subscriptions = new Subscriptions(false, log, events, backoff);
     subscriptions.change(filters, 1);
@@ -121,6 +121,7 @@ describe('a subscription that the broker does not answer', () => {
     const events = {
       refused: (_: string, why: string) => void refused.push(why),
       synced() {},
+      quota() {},
       recovered: () => isHealed(),
     };
     const subscriptions = new Subscriptions(false, log, events, { next: () => 1, reset() {} });
@@ -156,7 +157,7 @@ describe('a filter that is wanted again while it is being given back', () => {
   it('counts as granted only when the broker has granted it again', async () => {
     const sent: string[] = [];
     let confirm = (): void => {};
-    const events = { refused() {}, synced() {}, recovered() {} };
+    const events = { refused() {}, synced() {}, quota() {}, recovered() {} };
     const subscriptions = new Subscriptions(false, createLog(), events);
     const transport = {
       subscribe: async (wanted: Record<string, unknown>) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { TopicFilterParts } from '../../src/protocol/topics.ts';
-import { mergeTopicFilters, TopicFilterIndex } from '../../src/reports/topic-filters.ts';
+import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from '../../src/reports/topic-filters.ts';
 
 describe('planning of subscriptions', () => {
   it('subscribes only to heartbeats when only heartbeats are wanted', () => {
@@ -132,5 +132,64 @@ describe('planning of subscriptions', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it('stays within a budget of filters, and asks for everything that is wanted all the same', () => {
+    fc.assert(
+      fc.property(
+        fc.array(want, { maxLength: 12 }),
+        topic,
+        fc.integer({ min: 1, max: 6 }),
+        fc.boolean(),
+        (wants, message, max, mayOverlap) => {
+          const merged = mergeTopicFilters(wants, mayOverlap);
+          const limited = limitTopicFilters(merged, max, mayOverlap);
+          assert.ok(limited.length <= max);
+          const isWanted = merged.some((filter) => matches(filter, message));
+          assert.ok(!isWanted || limited.some((filter) => matches(filter, message)));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  const limited = (wants: TopicFilterParts[], max: number) =>
+    new Set(limitTopicFilters(mergeTopicFilters(wants, true), max, true));
+
+  it('gives up the identifiers of one gateway before it asks for whole gateways', () => {
+    const wants = ['8800', '8801', '8802'].map((identifier) => ({
+      gateway: 'g',
+      segment: 'event',
+      identifier,
+    }));
+    assert.deepEqual(
+      limited([...wants, { gateway: 'h', device: 'd' }], 2),
+      new Set([
+        { gateway: 'g', segment: 'event' },
+        { gateway: 'h', device: 'd' },
+      ]),
+    );
+  });
+
+  it('asks for whole gateways only where that saves the most', () => {
+    const devicesOf = (gateway: string, count: number) =>
+      Array.from({ length: count }, (_, i) => ({ gateway, device: `${gateway}${i}` }));
+    const few = devicesOf('a', 2);
+    assert.deepEqual(limited([...few, ...devicesOf('b', 40)], 10), new Set([...few, { gateway: 'b' }]));
+  });
+
+  it('asks for everything when devices without anything in common are more than the budget', () => {
+    assert.deepEqual(limited([{ device: 'a' }, { device: 'b' }, { device: 'c' }], 2), new Set([{}]));
+  });
+
+  it('limits kinds that have no identifier', () => {
+    const wants = ['heartbeat', 'rssi', 'dfu'].map((segment) => ({ device: 'd', segment, identifier: '' }));
+    assert.deepEqual(limited(wants, 1), new Set([{ device: 'd' }]));
+  });
+
+  it('needs no more than a few passes for twenty thousand filters', () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ gateway: `g${i % 300}`, device: `d${i}` }));
+    assert.equal(limitTopicFilters(many, 200, true).length, 1);
+    assert.equal(limitTopicFilters(many, 300, true).length, 300);
   });
 });

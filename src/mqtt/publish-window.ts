@@ -1,0 +1,63 @@
+// How many publishes of QoS 1 and 2 a broker takes before it has acknowledged some: over all gateways together.
+
+const NOTHING = (): void => {};
+
+export class PublishWindow<T> {
+  readonly #send: (waiter: T) => void;
+  readonly #waiting = new Set<T>();
+  #max = Number.POSITIVE_INFINITY;
+  #open = 0;
+  /** Of the connection: what was sent over an earlier one does not count any more. */
+  #generation = 0;
+
+  /** @param send called for one who waited, when there is a free place */
+  constructor(send: (waiter: T) => void) {
+    this.#send = send;
+  }
+
+  get isFull(): boolean {
+    return this.#open >= this.#max;
+  }
+
+  /** A new connection: nothing is unacknowledged there. @param max infinite: no limit */
+  reset(max: number): void {
+    this.#max = max;
+    this.#open = 0;
+    this.#generation++;
+    this.#sendWaiting();
+  }
+
+  /** One publish leaves. @returns call when it was acknowledged or failed */
+  take(): () => void {
+    if (this.#max === Number.POSITIVE_INFINITY) {
+      return NOTHING;
+    }
+    this.#open++;
+    const generation = this.#generation;
+    let isOpen = true;
+    return () => {
+      if (!isOpen || generation !== this.#generation) {
+        return;
+      }
+      isOpen = false;
+      this.#open--;
+      this.#sendWaiting();
+    };
+  }
+
+  /** The waiter is called when there is a free place; once, however often it asks. */
+  wait(waiter: T): void {
+    this.#waiting.add(waiter);
+  }
+
+  /** Who still has something to send afterwards waits behind the others, so that each has its turn. */
+  #sendWaiting(): void {
+    for (const waiter of [...this.#waiting]) {
+      if (this.isFull) {
+        return;
+      }
+      this.#waiting.delete(waiter);
+      this.#send(waiter);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// At brokers with limits: everything arrives within them, and no connection is made over and over.
+import assert from 'node:assert/strict';
+import type { ServiceError } from '../../src/errors.ts';
+import type { MqttSettings } from '../../src/settings.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import {
+  answerAll,
+  G,
+  G2,
+  heartbeat,
+  reportTopic,
+  requests,
+  responseFilter,
+  useScriptedBroker,
+} from './scripted.ts';
+
+const LONG_MS = 60_000;
+const mac = (first: string, n: number) => `${first}${n.toString(16).padStart(11, '0')}`;
+const devices = (count: number) => Array.from({ length: count }, (_, n) => mac('d', n));
+const gateways = (count: number) => Array.from({ length: count }, (_, n) => mac('c', n));
+
+/** The limits of a broker that is known, on top of none. */
+function limits(known: Partial<MqttSettings['limits']>): Pick<MqttSettings, 'limits'> {
+  return { limits: { ...mqttSettings('').limits, ...known } };
+}
+
+describe('a broker that takes few filters in a SUBSCRIBE', () => {
+  const bench = useScriptedBroker();
+
+  it('as AWS IoT does is never asked for more', async () => {
+    bench.broker.options.maxFiltersPerSubscribe = 8;
+    const session = bench.open(limits({ maxFiltersPerSubscribe: 8 }));
+    session.subscribe({ ...ALL, devices: devices(60) }, new Collector());
+    await reached(session, 'connected');
+    assert.equal(bench.broker.connections.length, 1);
+    assert.ok(bench.broker.packets('subscribe').every(({ subscriptions }) => subscriptions.length <= 8));
+  });
+
+  it('and is not known gets fewer after it has ended the connection once', async () => {
+    bench.broker.options.maxFiltersPerSubscribe = 9;
+    const session = bench.open();
+    const collector = new Collector();
+    session.subscribe({ ...ALL, devices: devices(60) }, collector);
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    assert.equal(bench.broker.connections.length, 2);
+    for (const device of devices(60)) {
+      bench.broker.publish(reportTopic('heartbeat', G, device), heartbeat(1));
+    }
+    await collector.until(({ reports }) => reports.length === 60);
+  });
+
+  it('is asked in packets of the size that it takes', async () => {
+    bench.broker.options.maxPacketSize = 600;
+    const session = bench.open();
+    session.subscribe({ ...ALL, devices: devices(60) }, new Collector());
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    assert.equal(bench.broker.connections.length, 2);
+  });
+});
+
+describe('a broker that ends the connection where it forbids a filter', function () {
+  this.timeout(LONG_MS);
+  const bench = useScriptedBroker();
+
+  it('brings reports and the responses of others, and the request says what is wrong', async () => {
+    const { broker } = bench;
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    broker.options.refuses = (filter) => filter === responseFilter(G2);
+    broker.options.refusesBy = 'close';
+    const session = bench.open({ requestTimeout: 30_000 });
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await reached(session, 'connected');
+    const { signal } = new AbortController();
+    const ask = (gateway: string) => session.request('read', { gateway, identifier: '8001' }, { signal });
+    const forbidden = assert.rejects(ask(G2), (error: ServiceError) => error.code === 'NOT_CONNECTED');
+    await forbidden;
+    await ask(G);
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.ok(broker.connections.length <= 4, `${broker.connections.length} connections`);
+  });
+});
+
+describe('a broker that allows few subscriptions', function () {
+  this.timeout(LONG_MS);
+  const bench = useScriptedBroker();
+
+  for (const refusesBy of ['code', 'close'] as const) {
+    for (const protocolVersion of [4, 5] as const) {
+      const how = refusesBy === 'code' ? 'says no' : 'ends the connection';
+      if (refusesBy === 'code' && protocolVersion === 4) {
+        continue;
+      }
+      it(`and ${how} brings the responses of all gateways over one of them (MQTT ${protocolVersion})`, async () => {
+        const { broker } = bench;
+        answerAll(broker, ({ id }) => ({ id, value: '01' }));
+        broker.options.maxSubscriptions = 50;
+        broker.options.refusesBy = refusesBy;
+        const session = bench.open({ requestTimeout: 15_000, protocolVersion });
+        const collector = new Collector();
+        session.subscribe(ALL, collector);
+        await reached(session, 'connected');
+        const { signal } = new AbortController();
+        const asked = gateways(60).map((gateway) =>
+          session.request('read', { gateway, identifier: '8001' }, { signal }),
+        );
+        const ended = await Promise.allSettled(asked);
+        // What was sent just before a connection ends is not sent again.
+        const done = ended.filter(({ status }) => status === 'fulfilled').length;
+        assert.ok(refusesBy === 'close' || done === 60, `${done} of 60`);
+        await Promise.all(
+          gateways(60).map((gateway) => session.request('read', { gateway, identifier: '8001' }, { signal })),
+        );
+        broker.publish(reportTopic('heartbeat'), heartbeat(1));
+        await collector.until(({ reports }) => reports.length === 1);
+        assert.ok(broker.connections.length <= 4, `${broker.connections.length} connections`);
+      });
+    }
+  }
+
+  it('and is known is asked for wider ones, and what they bring beyond the wishes reaches nobody', async () => {
+    const { broker } = bench;
+    broker.options.maxSubscriptions = 10;
+    broker.options.refusesBy = 'close';
+    const session = bench.open(limits({ maxSubscriptions: 10 }));
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G], devices: devices(30) }, collector);
+    await reached(session, 'connected');
+    assert.equal(broker.connections.length, 1);
+    broker.publish(reportTopic('heartbeat', G, mac('d', 31)), heartbeat(1));
+    broker.publish(reportTopic('heartbeat', G, mac('d', 3)), heartbeat(2));
+    await collector.until(({ reports }) => reports.length > 0);
+    assert.deepEqual(
+      collector.reports.map(({ n }) => n),
+      [2],
+    );
+  });
+});
+
+describe('a broker that takes few unacknowledged publishes', () => {
+  const bench = useScriptedBroker();
+
+  for (const protocolVersion of [4, 5] as const) {
+    const how = protocolVersion === 5 ? 'says so' : 'is known for it';
+    it(`and ${how} gets no more at a time, from all gateways together`, async () => {
+      const { broker } = bench;
+      broker.options.receiveMaximum = 10;
+      broker.options.withhold = ['puback'];
+      answerAll(broker, ({ id }) => ({ id, value: '01' }));
+      const known = protocolVersion === 4 ? limits({ maxUnacknowledged: 10 }) : {};
+      const session = bench.open({ ...known, protocolVersion, requestTimeout: 10_000 });
+      const { signal } = new AbortController();
+      const asked = gateways(5).flatMap((gateway) =>
+        Array.from({ length: 8 }, () => session.request('read', { gateway, identifier: '8001' }, { signal })),
+      );
+      for (let count = 10; count <= 40; count += 10) {
+        await broker.until(() => requests(broker).length === count);
+        broker.release('puback');
+      }
+      await Promise.all(asked);
+      assert.equal(broker.connections.length, 1);
+    });
+  }
+});
+
+describe('a broker that takes only small packets', () => {
+  const bench = useScriptedBroker();
+
+  it('is not sent a larger request, which is told with both sizes', async () => {
+    bench.broker.options.maxPacketSize = 1_000;
+    answerAll(bench.broker, ({ id }) => ({ id }));
+    const session = bench.open({ protocolVersion: 5 });
+    const { signal } = new AbortController();
+    const write = (value: string) =>
+      session.request('write', { gateway: G, identifier: '8001', value }, { signal });
+    await write('ab');
+    await assert.rejects(write('ab'.repeat(2_000)), (error: ServiceError) => {
+      assert.equal(error.code, 'INVALID_INPUT');
+      assert.equal(error.cause.limit, 1_000);
+      return /4\d\d\d bytes.* 1000 /.test(error.message);
+    });
+    await write('ab');
+    assert.equal(bench.broker.connections.length, 1);
+  });
+});
+
+describe('a broker that takes a lower QoS only', () => {
+  const bench = useScriptedBroker();
+
+  for (const onHigher of ['disconnect', 'ignore'] as const) {
+    it(`gets that one, where it would ${onHigher} a higher one`, async () => {
+      const { broker } = bench;
+      Object.assign(broker.options, { maxQos: 1, onHigherPublish: onHigher, onHigherSubscribe: onHigher });
+      answerAll(broker, ({ id }) => ({ id, value: '01' }));
+      const known = limits({ maxQos: 1 });
+      const session = bench.open({ ...known, requestQos: 2, reportQos: 2 });
+      const collector = new Collector();
+      session.subscribe(ALL, collector);
+      await reached(session, 'connected');
+      const { signal } = new AbortController();
+      await session.request('read', { gateway: G, identifier: '8001' }, { signal });
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await collector.until(({ reports }) => reports.length === 1);
+      assert.equal(broker.connections.length, 1);
+    });
+  }
+});
