@@ -18,7 +18,14 @@ export const ERROR_CODES = {
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
-export type TextValues = Record<string, string | number>;
+/** What stands for the placeholders of a text; a phrase is put into the same language. */
+export type TextValues = { [name: string]: string | number | Phrase };
+
+/** A text within another one: its whole key in `locales/<lang>.json`, and its placeholders. */
+export interface Phrase {
+  key: string;
+  values: TextValues;
+}
 
 /** A text to be shown in the user's language: a key of `locales/<lang>.json` below "error", and its placeholders. */
 export interface ErrorText {
@@ -30,7 +37,19 @@ const ENGLISH: Record<string, Record<string, string>> = english.error;
 
 /** Replaces `__name__` in a text, the placeholder form of Node-RED's own catalogues. */
 export function fillText(template: string, values: TextValues): string {
-  return template.replace(/__(\w+?)__/g, (whole, name: string) => `${values[name] ?? whole}`);
+  return template.replace(/__(\w+?)__/g, (whole, name: string) => {
+    const value = values[name];
+    return typeof value === 'object' ? inEnglish(value) : `${value ?? whole}`;
+  });
+}
+
+/** A phrase for logs, which are in English. */
+export function inEnglish({ key, values }: Phrase): string {
+  let found: unknown = english;
+  for (const step of key.split('.')) {
+    found = (found as Record<string, unknown> | undefined)?.[step];
+  }
+  return typeof found === 'string' ? fillText(found, values) : key;
 }
 
 /**

@@ -5,7 +5,9 @@ export {
   type ErrorCode,
   type ErrorText,
   fillText,
+  inEnglish,
   invalidInput,
+  type Phrase,
   ServiceError,
   type TextValues,
 } from './errors.ts';

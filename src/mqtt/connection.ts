@@ -1,13 +1,15 @@
 // The broker connection, alone knows MQTT.js: open, lose, back off, subscribe what is wanted, close with a deadline.
 import type { Socket } from 'node:net';
 import type { IClientOptions, IClientPublishOptions, IStore, MqttClient } from 'mqtt';
+import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
-import { type MqttState, refusesCredentials } from './state.ts';
+import { type Loss, type Reason, reasonOfLoss } from './reasons.ts';
+import type { MqttState } from './state.ts';
 import { isKeptByBroker, Subscriptions, sessionName } from './subscriptions.ts';
 import { batchWrites } from './write-batch.ts';
 
@@ -65,8 +67,8 @@ export class Connection {
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
   #broker = 0;
-  /** A broker of the list has refused the login since the last wait. */
-  #hasRefused = false;
+  /** A broker of the list has refused the login, or another client has the id, since the last wait. */
+  #isLongWaitDue = false;
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
@@ -186,7 +188,7 @@ export class Connection {
         client.incomingStore = this.#incoming;
       });
     } catch (error) {
-      this.#lost(undefined, error);
+      this.#lost(undefined, { error });
     }
   }
 
@@ -225,9 +227,10 @@ export class Connection {
 
   /** @param forget called when the broker knows nothing of an earlier connection */
   #listen(client: MqttClient, forget: () => void): void {
-    let reason: unknown;
+    // What is noticed first is the reason; the rest, such as a reset socket, only follows from it.
+    let loss: Omit<Loss, 'wasConnected'> | undefined;
     client.on('error', (error) => {
-      reason = error;
+      loss ??= { error };
     });
     client.on('connect', ({ sessionPresent, properties }) => {
       if (client !== this.#client) {
@@ -240,10 +243,10 @@ export class Connection {
       this.#keepalive = client.keepalive;
       this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
     });
-    client.on('disconnect', (packet) => {
-      reason = new Error(`the broker ended the connection (reason ${packet.reasonCode ?? 0})`);
+    client.on('disconnect', (disconnect) => {
+      loss ??= { disconnect };
     });
-    client.on('close', () => this.#lost(client, reason));
+    client.on('close', () => this.#lost(client, loss));
     // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
     client.handleMessage = (packet, callback) => {
       const done = callback as (error?: Error) => void;
@@ -275,7 +278,6 @@ export class Connection {
       this.#settings.limits.maxSubscriptions,
     );
     this.#events.session(sessionPresent, limits);
-    this.#refusedBackoff.reset();
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);
     batchWrites(client.stream);
@@ -323,7 +325,7 @@ export class Connection {
     }, this.#keepalive * HALF_SECOND_MS).unref();
   }
 
-  #lost(client: MqttClient | undefined, cause: unknown): void {
+  #lost(client: MqttClient | undefined, loss: Omit<Loss, 'wasConnected'> | undefined): void {
     if (client !== this.#client) {
       return;
     }
@@ -335,17 +337,19 @@ export class Connection {
     if (!this.#wanted) {
       return;
     }
-    const reason = describe(cause);
-    if (this.#connectedAt > 0 && Date.now() - this.#connectedAt > STABLE_AFTER_MS) {
+    const { broker } = this;
+    const { protocolVersion } = this.#settings;
+    const wasConnected = this.#connectedAt > 0;
+    const reason = reasonOfLoss({ ...loss, wasConnected }, { broker, protocolVersion });
+    if (wasConnected && Date.now() - this.#connectedAt > STABLE_AFTER_MS) {
       this.#backoff.reset();
+      this.#refusedBackoff.reset();
     }
     this.#connectedAt = 0;
-    const refused = refusesCredentials(cause);
-    const broker = this.broker;
-    this.#hasRefused ||= refused;
+    this.#isLongWaitDue ||= reason.consequence === 'refused' || reason.consequence === 'longWait';
     const wait = this.#nextWait();
-    this.#log.warn(`${broker}: ${reason}; next attempt in ${Math.round(wait / 100) / 10} s`);
-    this.#setState({ name: refused ? 'refused' : 'waiting', broker, reason });
+    this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
+    this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);
   }
 
@@ -355,13 +359,14 @@ export class Connection {
     if (this.#broker !== 0) {
       return NEXT_BROKER_MS;
     }
-    const wait = (this.#hasRefused ? this.#refusedBackoff : this.#backoff).next();
-    this.#hasRefused = false;
+    const wait = (this.#isLongWaitDue ? this.#refusedBackoff : this.#backoff).next();
+    this.#isLongWaitDue = false;
     return wait;
   }
 
-  #limited(filter: string, reason: string): void {
-    this.#setState({ name: 'limited', broker: this.broker, reason: `${filter}: ${reason}` });
+  #limited(filter: string, reason: Reason): void {
+    const named = { key: 'reason.filter', values: { filter, reason } };
+    this.#setState({ name: 'limited', broker: this.broker, reason: named });
   }
 
   #setState(state: MqttState): void {
@@ -401,13 +406,4 @@ async function endClient(client: MqttClient, passing: readonly string[]): Promis
   }
   client.end(true);
   stream.destroy();
-}
-
-function describe(cause: unknown): string {
-  const error = cause as { code?: unknown; message?: unknown } | undefined;
-  if (error?.message) {
-    return String(error.message);
-  }
-  // Node reports a refused dual-stack connection as an AggregateError without a message.
-  return error?.code ? String(error.code) : 'connection closed';
 }

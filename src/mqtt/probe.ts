@@ -1,11 +1,13 @@
 // The MQTT half of "Test connection": tries settings that are not in use yet, beside the deployed connection.
 import { randomBytes } from 'node:crypto';
-import type { ErrorText } from '../errors.ts';
+import type { ErrorText, Phrase } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import { isMac } from '../protocol/mac.ts';
 import { createTopics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
+import { showBroker } from './address.ts';
 import { MqttClient } from './client.ts';
+import { type Place, reasonOfLoss } from './reasons.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
 import type { MqttState } from './state.ts';
 
@@ -54,7 +56,10 @@ export async function probeBroker(settings: MqttSettings): Promise<BrokerProbe> 
   try {
     client.attach();
     client.updateFilters();
-    const failure = await connect(client, states, settings.brokers.length);
+    const failure = await connect(client, states, settings.brokers.length, {
+      broker: showBroker(settings.brokers[0] ?? ''),
+      protocolVersion: settings.protocolVersion,
+    });
     const ms = Math.round(performance.now() - start);
     if (failure !== undefined) {
       return { ok: false, text: { key: 'check.noBroker', values: { reason: failure } }, ms, gateways: 0 };
@@ -64,7 +69,8 @@ export async function probeBroker(settings: MqttSettings): Promise<BrokerProbe> 
     return { ok: true, text: { key, values: { gateways: gateways.size } }, ms, gateways: gateways.size };
   } catch (error) {
     const ms = Math.round(performance.now() - start);
-    const reason = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = { key: 'reason.other', values: { message } };
     return { ok: false, text: { key: 'check.noBroker', values: { reason } }, ms, gateways: 0 };
   } finally {
     await client.close();
@@ -72,11 +78,16 @@ export async function probeBroker(settings: MqttSettings): Promise<BrokerProbe> 
 }
 
 /** @returns undefined when connected, else why not; each of several brokers is tried until the time is over */
-function connect(client: MqttClient, states: EventTarget, brokers: number): Promise<string | undefined> {
+function connect(
+  client: MqttClient,
+  states: EventTarget,
+  brokers: number,
+  place: Place,
+): Promise<Phrase | undefined> {
   return new Promise((resolve) => {
-    let reason = 'ETIMEDOUT';
+    let reason: Phrase = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
     let failures = 0;
-    const end = (failure: string | undefined) => {
+    const end = (failure: Phrase | undefined) => {
       clearTimeout(timer);
       states.removeEventListener('state', look);
       resolve(failure);
@@ -99,6 +110,6 @@ function connect(client: MqttClient, states: EventTarget, brokers: number): Prom
   });
 }
 
-function isFailure(state: MqttState): state is MqttState & { reason: string } {
+function isFailure(state: MqttState): state is MqttState & { reason: Phrase } {
   return state.name === 'waiting' || state.name === 'refused' || state.name === 'limited';
 }

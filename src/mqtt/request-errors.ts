@@ -1,6 +1,7 @@
 // How a request ends without an answer, in the codes of the contract.
 import { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
+import { reasonOfCode } from './reasons.ts';
 
 const MAX_SHOWN = 500;
 
@@ -47,7 +48,12 @@ export function refusedResponses(broker: string, filter: string): ServiceError {
   return new ServiceError('NOT_CONNECTED', 'refusedSubscription', { broker }, { broker, filter });
 }
 
-/** The broker refuses the request itself. */
-export function refusedRequest(broker: string): ServiceError {
-  return new ServiceError('NOT_CONNECTED', 'refusedPublish', { broker }, { broker });
+/** The broker refuses the request itself. @param code of its PUBACK or PUBREC */
+export function refusedRequest(broker: string, code: number): ServiceError {
+  return new ServiceError(
+    'NOT_CONNECTED',
+    'refusedPublish',
+    { broker },
+    { broker, reason: reasonOfCode(code) },
+  );
 }

@@ -331,7 +331,7 @@ export class Requests {
   #published(pending: Pending, error: Error | undefined): void {
     const code = (error as { code?: unknown } | undefined)?.code;
     if (typeof code === 'number' && code >= 0x80) {
-      this.#fail(pending, refusedRequest(this.#transport.broker));
+      this.#fail(pending, refusedRequest(this.#transport.broker, code));
       return;
     }
     if (error) {

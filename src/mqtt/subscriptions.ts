@@ -1,7 +1,9 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
+import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 import { NoBrokerResponse } from './broker-response.ts';
+import { filterEnds, noSuback, type Reason, reasonOfSuback } from './reasons.ts';
 import { type PortionLimits, SubscribePortions } from './subscribe-portions.ts';
 
 const REFUSED = 0x80;
@@ -19,7 +21,7 @@ export interface SubscriptionTransport {
 }
 
 export interface SubscriptionEvents {
-  refused(filter: string, reason: string): void;
+  refused(filter: string, reason: Reason): void;
   recovered(): void;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
@@ -179,7 +181,7 @@ export class Subscriptions {
     for (const filter of this.#wanted.keys()) {
       if (this.#portions.isBlocked(filter)) {
         this.#log.warn(`the broker ends the connection when it is asked for ${filter}`);
-        this.#refuse(filter, 'the broker ends the connection');
+        this.#refuse(filter, filterEnds());
       }
     }
     void this.#sync();
@@ -396,7 +398,8 @@ export class Subscriptions {
       const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
       const what = first.code === NO_RESPONSE ? 'does not answer' : 'refused';
       const code = first.code === NO_RESPONSE ? '' : ` (${first.code})`;
-      this.#log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}`);
+      const why = first.code > REFUSED && code !== '' ? `: ${inEnglish(reasonOf(first.code))}` : '';
+      this.#log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}${why}`);
     }
     const lower = outcomes.find(({ qos, code }) => code < qos);
     if (lower && !this.#hasLoggedLowerQos) {
@@ -413,13 +416,13 @@ export class Subscriptions {
       this.#active.set(filter, qos);
       this.#renewed.delete(filter);
     } else if (this.#wanted.has(filter)) {
-      this.#refuse(filter, code === NO_RESPONSE ? 'no answer' : `subscription refused (${code})`);
+      this.#refuse(filter, reasonOf(code));
       return;
     }
     this.#callWaiting(filter, refused);
   }
 
-  #refuse(filter: string, reason: string): void {
+  #refuse(filter: string, reason: Reason): void {
     this.#refused.add(filter);
     this.#isLimited = true;
     this.#events.refused(filter, reason);
@@ -468,6 +471,8 @@ function codesOf(error: unknown, count: number): number[] {
   }
   return packet.granted;
 }
+
+const reasonOf = (code: number): Reason => (code === NO_RESPONSE ? noSuback() : reasonOfSuback(code));
 
 function unlessNoResponse(error: unknown): void {
   if (!(error instanceof NoBrokerResponse)) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
 import type { Logger } from '../../src/log.ts';
 import { NoBrokerResponse, withResponseTimeout } from '../../src/mqtt/broker-response.ts';
+import type { Reason } from '../../src/mqtt/reasons.ts';
 import { Subscriptions } from '../../src/mqtt/subscriptions.ts';
 import { Session } from '../../src/session.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
@@ -119,7 +120,7 @@ describe('a subscription that the broker does not answer', () => {
       isHealed = resolve;
     });
     const events = {
-      refused: (_: string, why: string) => void refused.push(why),
+      refused: (_: string, { key }: Reason) => void refused.push(key),
       synced() {},
       quota() {},
       recovered: () => isHealed(),
@@ -147,7 +148,7 @@ describe('a subscription that the broker does not answer', () => {
     subscriptions.change(['b'], 1);
     await recovered;
     assert.deepEqual(tries, [['a'], ['b'], ['a']]);
-    assert.deepEqual([settledOnes, refused], [[true], ['no answer']]);
+    assert.deepEqual([settledOnes, refused], [[true], ['reason.noSuback']]);
     assert.match(log.warnings[0] ?? '', /does not answer the subscription a/);
     subscriptions.offline();
   });

@@ -1,6 +1,6 @@
 // Texts in the runtime's language: the texts that all nodes share are in the catalogue of mt-service.
 import type { NodeAPI } from 'node-red';
-import { fillText, ServiceError, type TextValues } from '../../../src/index.ts';
+import { fillText, inEnglish, type Phrase, ServiceError, type TextValues } from '../../../src/index.ts';
 import english from '../locales/en-US.json' with { type: 'json' };
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
@@ -25,7 +25,7 @@ function findEnglish(key: string): string | undefined {
 /** A shared text by its key, such as `status.connected`; an unknown key comes back as it is. */
 export function translate(RED: NodeAPI, key: string, values: TextValues = {}): string {
   const template = findTemplate(RED, key);
-  return template === undefined ? key : fillText(template, translateField(RED, values));
+  return template === undefined ? key : fillText(template, translateValues(RED, values));
 }
 
 /** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
@@ -46,10 +46,23 @@ export function toFlowError(RED: NodeAPI, error: unknown): Error {
 function textOfError(RED: NodeAPI, error: ServiceError): string {
   const { key, values } = error.text;
   const template = findTemplate(RED, `error.${key}`);
-  return template === undefined ? error.message : fillText(template, translateField(RED, values));
+  return template === undefined ? error.message : fillText(template, translateValues(RED, values));
 }
 
-function translateField(RED: NodeAPI, values: TextValues): TextValues {
+/** In English where the language files are not loaded. */
+function translatePhrase(RED: NodeAPI, phrase: Phrase): string {
+  const template = findTemplate(RED, phrase.key);
+  return template === undefined ? inEnglish(phrase) : fillText(template, translateValues(RED, phrase.values));
+}
+
+function translateValues(RED: NodeAPI, values: TextValues): TextValues {
   const { field } = values;
-  return field === undefined ? values : { ...values, field: findTemplate(RED, `field.${field}`) ?? field };
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? translatePhrase(RED, value) : value,
+  ]);
+  return {
+    ...(Object.fromEntries(texts) as TextValues),
+    ...(typeof field === 'string' && { field: findTemplate(RED, `field.${field}`) ?? field }),
+  };
 }

@@ -1,0 +1,184 @@
+// Why a broker refused or ended something, as a text of the locale files, and what follows from it.
+import type { Phrase, TextValues } from '../errors.ts';
+import { findTlsFault } from './tls-faults.ts';
+
+/**
+ * `retry`: after the short wait; `nextBroker`: another address of the list may serve; `refused`: these credentials will
+ * not do, so the wait is long; `longWait`: the same again at once would only do harm.
+ */
+export type Consequence = 'retry' | 'nextBroker' | 'refused' | 'longWait';
+
+export interface Reason extends Phrase {
+  consequence: Consequence;
+}
+
+/** What was noticed of the end of a connection. */
+export interface Loss {
+  /** What MQTT.js or the socket said first. */
+  error?: unknown;
+  /** Of a DISCONNECT packet. */
+  disconnect?: { reasonCode?: number; properties?: { serverReference?: string; reasonString?: string } };
+  /** Whether the broker had accepted the connection before. */
+  wasConnected: boolean;
+}
+
+/** Where it was tried. */
+export interface Place {
+  /** An address without secrets. */
+  broker: string;
+  protocolVersion: number;
+}
+
+type Row = [key: string, consequence?: Consequence];
+
+/** CONNACK of MQTT 3.1.1 (1–5), and every reason code of MQTT 5 that a broker can send. */
+const CODES: Record<number, Row> = {
+  1: ['version'],
+  2: ['clientId'],
+  3: ['unavailable', 'nextBroker'],
+  4: ['credentials', 'refused'],
+  5: ['notAuthorized', 'refused'],
+  128: ['unspecified'],
+  129: ['malformed'],
+  130: ['protocolError'],
+  131: ['implementation'],
+  132: ['version'],
+  133: ['clientId'],
+  134: ['credentials', 'refused'],
+  135: ['notAuthorized', 'refused'],
+  136: ['unavailable', 'nextBroker'],
+  137: ['busy', 'nextBroker'],
+  138: ['banned', 'refused'],
+  139: ['shuttingDown', 'nextBroker'],
+  140: ['loginMethod', 'refused'],
+  141: ['keepAlive'],
+  142: ['takenOver', 'longWait'],
+  143: ['filterInvalid'],
+  144: ['topicInvalid'],
+  145: ['packetIdInUse'],
+  146: ['packetIdUnknown'],
+  147: ['receiveMaximum'],
+  148: ['topicAlias'],
+  149: ['packetTooLarge'],
+  150: ['messageRate'],
+  151: ['quota'],
+  152: ['administrative'],
+  153: ['payloadFormat'],
+  154: ['retain'],
+  155: ['qos'],
+  156: ['anotherServer', 'nextBroker'],
+  157: ['serverMoved', 'nextBroker'],
+  158: ['sharedSubscriptions'],
+  159: ['connectionRate', 'nextBroker'],
+  160: ['connectTime'],
+  161: ['subscriptionIds'],
+  162: ['wildcards'],
+};
+
+/** Of the operating system. */
+const SOCKET_CODES: Record<string, Row> = {
+  ECONNREFUSED: ['nothingThere', 'nextBroker'],
+  ENOTFOUND: ['unknownHost', 'nextBroker'],
+  EAI_AGAIN: ['unknownHost', 'nextBroker'],
+  ETIMEDOUT: ['noAnswer', 'nextBroker'],
+  EHOSTUNREACH: ['unreachable', 'nextBroker'],
+  ENETUNREACH: ['unreachable', 'nextBroker'],
+  ECONNRESET: ['brokenOff'],
+  EPIPE: ['brokenOff'],
+};
+
+/** What MQTT.js says without a code. */
+const MESSAGES: [RegExp, Row][] = [
+  [/connack timeout/i, ['noAnswer', 'nextBroker']],
+  [/keepalive timeout/i, ['silent']],
+];
+
+/** The reason of a code of CONNACK, SUBACK, PUBACK or DISCONNECT. */
+export function reasonOfCode(code: number, values: TextValues = {}): Reason {
+  const [name, consequence = 'retry'] = CODES[code] ?? ['code'];
+  return { key: `reason.${name}`, values: { ...values, code }, consequence };
+}
+
+/** Of one filter in a SUBACK; MQTT 3.1.1 has one code for every refusal. */
+export function reasonOfSuback(code: number): Reason {
+  return code === REFUSED_FILTER ? reason('filterRefused') : reasonOfCode(code);
+}
+
+/** No SUBACK came. */
+export const noSuback = (): Reason => reason('noSuback');
+
+/** A SUBSCRIBE with this filter alone costs the connection. */
+export const filterEnds = (): Reason => reason('filterEnds');
+
+const REFUSED_FILTER = 0x80;
+
+/** Why a connection was refused or lost: what was noticed first, in words that tell what can be done. */
+export function reasonOfLoss(loss: Loss, place: Place): Reason {
+  const { error, disconnect, wasConnected } = loss;
+  const values = valuesOf(place);
+  if (disconnect) {
+    return ofDisconnect(disconnect, values);
+  }
+  const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
+  if (typeof code === 'number') {
+    return reasonOfCode(code, values);
+  }
+  const row =
+    SOCKET_CODES[String(code)] ??
+    findTlsFault(code, message) ??
+    MESSAGES.find(([pattern]) => pattern.test(message))?.[1];
+  if (row) {
+    return reason(row[0], row[1], values);
+  }
+  if (error === undefined) {
+    return ofSilentEnd(wasConnected, place, values);
+  }
+  return isSyntaxError(code, message)
+    ? reason(wasConnected ? 'malformed' : 'notMqtt', 'retry', values)
+    : reason('other', 'retry', { message: message || String(code ?? error) });
+}
+
+/** Not authorised may be about one topic here, so it is no reason to take the credentials for wrong. */
+function ofDisconnect(
+  { reasonCode = 0, properties }: NonNullable<Loss['disconnect']>,
+  values: TextValues,
+): Reason {
+  const { serverReference } = properties ?? {};
+  const found =
+    serverReference === undefined
+      ? reasonOfCode(reasonCode, values)
+      : reason('anotherServerNamed', 'nextBroker', { ...values, server: serverReference });
+  return reasonCode === 135 ? { ...found, consequence: 'retry' } : found;
+}
+
+/** A broker of MQTT 3.1.1 and a listener for TLS end a connection that is not theirs without a word. */
+function ofSilentEnd(wasConnected: boolean, { broker, protocolVersion }: Place, values: TextValues): Reason {
+  if (wasConnected) {
+    return reason('brokenOff', 'retry', values);
+  }
+  if (protocolVersion === 5) {
+    return reason('endedVersion5', 'nextBroker', values);
+  }
+  return reason(/^wss?:/.test(broker) ? 'endedWebSocket' : 'ended', 'nextBroker', values);
+}
+
+/** The parser of MQTT.js has no codes. */
+const isSyntaxError = (code: unknown, message: string): boolean =>
+  code === undefined && /^(invalid|malformed|cannot parse|packet|connack|remaining length)/i.test(message);
+
+const reason = (name: string, consequence: Consequence = 'retry', values: TextValues = {}): Reason => ({
+  key: `reason.${name}`,
+  values,
+  consequence,
+});
+
+const PORTS: Record<string, string> = { 'mqtt:': '1883', 'mqtts:': '8883', 'ws:': '80', 'wss:': '443' };
+
+function valuesOf({ broker, protocolVersion }: Place): TextValues {
+  const version = protocolVersion === 5 ? '5' : '3.1.1';
+  if (!URL.canParse(broker)) {
+    return { place: broker, host: broker, version };
+  }
+  const { protocol, hostname, port } = new URL(broker);
+  return { place: `${hostname}:${port || PORTS[protocol]}`, host: hostname, version };
+}

@@ -1,0 +1,276 @@
+// Why a broker refuses, ends or limits a connection, in words that a person can act on.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { inEnglish } from '../../src/errors.ts';
+import texts from '../../src/locales/en-US.json' with { type: 'json' };
+import { probeBroker } from '../../src/mqtt/probe.ts';
+import { type Reason, reasonOfCode, reasonOfLoss, reasonOfSuback } from '../../src/mqtt/reasons.ts';
+import type { MqttState } from '../../src/mqtt/state.ts';
+import type { Session } from '../../src/session.ts';
+import { startMosquitto } from '../mosquitto.ts';
+import { requirePrograms } from '../requirements.ts';
+import { ALL, Collector, mqttSettings, openSession } from '../session.ts';
+import { useScriptedBroker } from './scripted.ts';
+
+type Failure = Extract<MqttState, { reason: unknown }>;
+
+/** The first state with a reason. */
+function failure(session: Session): Promise<Failure> {
+  return new Promise((resolve) => {
+    session.onState(({ mqtt }) => {
+      if ('reason' in mqtt) {
+        resolve(mqtt);
+      }
+    });
+    session.attach();
+  });
+}
+
+/** How a connection to an address fails, in English. */
+async function wordsAt(url: string, changes: Parameters<typeof openSession>[1] = {}): Promise<string> {
+  const session = openSession(url, changes);
+  const { reason } = await failure(session);
+  await session.close();
+  return inEnglish(reason);
+}
+
+const AT = { broker: 'mqtt://10.0.0.5', protocolVersion: 4 };
+const lossOf = (loss: object, place = AT): Reason => reasonOfLoss({ wasConnected: false, ...loss }, place);
+
+describe('the reason of a refusal or a loss', () => {
+  for (const [code, words] of [
+    ['ECONNREFUSED', 'nothing answers at 10.0.0.5:1883'],
+    ['ENOTFOUND', 'the name 10.0.0.5 cannot be found'],
+    ['ETIMEDOUT', '10.0.0.5:1883 does not answer'],
+    ['EHOSTUNREACH', 'there is no way to 10.0.0.5:1883 in this network'],
+    ['ECONNRESET', '10.0.0.5:1883 broke off the connection'],
+    ['CERT_HAS_EXPIRED', 'the certificate of 10.0.0.5 has expired'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name than 10.0.0.5'],
+    [
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'the certificate of 10.0.0.5 is not trusted: add its authority in TLS settings',
+    ],
+    [
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'the certificate of 10.0.0.5 is not trusted: add its authority in TLS settings',
+    ],
+    [
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      '10.0.0.5:1883 does not accept the client certificate, or wants one',
+    ],
+    ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', '10.0.0.5:1883 does not know the ALPN protocol'],
+  ] as const) {
+    it(`of ${code} is told in words, with the place`, () => {
+      assert.equal(inEnglish(lossOf({ error: { code, message: `x ${code} y` } })), words);
+    });
+  }
+
+  for (const [broker, place] of [
+    ['mqtts://broker.example', 'broker.example:8883'],
+    ['ws://broker.example/mqtt', 'broker.example:80'],
+    ['wss://broker.example:8084/mqtt', 'broker.example:8084'],
+    ['mqtt://[::1]:1884', '[::1]:1884'],
+  ] as const) {
+    it(`names the place of ${broker} with its port`, () => {
+      const reason = lossOf({ error: { code: 'ECONNREFUSED' } }, { ...AT, broker });
+      assert.equal(inEnglish(reason), `nothing answers at ${place}`);
+    });
+  }
+
+  it('has a text for every reason code, and one for codes that nobody knows', () => {
+    const known = Object.keys(texts.reason);
+    const used = Array.from({ length: 256 }, (_, code) => reasonOfCode(code).key.replace('reason.', ''));
+    assert.deepEqual(
+      used.filter((name) => !known.includes(name)),
+      [],
+    );
+    assert.equal(inEnglish(reasonOfCode(0xfe)), 'the broker gives the reason 254');
+    assert.equal(inEnglish(reasonOfSuback(0x80)), 'subscription refused');
+  });
+
+  for (const [codes, consequence] of [
+    [[4, 5, 134, 135, 138, 140], 'refused'],
+    [[3, 136, 137, 139, 156, 157, 159], 'nextBroker'],
+    [[142], 'longWait'],
+    [[1, 2, 149, 151, 0xfe], 'retry'],
+  ] as const) {
+    it(`tells what follows from the codes ${codes}: ${consequence}`, () => {
+      assert.deepEqual(new Set(codes.map((code) => reasonOfCode(code).consequence)), new Set([consequence]));
+    });
+  }
+
+  it('takes a DISCONNECT because of one topic for no fault of the credentials', () => {
+    const reason = lossOf({ disconnect: { reasonCode: 135 }, wasConnected: true });
+    assert.deepEqual([reason.key, reason.consequence], ['reason.notAuthorized', 'retry']);
+  });
+
+  it('names the server that the broker asks to use', () => {
+    const disconnect = { reasonCode: 156, properties: { serverReference: 'two.example' } };
+    assert.match(inEnglish(lossOf({ disconnect })), /use another server: two\.example/);
+  });
+
+  it('repeats the words of an error that nobody has foreseen', () => {
+    assert.equal(inEnglish(lossOf({ error: new Error('the moon is full') })), 'the moon is full');
+    assert.equal(inEnglish(lossOf({ error: { code: 'EWEIRD' } })), 'EWEIRD');
+  });
+
+  describe('at what is no MQTT broker', () => {
+    const servers: Server[] = [];
+    const sockets = new Set<Socket>();
+    const listen = async (server: Server): Promise<number> => {
+      servers.push(server);
+      server.on('connection', (socket: Socket) => {
+        sockets.add(socket);
+        socket.on('error', () => {});
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    };
+    const http = () => listen(createHttpServer((_, response) => response.writeHead(404).end()));
+    afterEach(() => {
+      for (const socket of sockets) {
+        socket.destroy();
+      }
+      for (const server of servers.splice(0)) {
+        server.close();
+      }
+    });
+
+    it('says that a web server does not speak MQTT', async () => {
+      const port = await http();
+      assert.equal(
+        await wordsAt(`mqtt://127.0.0.1:${port}`),
+        `what answers at 127.0.0.1:${port} does not speak MQTT`,
+      );
+    });
+
+    it('says that a port without encryption does not speak TLS, without a dump of OpenSSL', async () => {
+      const port = await http();
+      for (const scheme of ['mqtts', 'wss']) {
+        assert.equal(
+          await wordsAt(`${scheme}://127.0.0.1:${port}`),
+          `what answers at 127.0.0.1:${port} does not speak TLS`,
+        );
+      }
+    });
+
+    it('says that a path takes no WebSocket', async () => {
+      assert.match(
+        await wordsAt(`ws://127.0.0.1:${await http()}/x`),
+        /takes no WebSocket for MQTT at this path/,
+      );
+    });
+
+    it('says that a port may need encryption where it ends the connection without a word', async () => {
+      const port = await listen(createTlsServer().on('tlsClientError', () => {}));
+      assert.match(await wordsAt(`mqtt://127.0.0.1:${port}`), /may need encryption/);
+    });
+
+    it('says that a broker which only ends the connection may not speak MQTT 5', async () => {
+      const port = await listen(createServer((socket) => socket.once('data', () => socket.end())));
+      assert.match(await wordsAt(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5 }), /may not speak MQTT 5/);
+    });
+
+    it('says that a broker of MQTT 3.1.1 does not speak MQTT 5, as its CONNACK has it', async () => {
+      const refusal = Buffer.from([0x20, 2, 0, 1]);
+      const port = await listen(createServer((socket) => socket.once('data', () => socket.end(refusal))));
+      assert.equal(
+        await wordsAt(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5 }),
+        'the broker does not speak MQTT 5',
+      );
+    });
+  });
+
+  it('is that of a DISCONNECT, although the socket is reset after it', async () => {
+    const connack = Buffer.from([0x20, 3, 0, 0, 0]);
+    const disconnect = Buffer.from([0xe0, 2, 0x97, 0]);
+    const publish = Buffer.from([0x32, 7, 0, 1, 0x61, 0, 1, 0, 0x78]);
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (data) => {
+        if (data[0] === 0x10) {
+          socket.write(Buffer.concat([connack, disconnect, publish]));
+        } else if (data.includes(0x40)) {
+          socket.resetAndDestroy();
+        }
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    assert.equal(
+      await wordsAt(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5 }),
+      'a quota of the broker is used up',
+    );
+    server.close();
+  });
+
+  describe('at a broker', () => {
+    const bench = useScriptedBroker();
+
+    for (const [code, name, words] of [
+      [0x86, 'refused', 'user name or password is wrong'],
+      [0x8a, 'refused', 'the broker has banned this client'],
+      [0x89, 'waiting', 'the broker is busy'],
+    ] as const) {
+      it(`is told when it answers CONNECT with ${code}`, async () => {
+        bench.broker.options.connackCode = code;
+        const { reason, ...state } = await failure(bench.open({ protocolVersion: 5 }));
+        assert.deepEqual([state.name, inEnglish(reason)], [name, words]);
+      });
+    }
+
+    it('tries the next address when the first one is busy', async () => {
+      let connects = 0;
+      bench.broker.options.connackCode = () => (connects++ === 0 ? 0x89 : 0);
+      const brokers = [bench.broker.url, bench.broker.url.replace('127.0.0.1', 'localhost')];
+      bench.open({ protocolVersion: 5, brokers }).attach();
+      const start = performance.now();
+      await bench.broker.until(({ sessions }) => sessions.size > 0);
+      assert.ok(performance.now() - start < 900);
+    });
+
+    it('waits long after another client with the same id has come, so that they do not evict each other for ever', async () => {
+      const session = bench.open({ protocolVersion: 5 });
+      const failed = failure(session);
+      await bench.broker.until(({ sessions }) => sessions.size > 0);
+      bench.broker.disconnect(0x8e);
+      const { name, reason } = await failed;
+      assert.equal(name, 'waiting');
+      assert.equal(inEnglish(reason), 'another client has connected with the same client id');
+      assert.equal(bench.broker.connections.length, 1);
+    });
+
+    it('names the filter that is refused, and why', async () => {
+      bench.broker.options.refuses = () => 0x87;
+      const session = bench.open({ protocolVersion: 5 });
+      const failed = failure(session);
+      session.subscribe(ALL, new Collector());
+      const { name, reason } = await failed;
+      assert.equal(name, 'limited');
+      assert.equal(inEnglish(reason), 'mt/gateway/+/device/+/#: not allowed for this user');
+    });
+
+    it('is what Test connection tells', async () => {
+      bench.broker.options.connackCode = 5;
+      const { ok, text } = await probeBroker(mqttSettings(bench.broker.url));
+      assert.equal(ok, false);
+      assert.equal(inEnglish(text), 'check.noBroker');
+      assert.equal(inEnglish(text.values.reason as Reason), 'not allowed for this user');
+    });
+  });
+
+  it('is told in words by a real Mosquitto that wants a login', async function () {
+    requirePrograms(this, 'mosquitto');
+    const mosquitto = await startMosquitto(['allow_anonymous false']);
+    try {
+      assert.equal(await wordsAt(mosquitto.url), 'not allowed for this user');
+      assert.equal(await wordsAt(mosquitto.url, { protocolVersion: 5 }), 'not allowed for this user');
+    } finally {
+      await mosquitto.stop();
+    }
+  });
+});
