@@ -1,4 +1,4 @@
-// The engine's door: the names that nodes may use.
+// What the engine exports: the names that nodes may use.
 
 export {
   ERROR_CODES,

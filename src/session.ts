@@ -36,7 +36,7 @@ import type { MqttSettings, Settings } from './settings.ts';
 
 export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
 
-/** What a request brought: the decoded value, and the whole response (contract: mt-gw-read). */
+/** What a request brought: the decoded value, and the whole response. */
 export interface RequestResult {
   gateway: string;
   device: string;
@@ -141,7 +141,7 @@ export class Session {
   }
 
   /**
-   * Sends a request to a gateway and reads its answer. A missing device means the gateway itself, a missing gateway
+   * Sends a request to a gateway and reads its response. A missing device means the gateway itself, a missing gateway
    * the one that last reported the device.
    * @throws ServiceError `NOT_CONFIGURED`, `INVALID_INPUT`, `NOT_CONNECTED`, `TIMEOUT`, `REQUEST_FAILED`,
    *   `BAD_RESPONSE`, `QUEUE_FULL`, `CLOSED`
@@ -181,14 +181,14 @@ export class Session {
   }
 
   /**
-   * See `listPages` of the REST room.
+   * See `listPages` of `rest/list.ts`.
    * @throws ServiceError `NOT_CONFIGURED`, and what that throws
    */
   async *listPages(options: ListOptions): AsyncGenerator<ListedPage> {
     yield* listPages(this.#needRest(), options);
   }
 
-  /** @throws ServiceError as `rename` of the REST room, `NOT_CONFIGURED` */
+  /** @throws ServiceError as `rename` of `rest/calls.ts`, `NOT_CONFIGURED` */
   async rename(
     device: unknown,
     name: unknown,
@@ -211,8 +211,8 @@ export class Session {
 
   /** An authenticated request to any path below the base URL: for what the interface names without showing. */
   async call(input: FreeRequest, signal: AbortSignal): Promise<FreeResponse> {
-    const answer = callFreely(this.#needRest(), input, signal);
-    return isReading(input.method) ? answer : this.#changing(answer);
+    const response = callFreely(this.#needRest(), input, signal);
+    return isReading(input.method) ? response : this.#changing(response);
   }
 
   /**

@@ -14,7 +14,7 @@ export interface RestSettings {
   baseUrl: string;
   username: string;
   password: string;
-  /** Assumed by the interface's silence: `Authorization` and `NextToken`. */
+  /** Assumed, since the interface does not name them: `Authorization` and `NextToken`. */
   authHeader: string;
   pageTokenParam: string;
   /** Milliseconds for one call. */

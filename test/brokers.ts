@@ -17,7 +17,7 @@ export const BROKERS: Record<string, (context: Mocha.Context) => Promise<Broker>
   aedes: () => startAedes(),
   Mosquitto: (context) => {
     requirePrograms(context, 'mosquitto', 'mosquitto_pub');
-    // Without it an answer waits 40 ms behind the broker's own acknowledgement of the request.
+    // Without it a response waits 40 ms behind the broker's own acknowledgement of the request.
     return startMosquitto(['set_tcp_nodelay true']);
   },
 };

@@ -50,7 +50,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
         { qos: 1 },
       );
 
-    /** Answers requests as the handler says; undefined: no answer. */
+    /** Answers requests as the handler says; undefined: no response. */
     async function answer(handler: (request: Request) => Record<string, unknown> | string | undefined) {
       peer.on('message', (topic, payload) => {
         const body = handler({ topic, ...JSON.parse(payload.toString()) });
@@ -263,7 +263,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await Promise.all(reads.slice(0, 2));
     });
 
-    it('ends a request without an answer with TIMEOUT, and one that failed with REQUEST_FAILED', async () => {
+    it('ends a request without a response with TIMEOUT, and one that failed with REQUEST_FAILED', async () => {
       session = openSession(broker.url, { requestTimeout: 150 });
       await answer(({ topic, id }) =>
         topic.endsWith('8001') ? undefined : { id, status: 5, errorMessage: 'no' },
@@ -285,7 +285,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
       );
     });
 
-    it('takes an answer without id, or one that is not JSON, for the only request on that topic', async () => {
+    it('takes a response without id, or one that is not JSON, for the only request on that topic', async () => {
       session = openSession(broker.url);
       await answer(({ topic }) => (topic.endsWith('8001') ? 'no JSON' : { value: '0102' }));
       await rejects(session.request('read', { gateway: G, identifier: '8001' }, { signal }), 'BAD_RESPONSE');

@@ -5,7 +5,7 @@ import type { Session } from '../../src/index.ts';
 import { handleQuery, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
 import { testConnection } from './connection-test.ts';
 
-/** Adds the endpoints of the contract to the admin API; their addresses are relative to `httpAdminRoot`. */
+/** Adds the admin endpoints to the admin API; their addresses are relative to `httpAdminRoot`. */
 export function registerAdmin(RED: NodeAPI): void {
   const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
   const mayWrite = RED.auth.needsPermission('mt-service.write') as RequestHandler;
@@ -23,7 +23,7 @@ export function registerAdmin(RED: NodeAPI): void {
   });
 }
 
-/** Who may deploy flows can read every variable by one; Node-RED tells only by refusing an answer of its own. */
+/** Who may deploy flows can read every variable by one; Node-RED tells only by refusing a response of its own. */
 function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
   return new Promise((resolve) => {
     const refusal = { status: () => refusal, end: () => resolve(false) };

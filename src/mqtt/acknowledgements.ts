@@ -7,13 +7,13 @@ const REMEMBERED_MS = 60_000;
 /** Beyond it the oldest are forgotten, and would be sent once more. */
 const MAX_REMEMBERED = 100_000;
 
-export interface Sending<Answer> {
+export interface Sending<Outcome> {
   /** It has left the line. */
   sent: Promise<unknown>;
   /** The broker has the acknowledgement. */
   delivered: Promise<unknown>;
   /** The response with status 0 has come. */
-  responded: Promise<Answer>;
+  responded: Promise<Outcome>;
 }
 
 /** One who joins another's acknowledgement waits no longer than it would for its own. */
@@ -26,14 +26,14 @@ export interface WaitLimits {
   timeoutError?: () => ServiceError;
 }
 
-interface Sent<Answer> extends Sending<Answer> {
+interface Sent<Outcome> extends Sending<Outcome> {
   at: number;
   /** The broker has it, or it failed. */
   isDelivered: boolean;
 }
 
-export class Acknowledgements<Answer> {
-  readonly #sent = new Map<string, Sent<Answer>>();
+export class Acknowledgements<Outcome> {
+  readonly #sent = new Map<string, Sent<Outcome>>();
   /** Ends the waiting of those who have joined another's acknowledgement. */
   readonly #joined = new SignalGroups<() => void>((stops) => {
     for (const stop of stops) {
@@ -53,15 +53,15 @@ export class Acknowledgements<Answer> {
   /**
    * Runs `send` for a sample that was not acknowledged within the last minute; otherwise the outcome of the first
    * time holds for this one too. When the first time fails, the next in line sends again.
-   * @param wait true: resolves with the answer; false: when the broker has it, with nothing
+   * @param wait true: resolves with the response; false: when the broker has it, with nothing
    * @param limits of waiting for somebody else's
    */
   async once(
     sample: string,
     wait: boolean,
-    send: () => Sending<Answer>,
+    send: () => Sending<Outcome>,
     limits: WaitLimits = {},
-  ): Promise<Answer | undefined> {
+  ): Promise<Outcome | undefined> {
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
@@ -71,7 +71,7 @@ export class Acknowledgements<Answer> {
       const joined = wait ? earlier.responded : earlier.delivered;
       const outcome = await this.#settled(joined, earlier.sent, limits);
       if (outcome.status === 'fulfilled') {
-        return wait ? (outcome.value as Answer) : undefined;
+        return wait ? (outcome.value as Outcome) : undefined;
       }
       this.#forget(sample, earlier);
     }
@@ -125,7 +125,7 @@ export class Acknowledgements<Answer> {
     };
   }
 
-  #remember(sample: string, sending: Sending<Answer>): Sending<Answer> {
+  #remember(sample: string, sending: Sending<Outcome>): Sending<Outcome> {
     const sent = { ...sending, at: this.#now(), isDelivered: false };
     this.#sent.set(sample, sent);
     const settle = () => {
@@ -133,7 +133,7 @@ export class Acknowledgements<Answer> {
     };
     sent.delivered.then(settle, () => this.#forget(sample, sent));
     sent.responded.catch((error: unknown) => {
-      // Without an answer it may have arrived all the same, which is all that one who does not wait asks for.
+      // Without a response it may have arrived all the same, which is all that one who does not wait asks for.
       const isOpen = error instanceof ServiceError && error.code === 'TIMEOUT';
       if (!isOpen) {
         this.#forget(sample, sent);
@@ -142,7 +142,7 @@ export class Acknowledgements<Answer> {
     return sent;
   }
 
-  #forget(sample: string, sent: Sent<Answer>): void {
+  #forget(sample: string, sent: Sent<Outcome>): void {
     if (this.#sent.get(sample) === sent) {
       this.#sent.delete(sample);
     }

@@ -21,8 +21,8 @@ export class NoBrokerResponse extends Error {
 }
 
 /**
- * The outcome of what was just sent, or NoBrokerResponse. A slow flow or a flood can keep the answer waiting for minutes
- * among the reports before it. But a broker handles what it receives in order: when it answers a later ping, the answer
+ * The outcome of what was just sent, or NoBrokerResponse. A slow flow or a flood can keep the response waiting for minutes
+ * among the reports before it. But a broker handles what it receives in order: when it answers a later ping, the response
  * will not come any more.
  * @param patience milliseconds
  */
@@ -44,7 +44,7 @@ export function withResponseTimeout<T>(
       giveUp();
     }, patience).unref();
     const giveUp = () => {
-      // The answer may have been read just before, and be on its way.
+      // The response may have been read just before, and be on its way.
       if (isLate && isPassed) {
         setImmediate(() => end(() => reject(new NoBrokerResponse())));
       }

@@ -294,7 +294,7 @@ export class Connection {
   }
 
   /**
-   * What the broker sends is a sign of life. The answer to a ping may wait behind it for long when flows are slow, and
+   * What the broker sends is a sign of life. The response to a ping may wait behind it for long when flows are slow, and
    * must not be missed then; the broker for its part needs pings all the same.
    */
   #pingIfDue(client: MqttClient): void {
@@ -310,7 +310,7 @@ export class Connection {
     client.reschedulePing(true);
   }
 
-  /** Nothing more is read while a report is held, neither the answer to a ping. */
+  /** Nothing more is read while a report is held, neither the response to a ping. */
   #pingWhileBlocked(client: MqttClient): void {
     if (this.#aliveTimer || this.#keepalive === 0) {
       return;

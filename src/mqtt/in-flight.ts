@@ -15,7 +15,7 @@ export interface InFlightItem {
  * flight then until memory is cleared thoroughly.
  */
 export class InFlight<T extends InFlightItem> {
-  /** Answers to other clients arrive here too, so ids begin with something of our own. */
+  /** Responses to other clients arrive here too, so ids begin with something of our own. */
   readonly #prefix = `${randomBytes(6).toString('hex')}-`;
   readonly #items: (T | undefined)[] = [];
   readonly #free: number[] = [];

@@ -1,4 +1,4 @@
-// How a request ends without an answer, in the codes of the contract.
+// How a request ends without a response, in the error codes of this package.
 import { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import { reasonOfCode } from './reasons.ts';
@@ -43,7 +43,7 @@ export function unsent(broker: string, isConnected: boolean, timeout: number): S
   return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
 }
 
-/** The broker refuses the topic filter of the answers. */
+/** The broker refuses the topic filter of the responses. */
 export function refusedResponses(broker: string, filter: string): ServiceError {
   return new ServiceError('NOT_CONNECTED', 'refusedSubscription', { broker }, { broker, filter });
 }

@@ -62,7 +62,7 @@ export interface RequestTransport extends ResponseFilters {
 }
 
 export interface SendOptions {
-  /** Milliseconds: from sending to the answer; while the broker is away, from arrival to sending. */
+  /** Milliseconds: from sending to the response; while the broker is away, from arrival to sending. */
   timeout: number;
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
@@ -71,7 +71,7 @@ export interface SendOptions {
   sent?: () => void;
   /** Called when the broker has the request. */
   delivered?: () => void;
-  /** False: from then on it is not counted as in flight any more, since nobody waits for its answer yet. */
+  /** False: from then on it is not counted as in flight any more, since nobody waits for its response yet. */
   awaitResponse: boolean;
 }
 
@@ -100,7 +100,7 @@ export class Requests {
   }
 
   /**
-   * Resolves with the parsed body of the answer. Rejects with `NOT_CONNECTED`, `TIMEOUT`, `BAD_RESPONSE` (not
+   * Resolves with the parsed body of the response. Rejects with `NOT_CONNECTED`, `TIMEOUT`, `BAD_RESPONSE` (not
    * JSON), `QUEUE_FULL` or `CLOSED`. A request that was sent is never sent again.
    */
   send(request: BuiltRequest, options: SendOptions): Promise<unknown> {
@@ -138,7 +138,7 @@ export class Requests {
     return this.#inFlight.size - this.#unawaited === 0 && request === 0 && ack === 0;
   }
 
-  /** Topic filters of the answers, of every gateway that was asked. */
+  /** Topic filters of the responses, of every gateway that was asked. */
   filters(): string[] {
     return [...new Set(Array.from(this.#gateways, ({ filter }) => filter))];
   }
@@ -158,7 +158,7 @@ export class Requests {
       }
       return true;
     }
-    // A retained answer is an old one: without an id it belongs to nobody.
+    // A retained response is an old one: without an id it belongs to nobody.
     if (retained) {
       return true;
     }
@@ -221,7 +221,7 @@ export class Requests {
     this.#requestGrant(gateway);
   }
 
-  /** Answers can only arrive once the broker has granted the response filter: nothing leaves before. */
+  /** Responses can only arrive once the broker has granted the response filter: nothing leaves before. */
   #requestGrant(gateway: GatewayRequests): void {
     if (gateway.isGrantPending || gateway.waiting === 0 || !this.#transport.connected) {
       return;
@@ -271,7 +271,7 @@ export class Requests {
     pending.sent?.();
     this.#sentDeadlines.add(pending.deadline);
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
-    // The id comes last: without ours no answer could be told apart, whatever a template says.
+    // The id comes last: without ours no response could be told apart, whatever a template says.
     const payload = JSON.stringify({ ...request.payload, id: pending.id });
     const { maxPacketBytes, maxQos } = this.#broker;
     const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload) + PACKET_OVERHEAD_BYTES;
@@ -343,7 +343,7 @@ export class Requests {
     }
   }
 
-  /** It makes room for others; its answer is kept for one who may ask for it later. */
+  /** It makes room for others; its response is kept for one who may ask for it later. */
   #stopCounting(pending: Pending): void {
     if (this.#unawaited >= MAX_UNAWAITED) {
       this.#fail(pending, timedOut(pending.request, pending.timeout));
@@ -441,7 +441,7 @@ export class Requests {
   }
 }
 
-/** The JSON object of an answer; undefined for anything else. */
+/** The JSON object of a response; undefined for anything else. */
 function parse(payload: Buffer): Record<string, unknown> | undefined {
   const body = parseJson(payload.toString());
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);

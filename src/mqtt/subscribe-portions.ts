@@ -1,5 +1,5 @@
 // Which topic filters go into the next SUBSCRIBE: few at first, more while the broker answers, and after a connection that
-// ended instead of an answer fewer, until the filter is found that the broker does not take.
+// ended instead of a response fewer, until the filter is found that the broker does not take.
 
 /** What the strictest of the well-known brokers takes: AWS IoT Core, "topic filters per subscribe request". */
 const FIRST_COUNT = 8;
@@ -8,7 +8,7 @@ const MAX_COUNT = 200;
 const MAX_BYTES = 32 * 1_024;
 /** Of a filter in a packet, beside its text: two bytes of length and one of options. */
 const OVERHEAD_BYTES = 3;
-/** A connection can end by chance while a filter waits for its answer. */
+/** A connection can end by chance while a filter waits for its response. */
 const MIN_LOSSES = 2;
 /** With fewer subscriptions a broker that ends the connection has another reason than their number. */
 const MIN_QUOTA = 8;
@@ -55,7 +55,7 @@ export class SubscribePortions {
   }
 
   /**
-   * What goes into the next packet: at least one. A portion of what was in a packet without an answer comes in the
+   * What goes into the next packet: at least one. A portion of what was in a packet without a response comes in the
    * middle, the rest of that last: when the broker takes the portion and ends the connection later with filters that it
    * took before, it was their number.
    * @param active how many subscriptions there are

@@ -460,7 +460,7 @@ export class Subscriptions {
   }
 }
 
-/** The codes of an answer that refuses something, or of none. @throws what ended the connection */
+/** The codes of a response that refuses something, or of none. @throws what ended the connection */
 function codesOf(error: unknown, count: number): number[] {
   if (error instanceof NoBrokerResponse) {
     return Array(count).fill(NO_RESPONSE);

@@ -4,7 +4,7 @@ const MAX_PER_TURN = 500;
 const MIN_PER_TURN = 10;
 /** Of a start nobody knows how long the flows take; they also take longest then, since nothing is compiled yet. */
 const FIRST_PER_TURN = 50;
-/** Milliseconds: how long a turn may take before the next one gets fewer. Answers and everybody else wait that long. */
+/** Milliseconds: how long a turn may take before the next one gets fewer. Responses and everybody else wait that long. */
 const LONG_TURN_MS = 20;
 
 export class TurnBudget {

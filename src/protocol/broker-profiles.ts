@@ -41,7 +41,7 @@ export const BROKER_PROFILES = {
       maxUnacknowledged: 100,
       maxPacketSize: 128 * 1_024,
       // https://docs.aws.amazon.com/iot/latest/developerguide/mqtt.html: 0 and 1; a PUBLISH or SUBSCRIBE with 2 gets
-      // no answer.
+      // no response.
       maxQos: 1,
     },
     // https://github.com/awslabs/aws-c-mqtt/releases/tag/v0.4.27: AWS IoT ends and begins at 1200 s; without a keep

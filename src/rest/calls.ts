@@ -113,9 +113,16 @@ export async function request(
   const path = appendQuery(readPath(input.path), readQuery(input.query));
   const body = method === 'GET' ? undefined : readBody(input.body);
   const order = method === 'GET' ? undefined : orderOf(path);
-  const answer = await client.send({ method, path, ...(body !== undefined && { body }) }, { signal, order });
-  const { statusCode, headers } = answer;
-  return { payload: parseJson(answer.body) ?? nullOrText(answer.body), statusCode, headers: { ...headers } };
+  const response = await client.send(
+    { method, path, ...(body !== undefined && { body }) },
+    { signal, order },
+  );
+  const { statusCode, headers } = response;
+  return {
+    payload: parseJson(response.body) ?? nullOrText(response.body),
+    statusCode,
+    headers: { ...headers },
+  };
 }
 
 /** `parseJson` gives undefined for what is not JSON, and null for null. */

@@ -1,4 +1,4 @@
-// The REST half of the service: login, calls by the table, retries, errors in the contract's codes, state.
+// The REST half of the service: login, calls by the table, retries, errors in the codes of this package, state.
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { parseJson } from '../protocol/json.ts';
@@ -23,7 +23,7 @@ const MAX_CONCURRENT_CALLS = 4;
 const MAX_WAITING = 10_000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 
-/** What a call is given when its first answer was lost, and the repetition finds that it is done. */
+/** What a call is given when its first response was lost, and the repetition finds that it is done. */
 const DONE: HttpResponse = { statusCode: 204, headers: {}, body: '', isCut: false };
 
 export interface CallOptions {
@@ -86,7 +86,7 @@ export class RestClient {
   /**
    * Calls a row of the table of endpoints.
    * @param params by the names of the row; see `createRequest`
-   * @returns the JSON of the answer, or undefined where the row ignores it
+   * @returns the JSON of the response, or undefined where the row ignores it
    */
   async call(
     name: Exclude<EndpointName, 'login'>,
@@ -107,28 +107,28 @@ export class RestClient {
 
   /**
    * Sends an authenticated request below the base URL.
-   * @returns the answer when it is 2xx; 204 without a body when a DELETE is answered with 404 or 410 after an earlier
-   *   answer to it was lost: then it is done
+   * @returns the response when it is 2xx; 204 without a body when a DELETE is answered with 404 or 410 after an earlier
+   *   response to it was lost: then it is done
    */
   async send(request: RestRequest, { signal, order }: CallOptions = {}): Promise<HttpResponse> {
     const base = this.#address('baseUrl');
     return this.#run(signal, order, async () => {
       const call: Call = { repeat: repeatOf(request.method), signal, isLost: false, isAgain: false };
-      const answer = await this.#authorized(base, request, call);
-      if (call.isLost && isGone(answer, request)) {
+      const response = await this.#authorized(base, request, call);
+      if (call.isLost && isGone(response, request)) {
         return DONE;
       }
-      if (!isSuccess(answer)) {
-        throw this.#httpError(answer, request);
+      if (!isSuccess(response)) {
+        throw this.#httpError(response, request);
       }
-      if (answer.isCut) {
-        throw this.badResponse('tooLarge', answer.body, request);
+      if (response.isCut) {
+        throw this.badResponse('tooLarge', response.body, request);
       }
-      return answer;
+      return response;
     });
   }
 
-  /** An answer that is not what the interface says; `body` is shown shortened and without secrets. */
+  /** A response that is not what the interface says; `body` is shown shortened and without secrets. */
   badResponse(reason: string, body: string, { method, path }: RestRequest): ServiceError {
     return new ServiceError(
       'BAD_RESPONSE',
@@ -216,20 +216,20 @@ export class RestClient {
   async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
     for (let isSecond = false; ; isSecond = true) {
       let token = '';
-      const answer = await this.#attempts(call, async () => {
+      const response = await this.#attempts(call, async () => {
         token =
           this.#tokens.current ?? (await unlessAborted(this.#tokens.token(), this.#either(call.signal)));
         return this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
       });
-      if (answer.statusCode !== 401) {
-        if (isAccepted(answer)) {
+      if (response.statusCode !== 401) {
+        if (isAccepted(response)) {
           this.#tokens.accept(token);
         }
-        return answer;
+        return response;
       }
       this.#tokens.refuse(token);
       if (isSecond || !this.#tokens.drop(token)) {
-        return answer;
+        return response;
       }
     }
   }
@@ -261,16 +261,16 @@ export class RestClient {
     const http = this.#httpRequest(this.#address('authUrl'), request, {});
     // Others wait for it, so it goes ahead of them.
     const call: Call = { repeat: 'repeatable', signal: undefined, isLost: false, isAgain: true };
-    const answer = await this.#attempts(call, async () => http);
-    const { statusCode } = answer;
+    const response = await this.#attempts(call, async () => http);
+    const { statusCode } = response;
     if ([400, 401, 403].includes(statusCode)) {
       throw loginFailed('refused', statusCode);
     }
-    if (!isSuccess(answer)) {
+    if (!isSuccess(response)) {
       // Who refuses what was sent often shows it, and there are more ways to write a password than we could look for.
-      throw this.#httpError({ ...answer, body: '' }, request);
+      throw this.#httpError({ ...response, body: '' }, request);
     }
-    const token = readToken(answer.body);
+    const token = readToken(response.body);
     if (token === undefined) {
       throw loginFailed('noToken', statusCode);
     }
@@ -394,7 +394,7 @@ export class RestClient {
     }
   }
 
-  /** "No such device" is an answer of a service in good order; 429 and 5xx are not. */
+  /** "No such device" is a response of a service in good order; 429 and 5xx are not. */
   #setResponseState(error: ServiceError): void {
     const status = Number(error.cause.statusCode);
     const isFailing = status === 429 || status >= 500;
@@ -428,7 +428,7 @@ export class RestClient {
 interface Call {
   readonly repeat: Repeat;
   readonly signal: AbortSignal | undefined;
-  /** An attempt may have been carried out, though its answer did not come. */
+  /** An attempt may have been carried out, though its response did not come. */
   isLost: boolean;
   /** It has had its turn before, so its next attempt goes ahead of new calls. */
   isAgain: boolean;

@@ -50,7 +50,7 @@ export class DeviceDirectory {
   #next: Promise<DeviceIndex> | undefined;
   #failure: { error: unknown; at: number } | undefined;
   #warning = '';
-  /** Pickers that have no answer yet. */
+  /** Pickers that have no response yet. */
   #waitingPickers = 0;
 
   constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {

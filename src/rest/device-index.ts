@@ -37,7 +37,7 @@ const REFERENCE_SIZE = 16;
  */
 export class DeviceIndexBuilder {
   readonly #entries = new Map<string, DirectoryEntry>();
-  /** Every label once: each answer brings a copy of its own for every device. */
+  /** Every label once: each response brings a copy of its own for every device. */
   readonly #labels = new Map<string, string>();
   #size = 0;
   #leftOut = 0;

@@ -5,7 +5,7 @@ export interface Endpoint {
   readonly route: string;
   /** Parameters that go into the JSON body, in this order; the others go into the query. */
   readonly body?: readonly string[];
-  /** `ignored`: the interface does not show the body of the answer, so it may be empty or not JSON. */
+  /** `ignored`: the interface does not show the body of the response, so it may be empty or not JSON. */
   readonly result: 'json' | 'ignored';
 }
 

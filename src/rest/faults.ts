@@ -1,7 +1,7 @@
 // Faults of the network: what they are called, and whether the service may have been reached.
 import { ServiceError, type TextValues } from '../errors.ts';
 
-/** NETWORK: no whole answer came. */
+/** NETWORK: no whole response came. */
 export class NetworkError extends ServiceError {
   readonly #wasSent: boolean;
 
@@ -33,7 +33,7 @@ const REASONS: Record<string, string> = {
 /** A code that people can look up; `UNKNOWN` where the fault has none. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
-  // undici gives no code to an answer that its parser refuses.
+  // undici gives no code to a response that its parser refuses.
   if (name === 'HTTPParserError') {
     return 'ERR_HTTP_PARSER';
   }

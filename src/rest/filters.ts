@@ -4,7 +4,7 @@ import type { Device } from './types.ts';
 import { rangeOf } from './versions.ts';
 
 /**
- * As in the contract of mt-device-list; combined with AND; undefined: not given. What is there and empty is refused, so
+ * Combined with AND; undefined: not given. What is there and empty is refused, so
  * that a flow whose computed list came out empty does not go on with every device; only an empty search finds all.
  */
 export interface DeviceFilterInput {

@@ -1,4 +1,4 @@
-// Sends one HTTP request and collects its answer; alone knows undici, which is loaded with the first request.
+// Sends one HTTP request and collects its response; alone knows undici, which is loaded with the first request.
 import type { Socket } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
@@ -19,11 +19,11 @@ export interface HttpResponse {
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
   body: string;
-  /** The body was longer than what is kept (16 MB of a 2xx answer, 64 kB of any other) and ends there. */
+  /** The body was longer than what is kept (16 MB of a 2xx response, 64 kB of any other) and ends there. */
   isCut: boolean;
 }
 
-/** The largest body of a successful answer, bytes. */
+/** The largest body of a successful response, bytes. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of an error's body only the beginning is shown, so no more than this is kept. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
@@ -40,7 +40,7 @@ export class HttpAgent {
   #agent: Promise<Agent> | undefined;
   #closed = false;
 
-  /** @param timeout milliseconds until a whole answer has to be there */
+  /** @param timeout milliseconds until a whole response has to be there */
   constructor(timeout: number, tls?: TlsSettings) {
     this.#timeout = timeout;
     this.#tls = tls;
@@ -48,7 +48,7 @@ export class HttpAgent {
 
   /**
    * Sends once: no retries, no redirects.
-   * @throws NETWORK when no whole answer came in time, CLOSED when the signal is aborted
+   * @throws NETWORK when no whole response came in time, CLOSED when the signal is aborted
    *   or the agent is closed
    */
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
@@ -57,9 +57,9 @@ export class HttpAgent {
     if (signal?.aborted || this.#closed) {
       throw new ServiceError('CLOSED', 'stopped');
     }
-    const answer = collect(agent, request, signal, this.#timeout);
+    const response = collect(agent, request, signal, this.#timeout);
     // A socket that is destroyed looks like a fault of the network to whoever waits for it.
-    return answer.catch((error: unknown) => {
+    return response.catch((error: unknown) => {
       throw this.#closed ? new ServiceError('CLOSED', 'stopped') : error;
     });
   }
@@ -127,12 +127,12 @@ function collect(
     const timer = setTimeout(() => end(fail('ETIMEDOUT')), timeout);
     signal?.addEventListener('abort', stop);
 
-    const answer: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
+    const response: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = () => {
-      answer.body = textOf(answer.isCut ? firstOf(chunks) : chunks);
-      return answer;
+      response.body = textOf(response.isCut ? firstOf(chunks) : chunks);
+      return response;
     };
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
@@ -143,14 +143,14 @@ function collect(
         }
       },
       onResponseStart(_, statusCode, headers) {
-        Object.assign(answer, { statusCode, headers });
+        Object.assign(response, { statusCode, headers });
       },
       onResponseData(_, chunk) {
         size += chunk.length;
-        const isError = answer.statusCode > 299;
+        const isError = response.statusCode > 299;
         chunks.push(chunk);
-        answer.isCut = size > (isError ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES);
-        if (answer.isCut) {
+        response.isCut = size > (isError ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES);
+        if (response.isCut) {
           end(finish());
         }
       },

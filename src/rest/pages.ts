@@ -16,7 +16,7 @@ export interface PageOptions {
 /**
  * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is
  * fetched when the consumer asks for it.
- * @throws what `RestClient.send` throws; BAD_RESPONSE also when an answer is no device list, a page token comes a second
+ * @throws what `RestClient.send` throws; BAD_RESPONSE also when a response is no device list, a page token comes a second
  *   time, or the pages bring nothing new for too long (see `ListProgress`): the list would never end
  */
 export async function* devicePages(client: RestClient, options: PageOptions): AsyncGenerator<DevicePage> {

@@ -1,4 +1,4 @@
-// Reads the bodies of answers: JSON from outside into checked shapes.
+// Reads the bodies of responses: JSON from outside into checked shapes.
 import { parseJson } from '../protocol/json.ts';
 import { isMac, parseMac } from '../protocol/mac.ts';
 import type { Device } from './types.ts';
@@ -17,20 +17,20 @@ const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
 /** The token of a login response (interface, section "Login response"); undefined when the login did not succeed. */
 export function readToken(text: string): string | undefined {
-  const answer = parseJson(text);
-  if (!isObject(answer) || answer.status !== 'SUCCESS') {
+  const response = parseJson(text);
+  if (!isObject(response) || response.status !== 'SUCCESS') {
     return undefined;
   }
-  const { authToken } = answer;
+  const { authToken } = response;
   return typeof authToken === 'string' && TOKEN.test(authToken) ? authToken : undefined;
 }
 
 /** A device list response; undefined when it is not what the interface says. The devices are given their `mac`. */
-export function readDevicePage(answer: unknown): DevicePage | undefined {
-  if (!isObject(answer) || !Array.isArray(answer.items)) {
+export function readDevicePage(response: unknown): DevicePage | undefined {
+  if (!isObject(response) || !Array.isArray(response.items)) {
     return undefined;
   }
-  const { items, nextToken = null } = answer;
+  const { items, nextToken = null } = response;
   if (nextToken !== null && typeof nextToken !== 'string') {
     return undefined;
   }

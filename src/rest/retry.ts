@@ -23,7 +23,7 @@ export const MAX_RETRY_AFTER_MS = 120_000;
 const SPREAD_SHARE = 1 / 8;
 
 /**
- * @param outcome the answer, or what was thrown instead
+ * @param outcome the response, or what was thrown instead
  * @param attempt how many retries there were before: 0, 1, …
  * @returns milliseconds to wait before the next attempt; undefined: this is the end
  */
@@ -55,7 +55,7 @@ export function spread(ms: number, random: () => number = Math.random): number {
 }
 
 /**
- * Whether the service may have done what was asked although its answer did not come: the answer was lost on its way, or a
+ * Whether the service may have done what was asked although its response did not come: the response was lost on its way, or a
  * machine in between answered instead. With `Retry-After` a 503 says that nothing was done.
  */
 export function isLost(outcome: HttpResponse | Error): boolean {

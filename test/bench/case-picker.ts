@@ -11,7 +11,7 @@ const QUESTIONS = 200;
 const WARM_UP = 50;
 const MAX_TRIES = 100;
 
-/** Sought in the whole list, because it is not there; and found at once, so that only the answer counts. */
+/** Sought in the whole list, because it is not there; and found at once, so that only the response counts. */
 const SOUGHT = { 'nothing found': 'no such device', 'found at once': 'floor' } as const;
 
 const nodes = (url: string, credentials: Record<string, string>): NodeConfig[] => [

@@ -1,4 +1,4 @@
-// P3: what a request to a gateway and its answer cost.
+// P3: what a request to a gateway and its response cost.
 import { compare, judge, type Row } from './compare.ts';
 import { coreRead, floorRead, oursRead } from './flows.ts';
 import { withLoad } from './load-client.ts';

@@ -27,7 +27,7 @@ export async function startLoad(url: string): Promise<Load> {
   };
 }
 
-/** Nothing is dropped, whoever is slow, and no answer waits for a delayed TCP acknowledgement. */
+/** Nothing is dropped, whoever is slow, and no response waits for a delayed TCP acknowledgement. */
 const BROKER = ['max_queued_messages 0', 'max_inflight_messages 0', 'set_tcp_nodelay true'];
 
 /** Runs `act` beside a Mosquitto of its own and the load process. */

@@ -10,7 +10,7 @@ import { describeNodes, type Message } from '../nodes/flow.ts';
 import { type Service, startService } from '../simulator/service.ts';
 
 const SAMPLES = 20_000;
-/** So many come first, until the broker has granted the answers of every gateway: a flood would hold its grants up. */
+/** So many come first, until the broker has granted the responses of every gateway: a flood would hold its grants up. */
 const FIRST = 500;
 const load = createRequire(`${process.cwd()}/`);
 const CORE = ['parsers/70-JSON.js', 'storage/10-file.js'].map((file) => load(`@node-red/nodes/core/${file}`));

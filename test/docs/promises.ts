@@ -49,10 +49,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/topic-filters': 'subscribes only to heartbeats when only heartbeats are wanted',
       'mqtt/connection': 'drops subscriptions of an earlier deploy that nobody wants any more',
     },
-    'subscription to the answers of a gateway | with the first request to this gateway | with the service, and with the connection; beyond 10 000 gateways those that have nothing to do are given back':
+    'subscription to the responses of a gateway | with the first request to this gateway | with the service, and with the connection; beyond 10 000 gateways those that have nothing to do are given back':
       {
-        'mqtt/losses': 'to the answers of a gateway begin with the first request to it',
-        'mqtt/closing': 'does not leave the subscriptions to answers in a session that the broker keeps',
+        'mqtt/losses': 'to the responses of a gateway begin with the first request to it',
+        'mqtt/closing': 'does not leave the subscriptions to responses in a session that the broker keeps',
         'mqtt/waiting': 'may go to any number of gateways: of 10 000 one that has nothing to do is forgotten',
       },
     'REST token | with the first REST call, not with the deploy | 60 seconds before its end, or a fifth of its life if that is less; the next call logs in again':
@@ -61,7 +61,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'does not connect to the broker for nodes that only need REST, and logs in with the first call',
         'rest/auth': 'of … s is renewed … s before its end',
       },
-    'list of devices, for pickers and labels | with the first question; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its answer was lost | with the service':
+    'list of devices, for pickers and labels | with the first question; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost | with the service':
       {
         'rest/device-directory': [
           'asks nobody before the first question',
@@ -69,7 +69,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'rest/changes': [
           'is fetched anew after: …',
-          'is fetched anew when the answer to it was lost: …',
+          'is fetched anew when the response to it was lost: …',
           'is kept after a free GET, and after what was never sent',
         ],
       },
@@ -228,7 +228,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'When no node wants a refused one any more, it is forgotten at once.': {
       'mqtt/subscriptions': 'is well again at once when the node that wanted the refused one is gone',
     },
-    '**No answer to a subscription.** When the broker does not answer a subscription within 30 seconds, though it answers a later ping, the subscription counts as refused; the others go on.':
+    '**No response to a subscription.** When the broker does not answer a subscription within 30 seconds, though it answers a later ping, the subscription counts as refused; the others go on.':
       {
         'mqtt/subscriptions': [
           'is given up when the broker has answered a later ping',
@@ -238,8 +238,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'For that it is sent a ping where *Keep alive* brings none in this time.': {
       'mqtt/subscriptions': 'is given up after a ping of its own with a keep alive of … seconds',
     },
-    'As long as pings wait too, the answer is waited for: it may stand behind a flood of reports.': {
-      'mqtt/subscriptions': 'is waited for as long as pings wait, too: its answer may stand behind a flood',
+    'As long as pings wait too, the response is waited for: it may stand behind a flood of reports.': {
+      'mqtt/subscriptions': 'is waited for as long as pings wait, too: its response may stand behind a flood',
     },
     '**Lower QoS.** A broker that grants a lower QoS than was asked for is told of once, as a warning in the log.':
       {
@@ -429,19 +429,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, but not of another shared group.':
       {
         'mqtt/stale-subscriptions': [
-          'gives back subscriptions to answers that nobody here has asked for',
+          'gives back subscriptions to responses that nobody here has asked for',
           'gives back … to reports that nobody wants any more',
           'gives each report once, although the broker sends it for the old subscription too',
           'names the filters of the shared group, too',
         ],
       },
-    'With `persistent`, answers to requests are subscribed with QoS 0, so that the broker does not fill its queue with them while Node-RED is away.':
+    'With `persistent`, responses to requests are subscribed with QoS 0, so that the broker does not fill its queue with them while Node-RED is away.':
       {
         'mqtt/stale-subscriptions':
-          'lets the answers of others not fill the queue that the broker keeps for a killed process',
+          'lets the responses of others not fill the queue that the broker keeps for a killed process',
       },
     'They are given back when the service closes, and so is what an open panel has asked for.': {
-      'mqtt/closing': 'does not leave the subscriptions to answers in a session that the broker keeps',
+      'mqtt/closing': 'does not leave the subscriptions to responses in a session that the broker keeps',
     },
     'With `persistent`, a redeploy, a restart or a kill leaves the subscriptions at the broker, which is what it is for.':
       {
@@ -498,48 +498,48 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
   'Requests: how each one ends': {
     'A request is sent once.': {
       'mqtt/losses':
-        'that a lost connection interrupts is sent once, and its answer may come over the next one…',
+        'that a lost connection interrupts is sent once, and its response may come over the next one…',
     },
     'It is never sent again by this package, because writing twice may not be the same as writing once.': {
       'mqtt/losses':
-        'that a lost connection interrupts is sent once, and its answer may come over the next one…',
+        'that a lost connection interrupts is sent once, and its response may come over the next one…',
     },
-    'answer with status 0 | the answer': {
+    'response with status 0 | the response': {
       'nodes/requests': 'gives the decoded value, the whole response and where it came from',
     },
-    'answer with another status | `REQUEST_FAILED`': {
+    'response with another status | `REQUEST_FAILED`': {
       'nodes/errors':
         'REQUEST_FAILED with its cause and the message when the status of the response is not 0',
     },
-    'answer that is not JSON or has no status | `BAD_RESPONSE`': {
+    'response that is not JSON or has no status | `BAD_RESPONSE`': {
       'nodes/errors': [
         'BAD_RESPONSE with its cause and the message when a gateway answers with something else than JSON',
         'BAD_RESPONSE with its cause and the message when a response has no status',
       ],
     },
-    'no answer within the timeout, counted from sending; while a deploy holds a report, nothing is read, and the timeout waits until answers are read again | `TIMEOUT`':
+    'no response within the timeout, counted from sending; while a deploy holds a report, nothing is read, and the timeout waits until answers are read again | `TIMEOUT`':
       {
-        session: 'ends a request without an answer with TIMEOUT, and one that failed with REQUEST_FAILED',
+        session: 'ends a request without a response with TIMEOUT, and one that failed with REQUEST_FAILED',
         'mqtt/losses': [
           'may wait for its turn longer than its timeout says, which counts from sending',
-          'has its answer although a deploy holds a report before it for longer than the timeout',
+          'has its response although a deploy holds a report before it for longer than the timeout',
         ],
       },
-    'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to answers in this time | `NOT_CONNECTED`':
+    'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to responses in this time | `NOT_CONNECTED`':
       {
         session: 'ends a request with NOT_CONNECTED when the broker stays away for the whole timeout',
         'mqtt/waiting':
           'says that the subscription to the answers was not confirmed, and not that the broker is away',
       },
-    'the broker refuses the subscription to answers, or the request | `NOT_CONNECTED`': {
+    'the broker refuses the subscription to responses, or the request | `NOT_CONNECTED`': {
       'mqtt/connection': 'tells that the broker refuses a subscription, and ends requests that need it',
       'mqtt/losses': 'that the broker refuses ends with NOT_CONNECTED',
     },
-    'the connection breaks after it was sent | waits on; the answer may come over the next connection, else `TIMEOUT`':
+    'the connection breaks after it was sent | waits on; the response may come over the next connection, else `TIMEOUT`':
       {
         'mqtt/losses': [
-          'that a lost connection interrupts is sent once, and its answer may come over the next one…',
-          'that a lost connection interrupts ends with TIMEOUT when no answer comes',
+          'that a lost connection interrupts is sent once, and its response may come over the next one…',
+          'that a lost connection interrupts ends with TIMEOUT when no response comes',
         ],
       },
     'too many are waiting (`maxQueue`, 1000 in all) | `QUEUE_FULL`': {
@@ -581,19 +581,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A node that waits for the response gets the one to the first acknowledgement, also when the first node did not wait.':
       {
         'mqtt/waiting':
-          'is sent once, and the second one waits for the answer that the first one did not wait for',
+          'is sent once, and the second one waits for the response that the first one did not wait for',
       },
-    'An answer without `id`, or with an `id` of null, or that is not JSON, belongs to a request only when it is the only one under way on that topic.':
+    'A response without `id`, or with an `id` of null, or that is not JSON, belongs to a request only when it is the only one under way on that topic.':
       {
         'mqtt/waiting': 'is ours with the id …, when only one request is under way',
-        session: 'takes an answer without id, or one that is not JSON, for the only request on that topic',
+        session: 'takes a response without id, or one that is not JSON, for the only request on that topic',
       },
     "One with any other `id` is somebody else's.": {
       'mqtt/waiting':
         'is not ours with an id that is not, a number included, although only one request is under way',
     },
-    'An answer that comes after the end of its request is ignored.': {
-      'mqtt/losses': 'is not ended by an answer to an earlier one that has ended',
+    'A response that comes after the end of its request is ignored.': {
+      'mqtt/losses': 'is not ended by a response to an earlier one that has ended',
     },
     "Tip: a broker that leaves Nagle's algorithm on adds about 40 milliseconds to each request with QoS 1.":
       'advice to the user',
@@ -622,11 +622,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'POST and PATCH are repeated only after 429 or 503 *with* `Retry-After`, so never after a lost answer.': {
       'rest/client': 'repeats … after 429 or 503 with Retry-After only, so never after a lost answer',
     },
-    'When the answer to a DELETE was lost (a network fault after it was sent, 502, 504, or 503 without `Retry-After`) and the repeated one is answered with 404 or 410, it is done: the call succeeds, a free request with status 204.':
+    'When the response to a DELETE was lost (a network fault after it was sent, 502, 504, or 503 without `Retry-After`) and the repeated one is answered with 404 or 410, it is done: the call succeeds, a free request with status 204.':
       {
         'rest/client': [
-          'takes a DELETE for done when its first answer was lost (…) and the next is …',
-          'takes a DELETE for done when its first answer did not come in time and the next is 404',
+          'takes a DELETE for done when its first response was lost (…) and the next is …',
+          'takes a DELETE for done when its first response did not come in time and the next is 404',
         ],
       },
     'A certificate that is not accepted is not tried again.': {
@@ -715,8 +715,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Redirects are never followed: the token goes nowhere else.': {
       'rest/client': 'does not follow a redirect, so that the token goes nowhere else',
     },
-    'An answer larger than 16 MB is `BAD_RESPONSE`.': {
-      'rest/client': 'refuses an answer of 100 MB as BAD_RESPONSE without reading it to its end',
+    'A response larger than 16 MB is `BAD_RESPONSE`.': {
+      'rest/client': 'refuses a response of 100 MB as BAD_RESPONSE without reading it to its end',
     },
     'A device list that never ends is `BAD_RESPONSE`: its page token repeats, ten pages in a row bring only devices that came before, or a thousand have none.':
       {
@@ -828,7 +828,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '`not connected` | red ring | read, write, acknowledge | the last request ended with `NOT_CONNECTED`': {
       'nodes/statuses': 'show "not connected" as a … … at …',
     },
-    '`timeout` | red ring | read, write, acknowledge | the last request got no answer in time': {
+    '`timeout` | red ring | read, write, acknowledge | the last request got no response in time': {
       'nodes/statuses': 'show "timeout" as a … … at …',
     },
     '`failed: status …` | red ring | read, write, acknowledge | the gateway answered with this status': {
@@ -842,7 +842,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "network: …" as a … … at …',
       },
-    '`bad response` | red ring | all with an input | the last answer was not what the interface says': {
+    '`bad response` | red ring | all with an input | the last response was not what the interface says': {
       'nodes/statuses': 'show "bad response" as a … … at …',
     },
     '`queue full` | red ring | all with an input | too many requests are waiting': {

@@ -78,7 +78,7 @@ describe('two instances in one shared group', function () {
     assert.ok(counts.every((count) => count > 0));
   });
 
-  it('loses no answer, whoever asks', async () => {
+  it('loses no response, whoever asks', async () => {
     const { gateway, device } = service.demo;
     const identifiers = ['model-number', 'firmware-version'];
     await Promise.all(

@@ -98,7 +98,7 @@ export async function openDashboard({ service: options, window }: DashboardOptio
   }
 }
 
-/** Fills in the console's form, sends it and waits for the answer. */
+/** Fills in the console's form, sends it and waits for the response. */
 export async function ask(
   page: Page,
   request: { operation: string; device: string; identifier?: string; value?: string },

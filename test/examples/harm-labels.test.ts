@@ -324,7 +324,7 @@ describe('the sample flow Low battery to label', function () {
     assert.ok(!isLabelled());
   });
 
-  it('knows its own label again when the answer to its call was lost', async () => {
+  it('knows its own label again when the response to its call was lost', async () => {
     await deployFresh({ hasClock: true });
     service().faults.rest.add({ kind: 'reset', when: 'after', only: 'POST /api/v1/devices', times: 1 });
     await level(10);
@@ -336,7 +336,7 @@ describe('the sample flow Low battery to label', function () {
     assert.ok(!isLabelled());
   });
 
-  it('knows its own label again when a deploy took the answer away and the next look fails', async () => {
+  it('knows its own label again when a deploy took the response away and the next look fails', async () => {
     const adaptation = { env: { BATTERIES_FILE: `batteries-${file + 1}.json` }, taps, hasClock: true };
     await deployFresh({ hasClock: true });
     service().faults.rest.add({ kind: 'hang', only: 'POST /api/v1/devices', times: 1 });

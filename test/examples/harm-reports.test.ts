@@ -92,7 +92,7 @@ describe('a sample flow of reports and requests', function () {
       assert.equal(values.get('9800'), '01');
     });
 
-    it('switches nothing off that was refused, and off what may be on because no answer came', async () => {
+    it('switches nothing off that was refused, and off what may be on because no response came', async () => {
       const { mac, values } = trouble.sensor;
       await deploy({ service: { requestTimeout: 300 }, hasClock: true });
       service().faults.answers.refuseWith = 5;

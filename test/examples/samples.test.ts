@@ -277,7 +277,7 @@ describe('a sample flow', function () {
     await shows('sample-dfu-done', `${sensor.mac} is gone`);
   });
 
-  it('Several instances: each report reaches one of them, each answer the one that asked', async function () {
+  it('Several instances: each report reaches one of them, each response the one that asked', async function () {
     requirePrograms(this, 'mosquitto');
     const { red, service } = site;
     const flow = await readSample(site, 'Several instances');

@@ -35,7 +35,7 @@ describe('20 000 reports of QoS 0 a second into a flow that takes 5 000', functi
     mosquitto = await startMosquitto(['max_queued_messages 0', 'set_tcp_nodelay true']);
     field = await openField(mosquitto.url);
     const log = { info() {}, trace() {}, warn: (text: string) => void warnings.push(text) };
-    // On a machine with few cores the broker and the sender compete with the flow: an answer may take seconds.
+    // On a machine with few cores the broker and the sender compete with the flow: a response may take seconds.
     const changes = { requestTimeout: 30_000, maxWaitingBytes: MAX_WAITING_BYTES };
     session = new Session({ mqtt: mqttSettings(mosquitto.url, changes) }, log);
   });

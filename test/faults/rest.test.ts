@@ -1,4 +1,4 @@
-// The REST service fails in every way under concurrent calls: each call ends in an answer or a coded error.
+// The REST service fails in every way under concurrent calls: each call ends in a response or a coded error.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -79,7 +79,7 @@ const FAULTS: Record<string, Fault> = {
       await portal.nextLogin();
     },
   },
-  'login without an answer': {
+  'login without a response': {
     codes: ['NETWORK'],
     async make({ portal }) {
       portal.failLogins(() => {});
@@ -112,7 +112,7 @@ const FAULTS: Record<string, Fault> = {
     response.writeHead(200, { 'content-length': '100000' }).write('{"items":[');
     setImmediate(() => (response.socket as Socket).resetAndDestroy());
   }),
-  'no answer': everyCall(['NETWORK'], () => {}),
+  'no response': everyCall(['NETWORK'], () => {}),
   'page token that repeats for ever': everyCall(['BAD_RESPONSE'], (_, response) =>
     json(response, { items: [], nextToken: '2' }),
   ),
@@ -159,7 +159,7 @@ describe(`a REST service that fails under ${CALLERS} callers`, function () {
   }
 
   for (const [fault, { make, codes, timeout = TIMEOUT_MS }] of Object.entries(FAULTS)) {
-    it(`ends every call with an answer or a code: ${fault}`, async () => {
+    it(`ends every call with a response or a code: ${fault}`, async () => {
       const { portal, stranger } = ground;
       session = open(timeout);
       const asking = new Asking(session, CALLERS, ask);

@@ -85,7 +85,7 @@ export class Asking {
     await once(this.#events, 'answer');
   }
 
-  /** Resolves when every worker has had an answer from now on. */
+  /** Resolves when every worker has had a response from now on. */
   async answersForAll(): Promise<void> {
     const waiting = new Set(this.#workers.keys());
     const note = (worker: number) => waiting.delete(worker);

@@ -85,7 +85,7 @@ const str = (value: unknown): string => JSON.stringify(value) ?? 'null';
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 const DEEP_OBJECT = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
-/** Payloads of messages and bodies of answers. */
+/** Payloads of messages and bodies of responses. */
 export const payloads = fc.oneof(
   { weight: 200, arbitrary: json.map(str) },
   {

@@ -69,7 +69,7 @@ describe('messages made to break the reader', function () {
     assert.deepEqual(warnings, []);
   });
 
-  it('are an answer, or an error with a code', async () => {
+  it('are a response, or an error with a code', async () => {
     const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8810' }, requestContext);
     await cases.check(
       500,

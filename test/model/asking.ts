@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** Answers at once, whatever else the model does: what was sent before it has arrived. */
 export const FENCE = 'c000000000ff';
-/** Over before anything but an answer that is on its way already can come. */
+/** Over before anything but a response that is on its way already can come. */
 const SHORT_MS = 15;
 /** Numbers of samples lie beyond those of all reports, so many for each session. */
 const FIRST_SAMPLE = 1_000_000;

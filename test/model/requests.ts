@@ -29,7 +29,7 @@ export interface Question {
   lane: 'request' | 'ack';
   gateway: string;
   topic: string;
-  /** Its time is over before an answer can be expected. */
+  /** Its time is over before a response can be expected. */
   isShort: boolean;
   awaitsAnswer: boolean;
   /** Acknowledgements of the same sample share the one that was sent. */
@@ -51,7 +51,7 @@ export interface Asked extends Question {
   /** Undefined: not ended. */
   outcome: { answer: number | undefined; code: string | undefined } | undefined;
   ends: number;
-  /** An answer that must end it is on its way over this connection. */
+  /** A response that must end it is on its way over this connection. */
   answeredOn: ClientConnection | undefined;
   /** That answer has no id, so it must end it only as long as there is no other request on the topic. */
   isAnsweredAsOnly: boolean;
@@ -128,7 +128,7 @@ export class RequestLedger {
     }
   }
 
-  /** Prepares an answer in the name of a request that has arrived. */
+  /** Prepares a response in the name of a request that has arrived. */
   answer(of: Asked, kind: AnswerKind): Answer {
     const { topic } = of;
     const sure = this.open.filter((one) => one.topic === topic && this.#isSurelyInFlight(one));
@@ -137,7 +137,7 @@ export class RequestLedger {
     return answer;
   }
 
-  /** The answer has been handed to the session's connection: from now on some requests must end. */
+  /** The response has been handed to the session's connection: from now on some requests must end. */
   handed({ kind, of, topic }: Answer, connection: ClientConnection | undefined): void {
     // What nobody waits for any more can still be answered, so it counts as in flight.
     const others = this.asked.filter(
@@ -246,11 +246,11 @@ export class RequestLedger {
       return [];
     }
     if (outcome.answer === undefined) {
-      return outcome.code === undefined && awaitsAnswer ? [`${name} succeeded without an answer`] : [];
+      return outcome.code === undefined && awaitsAnswer ? [`${name} succeeded without a response`] : [];
     }
     const answer = this.answers[outcome.answer - 1];
     if (!answer) {
-      return [`${name} ended with an answer that was never given`];
+      return [`${name} ended with a response that was never given`];
     }
     const isOwn = OWN.includes(answer.kind) && keyOf(answer.of) === keyOf(asked);
     const isWithoutId = WITHOUT_ID.includes(answer.kind) && answer.topic === topic;

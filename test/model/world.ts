@@ -66,7 +66,7 @@ export class World {
     this.session = this.#open();
   }
 
-  /** Losses that come while a filter waits for its answer can look as if the broker refused it in this way. */
+  /** Losses that come while a filter waits for its response can look as if the broker refused it in this way. */
   readonly #log: Logger = {
     ...SILENT,
     warn: (text) => {

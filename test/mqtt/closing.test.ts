@@ -148,7 +148,7 @@ describe('closing a session', () => {
     assert.deepEqual([broker.connections.length, after.state.mqtt.name], [length, 'idle']);
   });
 
-  it('does not leave the subscriptions to answers in a session that the broker keeps', async () => {
+  it('does not leave the subscriptions to responses in a session that the broker keeps', async () => {
     const { broker } = bench;
     const settings = mqttSettings(broker.url);
     const session = bench.open({ clientId: settings.clientId, persistent: true });

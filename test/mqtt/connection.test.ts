@@ -137,7 +137,7 @@ describe('the broker connection', () => {
     });
     after(() => mosquitto?.stop());
 
-    /** A subscription stands when the answer to a request has come, which is asked for later. */
+    /** A subscription stands when the response to a request has come, which is asked for later. */
     async function listen(target: Session, collector: Collector, filter = ALL): Promise<void> {
       target.subscribe(filter, collector);
       await reached(target, 'connected');
@@ -264,7 +264,7 @@ describe('the broker connection', () => {
       await reached(holding, 'connected');
       holding.pauseReports();
       broker.publish(HEARTBEAT, { time: TIME, seq: 1, status: 0 });
-      // MQTT.js alone gives up after one and a half times the keep alive without an answer.
+      // MQTT.js alone gives up after one and a half times the keep alive without a response.
       await broker.until(() => broker.packets('pingreq').length === 5);
       holding.resumeReports();
       await collector.until(({ reports }) => reports.length === 1);

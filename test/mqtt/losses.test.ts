@@ -212,7 +212,7 @@ describe('subscriptions at the broker', () => {
     assert.deepEqual(changes, ['subscribe', 'subscribe', 'unsubscribe']);
   });
 
-  it('to the answers of a gateway begin with the first request to it', async () => {
+  it('to the responses of a gateway begin with the first request to it', async () => {
     const { broker } = bench;
     answerAll(broker, ({ id }) => ({ id, version: '2.4.0' }));
     const session = bench.open();
@@ -233,7 +233,7 @@ describe('a request', () => {
     session.request('apiversion', { gateway }, { signal, ...more });
 
   for (const persistent of [false, true]) {
-    it(`that a lost connection interrupts is sent once, and its answer may come over the next one${persistent ? ', of a persistent session too' : ''}`, async () => {
+    it(`that a lost connection interrupts is sent once, and its response may come over the next one${persistent ? ', of a persistent session too' : ''}`, async () => {
       const { broker } = bench;
       broker.options.withhold = ['puback'];
       const session = bench.open({ persistent });
@@ -250,7 +250,7 @@ describe('a request', () => {
     });
   }
 
-  it('that a lost connection interrupts ends with TIMEOUT when no answer comes', async () => {
+  it('that a lost connection interrupts ends with TIMEOUT when no response comes', async () => {
     const session = bench.open();
     const outcome = codeOf(ask(session, { timeout: 200 }));
     await bench.broker.next('publish');
@@ -258,7 +258,7 @@ describe('a request', () => {
     assert.equal(await outcome, 'TIMEOUT');
   });
 
-  it('has its answer although a deploy holds a report before it for longer than the timeout', async () => {
+  it('has its response although a deploy holds a report before it for longer than the timeout', async () => {
     const session = bench.open({ keepalive: 1 });
     session.subscribe(ALL, new Collector());
     await reached(session, 'connected');
@@ -273,7 +273,7 @@ describe('a request', () => {
     }
     session.resumeReports();
     assert.equal(await outcome, 'answered');
-    // One that has no answer ends all the same.
+    // One that has no response ends all the same.
     bench.broker.options.intercept = () => false;
     const silent = session.request('apiversion', { gateway: G }, { signal, timeout: 200 });
     assert.equal(await codeOf(silent), 'TIMEOUT');
@@ -321,7 +321,7 @@ describe('a request', () => {
     await broker.until(() => requests(broker).length === 17);
   });
 
-  it('is not ended by an answer to an earlier one that has ended', async () => {
+  it('is not ended by a response to an earlier one that has ended', async () => {
     const { broker } = bench;
     const session = bench.open();
     assert.equal(await codeOf(ask(session, { timeout: 50 })), 'TIMEOUT');

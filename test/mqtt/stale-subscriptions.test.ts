@@ -20,7 +20,7 @@ describe('a session that an earlier process left at the broker', () => {
     return clientId;
   }
 
-  it('gives back subscriptions to answers that nobody here has asked for', async () => {
+  it('gives back subscriptions to responses that nobody here has asked for', async () => {
     const clientId = await leave([responseFilter(), responseFilter(G2)]);
     const session = bench.open({ clientId, persistent: true });
     session.subscribe(ALL, new Collector());
@@ -112,14 +112,14 @@ describe('a session that an earlier process left at the broker', () => {
     const givenBack = bench.broker.next('unsubscribe');
     twice(1);
     await givenBack;
-    // An answer shows that the session has heard of it.
+    // A response shows that the session has heard of it.
     answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
     await session.request('apiversion', { gateway: G }, { signal: new AbortController().signal });
     twice(2);
     await collector.until(({ reports }) => reports.filter(({ n }) => n === 2).length === 2);
   });
 
-  it('lets the answers of others not fill the queue that the broker keeps for a killed process', async () => {
+  it('lets the responses of others not fill the queue that the broker keeps for a killed process', async () => {
     const { broker } = bench;
     broker.options.maxQueued = 100;
     const clientId = `mt-left-${process.pid}-${count++}`;

@@ -98,7 +98,7 @@ describe('a subscription that the broker does not answer', () => {
     });
   }
 
-  it('is waited for as long as pings wait, too: its answer may stand behind a flood', async () => {
+  it('is waited for as long as pings wait, too: its response may stand behind a flood', async () => {
     bench.broker.options.withhold = ['suback', 'pingresp'];
     const one = await client(1);
     const granted = withResponseTimeout(one, one.subscribeAsync('a'), 10);

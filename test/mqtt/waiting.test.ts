@@ -188,7 +188,7 @@ describe('many waiting requests', () => {
     assert.equal(await late, 'responded');
   });
 
-  it('of acknowledgements that need no answer leave one after the other, however many, without depth', async () => {
+  it('of acknowledgements that need no response leave one after the other, however many, without depth', async () => {
     const line = new Line(1);
     line.isGranted = false;
     const delivered: number[] = [];
@@ -208,7 +208,7 @@ describe('many waiting requests', () => {
     assert.ok(line.requests.idle);
   });
 
-  it('keep the answers of at most 10 000 acknowledgements that nobody waits for', async () => {
+  it('keep the responses of at most 10 000 acknowledgements that nobody waits for', async () => {
     const line = new Line(1);
     const outcomes = Array.from({ length: 10_001 }, () =>
       codeOf(line.send(G, { trafficClass: 'ack', awaitResponse: false })),
@@ -301,7 +301,7 @@ describe('deadlines', () => {
   });
 });
 
-describe('what the answer to a request is taken for', () => {
+describe('what the response to a request is taken for', () => {
   const bench = useScriptedBroker();
 
   it('is not ours with an id that is not, a number included, although only one request is under way', async () => {
@@ -337,7 +337,7 @@ describe('the same sample acknowledged twice', () => {
   const bench = useScriptedBroker();
   const sample = { gateway: G, device: D, identifier: '8800', time: TIME };
 
-  it('is sent once, and the second one waits for the answer that the first one did not wait for', async () => {
+  it('is sent once, and the second one waits for the response that the first one did not wait for', async () => {
     const { broker } = bench;
     const session = bench.open();
     assert.deepEqual(await session.acknowledge(sample, { signal, wait: false }), { sent: true });
@@ -364,7 +364,7 @@ describe('the same sample acknowledged twice', () => {
     assert.equal(requests(broker).length, 2);
   });
 
-  it('is sent again for one who waits when no answer to the first one came', async () => {
+  it('is sent again for one who waits when no response to the first one came', async () => {
     const { broker } = bench;
     answerAll(broker, ({ id, n }) => (n === 0 ? undefined : { id }));
     const session = bench.open();

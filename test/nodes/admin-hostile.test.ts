@@ -1,4 +1,4 @@
-// Every admin endpoint under bodies and questions that are made to break it: an answer in time, and all goes on.
+// Every admin endpoint under bodies and questions that are made to break it: a response in time, and all goes on.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../simulator/service.ts';

@@ -89,7 +89,7 @@ const ROWS: Row[] = [
   },
   {
     code: 'TIMEOUT',
-    when: 'no answer comes',
+    when: 'no response comes',
     node: { ...READ, timeout: '60' },
     fault: ({ faults }) => void Object.assign(faults.answers, { lostAnswers: 1 }),
     cause: ({ demo }) => ({ ...demo, operation: 'read', identifier: '8001', timeout: 60 }),
@@ -138,7 +138,7 @@ const ROWS: Row[] = [
       statusCode: 503,
       method: 'POST',
       path: '/api/v1/auth/login',
-      body: '{"message":"simulated 503"}',
+      body: '',
     },
   },
   {
@@ -235,7 +235,7 @@ describeNodes('a Catch node gets', (start) => {
     });
   }
 
-  it('BAD_RESPONSE with the answer when a list says the same token for ever', async () => {
+  it('BAD_RESPONSE with the response when a list says the same token for ever', async () => {
     box.faults.rest.add({ kind: 'repeat-token' });
     const flow = await run(LIST);
     flow.send('n', { _msgid: 'mine' });

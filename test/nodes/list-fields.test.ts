@@ -177,7 +177,7 @@ describeNodes('the fields of the REST nodes', (start) => {
     });
   }
 
-  it('give an answer that is not JSON as text', async () => {
+  it('give a response that is not JSON as text', async () => {
     box.faults.rest.add({
       kind: 'garbage',
       body: 'plain words',

@@ -1,4 +1,4 @@
-// What the fields of the gateway nodes become on the wire, and what of the answer reaches the flow.
+// What the fields of the gateway nodes become on the wire, and what of the response reaches the flow.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Service, startService } from '../simulator/service.ts';
@@ -252,7 +252,7 @@ describeNodes('the fields of the gateway nodes', (start) => {
     assert.equal((await flow.next('out')).gateway, box.gateways[0]!.mac);
   });
 
-  it('take an answer without id for the only request on its topic', async () => {
+  it('take a response without id for the only request on its topic', async () => {
     box.faults.answers.form = 'without-id';
     const flow = await run(READ);
     flow.send('n', { ...box.demo, identifier: '8001' });
@@ -298,14 +298,14 @@ describeNodes('the fields of the gateway nodes', (start) => {
       ...more,
     });
 
-    it('wait for the answer, which is a refusal here', async () => {
+    it('wait for the response, which is a refusal here', async () => {
       const flow = await run(ACK);
       flow.send('n', { report: sample(), _msgid: 'a' });
       const { error, _msgid } = await flow.next('errors');
       assert.deepEqual([error?.code, error?.cause?.status, _msgid], ['REQUEST_FAILED', 8, 'a']);
     });
 
-    it('do not wait for an answer that is not wanted', async () => {
+    it('do not wait for a response that is not wanted', async () => {
       box.faults.answers.lostAnswers = 1;
       const flow = await run({ ...ACK, wait: false });
       flow.send('n', { report: sample(), payload: 'stored', _msgid: 'a' });
@@ -315,7 +315,7 @@ describeNodes('the fields of the gateway nodes', (start) => {
       assert.equal(sent().suffix, 'ack/8800');
     });
 
-    it('end with TIMEOUT when no answer comes', async () => {
+    it('end with TIMEOUT when no response comes', async () => {
       box.faults.answers.lostAnswers = 1;
       const flow = await run({ ...ACK, timeout: '60' });
       flow.send('n', { report: sample() });

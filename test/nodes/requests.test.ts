@@ -85,7 +85,7 @@ describeNodes('the gateway nodes', (start) => {
       assert.match((await flow.status('n', 'red')).text!, /^failed: status \d+$/);
     });
 
-    it('tells that no answer came', async () => {
+    it('tells that no response came', async () => {
       box.faults.answers.lostAnswers = 1;
       const flow = await run({ type: 'mt-gw-read', timeout: '100' });
       flow.send('n', { ...box.demo, identifier: '8001' });
@@ -94,7 +94,7 @@ describeNodes('the gateway nodes', (start) => {
       assert.equal(error?.cause?.timeout, 100);
     });
 
-    it('ends with CLOSED when the service is redeployed while the answer is awaited', async () => {
+    it('ends with CLOSED when the service is redeployed while the response is awaited', async () => {
       box.faults.answers.lostAnswers = 1;
       const flow = await run({ type: 'mt-gw-read' });
       const heard = once(box.events, 'request');

@@ -1,4 +1,4 @@
-// Requests built from what users give, and the answers to them.
+// Requests built from what users give, and the responses to them.
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -369,7 +369,7 @@ describe('an acknowledgement', () => {
   }
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const OK = { time: 't', status: 0, responseTime: 12, origin: 1 };
   const read = (request: BuiltRequest, body: unknown, decode = true): ReturnType<typeof readResponse> =>
     readResponse(request, body, catalogue, decode);

@@ -277,14 +277,14 @@ describe('REST calls of flows', () => {
       ['plain', 'plain'],
       ['{half', '{half'],
     ] as const) {
-      it(`gives the answer ${JSON.stringify(sent)} as payload ${JSON.stringify(payload)}`, async () => {
+      it(`gives the response ${JSON.stringify(sent)} as payload ${JSON.stringify(payload)}`, async () => {
         server.answer = (_, response) => response.writeHead(202, { 'x-job': '7' }).end(sent);
         const answer = await request(client, { method: 'GET', path: '/x' });
         assert.deepEqual([answer.payload, answer.statusCode, answer.headers['x-job']], [payload, 202, '7']);
       });
     }
 
-    it('keeps a __proto__ in an answer harmless', async () => {
+    it('keeps a __proto__ in a response harmless', async () => {
       server.answer = (_, response) => response.end('{"__proto__":{"polluted":true}}');
       await request(client, { method: 'GET', path: '/x' });
       assert.equal(({} as Record<string, unknown>).polluted, undefined);
@@ -318,7 +318,7 @@ describe('a call that failed', () => {
   const ROWS: [string, unknown, boolean][] = [
     ['by a network fault', errorOf('NETWORK'), true],
     ['by a stop', errorOf('CLOSED'), true],
-    ['by an answer that cannot be read', errorOf('BAD_RESPONSE'), true],
+    ['by a response that cannot be read', errorOf('BAD_RESPONSE'), true],
     ['with 500', errorOf('HTTP_ERROR', 500), true],
     ['with 504', errorOf('HTTP_ERROR', 504), true],
     ['with 499', errorOf('HTTP_ERROR', 499), false],

@@ -1,4 +1,4 @@
-// What a flow changes at the service shows in the list of devices at once, also when only the answer was lost.
+// What a flow changes at the service shows in the list of devices at once, also when only the response was lost.
 import assert from 'node:assert/strict';
 import { SILENT } from '../../src/log.ts';
 import { Session } from '../../src/session.ts';
@@ -58,7 +58,7 @@ describe('list of devices after a change', () => {
       assert.equal(await fetches(), 1);
     });
 
-    it(`is fetched anew when the answer to it was lost: ${name}`, async () => {
+    it(`is fetched anew when the response to it was lost: ${name}`, async () => {
       answerOthers = (_, response) => response.socket?.resetAndDestroy();
       await assert.rejects(change(), { code: 'NETWORK' });
       assert.equal(await fetches(), 1);

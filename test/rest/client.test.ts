@@ -379,7 +379,7 @@ describe('REST client', () => {
       ],
     ] as [string, TestServer['answer']][]) {
       for (const found of [404, 410]) {
-        it(`takes a DELETE for done when its first answer was lost (${lost}) and the next is ${found}`, async () => {
+        it(`takes a DELETE for done when its first response was lost (${lost}) and the next is ${found}`, async () => {
           server.answer = inTurn(answer, status(found));
           const { statusCode, body, isCut } = await client.send(DELETE);
           assert.deepEqual([statusCode, body, isCut], [204, '', false]);
@@ -389,7 +389,7 @@ describe('REST client', () => {
       }
     }
 
-    it('takes a DELETE for done when its first answer did not come in time and the next is 404', async () => {
+    it('takes a DELETE for done when its first response did not come in time and the next is 404', async () => {
       const other = createClient(server.url, { timeout: 150 });
       server.answer = inTurn(() => undefined, status(404));
       assert.equal((await other.send(DELETE)).statusCode, 204);
@@ -522,7 +522,7 @@ describe('REST client', () => {
       assert.ok(!String(cause.body).includes('eyJ'));
     });
 
-    it('refuses an answer of 100 MB as BAD_RESPONSE without reading it to its end', async () => {
+    it('refuses a response of 100 MB as BAD_RESPONSE without reading it to its end', async () => {
       let written = 0;
       server.answer = (_, response) => {
         const chunk = Buffer.alloc(1024 * 1024, 0x20);
@@ -910,7 +910,7 @@ describe('REST client', () => {
       assert.equal(await client.call('createLabel', { label: 'a' }), undefined);
       const error = await failure(client.call('listDevices', {}));
       assert.deepEqual([error.code, error.cause], ['BAD_RESPONSE', { body: 'not JSON' }]);
-      assert.equal(error.message, 'the answer to GET /api/v1/devices is not JSON');
+      assert.equal(error.message, 'the response to GET /api/v1/devices is not JSON');
       assert.deepEqual(client.state, { name: 'connected' });
     });
 
@@ -954,7 +954,7 @@ describe('REST client', () => {
       assert.deepEqual(other.state, { name: 'failing', reason: 'ECONNRESET' });
       server.answer = (_, response) => response.end('x'.repeat(16 * 1024 * 1024 + 1));
       const { message } = await failure(other.send(LIST));
-      assert.equal(message, 'the answer to GET /api/v1/devices is larger than 16 MB');
+      assert.equal(message, 'the response to GET /api/v1/devices is larger than 16 MB');
       assert.deepEqual(other.state, { name: 'connected' });
       await failure(other.send(LIST, { signal: AbortSignal.abort() }));
       assert.deepEqual(other.state, { name: 'connected' });

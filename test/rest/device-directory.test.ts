@@ -188,7 +188,7 @@ describe('device directory', () => {
     assert.equal(server.calls.length, 3);
   });
 
-  /** Holds the answer to the next call; the others are answered at once. @returns answers it */
+  /** Holds the response to the next call; the others are answered at once. @returns answers it */
   function holdNext(): Promise<(items: unknown[], status?: number) => void> {
     const { answer } = server;
     return new Promise((resolve) => {

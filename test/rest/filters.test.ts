@@ -139,7 +139,7 @@ describe('device filter', () => {
     });
   });
 
-  it('gives each of more than a thousand versions its own answer, again and again', () => {
+  it('gives each of more than a thousand versions its own response, again and again', () => {
     const filter = createDeviceFilter({ firmware: '<1.500.0' });
     for (let round = 0; round < 2; round++) {
       for (let minor = 0; minor < 1100; minor++) {

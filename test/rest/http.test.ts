@@ -77,7 +77,7 @@ describe('HTTP exchange', () => {
     [300, 64 * 1024],
     [404, 64 * 1024],
   ] as const) {
-    it(`keeps ${limit} bytes of an answer with status ${status}, and cuts a longer one`, async () => {
+    it(`keeps ${limit} bytes of a response with status ${status}, and cuts a longer one`, async () => {
       server.answer = sized(status, limit);
       const whole = await agent.send(request());
       assert.deepEqual([whole.body.length, whole.isCut], [limit, false]);
@@ -184,7 +184,7 @@ describe('HTTP exchange', () => {
     await quick.close();
   });
 
-  it('says that the service broke off, before an answer and within one', async () => {
+  it('says that the service broke off, before a response and within one', async () => {
     server.answer = (_, response) => response.socket?.resetAndDestroy();
     assert.deepEqual(await fault(agent.send(request())), ['ECONNRESET', 'reset', true]);
     server.answer = (_, response) => response.socket?.end();

@@ -1,4 +1,4 @@
-// Bodies of answers: what is a login, what is a page of devices, and what a hostile service could send instead.
+// Bodies of responses: what is a login, what is a page of devices, and what a hostile service could send instead.
 import assert from 'node:assert/strict';
 import { isObject, readDevicePage, readToken } from '../../src/rest/responses.ts';
 

@@ -1,4 +1,4 @@
-// When a call is worth another attempt, how long to wait for it, and what may have been done without an answer.
+// When a call is worth another attempt, how long to wait for it, and what may have been done without a response.
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
@@ -129,7 +129,7 @@ describe('retries', () => {
   });
 });
 
-describe('an answer is lost', () => {
+describe('a response is lost', () => {
   const ROWS: [string, HttpResponse | Error, boolean][] = [
     ['with 502', answerOf(502), true],
     ['with 504', answerOf(504), true],

@@ -12,13 +12,13 @@ export interface AnswerFaults {
   lostAnswers: number;
   /** Share of requests that never arrive. */
   lostRequests: number;
-  /** Milliseconds until the answer: half to one and a half of it. */
+  /** Milliseconds until the response: half to one and a half of it. */
   delay: number;
   /** Every request is refused with this `status` and not carried out; 0: none is. */
   refuseWith: number;
   /** Answers come twice. */
   twice: boolean;
-  /** What the answer looks like. */
+  /** What the response looks like. */
   form: 'normal' | 'not-json' | 'not-object' | 'without-id' | 'wrong-id' | 'without-status';
 }
 

@@ -45,7 +45,7 @@ export const OPTIONS = {
   ackOperations: { type: 'string', default: 'ack,ack-decoded', text: 'their names, raw and decoded' },
   lostAnswers: { type: 'number', default: 0, text: 'share of requests that are done but never answered' },
   lostRequests: { type: 'number', default: 0, text: 'share of requests that never reach the gateway' },
-  delay: { type: 'number', default: 20, text: 'ms from a request to its answer, on average' },
+  delay: { type: 'number', default: 20, text: 'ms from a request to its response, on average' },
   awayEvery: { type: 'number', default: 0, text: 'seconds after which the last gateway goes away; 0: never' },
   awayFor: { type: 'number', default: 15, text: 'seconds until it returns' },
   historyLimit: { type: 'number', default: 100_000, text: 'calls, requests and samples remembered' },

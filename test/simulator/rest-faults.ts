@@ -79,7 +79,7 @@ function sendHuge(response: ServerResponse, bytes: number): void {
   more();
 }
 
-/** Carries out a fault instead of an answer; false when the call is to be answered as usual after all. */
+/** Carries out a fault instead of a response; false when the call is to be answered as usual after all. */
 export function carryOut(fault: RestFault, response: ServerResponse): boolean {
   switch (fault.kind) {
     case 'status': {

@@ -41,7 +41,7 @@ interface Ground {
   control: Record<string, (body: unknown) => unknown>;
 }
 
-/** An answer that is not 200 with JSON. */
+/** A response that is not 200 with JSON. */
 class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;

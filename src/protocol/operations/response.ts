@@ -1,11 +1,11 @@
-// What an answer on a response topic says: its status, its value, and who gave it.
+// What a response on a response topic says: its status, its value, and who gave it.
 import { ServiceError } from '../../errors.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
 import { isJsonObject } from '../json.ts';
 import type { BuiltRequest } from './request.ts';
 
-export interface ReadAnswer {
+export interface ReadResponse {
   /** Undefined for operations that answer with a status only. */
   value: unknown;
   /** The whole response, with `name`, `unit`, `raw`, `ext` as in a report, and `originName`. */
@@ -21,7 +21,7 @@ const ORIGIN_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Reads the answer to a request.
+ * Reads the response to a request.
  * @param body what JSON.parse gave
  * @param decode whether raw values are decoded by the catalogue
  * @throws ServiceError `BAD_RESPONSE` with cause `{body}`; `REQUEST_FAILED` with the whole response as cause
@@ -31,7 +31,7 @@ export function readResponse(
   body: unknown,
   catalogue: Catalogue,
   decode: boolean,
-): ReadAnswer {
+): ReadResponse {
   const { gateway } = request;
   if (!isJsonObject(body)) {
     throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, { gateway });

@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue.ts';
 export const FORMS = ['raw', 'decoded'] as const;
 export type Form = (typeof FORMS)[number];
 
-/** One message of a device, as flows receive it: contract section "mt-report-in". Further fields pass through. */
+/** One message of a device, as flows receive it: Further fields pass through. */
 export interface Report {
   gateway: string;
   device: string;
