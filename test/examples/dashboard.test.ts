@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { findProgram, requirePrograms } from '../requirements.ts';
 import { ask, BROWSERS, type Dashboard, openDashboard } from './dashboard.ts';
 
-describe('the dashboard', function () {
-  this.timeout(30_000);
+describe('the dashboard', () => {
   let dashboard: Dashboard;
 
   before(async function () {

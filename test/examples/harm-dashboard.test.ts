@@ -8,8 +8,7 @@ const FLOW = dashboard as unknown as NodeConfig[];
 const PARTS = ['dashboard-network', 'dashboard-request', 'dashboard-happened', 'dashboard-snapshot'];
 const nodeOf = (id: string): NodeConfig => FLOW.find((node) => node.id === id)!;
 
-describe('the flow of the dashboard', function () {
-  this.timeout(20_000);
+describe('the flow of the dashboard', () => {
   let red: NodeRed;
 
   before(async function () {

@@ -28,8 +28,7 @@ const taps = {
   'sample-battery-write': 'remembered',
 };
 
-describe('the sample flow Low battery to label', function () {
-  this.timeout(30_000);
+describe('the sample flow Low battery to label', () => {
   let trouble: Trouble;
   let gateways: string[];
   let devices: string[];

@@ -15,8 +15,7 @@ import {
   setClock,
 } from './import.ts';
 
-describe('a sample flow of the device list', function () {
-  this.timeout(20_000);
+describe('a sample flow of the device list', () => {
   let trouble: Trouble;
   let folder: string;
 

@@ -19,8 +19,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-describe('a sample flow of reports and requests', function () {
-  this.timeout(30_000);
+describe('a sample flow of reports and requests', () => {
   let trouble: Trouble;
   let folder: string;
 

@@ -12,8 +12,7 @@ import { deploySample, deployTabs, listenTo, menuOf, press, readSample, setClock
 const now = (): string => new Date().toISOString();
 const hex16 = (value: number): string => value.toString(16).padStart(4, '0');
 
-describe('a sample flow', function () {
-  this.timeout(20_000);
+describe('a sample flow', () => {
   let site: Site;
   let folder: string;
   let sensor: Device;

@@ -83,8 +83,7 @@ describe('REST connection test', () => {
   });
 });
 
-describe('REST over TLS', function () {
-  this.timeout(30_000);
+describe('REST over TLS', () => {
   let folder: string;
   let server: TestServer;
   let ca: string;
