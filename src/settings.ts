@@ -8,6 +8,18 @@ export type TlsSettings = Pick<
   'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername' | 'ALPNProtocols'
 >;
 
+/** Which proxy a connection takes. */
+export interface ProxySettings {
+  /** Of the proxy, by the scheme of what is connected to; a login in it makes it a secret. Empty: none. */
+  addresses: Partial<Record<'http' | 'https' | 'ws' | 'wss', string>>;
+  /** What is connected to directly, in the form of `NO_PROXY`. */
+  exceptions: string;
+  /** True: an exception is a text that is found anywhere in the address. */
+  isLegacy?: boolean;
+  /** In the place of the login in the proxy's address. */
+  login?: { username: string; password: string };
+}
+
 export interface RestSettings {
   /** `{auth_url}` and `{base_url}` of the interface, without a trailing slash. */
   authUrl: string;
@@ -21,6 +33,7 @@ export interface RestSettings {
   timeout: number;
   retries: number;
   tls?: TlsSettings;
+  proxy?: ProxySettings;
 }
 
 export interface MqttSettings {
@@ -50,6 +63,8 @@ export interface MqttSettings {
   /** What an acknowledgement carries besides `id`: strings of the form `{{name}}` are replaced by the sample's field. */
   ackPayload: Record<string, unknown>;
   tls?: TlsSettings;
+  /** Of `ws` and `wss`; other connections are made directly. */
+  proxy?: ProxySettings;
   /** Memory of reports of QoS 0 that wait for slow flows; 64 MB when left out. */
   maxWaitingBytes?: number;
 }

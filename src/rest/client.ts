@@ -63,7 +63,7 @@ export class RestClient {
     this.#settings = settings;
     this.#log = log;
     this.#clock = clock;
-    this.#http = new HttpAgent(settings.timeout, settings.tls);
+    this.#http = new HttpAgent(settings.timeout, settings.tls, settings.proxy);
     this.#tokens = new TokenKeeper(() => this.#login(), clock);
     this.#state = this.#stateOfSettings();
     this.#lastLasting = this.#state;

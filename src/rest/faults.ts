@@ -40,10 +40,27 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
 }
 
-/** @param timeout milliseconds that the service had */
-export function networkError(code: string, origin: string, timeout: number, wasSent: boolean): NetworkError {
+/**
+ * @param timeout milliseconds that the service had
+ * @param proxy host and port of the proxy in between
+ */
+export function networkError(
+  code: string,
+  origin: string,
+  timeout: number,
+  wasSent: boolean,
+  proxy?: string,
+): NetworkError {
   const { host } = new URL(origin);
-  return new NetworkError(reasonOf(code), { code }, { host, code, timeout }, wasSent);
+  // While there is no connection, nobody knows which of the two is silent.
+  const reason = code === 'ETIMEDOUT' && proxy !== undefined && !wasSent ? 'proxyTimeout' : reasonOf(code);
+  const through: { proxy: string } | undefined = proxy === undefined ? undefined : { proxy };
+  return new NetworkError(reason, { code, ...through }, { host, code, timeout, ...through }, wasSent);
+}
+
+/** What prevented the tunnel through a proxy: nothing was sent through it yet. */
+export function tunnelError({ text, cause }: ServiceError): NetworkError {
+  return new NetworkError(text.key.replace('NETWORK.', ''), cause, text.values, false);
 }
 
 function reasonOf(code: string): string {

@@ -1,9 +1,11 @@
 // Sends one HTTP request and collects its response; alone knows undici, which is loaded with the first request.
 import type { Socket } from 'node:net';
-import type { Agent, Dispatcher } from 'undici';
+import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
-import type { TlsSettings } from '../settings.ts';
-import { codeOf, networkError } from './faults.ts';
+import { proxyFor } from '../proxy/choice.ts';
+import { openTunnel } from '../proxy/tunnel.ts';
+import type { ProxySettings, TlsSettings } from '../settings.ts';
+import { codeOf, networkError, tunnelError } from './faults.ts';
 
 export interface HttpRequest {
   origin: string;
@@ -36,37 +38,41 @@ const MAX_CONNECTIONS = 4;
 export class HttpAgent {
   readonly #timeout: number;
   readonly #tls: TlsSettings | undefined;
+  readonly #proxy: ProxySettings | undefined;
   readonly #sockets = new Set<Socket>();
   #agent: Promise<Agent> | undefined;
-  #closed = false;
+  /** Aborted with the end: tunnels that are not open yet. */
+  readonly #closing = new AbortController();
 
   /** @param timeout milliseconds until a whole response has to be there */
-  constructor(timeout: number, tls?: TlsSettings) {
+  constructor(timeout: number, tls?: TlsSettings, proxy?: ProxySettings) {
     this.#timeout = timeout;
     this.#tls = tls;
+    this.#proxy = proxy;
   }
 
   /**
    * Sends once: no retries, no redirects.
-   * @throws NETWORK when no whole response came in time, CLOSED when the signal is aborted
+   * @throws NETWORK when no whole response came in time or a proxy does not let through, CLOSED when the signal is aborted
    *   or the agent is closed
    */
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
     this.#agent ??= this.#open();
     const agent = await this.#agent;
-    if (signal?.aborted || this.#closed) {
+    if (signal?.aborted || this.#closing.signal.aborted) {
       throw new ServiceError('CLOSED', 'stopped');
     }
-    const response = collect(agent, request, signal, this.#timeout);
+    const proxy = proxyFor(this.#proxy, request.origin)?.shown;
+    const response = collect(agent, request, { signal, timeout: this.#timeout, proxy });
     // A socket that is destroyed looks like a fault of the network to whoever waits for it.
     return response.catch((error: unknown) => {
-      throw this.#closed ? new ServiceError('CLOSED', 'stopped') : error;
+      throw this.#closing.signal.aborted ? new ServiceError('CLOSED', 'stopped') : error;
     });
   }
 
   /** Ends every socket at once, also those that are still connecting. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     const agent = await this.#agent?.catch(() => undefined);
     for (const socket of this.#sockets) {
       socket.destroy();
@@ -79,7 +85,7 @@ export class HttpAgent {
       import('undici/lib/dispatcher/agent.js'),
       import('undici/lib/core/connect.js'),
     ]);
-    const connect = buildConnector({ ...this.#tls, timeout: this.#timeout } as Parameters<
+    const connect: Connect = buildConnector({ ...this.#tls, timeout: this.#timeout } as Parameters<
       typeof buildConnector
     >[0]);
     return new AgentPart({
@@ -88,19 +94,58 @@ export class HttpAgent {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) => {
-        const socket = connect(options, callback);
-        this.#sockets.add(socket);
-        socket.once('close', () => this.#sockets.delete(socket));
+        if (proxyFor(this.#proxy, originOf(options))) {
+          this.#connectThrough(connect, options).then(
+            (socket) => callback(null, socket),
+            (error: Error) => callback(error, null),
+          );
+        } else {
+          this.#keep(connect(options, callback));
+        }
       },
     });
   }
+
+  #keep(socket: Socket): Socket {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    return socket;
+  }
+
+  /** With TLS, where the address says so, between this end and the service. */
+  async #connectThrough(connect: Connect, options: buildConnector.Options): Promise<Socket> {
+    const proxy = proxyFor(this.#proxy, originOf(options))!;
+    const { hostname: host } = options;
+    const isSecure = options.protocol === 'https:';
+    const port = Number(options.port) || (isSecure ? 443 : 80);
+    const { signal } = this.#closing;
+    const tunnel = this.#keep(await openTunnel({ proxy, host, port, timeout: this.#timeout, signal }));
+    if (!isSecure) {
+      return tunnel;
+    }
+    return new Promise((resolve, reject) => {
+      const done: buildConnector.Callback = (...[error, socket]) =>
+        error ? reject(error) : resolve(socket!);
+      this.#keep(connect({ ...options, httpSocket: tunnel }, done));
+    });
+  }
+}
+
+type Connect = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
+
+const originOf = ({ protocol, host }: buildConnector.Options): string => `${protocol}//${host}`;
+
+interface Exchange {
+  signal: AbortSignal | undefined;
+  timeout: number;
+  /** Host and port of the proxy in between. */
+  proxy: string | undefined;
 }
 
 function collect(
   agent: Agent,
   request: HttpRequest,
-  signal: AbortSignal | undefined,
-  timeout: number,
+  { signal, timeout, proxy }: Exchange,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -122,7 +167,8 @@ function collect(
       settle(outcome);
       controller?.abort(new Error('not wanted any more'));
     };
-    const fail = (code: string) => networkError(code, request.origin, timeout, controller !== undefined);
+    const fail = (code: string) =>
+      networkError(code, request.origin, timeout, controller !== undefined, proxy);
     const stop = () => end(new ServiceError('CLOSED', 'stopped'));
     const timer = setTimeout(() => end(fail('ETIMEDOUT')), timeout);
     signal?.addEventListener('abort', stop);
@@ -155,7 +201,8 @@ function collect(
         }
       },
       onResponseEnd: () => settle(finish()),
-      onResponseError: (_, error) => settle(fail(codeOf(error))),
+      onResponseError: (_, error) =>
+        settle(error instanceof ServiceError ? tunnelError(error) : fail(codeOf(error))),
     };
     agent.dispatch(request as Dispatcher.DispatchOptions, handler);
   });

@@ -1,6 +1,7 @@
 // The REST half of "Test connection": tries settings that are not in use yet.
 import { type ErrorCode, type ErrorText, ServiceError } from '../errors.ts';
 import { SILENT } from '../log.ts';
+import { proxiesOf } from '../proxy/choice.ts';
 import type { RestSettings } from '../settings.ts';
 import { readBaseAddress } from './addresses.ts';
 import { RestClient } from './client.ts';
@@ -17,6 +18,8 @@ export interface RestProbe {
   ms: number;
   /** Devices on a page of one: 0 or 1 with a service that follows the interface. */
   devices: number;
+  /** Host and port of the proxies that the calls went through. */
+  proxies: string[];
 }
 
 /** Login and list, two calls, have to end within the 10 s of the admin endpoint. */
@@ -31,17 +34,18 @@ export async function probeRest(settings: RestSettings, signal: AbortSignal): Pr
   const took = () => Math.round(performance.now() - start);
   const timeout = Math.min(settings.timeout, MAX_CALL_MS);
   const client = new RestClient({ ...settings, timeout, retries: 0 }, { log: SILENT });
+  const proxies = proxiesOf(settings.proxy, [settings.authUrl, settings.baseUrl]);
   try {
     // There always is a first page.
     const { value } = await devicePages(client, { pageSize: 1, signal }).next();
     const devices = (value as DevicePage).devices.length;
     const key = devices > 0 ? 'test.restOk' : 'test.restEmpty';
-    return { ok: true, text: { key, values: { devices } }, ms: took(), devices };
+    return { ok: true, text: { key, values: { devices } }, ms: took(), devices, proxies };
   } catch (error) {
     const told = knownError(error);
     const known = told.code === 'CLOSED' && isOver(signal) ? lateError(settings, took()) : told;
     const text = { key: `error.${known.text.key}`, values: known.text.values };
-    return { ok: false, code: known.code, text, ms: took(), devices: 0 };
+    return { ok: false, code: known.code, text, ms: took(), devices: 0, proxies };
   } finally {
     await client.close();
   }

@@ -66,11 +66,13 @@ export function isLost(outcome: HttpResponse | Error): boolean {
   return statusCode === 502 || statusCode === 504 || (statusCode === 503 && !headers['retry-after']);
 }
 
-/** A certificate that is not accepted will not be accepted in a second either. */
+/** What is not accepted will not be accepted in a second either: a certificate, or anything by a proxy. */
+const LASTING = new Set(
+  ['certificate', 'proxyLogin', 'proxyRefused', 'proxyNoTunnel'].map((reason) => `NETWORK.${reason}`),
+);
+
 function isPassing(error: Error): boolean {
-  return (
-    error instanceof ServiceError && error.code === 'NETWORK' && error.text.key !== 'NETWORK.certificate'
-  );
+  return error instanceof ServiceError && error.code === 'NETWORK' && !LASTING.has(error.text.key);
 }
 
 /** Milliseconds from `Retry-After`, given in seconds or as a date; undefined when absent or unreadable. */
