@@ -11,6 +11,7 @@ import { type ConnectionLimits, readConnectionLimits } from './connection-limits
 import { type Loss, type Reason, reasonOfLoss } from './reasons.ts';
 import type { MqttState } from './state.ts';
 import { isKeptByBroker, Subscriptions, sessionName } from './subscriptions.ts';
+import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -171,18 +172,27 @@ export class Connection {
       if (!this.#wanted || this.#client) {
         return;
       }
-      const address = readBrokerAddress(this.#settings.brokers[this.#broker] ?? '');
+      const url = this.#settings.brokers[this.#broker] ?? '';
+      const address = readBrokerAddress(url);
       const createStore = () => new mqtt.Store({ clean: false });
       this.#incoming ??= createStore();
       const { isSecure, ...place } = address;
+      const tunnel = new AbortController();
       const client = mqtt.connect({
         ...place,
+        wsOptions: webSocketOptions(
+          this.#settings,
+          url,
+          isSecure,
+          tunnel.signal,
+        ) as IClientOptions['wsOptions'],
         ...this.#options(isSecure),
         incomingStore: this.#incoming,
         // What was read before the end is worked through after it, and the library's own store throws then.
         outgoingStore: createStore(),
       });
       this.#client = client;
+      client.stream.once('close', () => tunnel.abort());
       this.#listen(client, () => {
         this.#incoming = createStore();
         client.incomingStore = this.#incoming;
@@ -211,8 +221,6 @@ export class Connection {
       ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
       ...(s.protocolVersion === 5 ? { properties: this.#properties() } : {}),
       ...(isSecure ? s.tls : {}),
-      // Of the settings of a TLS connection MQTT.js passes on all but these to a WebSocket.
-      ...(isSecure && s.tls && { wsOptions: pickDefined(s.tls, 'servername', 'ALPNProtocols') }),
     } as IClientOptions;
   }
 
@@ -373,16 +381,6 @@ export class Connection {
     this.#state = state;
     this.#events.state(state);
   }
-}
-
-function pickDefined<T extends object>(from: T, ...keys: (keyof T)[]): Partial<T> {
-  const picked: Partial<T> = {};
-  for (const key of keys) {
-    if (from[key] !== undefined) {
-      picked[key] = from[key];
-    }
-  }
-  return picked;
 }
 
 /**

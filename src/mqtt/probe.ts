@@ -4,6 +4,7 @@ import type { ErrorText, Phrase } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import { isMac } from '../protocol/mac.ts';
 import { createTopics } from '../protocol/topics.ts';
+import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { MqttClient } from './client.ts';
@@ -19,6 +20,8 @@ export interface BrokerProbe {
   ms: number;
   /** How many gateways were heard. */
   gateways: number;
+  /** Host and port of the proxies that the brokers were tried through. */
+  proxies: string[];
 }
 
 /** How long reports are listened for once the broker is there. */
@@ -53,6 +56,7 @@ export async function probeBroker(settings: MqttSettings): Promise<BrokerProbe> 
   };
   const events = { state: () => states.dispatchEvent(new Event('state')), resumed() {} };
   const client = new MqttClient({ ...settings, ...own }, topics, everything, SILENT, events);
+  let proxies = proxiesOf(settings.proxy, settings.brokers);
   try {
     client.attach();
     client.updateFilters();
@@ -62,16 +66,31 @@ export async function probeBroker(settings: MqttSettings): Promise<BrokerProbe> 
     });
     const ms = Math.round(performance.now() - start);
     if (failure !== undefined) {
-      return { ok: false, text: { key: 'check.noBroker', values: { reason: failure } }, ms, gateways: 0 };
+      return {
+        ok: false,
+        text: { key: 'check.noBroker', values: { reason: failure } },
+        ms,
+        gateways: 0,
+        proxies,
+      };
+    }
+    if (client.state.name === 'connected') {
+      proxies = proxiesOf(settings.proxy, [client.state.broker]);
     }
     await new Promise((resolve) => setTimeout(resolve, LISTEN_MS));
     const key = gateways.size > 0 ? 'check.heard' : 'check.silent';
-    return { ok: true, text: { key, values: { gateways: gateways.size } }, ms, gateways: gateways.size };
+    return {
+      ok: true,
+      text: { key, values: { gateways: gateways.size } },
+      ms,
+      gateways: gateways.size,
+      proxies,
+    };
   } catch (error) {
     const ms = Math.round(performance.now() - start);
     const message = error instanceof Error ? error.message : String(error);
     const reason = { key: 'reason.other', values: { message } };
-    return { ok: false, text: { key: 'check.noBroker', values: { reason } }, ms, gateways: 0 };
+    return { ok: false, text: { key: 'check.noBroker', values: { reason } }, ms, gateways: 0, proxies };
   } finally {
     await client.close();
   }

@@ -1,5 +1,6 @@
 // Why a broker refused or ended something, as a text of the locale files, and what follows from it.
-import type { Phrase, TextValues } from '../errors.ts';
+import { type Phrase, ServiceError, type TextValues } from '../errors.ts';
+import { refusesProxyLogin } from '../proxy/tunnel.ts';
 import { findTlsFault } from './tls-faults.ts';
 
 /**
@@ -119,6 +120,9 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   if (disconnect) {
     return ofDisconnect(disconnect, values);
   }
+  if (error instanceof ServiceError) {
+    return ofTunnel(error);
+  }
   const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
   if (typeof code === 'number') {
     return reasonOfCode(code, values);
@@ -149,6 +153,12 @@ function ofDisconnect(
       ? reasonOfCode(reasonCode, values)
       : reason('anotherServerNamed', 'nextBroker', { ...values, server: serverReference });
   return reasonCode === 135 ? { ...found, consequence: 'retry' } : found;
+}
+
+/** Soon after a login that a proxy refuses the next one would be refused, too, and might lock the account. */
+function ofTunnel(error: ServiceError): Reason {
+  const consequence = refusesProxyLogin(error) ? 'longWait' : 'retry';
+  return { key: `error.${error.text.key}`, values: error.text.values, consequence };
 }
 
 /** A broker of MQTT 3.1.1 and a listener for TLS end a connection that is not theirs without a word. */

@@ -1,0 +1,54 @@
+// The WebSocket of a ws or wss broker: all of the TLS settings, of which MQTT.js passes on only some, and a proxy's tunnel.
+import type { ClientRequestArgs } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { connect as connectSecure } from 'node:tls';
+import { proxyFor } from '../proxy/choice.ts';
+import { openTunnel } from '../proxy/tunnel.ts';
+import type { MqttSettings, TlsSettings } from '../settings.ts';
+
+/** Less than an attempt may take, so that a silent proxy is named. */
+const TUNNEL_TIMEOUT_MS = 9_000;
+
+type Created = (error: Error | null, socket?: Socket) => void;
+
+/** `wsOptions` of MQTT.js. */
+export type WebSocketOptions = TlsSettings & {
+  createConnection?: (options: ClientRequestArgs & TlsSettings, created: Created) => undefined;
+};
+
+/**
+ * @param url of the broker, as in the settings
+ * @param signal aborted: ends a tunnel that is not open yet
+ * @throws INVALID_INPUT `proxy`
+ */
+export function webSocketOptions(
+  { tls, proxy: proxies }: MqttSettings,
+  url: string,
+  isSecure: boolean,
+  signal: AbortSignal,
+): WebSocketOptions {
+  const proxy = proxyFor(proxies, url);
+  return {
+    ...(isSecure ? tls : {}),
+    ...(proxy && {
+      createConnection({ host, port, ...options }, created) {
+        const to = { host: host ?? '', port: Number(port) };
+        openTunnel({ proxy, ...to, timeout: TUNNEL_TIMEOUT_MS, signal })
+          .then((tunnel) => (isSecure ? secured(tunnel, to.host, options) : tunnel))
+          .then(
+            (socket) => created(null, socket),
+            (error: Error) => created(error),
+          );
+        return undefined;
+      },
+    }),
+  };
+}
+
+function secured(tunnel: Socket, host: string, options: TlsSettings): Socket {
+  const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername, ALPNProtocols } = options;
+  return connectSecure({
+    ...{ socket: tunnel, host, servername: servername || (isIP(host) ? '' : host) },
+    ...{ ca, cert, key, pfx, passphrase, rejectUnauthorized, ALPNProtocols },
+  });
+}
