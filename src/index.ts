@@ -27,6 +27,8 @@ export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';
 export { hasControlCharacter } from './protocol/text.ts';
 export { fitsTopic } from './protocol/topics.ts';
+export { proxiesOf } from './proxy/choice.ts';
+export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';
 export type { LabelState } from './reports/label-filter.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';
 export type { Device } from './rest/types.ts';
@@ -37,4 +39,4 @@ export {
   type SessionState,
   type Subscriber,
 } from './session.ts';
-export type { MqttSettings, RestSettings, Settings, TlsSettings } from './settings.ts';
+export type { MqttSettings, ProxySettings, RestSettings, Settings, TlsSettings } from './settings.ts';

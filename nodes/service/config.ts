@@ -11,6 +11,8 @@ export interface ServiceConfig {
   brokerUrl: string;
   /** Id of a core tls-config node. */
   tls: string;
+  /** Id of a core `http proxy` node; empty: the environment's proxies. */
+  proxy: string;
   brokerProfile: BrokerProfileName;
   clientId: string;
   protocolVersion: 4 | 5;
@@ -66,6 +68,7 @@ export const DEFAULTS: ServiceConfig = {
   baseUrl: '',
   brokerUrl: '',
   tls: '',
+  proxy: '',
   brokerProfile: 'any',
   clientId: '',
   protocolVersion: 4,

@@ -1,4 +1,4 @@
-// Tests settings that are typed but not saved; a stored password is sent only to the address that it is deployed for.
+// Tests settings that are typed but not saved; a stored password is sent only where it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
 import { probeBroker, probeRest, ServiceError, type Settings, type TextValues } from '../../src/index.ts';
 import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
@@ -92,7 +92,7 @@ function showTyped(values: TextValues | undefined, typed: Properties): TextValue
 
 /**
  * The credentials with the stored password in its place; undefined when it must be entered again.
- * @param deployed undefined when the half has another address
+ * @param deployed undefined when the half has another address or another proxy
  */
 function withStored(
   password: 'password' | 'mqttPassword',
@@ -106,12 +106,13 @@ function withStored(
 }
 
 const isSameRest = (config: ServiceConfig, before: ServiceConfig): boolean =>
+  config.proxy === before.proxy &&
   (['authUrl', 'baseUrl'] as const).every((key) => trimAddress(config[key]) === trimAddress(before[key]));
 
 /** One that is deployed may be left out, but none added. */
 function isSameMqtt(config: ServiceConfig, before: ServiceConfig): boolean {
   const known = new Set(readBrokers(before.brokerUrl));
-  return readBrokers(config.brokerUrl).every((url) => known.has(url));
+  return config.proxy === before.proxy && readBrokers(config.brokerUrl).every((url) => known.has(url));
 }
 
 function trimAddress(url: string): string {
@@ -133,10 +134,12 @@ async function testHalf(
     if (!credentials) {
       return { ok: false, message: translate(RED, 'check.enterAgain'), ms: 0 };
     }
-    const { ok, text, ms } = settings.rest
+    const { ok, text, ms, proxies } = settings.rest
       ? await probeRest(settings.rest, AbortSignal.timeout(MAX_TEST_MS))
       : await probeBroker(settings.mqtt!);
-    return { ok, message: translate(RED, text.key, showTyped(text.values, typed)), ms };
+    const message = translate(RED, text.key, showTyped(text.values, typed));
+    const told = { message, proxies: proxies.join(', ') };
+    return { ok, message: proxies.length > 0 ? translate(RED, 'check.through', told) : message, ms };
   } catch (error) {
     return { ok: false, message: toFlowError(RED, asTyped(error, typed)).message, ms: 0 };
   }

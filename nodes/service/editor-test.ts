@@ -55,8 +55,10 @@ async function test(node: EditorNode): Promise<JQuery[]> {
 /** What is typed at this moment; a password that was not touched travels as the editor's placeholder. */
 function typedValues(node: EditorNode): Record<string, unknown> {
   const values: Record<string, unknown> = { ...currentSettings(node, CONFIG_INPUT), id: node.id };
-  if (values.tls === '_ADD_') {
-    values.tls = '';
+  for (const pointer of ['tls', 'proxy']) {
+    if (values[pointer] === '_ADD_') {
+      values[pointer] = '';
+    }
   }
   const credentials = Object.keys(CREDENTIALS).map((name) => [name, field(name, CONFIG_INPUT).val() ?? '']);
   return { ...values, credentials: Object.fromEntries(credentials) };

@@ -21,6 +21,7 @@ RED.nodes.registerType('mt-service', {
     baseUrl: { value: '', validate: half('authUrl') },
     brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true, 'mqtt') },
     tls: { value: '', type: 'tls-config', required: false },
+    proxy: { value: '', type: 'http proxy', required: false },
     brokerProfile: { value: 'any' },
     clientId: { value: '', validate: allowed('clientId') },
     protocolVersion: { value: 4, validate: allowed('protocolVersion') },

@@ -18,7 +18,7 @@ const REST_PROPERTIES = new Set<Property>([
   'authHeader',
   'pageTokenParam',
 ]);
-const COMMON_PROPERTIES = new Set<Property>(['tls', 'identifiers']);
+const COMMON_PROPERTIES = new Set<Property>(['tls', 'proxy', 'identifiers']);
 /** A half whose addresses come out empty is left out, as one without addresses is. */
 const ADDRESS_PROPERTIES = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
 

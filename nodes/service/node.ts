@@ -18,7 +18,7 @@ export default function registerService(RED: NodeAPI): void {
     const filled = fillService(RED, this, saved, this.credentials ?? {}, () => savedNode(RED, saved));
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });
-    const holder = new SessionHolder(RED, this, config.tls, () => {
+    const holder = new SessionHolder(RED, this, [config.tls, config.proxy], () => {
       filled.check();
       return createSettings(RED, this.id, config, credentials);
     });

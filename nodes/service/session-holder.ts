@@ -1,4 +1,4 @@
-// The session of one mt-service: made of its settings, and made anew when the tls-config node in them is another one.
+// The session of one mt-service: made of its settings, and made anew when a configuration node in them is another one.
 import type { Node, NodeAPI } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState, type Settings } from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
@@ -6,17 +6,17 @@ import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
 
 /**
- * Node-RED restarts a service together with its tls-config node, and makes them in this order, where the service has
- * that one's id in its property. Where a variable names it, that is done here.
+ * Node-RED restarts a service together with its tls-config and its proxy node, and makes them in this order, where the
+ * service has their ids in its properties. Where a variable names them, that is done here.
  */
 export class SessionHolder {
   readonly #RED: NodeAPI;
   readonly #node: ServiceNode;
-  readonly #tls: string;
+  readonly #nodeIds: readonly string[];
   readonly #createSettings: () => Settings;
   readonly #ignoreDeploys: readonly (() => void)[];
   #isRunning = false;
-  #usedTls: Node | null = null;
+  #usedNodes: (Node | null)[] = [];
   #disposers: (() => void)[] = [];
   /** The old session is ending. */
   #change: Promise<void> | undefined;
@@ -24,12 +24,12 @@ export class SessionHolder {
 
   /**
    * Sets `session` or `problem` of the node, now and whenever they change.
-   * @param tls the id of the tls-config node; empty for none
+   * @param nodeIds of the configuration nodes that the settings are made of; empty for none
    */
-  constructor(RED: NodeAPI, node: ServiceNode, tls: string, createSettings: () => Settings) {
+  constructor(RED: NodeAPI, node: ServiceNode, nodeIds: readonly string[], createSettings: () => Settings) {
     this.#RED = RED;
     this.#node = node;
-    this.#tls = tls;
+    this.#nodeIds = nodeIds;
     this.#createSettings = createSettings;
     this.#open();
     this.#ignoreDeploys = [
@@ -53,7 +53,7 @@ export class SessionHolder {
 
   #open(): void {
     const [RED, node] = [this.#RED, this.#node];
-    this.#usedTls = this.#findTls();
+    this.#usedNodes = this.#findNodes();
     try {
       node.problem = undefined;
       node.session = new Session(this.#createSettings(), loggerOf(node));
@@ -64,13 +64,13 @@ export class SessionHolder {
     }
   }
 
-  #findTls(): Node | null {
-    return this.#tls === '' ? null : this.#RED.nodes.getNode(this.#tls);
+  #findNodes(): (Node | null)[] {
+    return this.#nodeIds.map((id) => (id === '' ? null : this.#RED.nodes.getNode(id)));
   }
 
   #look(): void {
     this.#isRunning = true;
-    if (this.#change || this.#findTls() === this.#usedTls) {
+    if (this.#change || this.#findNodes().every((node, i) => node === this.#usedNodes[i])) {
       return;
     }
     const { session } = this.#node;

@@ -1,4 +1,4 @@
-// Turns a saved mt-service, its credentials and its tls-config node into the settings of a session.
+// Turns a saved mt-service, its credentials, its tls-config and its proxy node into the settings of a session.
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Node, NodeAPI } from 'node-red';
@@ -11,12 +11,14 @@ import {
   invalidInput,
   type MqttSettings,
   PROFILED_SETTINGS,
+  proxiesOf,
   type RestSettings,
   type Settings,
   showAddress,
   type TlsSettings,
 } from '../../src/index.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
+import { readProxies } from './proxy.ts';
 
 /** What a deployed service was made of, with every `${NAME}` filled in. */
 export interface Deployed {
@@ -49,9 +51,12 @@ export function createSettings(
   const tls = readTls(RED, config.tls);
   const hasRest = config.authUrl.trim() !== '' || config.baseUrl.trim() !== '';
   const brokers = readBrokers(config.brokerUrl);
+  const proxy = readProxies(RED, config.proxy);
+  // One of another kind is refused now, and not by every attempt to connect.
+  proxiesOf(proxy, [config.authUrl, config.baseUrl, ...brokers]);
   return {
-    ...(hasRest && { rest: createRest(config, credentials, tls) }),
-    ...(brokers.length > 0 && { mqtt: createMqtt(RED, id, brokers, config, credentials, tls) }),
+    ...(hasRest && { rest: { ...createRest(config, credentials, tls), proxy } }),
+    ...(brokers.length > 0 && { mqtt: { ...createMqtt(RED, id, brokers, config, credentials, tls), proxy } }),
     identifiers: config.identifiers,
   };
 }

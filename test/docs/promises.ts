@@ -163,6 +163,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/waits': 'are 50 milliseconds between the addresses of a list, and longer after each round',
       },
+    '**Proxy.** A `ws://` or `wss://` broker that is reached through a proxy is reached through a tunnel, which is part of the attempt.':
+      {
+        'proxy/broker': [
+          'with … brings reports through a tunnel, and comes back through another one when it is lost',
+          'names a proxy that never answers, before the attempt is over',
+        ],
+      },
+    'A proxy that refuses its login is asked again after 10 seconds, doubling to 5 minutes.': {
+      'proxy/broker': 'is not asked for again within 10 seconds when the proxy refuses the login',
+      'mqtt/waits':
+        'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
+    },
     '**Lose.** A broken connection is noticed at once.': {
       'mqtt/waits': 'are not needed to notice that a connection is broken',
     },
@@ -629,8 +641,23 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'takes a DELETE for done when its first response did not come in time and the next is 404',
         ],
       },
-    'A certificate that is not accepted is not tried again.': {
-      'rest/probe': 'does not try a certificate again that was not accepted',
+    'A certificate that is not accepted is not tried again, nor is a proxy that refuses the connection or its login, or opens no tunnels.':
+      {
+        'rest/probe': 'does not try a certificate again that was not accepted',
+        'proxy/rest': 'are …tried again after …',
+      },
+    'Through a proxy, the time of a call (`httpTimeout`) is also that of the tunnel.': {
+      'proxy/rest': [
+        'end after the time of the whole call when the proxy never answers',
+        'end after the time of the whole call when the tunnel is open and the service never answers',
+      ],
+    },
+    'When the service is closed, tunnels end at once, open or not.': {
+      'proxy/rest': [
+        'end at once with CLOSED while the tunnel is being opened, and leave no connection behind',
+        'end with an open tunnel when they are closed',
+      ],
+      'proxy/broker': 'ends at once while the proxy is silent, and leaves no connection behind',
     },
     '`Retry-After` of one 429 or 503 holds for all calls and for the login: nothing is sent until then, and waiting for it is no attempt.':
       {

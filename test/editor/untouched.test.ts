@@ -27,7 +27,7 @@ const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
 };
 
 /** Config nodes that a property points at are chosen, not written. */
-const POINTERS = ['version', 'service', 'tls'];
+const POINTERS = ['version', 'service', 'tls', 'proxy'];
 
 const tabOf = (type: string): string => `tab-${type}`;
 

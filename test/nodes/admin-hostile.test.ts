@@ -59,6 +59,7 @@ const TEST = [
     'baseUrl',
     'brokerUrl',
     'tls',
+    'proxy',
     'clientId',
     'protocolVersion',
     'keepalive',

@@ -153,7 +153,7 @@ describeNodes('mt-service', (start) => {
   it('works with the limits of its profile, and with those that are set by hand before them', () => {
     const limitsOf = (saved: object) =>
       createSettings(
-        {} as NodeAPI,
+        { settings: {} } as NodeAPI,
         'svc',
         upgrade({ clientId: 'a', brokerUrl: 'mqtt://broker', ...saved }),
         {},
