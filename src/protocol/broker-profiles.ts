@@ -26,6 +26,7 @@ interface BrokerProfile {
   maxTopicBytes?: number;
   maxClientIdBytes?: number;
   takesSpaces?: boolean;
+  takesDots?: boolean;
 }
 
 export const BROKER_PROFILES = {
@@ -103,6 +104,8 @@ export const BROKER_PROFILES = {
     // are not among the supported features.
     limits: { maxQos: 1 },
     hasSharedGroups: false,
+    // The same page, on AMQP's dots and MQTT's slashes: topics with dots are to be avoided (a dot comes out as a slash).
+    takesDots: false,
   },
 } as const satisfies Record<string, BrokerProfile>;
 
@@ -178,7 +181,7 @@ function checkQos({ limits }: BrokerProfile, value: string): ProfileProblem | un
 
 /** The prefix with the longest topic that gateways put behind it. */
 function checkPrefix(profile: BrokerProfile, prefix: string): ProfileProblem | undefined {
-  const { maxLevels, maxTopicBytes, takesSpaces = true } = profile;
+  const { maxLevels, maxTopicBytes, takesSpaces = true, takesDots = true } = profile;
   const topic = createTopics(prefix).reportFilter({
     gateway: '0'.repeat(12),
     device: '0'.repeat(12),
@@ -191,7 +194,10 @@ function checkPrefix(profile: BrokerProfile, prefix: string): ProfileProblem | u
   if (maxTopicBytes !== undefined && bytesOf(topic) > maxTopicBytes) {
     return problem('profileBytes', { limit: maxTopicBytes - bytesOf(topic) + bytesOf(prefix) });
   }
-  return !takesSpaces && /\s/.test(prefix) ? problem('profileSpaces') : undefined;
+  if (!takesSpaces && /\s/.test(prefix)) {
+    return problem('profileSpaces');
+  }
+  return !takesDots && prefix.includes('.') ? problem('profileDots') : undefined;
 }
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

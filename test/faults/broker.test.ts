@@ -32,7 +32,7 @@ interface Subject {
 
 const RESTART = 'broker restarted at once';
 
-/** RabbitMQ has no tests where it is not installed: CI, where nothing may be skipped, does without it. */
+/** RabbitMQ has no tests here where it is not installed. */
 const BROKERS: Record<string, Subject> = {
   Mosquitto: { start: () => startMosquitto(DURABLE), program: 'mosquitto', count: () => times(1, 20) },
   ...(findRabbitMq() && {

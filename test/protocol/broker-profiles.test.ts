@@ -28,6 +28,7 @@ const FORBIDDEN: [BrokerProfileName, ProfiledSetting, unknown, reason: string][]
   ['nats', 'topicPrefix', 'my site', 'profileSpaces'],
   ['rabbitmq', 'sharedGroup', 'site', 'profileShared'],
   ['rabbitmq', 'reportQos', 2, 'profileQos'],
+  ['rabbitmq', 'topicPrefix', 'v1.0', 'profileDots'],
 ];
 
 const ALLOWED: [BrokerProfileName, ProfiledSetting, unknown][] = [

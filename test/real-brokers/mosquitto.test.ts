@@ -1,0 +1,4 @@
+// What works at a real Mosquitto.
+import { describeBroker } from './run-tests.ts';
+
+describeBroker('Mosquitto');

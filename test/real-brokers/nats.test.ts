@@ -1,0 +1,4 @@
+// What works at a real NATS.
+import { describeBroker } from './run-tests.ts';
+
+describeBroker('NATS');

@@ -1,0 +1,4 @@
+// What works at a real RabbitMQ.
+import { describeBroker } from './run-tests.ts';
+
+describeBroker('RabbitMQ');
