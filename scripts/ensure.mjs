@@ -1,6 +1,6 @@
 // Installs and builds what is missing or stale, and does nothing otherwise; needs nothing but Node.js and npm.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -70,6 +70,16 @@ function run(what, command, args) {
   }
 }
 
+/**
+ * The development dependency `node` is there for Node-RED 5 on older machines. Its link would come before the
+ * developer's own Node.js in all scripts of npm, and in every editor that looks into node_modules first.
+ */
+function removeLinksToPinnedNode() {
+  for (const name of ['node', 'node.cmd', 'node.ps1']) {
+    rmSync(join(ROOT, 'node_modules/.bin', name), { force: true });
+  }
+}
+
 /** npm by the Node.js that runs npm: the one in node_modules goes away while npm installs. */
 function install() {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
@@ -85,6 +95,7 @@ try {
   if (!isInstalled()) {
     install();
   }
+  removeLinksToPinnedNode();
   if (!isBuilt()) {
     run('Building', process.env.npm_node_execpath ?? process.execPath, ['build.mjs']);
   }
