@@ -140,6 +140,11 @@ export class Session {
     return this.#needSubscribers().preview(filter);
   }
 
+  /** Whether the broker has refused a subscription by which reports that pass this filter would come. */
+  isRefused(filter: ReportFilter): boolean {
+    return this.#subscribers?.isRefused(filter) === true;
+  }
+
   /**
    * Sends a request to a gateway and reads its response. A missing device means the gateway itself, a missing gateway
    * the one that last reported the device.

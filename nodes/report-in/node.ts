@@ -2,7 +2,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import type { LabelState, Subscriber } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime/registration.ts';
-import { type Status, statusOfLabels, statusOfSession } from '../shared/runtime/status.ts';
+import { type Status, statusOfLabels, statusOfSession, withoutRefusals } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
@@ -32,9 +32,11 @@ export default function registerReportIn(RED: NodeAPI): void {
           notify(state);
         },
       };
-      const unsubscribe = session.subscribe(filterOf(config), receiver, node.id);
+      const filter = filterOf(config);
+      const unsubscribe = session.subscribe(filter, receiver, node.id);
       const stopWatching = session.onState((state) => {
-        broker = statusOfSession(state, 'mqtt');
+        // Another node's filter may be the refused one.
+        broker = statusOfSession(session.isRefused(filter) ? state : withoutRefusals(state), 'mqtt');
         showBoth();
       });
       return (removed) => {

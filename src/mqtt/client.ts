@@ -91,6 +91,7 @@ export class MqttClient {
         this.#requests.connected(limits);
       },
       quota: (max) => this.#limitSubscriptions(max),
+      isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
         if (name !== 'connected') {
           this.#subscribing = true;
@@ -204,6 +205,11 @@ export class MqttClient {
 
   resumeReports(): void {
     this.#inbound.resume();
+  }
+
+  /** Whether the broker has refused one of the filters that flows want. */
+  isRefused(filter: string): boolean {
+    return this.#reports.isRefused(filter);
   }
 
   /** Whether the broker has refused one of the filters that only previews need. */

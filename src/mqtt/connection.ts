@@ -37,6 +37,8 @@ export interface ConnectionEvents {
   session(isPresent: boolean, limits: ConnectionLimits): void;
   /** The broker allows no more than so many subscriptions of a connection. */
   quota(max: number): void;
+  /** Whether reports are subscribed by this filter. */
+  isReportFilter(filter: string): boolean;
   /** The broker has granted or refused every filter that is wanted by now. */
   subscribed(): void;
   /**
@@ -86,7 +88,8 @@ export class Connection {
     this.#log = log;
     this.#events = events;
     this.subscriptions = new Subscriptions(settings.persistent, log, {
-      refused: (filter, reason) => this.#limited(filter, reason),
+      // Requests that wait for the responses of a gateway say by themselves that these are refused.
+      refused: (filter, reason) => events.isReportFilter(filter) && this.#limited(filter, reason),
       recovered: () => this.#setState({ name: 'connected', broker: this.broker }),
       synced: () => events.subscribed(),
       quota: (max) => events.quota(max),

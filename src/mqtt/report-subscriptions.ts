@@ -82,6 +82,16 @@ export class ReportSubscriptions {
     return isNew;
   }
 
+  /** Whether flows want reports by this filter, as it is subscribed. */
+  has(subscribed: string): boolean {
+    return this.#wanted.has(subscribed);
+  }
+
+  /** Whether the broker has refused a filter of `wanted`. */
+  isRefused(filter: string): boolean {
+    return this.#subscriptions.isRefused(this.#share + filter);
+  }
+
   /** Whether the broker has refused a filter of `previewed`. */
   isPreviewRefused(filter: string): boolean {
     return this.#subscriptions.isPreviewRefused(filter);

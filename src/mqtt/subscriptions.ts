@@ -111,6 +111,11 @@ export class Subscriptions {
     void this.#sync();
   }
 
+  /** Whether the broker has refused a filter that is wanted. */
+  isRefused(filter: string): boolean {
+    return this.#refused.has(filter);
+  }
+
   /** Whether the broker has refused what people look through, or has ended the connection because of it. */
   isPreviewRefused(filter: string): boolean {
     return this.#refusedPreviews.has(filter);

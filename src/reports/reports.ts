@@ -104,6 +104,7 @@ export class Reports {
   #expectedBefore: TopicFilterParts[] = [];
   /** What flows and what only previews asked for last. */
   #wanted = new TopicFilterIndex([]);
+  #wantedParts: readonly TopicFilterParts[] = [];
   #previewed: readonly TopicFilterParts[] = [];
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
   #isSettled = false;
@@ -180,6 +181,7 @@ export class Reports {
     const previewed = left < 1 ? [] : limitTopicFilters(mergeTopicFilters(previews, true), left, true);
     this.#expect(wants, previewed);
     this.#wanted = wanted;
+    this.#wantedParts = wants;
     this.#previewed = previewed;
     return {
       wanted: wants.map(this.#topics.reportFilter),
@@ -188,11 +190,27 @@ export class Reports {
   }
 
   /**
+   * Whether something that a subscriber asks for is refused.
+   * @param isRefused whether the broker has refused a filter
+   */
+  isRefused({ topicFilters }: CompiledCriteria, isRefused: (filter: string) => boolean): boolean {
+    return this.#isCovered(topicFilters, this.#wantedParts, isRefused);
+  }
+
+  /**
    * Whether something that is asked for a preview is refused.
    * @param isRefused whether the broker has refused a filter
    */
   isPreviewRefused({ topicFilters }: CompiledCriteria, isRefused: (filter: string) => boolean): boolean {
-    const refused = this.#previewed.filter((parts) => isRefused(this.#topics.reportFilter(parts)));
+    return this.#isCovered(topicFilters, this.#previewed, isRefused);
+  }
+
+  #isCovered(
+    topicFilters: readonly TopicFilterParts[],
+    asked: readonly TopicFilterParts[],
+    isRefused: (filter: string) => boolean,
+  ): boolean {
+    const refused = asked.filter((parts) => isRefused(this.#topics.reportFilter(parts)));
     const index = new TopicFilterIndex(refused);
     return refused.length > 0 && topicFilters.some((parts) => index.covers(parts));
   }

@@ -34,6 +34,8 @@ export interface ReportBroker {
   readonly isPaused: boolean;
   /** Whether the broker has refused a filter that only previews need. */
   isPreviewRefused(filter: string): boolean;
+  /** Whether the broker has refused a filter that flows want. */
+  isRefused(filter: string): boolean;
 }
 
 interface Options {
@@ -98,6 +100,13 @@ export class Subscribers {
       throw new ServiceError('NOT_CONNECTED', 'refusedPreview');
     }
     return lines;
+  }
+
+  /** Whether the broker has refused a topic filter by which this filter's reports would come. */
+  isRefused(filter: ReportFilter): boolean {
+    const criteria = compileCriteria(filter, this.#catalogue);
+    const isRefused = (topicFilter: string) => this.#broker.isRefused(topicFilter);
+    return criteria !== undefined && this.#reports.isRefused(criteria, isRefused);
   }
 
   #isPreviewRefused(filter: ReportFilter): boolean {

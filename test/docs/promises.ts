@@ -836,7 +836,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '`refused: …` | red ring | report in, read, write, acknowledge | the broker refuses the login': {
       'nodes/statuses': 'show "refused: …" as a … … at …',
     },
-    '`not subscribed: …` | red ring | report in, read, write, acknowledge | the broker refuses a subscription':
+    '`not subscribed: …` | red ring | report in | the broker refuses a subscription by which reports of this node would come':
       {
         'nodes/statuses': 'show "not subscribed: …" as a … … at …',
       },

@@ -208,3 +208,33 @@ describe('a broker that takes a lower QoS only', () => {
     });
   }
 });
+
+describe('a subscription that is refused', () => {
+  const bench = useScriptedBroker();
+
+  it('is told where its reports are missing, and nowhere else', async () => {
+    bench.broker.options.refuses = (filter) => filter.includes(G2);
+    const session = bench.open();
+    const [mine, other] = [
+      { ...ALL, gateways: [G2] },
+      { ...ALL, gateways: [G] },
+    ];
+    session.subscribe(mine, new Collector());
+    session.subscribe(other, new Collector());
+    await reached(session, 'limited');
+    assert.deepEqual([session.isRefused(mine), session.isRefused(other)], [true, false]);
+  });
+
+  it('of responses is told by the request alone: reports go on', async () => {
+    bench.broker.options.refuses = (filter) => filter.includes('/response/');
+    const session = bench.open();
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    const { signal } = new AbortController();
+    await assert.rejects(
+      session.request('read', { gateway: G, identifier: '8001' }, { signal }),
+      (error: ServiceError) => error.code === 'NOT_CONNECTED',
+    );
+    assert.equal(session.state.mqtt.name, 'connected');
+  });
+});

@@ -95,12 +95,13 @@ export class Inputs {
     input.done = undefined;
     this.#running.delete(input);
     this.#last = status;
-    this.#show();
     try {
       done(error);
     } catch (failure) {
       this.#reportError(input.msg, error ?? toFlowError(this.#context.RED, failure));
     }
+    // After `done`: a status that cannot be shown must not keep a message from its end.
+    this.#show();
     if (this.#running.size === 0) {
       this.#idle?.();
     }

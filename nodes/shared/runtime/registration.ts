@@ -9,7 +9,7 @@ import { createFields, type FieldOptions } from './fields.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
 import type { ServiceNode } from './services.ts';
-import { type Status, StatusLine, statusOfError, statusOfSession } from './status.ts';
+import { type Status, StatusLine, statusOfError, statusOfSession, withoutRefusals } from './status.ts';
 import { toFlowError } from './texts.ts';
 
 /** What a node is given when it starts. */
@@ -75,10 +75,13 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
   });
 }
 
-/** A REST call's error is about the call and stays; a gateway's may be over when the broker comes back. */
+/**
+ * A REST call's error is about the call and stays; a gateway's may be over when the broker comes back. A subscription that
+ * is refused is shown where its reports are missing, and told by the requests whose responses are.
+ */
 function createStateWatcher(inputs: Inputs, half: 'rest' | 'mqtt'): (state: SessionState) => void {
   return (state) => {
-    const status = statusOfSession(state, half);
+    const status = statusOfSession(withoutRefusals(state), half);
     if (half === 'mqtt' && status.style !== 'ready') {
       inputs.forgetLast();
     }

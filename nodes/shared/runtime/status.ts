@@ -56,6 +56,12 @@ export function statusOfSession(state: SessionState, half: Half): Status {
   return { ...status, values: rest as TextValues };
 }
 
+/** The state for a node that needs none of the subscriptions that the broker has refused. */
+export function withoutRefusals(state: SessionState): SessionState {
+  const { mqtt } = state;
+  return mqtt.name === 'limited' ? { ...state, mqtt: { name: 'connected', broker: mqtt.broker } } : state;
+}
+
 const LABEL_STATUSES: Record<LabelState['name'], Status | undefined> = {
   ready: undefined,
   waiting: { style: 'waiting', key: 'status.labels.waiting' },
@@ -82,8 +88,14 @@ export function statusOfError(error: unknown): Status {
   return {
     style: 'error',
     key: `status.error.${code}`,
-    values: { ...text.values, ...(cause as TextValues) },
+    values: { ...text.values, ...plainValues(cause) },
   };
+}
+
+/** What of a cause can stand in a text: it may hold whatever a gateway or the service has sent. */
+function plainValues(cause: Record<string, unknown>): TextValues {
+  const plain = Object.entries(cause).filter(([, value]) => ['string', 'number'].includes(typeof value));
+  return Object.fromEntries(plain) as TextValues;
 }
 
 const TEXT_INTERVAL_MS = 500;
