@@ -236,7 +236,7 @@ describeNodes('the property of mt-service', (start) => {
       await flow.status('in', 'green');
       const { gateway } = box.demo;
       const saved = flowAround(serviceNode(box, { persistent: true, protocolVersion }), IN);
-      await flow.deploy([], 'full');
+      await flow.node('svc').close(false);
       await heartbeat(1);
       await heartbeat(2);
       await flow.deploy(saved, 'full');
