@@ -6,6 +6,9 @@ import { GatewayRequests } from './gateway-requests.ts';
 const MAX_GATEWAYS = 10_000;
 /** How many are looked at to find one with nothing to do. */
 const MAX_CHECKED = 100;
+/** A gateway that was not asked for so long gives its subscription back. */
+const MAX_UNUSED_MS = 60 * 60_000;
+const CHECK_INTERVAL_MS = 10 * 60_000;
 /** Stands for every gateway in a topic filter. */
 const ANY = '+';
 
@@ -21,6 +24,7 @@ export class AskedGateways {
   readonly #filters: ResponseFilters;
   readonly #gateways = new Map<string, GatewayRequests>();
   #isShared = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(topics: Topics, maxInFlight: number, filters: ResponseFilters) {
     this.#topics = topics;
@@ -44,6 +48,7 @@ export class AskedGateways {
   of(id: string): GatewayRequests {
     const known = this.#gateways.get(id);
     if (known) {
+      known.usedAt = performance.now();
       return known;
     }
     if (this.#gateways.size >= MAX_GATEWAYS) {
@@ -52,7 +57,13 @@ export class AskedGateways {
     const gateway = new GatewayRequests(id, this.#filterOf(id), this.#maxInFlight);
     this.#gateways.set(id, gateway);
     this.#filters.ensureFilter(gateway.filter, () => {});
+    this.#timer ??= setTimeout(() => this.#releaseUnused(), CHECK_INTERVAL_MS).unref();
     return gateway;
+  }
+
+  /** Nothing is given back any more. */
+  close(): void {
+    clearTimeout(this.#timer);
   }
 
   /** A subscription that the broker refuses is not asked for again when no request needs it. */
@@ -80,6 +91,20 @@ export class AskedGateways {
     for (const filter of own) {
       this.#filters.releaseFilter(filter);
     }
+  }
+
+  /** An interval runs only while there is something to give back. */
+  #releaseUnused(): void {
+    const oldest = performance.now() - MAX_UNUSED_MS;
+    for (const gateway of [...this.#gateways.values()]) {
+      if (gateway.usedAt < oldest) {
+        this.releaseIfIdle(gateway);
+      }
+    }
+    this.#timer =
+      this.#gateways.size > 0
+        ? setTimeout(() => this.#releaseUnused(), CHECK_INTERVAL_MS).unref()
+        : undefined;
   }
 
   #filterOf(id: string): string {

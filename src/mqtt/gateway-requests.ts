@@ -34,6 +34,8 @@ export class GatewayRequests {
   readonly queue: SendQueue<Pending>;
   /** What was sent and may still be answered. */
   readonly sent: Pending[] = [];
+  /** When it was asked last, in milliseconds of `performance.now()`. */
+  usedAt = performance.now();
   requestsInFlight = 0;
   acksInFlight = 0;
   waiting = 0;

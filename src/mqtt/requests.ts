@@ -197,6 +197,7 @@ export class Requests {
     this.#bySignal.abortAll();
     this.#unsentDeadlines.clear();
     this.#sentDeadlines.clear();
+    this.#gateways.close();
   }
 
   #enqueue(pending: Pending): void {

@@ -49,8 +49,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/topic-filters': 'subscribes only to heartbeats when only heartbeats are wanted',
       'mqtt/connection': 'drops subscriptions of an earlier deploy that nobody wants any more',
     },
-    'subscription to the responses of a gateway | with the first request to this gateway | with the service, and with the connection; beyond 10 000 gateways those that have nothing to do are given back':
+    'subscription to the responses of a gateway | with the first request to this gateway | with the service, and with the connection; after an hour without a request; beyond 10 000 gateways those that have nothing to do are given back':
       {
+        'mqtt/asked-gateways': 'is given back after an hour without a request, and that of others is kept',
         'mqtt/losses': 'to the responses of a gateway begin with the first request to it',
         'mqtt/closing': 'does not leave the subscriptions to responses in a session that the broker keeps',
         'mqtt/waiting': 'may go to any number of gateways: of 10 000 one that has nothing to do is forgotten',
