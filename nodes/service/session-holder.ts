@@ -1,4 +1,5 @@
-// The session of one mt-service: made of its settings, and made anew when a configuration node in them is another one.
+// The session of one mt-service: made of its settings, made anew when a configuration node in them is another one, and
+// paused while flows are replaced.
 import type { Node, NodeAPI } from 'node-red';
 import { type Logger, ServiceError, Session, type SessionState, type Settings } from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
