@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
-const { EVENT_RUN_END, EVENT_TEST_PENDING } = Mocha.Runner.constants;
+const { EVENT_RUN_END, EVENT_TEST_PENDING, EVENT_TEST_RETRY } = Mocha.Runner.constants;
 
 /** A pending test counts as failed: where this reporter runs nothing may be skipped. */
 export default class CountingReporter extends Mocha.reporters.Spec {
@@ -12,7 +12,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     runner.on(EVENT_TEST_PENDING, () => {
       pending += 1;
     });
+    const retried = new Set<string>();
+    runner.on(EVENT_TEST_RETRY, (test: { fullTitle(): string }) => retried.add(test.fullTitle()));
     runner.once(EVENT_RUN_END, () => {
+      // What passes the second time only is named: a loaded machine, or a test that has to be mended.
+      for (const title of retried) {
+        process.stdout.write(`tried twice: ${title}\n`);
+      }
       const { passes = 0, failures = 0 } = runner.stats ?? {};
       const file = process.env.MT_COUNTS;
       if (file !== undefined) {

@@ -1,7 +1,7 @@
 // mt-service in a flow: what its users see when something is missing or refused, and how it leaves.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeAPI } from 'node-red';
 import { upgrade } from '../../nodes/service/config.ts';
 import { createSettings } from '../../nodes/service/settings.ts';
 import { type Service, startService } from '../simulator/service.ts';
@@ -46,10 +46,18 @@ describeNodes('mt-service', (start) => {
   });
 
   it('is missed by a node without input in its status, with one warning', async () => {
-    const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in', service: '' }));
-    const node = flow.node<Node & { warn: { callCount: number } }>('n');
+    const warnings: unknown[] = [];
+    const listen = (RED: NodeAPI) => {
+      const handler = {
+        emit: (_: string, { level, id, msg }: { level: number; id?: string; msg?: unknown }) =>
+          level === RED.log.WARN && id === 'n' && warnings.push(msg),
+      };
+      RED.log.addHandler(handler as never);
+    };
+    const around = flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in', service: '' });
+    const flow = await start(around, { nodes: [listen as never] });
     assert.equal((await flow.status('n', 'grey')).text, 'no service');
-    assert.equal(node.warn.callCount, 1);
+    assert.equal(warnings.length, 1);
   });
 
   it('hands a mistake in its settings to Catch nodes, and its users refuse to work', async () => {
