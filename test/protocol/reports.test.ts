@@ -79,15 +79,18 @@ describe('reports', () => {
 
   const MEASUREMENT = 'mt/gateway/c0141f68fc3d/device/d0141f00a1b2/measurement/8800';
 
-  it('start with where they come from, then what, then when, then the fields of their kind', () => {
-    const report = read(MEASUREMENT, { value: '1234', seq: 1, time: 't' });
-    assert.deepEqual(Object.keys(report), [
-      ...['gateway', 'device', 'kind', 'form', 'identifier', 'name', 'unit', 'time'],
-      ...['seq', 'value', 'raw'],
+  it('begin with what a person reads first: name, value and unit, then where, kind and time', () => {
+    const topicOf = (rest: string) => `mt/gateway/c0141f68fc3d/device/d0141f00a1b2/${rest}`;
+    const keys = (rest: string, payload: object) => Object.keys(read(topicOf(rest), payload));
+    const place = ['device', 'gateway', 'kind', 'form'];
+    const time = '2020-12-08T08:10:08.880Z';
+    assert.deepEqual(keys('measurement/8800', { time, value: '0866', seq: 3, extra: 1 }).slice(0, 9), [
+      ...['name', 'value', 'unit', ...place, 'identifier', 'time'],
     ]);
-    const decoded = MEASUREMENT.replace('measurement/8800', 'measurement-decoded/temperature');
-    const keys = Object.keys(read(decoded, { ext: {}, value: 20, more: 1, seq: 1, time: 't' }));
-    assert.deepEqual(keys.slice(-5), ['time', 'seq', 'value', 'ext', 'more']);
+    assert.deepEqual(keys('heartbeat', { time, seq: 1, status: 0 }), [...place, 'time', 'seq', 'status']);
+    assert.deepEqual(keys('weather/x', { time }), ['value', ...place, 'identifier', 'time', 'topicKind']);
+    assert.deepEqual(keys('event/8802', { time }), ['name', 'unit', ...place, 'identifier', 'time']);
+    assert.deepEqual(keys('property/ffff01', { time, value: '01' }).slice(0, 5), ['value', ...place]);
   });
 
   it('keep a key __proto__ of a payload as a key, in the copy too', () => {

@@ -139,6 +139,9 @@ export function readReport(
   } else {
     KINDS[at.kind].fill(report, fields, at, decode ? catalogue : undefined);
     passExtras(report, fields);
+    if (report.value === undefined && KINDS[at.kind].hasValue) {
+      delete report.value;
+    }
   }
   if (retained) {
     report.retained = true;
@@ -146,24 +149,34 @@ export function readReport(
   return report;
 }
 
+/**
+ * The fields that come before those of the kind, in the order in which a person reads them: what, then where and when.
+ * Where a value is to come its place is held, and given up by `readReport` when none has come.
+ */
 function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Report {
   const { gateway, device, kind, form, identifier } = at;
-  if (identifier === undefined) {
-    return { gateway, device, kind, form, time };
-  }
   if (kind === 'other') {
-    return { gateway, device, kind, form, identifier, time };
+    const place = { value: undefined, device, gateway, kind, form };
+    return identifier === undefined ? { ...place, time } : { ...place, identifier, time };
+  }
+  if (identifier === undefined) {
+    return { device, gateway, kind, form, time };
   }
   const row = catalogue.find(identifier);
   const name = form === 'decoded' ? identifier : row?.name;
   const unit = row?.unit;
+  if (!KINDS[kind].hasValue) {
+    const what = { ...(name && { name }), ...(name && unit !== undefined && { unit }) };
+    return { ...what, device, gateway, kind, form, identifier, time };
+  }
+  // One literal for each shape: V8 makes those in one step, and every report passes here.
   if (!name) {
-    return { gateway, device, kind, form, identifier, time };
+    return { value: undefined, device, gateway, kind, form, identifier, time };
   }
   if (unit === undefined) {
-    return { gateway, device, kind, form, identifier, name, time };
+    return { name, value: undefined, device, gateway, kind, form, identifier, time };
   }
-  return { gateway, device, kind, form, identifier, name, unit, time };
+  return { name, value: undefined, unit, device, gateway, kind, form, identifier, time };
 }
 
 /** Fields of ours that not every report has: a payload does not set them either. */
