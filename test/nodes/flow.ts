@@ -1,5 +1,6 @@
 // Runs a flow in a real Node-RED runtime, of every version that this Node.js can start, and hears what comes out.
 import assert from 'node:assert/strict';
+import { type EventEmitter, once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import deviceList from '../../nodes/device-list/node.ts';
@@ -19,7 +20,9 @@ type Registration = (RED: NodeAPI) => void;
 interface Helper {
   init(path: string): void;
   load(nodes: Registration[], flow: object[], credentials: object): Promise<void>;
-  setFlows(flow: object[], type: string, credentials?: object): Promise<void>;
+  /** What its own `setFlows` calls, which gives flows 300 ms to start. */
+  _redNodes: { setFlows(flow: object[], credentials: object, type: string): Promise<unknown> };
+  _events: EventEmitter;
   unload(): Promise<void>;
   /** Its spies on every method of every node. */
   _sandbox: { restore(): void };
@@ -136,7 +139,9 @@ export class Flow {
   }
 
   async deploy(flow: object[], type: 'full' | 'flows' | 'nodes', credentials?: object): Promise<void> {
-    await this.#helper.setFlows(flow, type, credentials);
+    const started = once(this.#helper._events, 'flows:started');
+    await this.#helper._redNodes.setFlows(flow, credentials ?? {}, type);
+    await started;
     this.listen(flow);
   }
 
