@@ -150,10 +150,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'When nothing is to do, no timer of this package runs but the keep-alive of the connection, and the refresh of labels where a *report in* node uses them.':
       {
-        'mqtt/idle': 'has no timer but the keep-alive, and two until the time of the last request is over',
+        'mqtt/idle':
+          'has no timer but the keep-alive, two until the time of the last request is over, and one to give its subscription back',
       },
     "After the last request at most two fire once more, when that request's time would have been over.": {
-      'mqtt/idle': 'has no timer but the keep-alive, and two until the time of the last request is over',
+      'mqtt/idle':
+        'has no timer but the keep-alive, two until the time of the last request is over, and one to give its subscription back',
     },
   },
   'The broker connection': {

@@ -63,7 +63,7 @@ describe('a session that has nothing to do', () => {
   const timers = new Timers();
   afterEach(() => timers.restore());
 
-  it('has no timer but the keep-alive, and two until the time of the last request is over', async () => {
+  it('has no timer but the keep-alive, two until the time of the last request is over, and one to give its subscription back', async () => {
     const { broker } = bench;
     const portal = await startServer((_, response) =>
       json(response, { items: [{ id: `bmac-${G}`, labels: [] }] }, 200, { connection: 'close' }),
@@ -88,10 +88,10 @@ describe('a session that has nothing to do', () => {
       await session.request('apiversion', { gateway: G }, { signal, timeout: 300 });
       const sample = { kind: 'timestamped', ack: true, gateway: G, device: D, form: 'raw', time: TIME };
       await session.acknowledge({ ...sample, identifier: '8800' }, { signal, timeout: 300, wait: true });
-      // One for what waited for the grant, and one for what was sent.
-      assert.deepEqual(timers.counts, { once: 2, repeating: 1 });
-      await timers.until(0);
-      assert.deepEqual(timers.counts, { once: 0, repeating: 1 });
+      // One for what waited for the grant, and one for what was sent; one looks for unused subscriptions every 10 minutes.
+      assert.deepEqual(timers.counts, { once: 3, repeating: 1 });
+      await timers.until(1);
+      assert.deepEqual(timers.counts, { once: 1, repeating: 1 });
     } finally {
       await session.close();
       await portal.stop();
