@@ -154,6 +154,9 @@ async function started(child: ChildProcess): Promise<() => string> {
   return () => log;
 }
 
+// Less than the time of a test: a wait that outlives its test takes what the next one waits for.
+const MAX_WAIT_MS = 45_000;
+
 class Inbox {
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #messages = new Map<string, FlowMessage[]>();
@@ -171,13 +174,17 @@ class Inbox {
 
   /** Takes the first message that fits out of the list, waiting for it when there is none. */
   async take(sink: string, fits: (msg: FlowMessage) => boolean): Promise<FlowMessage> {
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
     for (;;) {
       const list = this.list(sink);
       const index = list.findIndex(fits);
       if (index >= 0) {
         return list.splice(index, 1)[0] as FlowMessage;
       }
-      await once(this.#events, 'message');
+      await once(this.#events, 'message', { signal }).catch((error) => {
+        const others = JSON.stringify(list).slice(0, 2000);
+        throw new Error(`nothing that fits has reached "${sink}", only ${others}`, { cause: error });
+      });
     }
   }
 }

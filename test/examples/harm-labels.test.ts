@@ -74,13 +74,16 @@ describe('the sample flow Low battery to label', () => {
     const adaptation = { env: { BATTERIES_FILE: `batteries-${++file}.json`, ...env }, taps, ...more };
     await deploySample(trouble.site, SAMPLE, adaptation);
     await trouble.ready(reports);
-    await red().next('unread');
+    await isStarted();
     await forget();
   }
 
+  /** Waits until the sample knows that its file is not there, for it then forgets what it has tried. */
+  const isStarted = () => red().next('unread', ({ filename }) => filename === `batteries-${file}.json`);
+
   /** Forgets what came of an earlier test. */
   async function forget(): Promise<void> {
-    for (const sink of Object.values(taps)) {
+    for (const sink of [...Object.values(taps), 'statuses']) {
       while (red().waiting(sink) > 0) {
         await red().next(sink);
       }
@@ -367,7 +370,7 @@ describe('the sample flow Low battery to label', () => {
       const env = { BATTERIES_FILE: `batteries-${++file}.json` };
       await deployTabs(trouble.site, listenTo([...changed, own], { env, taps, hasClock: true }));
       await trouble.ready(reports);
-      await red().next('unread');
+      await isStarted();
       await forget();
     }
 
