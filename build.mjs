@@ -1,7 +1,7 @@
 // Builds dist/ from src/, nodes/ and icons/; the list of nodes is package.json -> "node-red".nodes.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const manifest = JSON.parse(await readFile('package.json', 'utf8'));
 const sets = Object.entries(manifest['node-red'].nodes).map(([type, js]) => ({
@@ -109,15 +109,21 @@ async function writeEditor({ type, folder, out }) {
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
   const style = holdsShared
-    ? `<style>\n${await readFile('nodes/shared/editor/panel.css', 'utf8')}</style>\n`
+    ? `<style>\n${await minifiedStyle('nodes/shared/editor/panel.css')}</style>\n`
     : '';
-  const form = withSharedTexts(await readFile(`${source}/editor.html`, 'utf8'));
+  const rows = (await readFile(`${source}/editor.html`, 'utf8')).replace(/^ +/gm, '');
+  // mt-service finds these texts in its own catalogue.
+  const form = holdsShared ? rows : withSharedTexts(rows);
   await mkdir(out, { recursive: true });
   await writeFile(
     join(out, 'node.html'),
     `${style}<script type="text/html" data-template-name="${type}">\n${form}</script>\n<script type="text/javascript">\n${script}</script>\n`,
   );
   await cp(`icons/${folder}.svg`, join(out, 'icons', `${folder}.svg`));
+}
+
+async function minifiedStyle(file) {
+  return (await transform(await readFile(file, 'utf8'), { loader: 'css', minify: true })).code;
 }
 
 /** Captions and other texts that several panels show are in the catalogue of mt-service, which the others have to name. */
