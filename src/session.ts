@@ -113,7 +113,7 @@ export class Session {
     return this.#mqtt?.attach() ?? (() => {});
   }
 
-  /** Reports wait until `release`, at most 20 s: call it while flows are being replaced. */
+  /** Reports wait until `resumeReports`, at most 20 s: call it while flows are being replaced. */
   pauseReports(): void {
     this.#mqtt?.pauseReports();
   }

@@ -35,8 +35,9 @@ export default function registerReportIn(RED: NodeAPI): void {
       const filter = filterOf(config);
       const unsubscribe = session.subscribe(filter, receiver, node.id);
       const stopWatching = session.onState((state) => {
-        // Another node's filter may be the refused one.
-        broker = statusOfSession(session.isRefused(filter) ? state : withoutRefusals(state), 'mqtt');
+        // Another node's filter may be the refused one; to look for that costs more than most changes of state.
+        const isOwn = state.mqtt.name === 'limited' && session.isRefused(filter);
+        broker = statusOfSession(isOwn ? state : withoutRefusals(state), 'mqtt');
         showBoth();
       });
       return (removed) => {

@@ -6,7 +6,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
-import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
+import { type ReportHandler, ReportSubscriptions, type TopicFilters } from './report-subscriptions.ts';
 import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
 import type { MqttState } from './state.ts';
@@ -207,14 +207,9 @@ export class MqttClient {
     this.#inbound.resume();
   }
 
-  /** Whether the broker has refused one of the filters that flows want. */
-  isRefused(filter: string): boolean {
-    return this.#reports.isRefused(filter);
-  }
-
-  /** Whether the broker has refused one of the filters that only previews need. */
-  isPreviewRefused(filter: string): boolean {
-    return this.#reports.isPreviewRefused(filter);
+  /** What the broker has refused of the filters of reports. */
+  get refusedFilters(): TopicFilters {
+    return this.#reports.refused;
   }
 
   get isPaused(): boolean {

@@ -150,10 +150,11 @@ export class Connection {
     const client = this.#client;
     this.#client = undefined;
     this.#connectedAt = 0;
-    this.subscriptions.offline();
+    this.subscriptions.offline(true);
     this.#setState({ name: 'closed' });
     if (client) {
-      await endClient(client, this.#settings.persistent ? passing : []);
+      const count = Math.min(MAX_FILTERS, this.#settings.limits.maxFiltersPerSubscribe ?? MAX_FILTERS);
+      await endClient(client, this.#settings.persistent ? passing : [], count);
     }
   }
 
@@ -387,15 +388,17 @@ export class Connection {
 }
 
 /**
- * Says goodbye and ends the socket, whatever is still under way. The library's own polite end waits for
+ * Disconnects and ends the socket, whatever is still under way. The library's own end waits for
  * acknowledgements, and the broker would go on giving this client its share of the reports meanwhile.
+ * @param passing topic filters to unsubscribe before
+ * @param count of these, in one packet
  */
-async function endClient(client: MqttClient, passing: readonly string[]): Promise<void> {
+async function endClient(client: MqttClient, passing: readonly string[], count: number): Promise<void> {
   const { stream } = client;
   if (client.connected && stream.writable) {
     const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
-    for (let at = 0; at < passing.length; at += MAX_FILTERS) {
-      client.unsubscribe(passing.slice(at, at + MAX_FILTERS), () => {});
+    for (let at = 0; at < passing.length; at += count) {
+      client.unsubscribe(passing.slice(at, at + count), () => {});
     }
     stream.end(DISCONNECT);
     let deadline: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-// One gateway's requests: those that wait in its line, and those that are under way.
+// One gateway's requests: those that wait in its queue, and those that are under way.
 import type { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { InFlightItem } from './in-flight.ts';
@@ -26,7 +26,7 @@ export interface Pending extends InFlightItem {
   reject(error: ServiceError): void;
 }
 
-/** The line of one gateway, and what is under way there. */
+/** The queue of one gateway, and what is under way there. */
 export class GatewayRequests {
   readonly id: string;
   /** The topic filter of its responses. */

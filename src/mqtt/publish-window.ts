@@ -9,6 +9,7 @@ export class PublishWindow<T> {
   #open = 0;
   /** Of the connection: what was sent over an earlier one does not count any more. */
   #generation = 0;
+  #changedAt = performance.now();
 
   /** @param send called for one who waited, when there is a free place */
   constructor(send: (waiter: T) => void) {
@@ -19,11 +20,17 @@ export class PublishWindow<T> {
     return this.#open >= this.#max;
   }
 
+  /** When a place was taken or came free last, in milliseconds of `performance.now()`. */
+  get changedAt(): number {
+    return this.#changedAt;
+  }
+
   /** A new connection: nothing is unacknowledged there. @param max infinite: no limit */
   reset(max: number): void {
     this.#max = max;
     this.#open = 0;
     this.#generation++;
+    this.#changedAt = performance.now();
     this.#sendWaiting();
   }
 
@@ -33,6 +40,7 @@ export class PublishWindow<T> {
       return NOTHING;
     }
     this.#open++;
+    this.#changedAt = performance.now();
     const generation = this.#generation;
     let isOpen = true;
     return () => {
@@ -41,6 +49,7 @@ export class PublishWindow<T> {
       }
       isOpen = false;
       this.#open--;
+      this.#changedAt = performance.now();
       this.#sendWaiting();
     };
   }

@@ -17,7 +17,7 @@ const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
 type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
 
 /** Which reports the broker is asked for. No filter stands in both lists. */
-interface TopicFilters {
+export interface TopicFilters {
   wanted: string[];
   /** For people who look, beside what flows want: allowed to be lost. */
   previewed: string[];
@@ -87,14 +87,14 @@ export class ReportSubscriptions {
     return this.#wanted.has(subscribed);
   }
 
-  /** Whether the broker has refused a filter of `wanted`. */
-  isRefused(filter: string): boolean {
-    return this.#subscriptions.isRefused(this.#share + filter);
-  }
-
-  /** Whether the broker has refused a filter of `previewed`. */
-  isPreviewRefused(filter: string): boolean {
-    return this.#subscriptions.isPreviewRefused(filter);
+  /** What the broker has refused of the handler's filters. */
+  get refused(): TopicFilters {
+    const { refused, refusedPreviews } = this.#subscriptions;
+    const wanted = [...refused].filter((filter) => this.#wanted.has(filter));
+    return {
+      wanted: wanted.map((filter) => filter.slice(this.#share.length)),
+      previewed: [...refusedPreviews],
+    };
   }
 
   /** A connection begins. @param isPresent whether the broker has kept a session of this client id */

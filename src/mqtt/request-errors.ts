@@ -38,8 +38,11 @@ export function tooLarge(bytes: number, limit: number): ServiceError {
 }
 
 /** It could not be sent in its time. @param timeout milliseconds */
-export function unsent(broker: string, isConnected: boolean, timeout: number): ServiceError {
-  const reason = isConnected ? 'notGranted' : 'unreachable';
+export function unsent(
+  broker: string,
+  reason: 'unreachable' | 'notGranted' | 'notAcknowledged',
+  timeout: number,
+): ServiceError {
   return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
 }
 

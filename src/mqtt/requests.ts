@@ -25,6 +25,8 @@ import { SignalGroups } from './signal-groups.ts';
 const MAX_ACKS_WAITING = 100_000;
 /** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
 const MAX_UNAWAITED = 10_000;
+/** So often at most it is looked at whether the broker still acknowledges anything, while requests wait for that. */
+const WATCH_WINDOW_MS = 1_000;
 
 /** When reading goes on, the responses that have come meanwhile are read within this time. */
 const READ_AGAIN_MS = 1_000;
@@ -67,7 +69,7 @@ export interface SendOptions {
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
   trafficClass: TrafficClass;
-  /** Called when it leaves the line. */
+  /** Called when it leaves the queue. */
   sent?: () => void;
   /** Called when the broker has the request. */
   delivered?: () => void;
@@ -252,6 +254,7 @@ export class Requests {
     for (;;) {
       if (this.#window.isFull) {
         this.#window.wait(gateway);
+        this.#unsentDeadlines.add(performance.now() + WATCH_WINDOW_MS);
         break;
       }
       const pending = gateway.queue.next(gateway.requestsInFlight, gateway.acksInFlight);
@@ -312,21 +315,29 @@ export class Requests {
     let checked = this.#gateways.size;
     for (const gateway of this.#gateways) {
       checked += gateway.waiting;
-      if (gateway.waiting === 0 || this.#isOpen(gateway)) {
+      const isOpen = this.#isOpen(gateway);
+      if (gateway.waiting === 0 || (isOpen && !this.#window.isFull)) {
         continue;
       }
       for (const pending of [...gateway.queue]) {
-        if (pending.deadline <= now) {
-          this.#rejectUnsent(
-            pending,
-            unsent(this.#transport.broker, this.#transport.connected, pending.timeout),
-          );
+        // At an open gateway it waits without limit, as long as the broker acknowledges what others have sent.
+        const deadline = isOpen ? this.#window.changedAt + pending.timeout : pending.deadline;
+        if (deadline <= now) {
+          this.#rejectUnsent(pending, this.#unsent(pending, isOpen));
         } else {
-          next = Math.min(next, pending.deadline);
+          next = Math.min(next, deadline);
         }
       }
     }
     return { next, checked };
+  }
+
+  #unsent({ timeout }: Pending, isOpen: boolean): ServiceError {
+    const { broker, connected } = this.#transport;
+    if (isOpen) {
+      return unsent(broker, 'notAcknowledged', timeout);
+    }
+    return unsent(broker, connected ? 'notGranted' : 'unreachable', timeout);
   }
 
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */

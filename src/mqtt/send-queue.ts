@@ -71,8 +71,8 @@ export class SendQueue<T extends QueueItem> {
   }
 
   /**
-   * The next to send, given how many of each lane are in flight. Acknowledgements always have one place and at
-   * most half of them, so neither lane can block the other; with a single place the lanes take turns.
+   * The next to send, given how many of each class are in flight. Acknowledgements always have one place and at
+   * most half of them, so neither class can block the other; with a single place the classes take turns.
    */
   next(requestsInFlight: number, acksInFlight: number): T | undefined {
     if (requestsInFlight + acksInFlight >= this.#maxInFlight) {
@@ -89,7 +89,7 @@ export class SendQueue<T extends QueueItem> {
     return item;
   }
 
-  /** Takes one out before its turn; false when it is not in the line (any more). */
+  /** Takes one out before its turn; false when it is not in the queue (any more). */
   remove(item: T): boolean {
     if (item.isRemoved !== false) {
       return false;

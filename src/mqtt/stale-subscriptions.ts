@@ -10,7 +10,7 @@ const MAX_TOPIC = 1_000;
 /**
  * MQTT has no way to list a session's subscriptions. But one that was left by a process that ended shows: a message
  * arrives that nobody asked for, or the same one twice. Then one of the few filters that this package makes for such a
- * topic is still there, and all of them can be taken back that are not in use. Of an earlier topic prefix too; of an
+ * topic is still there, and all of them can be unsubscribed that are not in use. Of an earlier topic prefix too; of an
  * earlier shared group only when it has the same name.
  */
 export class StaleSubscriptions {

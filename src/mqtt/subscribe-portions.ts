@@ -1,6 +1,8 @@
 // Which topic filters go into the next SUBSCRIBE: few at first, more while the broker answers, and after a connection that
 // ended instead of a response fewer, until the filter is found that the broker does not take.
 
+import { Queue } from '../collections/queue.ts';
+
 /** What the strictest of the well-known brokers takes: AWS IoT Core, "topic filters per subscribe request". */
 const FIRST_COUNT = 8;
 const FIRST_BYTES = 1_024;
@@ -55,30 +57,40 @@ export class SubscribePortions {
   }
 
   /**
-   * What goes into the next packet: at least one. A portion of what was in a packet without a response comes in the
-   * middle, the rest of that last: when the broker takes the portion and ends the connection later with filters that it
-   * took before, it was their number.
+   * What goes into each packet, at least one filter; the next one is asked for when this one was answered. A portion of
+   * what was in a packet without a response comes in the middle, the rest of that last: when the broker takes the portion
+   * and ends the connection later with filters that it took before, it was their number.
    * @param active how many subscriptions there are
    */
-  next<T>(items: readonly T[], filterOf: (item: T) => string, active: number): T[] {
-    const suspects = items.filter((item) => this.#losses.has(filterOf(item)));
-    const others = items.filter((item) => !this.#losses.has(filterOf(item)));
-    const isTime = !this.#hasTried && active >= this.#loss.active / 2;
-    const ordered = others.length === 0 || (suspects.length > 0 && isTime) ? suspects : others;
-    let bytes = 0;
-    let count = 0;
-    for (const item of ordered) {
-      bytes += Buffer.byteLength(filterOf(item)) + OVERHEAD_BYTES;
-      if (count > 0 && (count >= this.#count || bytes > this.#bytes)) {
-        break;
-      }
-      count++;
+  *split<T>(items: readonly T[], filterOf: (item: T) => string, active: () => number): Generator<T[]> {
+    const suspects = new Queue<T>();
+    const others = new Queue<T>();
+    for (const item of items) {
+      (this.#losses.has(filterOf(item)) ? suspects : others).push(item);
     }
-    return ordered.slice(0, count);
+    while (suspects.size + others.size > 0) {
+      const isTime = !this.#hasTried && active() >= this.#loss.active / 2;
+      const portion = this.#take(
+        others.size === 0 || (suspects.size > 0 && isTime) ? suspects : others,
+        filterOf,
+      );
+      this.#pending = portion.map(filterOf);
+      yield portion;
+    }
   }
 
-  sent(filters: readonly string[]): void {
-    this.#pending = filters;
+  #take<T>(queue: Queue<T>, filterOf: (item: T) => string): T[] {
+    const portion: T[] = [];
+    let bytes = 0;
+    for (let item = queue.first; item !== undefined && portion.length < this.#count; item = queue.first) {
+      bytes += Buffer.byteLength(filterOf(item)) + OVERHEAD_BYTES;
+      if (portion.length > 0 && bytes > this.#bytes) {
+        break;
+      }
+      queue.shift();
+      portion.push(item);
+    }
+    return portion;
   }
 
   /** The broker has answered what was sent last. */
@@ -99,21 +111,23 @@ export class SubscribePortions {
     this.#losses.clear();
   }
 
+  /** The connection was ended here. */
+  forget(): undefined {
+    this.#pending = [];
+    this.#hasTried = false;
+  }
+
   /**
-   * The connection has ended.
+   * The broker, or the network, has ended the connection.
    * @param active how many subscriptions there were
    * @returns how many subscriptions the broker allows, when that was what ended it
    */
   lost(active: number): number | undefined {
-    const pending = this.#pending;
-    this.#pending = [];
+    const [pending, hasTried, before] = [this.#pending, this.#hasTried, this.#loss];
+    this.forget();
     if (pending.length === 0) {
-      this.#hasTried = false;
       return undefined;
     }
-    const before = this.#loss;
-    const hasTried = this.#hasTried;
-    this.#hasTried = false;
     this.#loss = { active, size: pending.length };
     if (hasTried && this.#isQuota(before, pending)) {
       this.#recover();

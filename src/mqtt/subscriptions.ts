@@ -111,19 +111,19 @@ export class Subscriptions {
     void this.#sync();
   }
 
-  /** Whether the broker has refused a filter that is wanted. */
-  isRefused(filter: string): boolean {
-    return this.#refused.has(filter);
+  /** What the broker has refused of the filters that are wanted, or has ended the connection because of. */
+  get refused(): ReadonlySet<string> {
+    return this.#refused;
   }
 
-  /** Whether the broker has refused what people look through, or has ended the connection because of it. */
-  isPreviewRefused(filter: string): boolean {
-    return this.#refusedPreviews.has(filter);
+  /** The same of the filters that people look through. */
+  get refusedPreviews(): ReadonlySet<string> {
+    return this.#refusedPreviews;
   }
 
   /**
-   * Takes back filters that the broker may hold from an earlier life of this client, unless they are in use.
-   * @returns whether there is anything to take back; `synced` tells when it is done
+   * Unsubscribes filters that the broker may hold from an earlier life of this client, unless they are in use.
+   * @returns whether there is anything to unsubscribe; `synced` tells when it is done
    */
   unsubscribeStale(filters: string[]): boolean {
     const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#isAskedFor(filter));
@@ -192,10 +192,10 @@ export class Subscriptions {
     void this.#sync();
   }
 
-  offline(): void {
-    const isOffline = this.#transport === undefined;
+  /** @param isOwn the connection was ended here, which says nothing of the broker */
+  offline(isOwn = false): void {
     this.#transport = undefined;
-    const quota = isOffline ? undefined : this.#portions.lost(this.#active.size);
+    const quota = isOwn ? this.#portions.forget() : this.#portions.lost(this.#active.size);
     this.#refused.clear();
     // There are brokers that refuse a subscription by ending the connection: these would end the next one, too.
     this.#refusedPreviews = new Set(this.#pendingPreviews);
@@ -314,18 +314,16 @@ export class Subscriptions {
     filterOf: (item: T) => string,
     send: (portion: T[]) => Promise<void>,
   ): Promise<void> {
-    let left = items;
-    while (left.length > 0 && !this.#changed) {
-      const portion = this.#portions.next(left, filterOf, this.#active.size);
-      const sent = new Set(portion);
-      left = left.filter((item) => !sent.has(item));
-      this.#portions.sent(portion.map(filterOf));
-      const transport = this.#transport;
+    const transport = this.#transport;
+    for (const portion of this.#portions.split(items, filterOf, () => this.#active.size)) {
       await send(portion);
       if (transport !== this.#transport) {
         return;
       }
       this.#portions.answered();
+      if (this.#changed) {
+        return;
+      }
     }
   }
 

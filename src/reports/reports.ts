@@ -104,8 +104,8 @@ export class Reports {
   #expectedBefore: TopicFilterParts[] = [];
   /** What flows and what only previews asked for last. */
   #wanted = new TopicFilterIndex([]);
-  #wantedParts: readonly TopicFilterParts[] = [];
-  #previewed: readonly TopicFilterParts[] = [];
+  /** By topic filter. */
+  #partsOf: ReadonlyMap<string, TopicFilterParts> = new Map();
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
   #isSettled = false;
   /** Retained reports may come for the filters of flows until then, in milliseconds of `performance.now()`. */
@@ -181,38 +181,26 @@ export class Reports {
     const previewed = left < 1 ? [] : limitTopicFilters(mergeTopicFilters(previews, true), left, true);
     this.#expect(wants, previewed);
     this.#wanted = wanted;
-    this.#wantedParts = wants;
-    this.#previewed = previewed;
-    return {
+    const filters = {
       wanted: wants.map(this.#topics.reportFilter),
       previewed: previewed.map(this.#topics.reportFilter),
     };
+    const texts = [...filters.wanted, ...filters.previewed];
+    this.#partsOf = new Map([...wants, ...previewed].map((parts, i) => [texts[i] as string, parts]));
+    return filters;
   }
 
   /**
-   * Whether something that a subscriber asks for is refused.
-   * @param isRefused whether the broker has refused a filter
+   * Whether reports that a subscriber asks for come by one of these filters.
+   * @param criteria undefined: it asks for none
+   * @param filters of those that `filters` returned last
    */
-  isRefused({ topicFilters }: CompiledCriteria, isRefused: (filter: string) => boolean): boolean {
-    return this.#isCovered(topicFilters, this.#wantedParts, isRefused);
-  }
-
-  /**
-   * Whether something that is asked for a preview is refused.
-   * @param isRefused whether the broker has refused a filter
-   */
-  isPreviewRefused({ topicFilters }: CompiledCriteria, isRefused: (filter: string) => boolean): boolean {
-    return this.#isCovered(topicFilters, this.#previewed, isRefused);
-  }
-
-  #isCovered(
-    topicFilters: readonly TopicFilterParts[],
-    asked: readonly TopicFilterParts[],
-    isRefused: (filter: string) => boolean,
-  ): boolean {
-    const refused = asked.filter((parts) => isRefused(this.#topics.reportFilter(parts)));
-    const index = new TopicFilterIndex(refused);
-    return refused.length > 0 && topicFilters.some((parts) => index.covers(parts));
+  isServedBy(criteria: CompiledCriteria | undefined, filters: readonly string[]): boolean {
+    if (criteria === undefined || filters.length === 0) {
+      return false;
+    }
+    const index = new TopicFilterIndex(filters.flatMap((filter) => this.#partsOf.get(filter) ?? []));
+    return criteria.topicFilters.some((parts) => index.covers(parts));
   }
 
   /** The connection is a new one. */

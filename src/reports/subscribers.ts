@@ -5,7 +5,7 @@ import { Duplicates } from './duplicates.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
-import type { Message, ReportListener, Reports, Subscription } from './reports.ts';
+import type { Message, ReportListener, Reports, Subscription, TopicFilters } from './reports.ts';
 
 export interface ReportFilter extends TopicCriteria {
   /** Only gateways that carry one of these REST labels. */
@@ -32,10 +32,8 @@ export interface ReportBroker {
   updateFilters(): void;
   /** While flows are replaced, nobody would receive what is replayed: `resumed` follows. */
   readonly isPaused: boolean;
-  /** Whether the broker has refused a filter that only previews need. */
-  isPreviewRefused(filter: string): boolean;
-  /** Whether the broker has refused a filter that flows want. */
-  isRefused(filter: string): boolean;
+  /** What the broker has refused of the topic filters. */
+  readonly refusedFilters: TopicFilters;
 }
 
 interface Options {
@@ -104,15 +102,14 @@ export class Subscribers {
 
   /** Whether the broker has refused a topic filter by which this filter's reports would come. */
   isRefused(filter: ReportFilter): boolean {
-    const criteria = compileCriteria(filter, this.#catalogue);
-    const isRefused = (topicFilter: string) => this.#broker.isRefused(topicFilter);
-    return criteria !== undefined && this.#reports.isRefused(criteria, isRefused);
+    return this.#reports.isServedBy(
+      compileCriteria(filter, this.#catalogue),
+      this.#broker.refusedFilters.wanted,
+    );
   }
 
   #isPreviewRefused(filter: ReportFilter): boolean {
-    const criteria = this.#previewCriteria(filter);
-    const isRefused = (topicFilter: string) => this.#broker.isPreviewRefused(topicFilter);
-    return criteria !== undefined && this.#reports.isPreviewRefused(criteria, isRefused);
+    return this.#reports.isServedBy(this.#previewCriteria(filter), this.#broker.refusedFilters.previewed);
   }
 
   /** The flows run. What is replayed before that would reach nodes whose receivers do not exist yet. */

@@ -330,15 +330,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent',
     },
     'A request that was already sent may still be carried out by the device.': 'about gateways and devices',
-    'The broker is told goodbye at once, whatever is still unacknowledged, so that in a shared group the others get what comes from then on.':
+    'The service disconnects from the broker at once, whatever is still unacknowledged, so that in a shared group the others get what comes from then on.':
       {
         'mqtt/closing': [
           'takes nothing of what a shared group still has for others, from the moment it closes',
-          'says goodbye, so that the broker publishes no will and keeps no session',
+          'sends DISCONNECT, so that the broker publishes no will and keeps no session',
         ],
       },
     'The socket is gone after 1.5 seconds at the latest.': {
-      'mqtt/waits': 'are 1.5 seconds for the goodbye to a broker that has stopped reading',
+      'mqtt/waits': 'are 1.5 seconds for the DISCONNECT to a broker that has stopped reading',
       'mqtt/closing': 'leaves no socket at a broker that has stopped reading',
     },
     'Reports of QoS 1 that were held are not acknowledged.': {

@@ -166,6 +166,58 @@ describe('a broker that takes few unacknowledged publishes', () => {
   }
 });
 
+describe('a broker that acknowledges no publish', () => {
+  const bench = useScriptedBroker();
+
+  for (const receiveMaximum of [1, 2]) {
+    it(`though it takes ${receiveMaximum} at a time keeps no request waiting for ever`, async () => {
+      bench.broker.options.withhold = ['puback'];
+      const session = bench.open({ ...limits({ maxUnacknowledged: receiveMaximum }), requestTimeout: 200 });
+      const { signal } = new AbortController();
+      const asked = gateways(3).map((gateway) =>
+        session.request('read', { gateway, identifier: '8001' }, { signal }),
+      );
+      const codes = (await Promise.allSettled(asked)).map(
+        (one) => one.status === 'rejected' && one.reason.code,
+      );
+      const unsent = Array(3 - receiveMaximum).fill('NOT_CONNECTED');
+      assert.deepEqual(codes, [...Array(receiveMaximum).fill('TIMEOUT'), ...unsent]);
+    });
+  }
+});
+
+describe('a broker whose CONNACK has zeroes', () => {
+  const bench = useScriptedBroker();
+
+  it('gets requests all the same', async () => {
+    bench.broker.options.connackProperties = { receiveMaximum: 0 };
+    answerAll(bench.broker, ({ id }) => ({ id, value: '01' }));
+    const session = bench.open({ protocolVersion: 5 });
+    const { signal } = new AbortController();
+    await session.request('read', { gateway: G, identifier: '8001' }, { signal });
+  });
+});
+
+describe('a connection that is ended here', () => {
+  const bench = useScriptedBroker();
+
+  it('says nothing of the broker: a filter that was under way is asked for again', async () => {
+    const { broker } = bench;
+    broker.options.withhold = ['suback'];
+    const session = bench.open();
+    for (let times = 0; times < 3; times++) {
+      const asked = broker.next('subscribe');
+      const leave = session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+      await asked;
+      leave();
+      await reached(session, 'idle');
+    }
+    broker.options.withhold = [];
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    await reached(session, 'connected');
+  });
+});
+
 describe('a broker that takes only small packets', () => {
   const bench = useScriptedBroker();
 

@@ -107,14 +107,14 @@ describe('closing a session', () => {
     }
   });
 
-  it('says goodbye, so that the broker publishes no will and keeps no session', async () => {
+  it('sends DISCONNECT, so that the broker publishes no will and keeps no session', async () => {
     const { broker } = bench;
     const session = bench.open();
     session.attach();
     await reached(session, 'connected');
-    const goodbye = broker.next('disconnect');
+    const disconnected = broker.next('disconnect');
     await session.close();
-    await goodbye;
+    await disconnected;
   });
 
   it('leaves nothing subscribed in a session that nobody comes back to', async () => {
@@ -137,9 +137,9 @@ describe('closing a session', () => {
     assert.equal(broker.subscriptionsOf(settings.clientId).size, 1);
     const after = bench.open(settings);
     after.pauseReports();
-    const goodbye = broker.next('disconnect');
+    const disconnected = broker.next('disconnect');
     after.resumeReports();
-    await goodbye;
+    await disconnected;
     assert.equal(broker.subscriptionsOf(settings.clientId).size, 0);
     await reached(after, 'idle');
     // Nothing is left to give back, so nothing connects.

@@ -219,9 +219,9 @@ describe('waits of the MQTT half', () => {
     tick(0.999);
     await turn();
     assert.deepEqual([broker.connections.length, session.state.mqtt.name], [1, 'connected']);
-    const goodbye = broker.next('disconnect');
+    const disconnected = broker.next('disconnect');
     tick(0.001);
-    await goodbye;
+    await disconnected;
     await reached(session, 'idle');
   });
 
@@ -235,14 +235,14 @@ describe('waits of the MQTT half', () => {
     tick(15);
     await turn();
     assert.deepEqual([broker.packets('disconnect').length, session.state.mqtt.name], [0, 'connected']);
-    const goodbye = broker.next('disconnect');
+    const disconnected = broker.next('disconnect');
     session.resumeReports();
     tick(1);
-    await goodbye;
+    await disconnected;
     await reached(session, 'idle');
   });
 
-  it('are 1.5 seconds for the goodbye to a broker that has stopped reading', async () => {
+  it('are 1.5 seconds for the DISCONNECT to a broker that has stopped reading', async () => {
     const session = await connect();
     bench.broker.setReading(false);
     let isClosed = false;
