@@ -39,7 +39,8 @@ export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
 /** What a request brought: the decoded value, and the whole response. */
 export interface RequestResult {
   gateway: string;
-  device: string;
+  /** The one that was given, else the one that was asked; absent where the given one is no MAC and was not needed. */
+  device?: string;
   /** As it was sent. */
   identifier?: string;
   value: unknown;
@@ -159,9 +160,11 @@ export class Session {
     const mqtt = this.#needMqtt();
     const request = this.#build(operation, input);
     const body = await mqtt.request(request, options);
-    const { gateway, device, identifier } = request;
+    const { gateway, identifier } = request;
+    // Not the one that was asked: `apiversion` goes to the gateway, and what follows in a flow is about the device.
+    const device = input.device === undefined ? request.device : parseMac(input.device);
     const { value, response } = readResponse(request, body, this.catalogue, options.decode ?? true);
-    return { gateway, device, identifier, value, response };
+    return { gateway, ...(device !== undefined && { device }), identifier, value, response };
   }
 
   /**

@@ -45,6 +45,35 @@ describeNodes('the gateway nodes', (start) => {
       assert.deepEqual(Object.keys(sent().payload ?? {}), ['id']);
     });
 
+    it('leaves the device of the message to the next node when the gateway was asked for its version', async () => {
+      const { gateway, device } = box.demo;
+      const alarm = { identifier: 'alarm', identifierType: 'str', value: 'true', valueType: 'bool' };
+      const write = { id: 'w', type: 'mt-gw-write', ...alarm };
+      const read = { id: 'n', type: 'mt-gw-read', operation: 'apiversion', wires: [['w']] };
+      const flow = await start(flowAround(serviceNode(box), read, write));
+      flow.send('n', { gateway, device: `bmac-${device}` });
+      const msg = await flow.next('out');
+      assert.deepEqual(
+        [msg.gateway, msg.device, sent().operation, sent().device],
+        [gateway, device, 'write-decoded', device],
+      );
+    });
+
+    for (const [device, expected] of [
+      [undefined, 'gateway'],
+      [null, null],
+      ['', ''],
+      ['Boiler room', 'Boiler room'],
+    ] as const) {
+      it(`gives with the version of a gateway a device only where none was given: ${device}`, async () => {
+        const flow = await run({ type: 'mt-gw-read', operation: 'apiversion' });
+        const { gateway } = box.demo;
+        flow.send('n', { gateway, ...(device !== undefined && { device }) });
+        const msg = await flow.next('out');
+        assert.equal(msg.device, expected === 'gateway' ? gateway : expected);
+      });
+    }
+
     it('sends what the fields say, and the key of the message before the stored one', async () => {
       const flow = await run(
         { type: 'mt-gw-read', priority: 'Highest', priorityType: 'str' },

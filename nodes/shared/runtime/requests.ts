@@ -40,7 +40,10 @@ export function createRequestHandler<Name extends string>(
     const input = { ...values, form, key: readKey(msg, () => credential('key')) };
     const result = await session.request(operation, input, options);
     const { response, gateway, device, identifier } = result;
-    const named = identifier === undefined ? undefined : { identifier };
-    send(updateMessage(RED, msg, { ...outputOf?.(result), response, gateway, device, ...named }));
+    const named = {
+      ...(device !== undefined && { device }),
+      ...(identifier !== undefined && { identifier }),
+    };
+    send(updateMessage(RED, msg, { ...outputOf?.(result), response, gateway, ...named }));
   };
 }
