@@ -6,6 +6,7 @@ import {
   type ProxySettings,
   readProxyEnvironment,
 } from '../../src/index.ts';
+import { asText } from '../shared/defaults.ts';
 
 /** What the core node keeps; see `core/network/06-httpproxy.js` in `@node-red/nodes`. */
 interface ProxyNode extends Node {
@@ -21,7 +22,7 @@ interface ProxyNode extends Node {
  */
 export function readProxies(RED: NodeAPI, id: string): ProxySettings {
   if (id === '') {
-    const { proxyOptions } = RED.settings as { proxyOptions?: ProxyOptions };
+    const { proxyOptions } = RED.settings as { proxyOptions?: ProxyOptions | null };
     return readProxyEnvironment(process.env, proxyOptions);
   }
   const node = RED.nodes.getNode(id) as ProxyNode | null;
@@ -35,7 +36,7 @@ export function readProxies(RED: NodeAPI, id: string): ProxySettings {
   const { username = '', password = '' } = node.credentials ?? {};
   return {
     addresses: { http: url, https: url, ws: url, wss: url },
-    exceptions: Array.isArray(node.noproxy) ? node.noproxy.join(',') : '',
+    exceptions: Array.isArray(node.noproxy) ? node.noproxy.map(asText).join(',') : '',
     ...((username !== '' || password !== '') && { login: { username, password } }),
   };
 }

@@ -1,7 +1,7 @@
 // Which proxy an address is connected through, by the rules of Node-RED's own nodes; knows nothing of sockets.
 import { isIPv6 } from 'node:net';
 import { invalidInput } from '../errors.ts';
-import { showAddress } from '../protocol/redaction.ts';
+import { hasLogin, showAddress } from '../protocol/redaction.ts';
 import type { ProxySettings } from '../settings.ts';
 
 /** A proxy that speaks HTTP and opens tunnels with CONNECT. */
@@ -31,11 +31,11 @@ export function proxyFor(settings: ProxySettings | undefined, address: string): 
   }
   const url = new URL(address);
   const scheme = url.protocol.slice(0, -1);
-  const proxy = settings.addresses[scheme as keyof ProxySettings['addresses']];
-  if (!proxy || !(scheme in DEFAULT_PORTS) || isExempt(settings, url)) {
+  if (!Object.hasOwn(DEFAULT_PORTS, scheme)) {
     return undefined;
   }
-  return readProxy(proxy, settings.login);
+  const proxy = settings.addresses[scheme as keyof ProxySettings['addresses']];
+  return proxy && !isExempt(settings, url) ? readProxy(proxy, settings.login) : undefined;
 }
 
 /** The proxies that these addresses are connected through, each once, as host and port. */
@@ -47,7 +47,9 @@ export function proxiesOf(settings: ProxySettings | undefined, addresses: readon
 function readProxy(address: string, login: ProxySettings['login']): ProxyAddress {
   const text = address.includes('://') ? address : `http://${address}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
+  // A login that ends up in the path or behind it would be shown as host and port.
+  const isTorn = url !== undefined && hasLogin(text) && !url.username && !url.password;
+  if (!url || isTorn || !/^https?:$/.test(url.protocol)) {
     throw invalidInput('proxy', showAddress(text, '…@'), 'notProxy');
   }
   const isSecure = url.protocol === 'https:';
@@ -104,9 +106,10 @@ function readException(entry: string): Exception {
   return { host: isIPv6(inner) ? bracketed(inner) : host, ...(port !== undefined && { port: Number(port) }) };
 }
 
-/** In the one spelling that addresses have: `::1` and `0:0:0:0:0:0:0:1` are the same. */
+/** In the one spelling that addresses have: `::1` and `0:0:0:0:0:0:0:1` are the same. They have no zone (`%eth0`). */
 function bracketed(address: string): string {
-  return new URL(`http://[${address}]`).hostname;
+  const text = `http://[${address.replace(/%.*/s, '')}]`;
+  return URL.canParse(text) ? new URL(text).hostname : address;
 }
 
 function matches(exception: Exception, host: string, port: number | undefined): boolean {

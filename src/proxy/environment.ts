@@ -1,7 +1,8 @@
 // The proxies that environment variables name, read as Node-RED's own nodes read them.
 import type { ProxySettings } from '../settings.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** In settings.js a value may be anything. */
+type Environment = Readonly<Record<string, unknown>>;
 
 /** `proxyOptions` of Node-RED's settings.js; see `core/network/lib/proxyHelper.js` in `@node-red/nodes`. */
 export interface ProxyOptions {
@@ -19,13 +20,14 @@ export interface ProxyOptions {
 const SCHEMES = { http: ['http'], https: ['https'], ws: ['ws', 'http'], wss: ['wss', 'https'] } as const;
 
 /** @param environment the process's variables */
-export function readProxyEnvironment(environment: Environment, options: ProxyOptions = {}): ProxySettings {
+export function readProxyEnvironment(environment: Environment, given?: ProxyOptions | null): ProxySettings {
+  const options = given ?? {};
   const env = options.env ?? environment;
   const asked = env.NR_PROXY_MODE;
   const mode = asked === 'legacy' || asked === 'strict' ? asked : options.mode;
   if (mode === 'legacy') {
-    const proxy = env.HTTP_PROXY || env.http_proxy || '';
-    const exceptions = env.NO_PROXY || env.no_proxy || '';
+    const proxy = textOf(env.HTTP_PROXY) || textOf(env.http_proxy);
+    const exceptions = textOf(env.NO_PROXY) || textOf(env.no_proxy);
     return { addresses: { http: proxy, https: proxy, ws: proxy, wss: proxy }, exceptions, isLegacy: true };
   }
   const read = (name: string): string => readVariable(env, name, options);
@@ -48,9 +50,12 @@ function readVariable(env: Environment, name: string, options: ProxyOptions): st
   if (options.excludeNpm === true && name.startsWith('npm_config_')) {
     return '';
   }
-  const upper = env[name.toUpperCase()];
+  const lower = textOf(env[name]);
   if (options.lowerCaseOnly === true) {
-    return env[name] || '';
+    return lower;
   }
-  return (options.favourUpperCase === true ? upper || env[name] : env[name] || upper) || '';
+  const upper = textOf(env[name.toUpperCase()]);
+  return options.favourUpperCase === true ? upper || lower : lower || upper;
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

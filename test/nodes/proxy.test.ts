@@ -100,6 +100,13 @@ describeNodes('the proxy of mt-service', (start) => {
     assert.deepEqual(proxy.asked, []);
   });
 
+  it('is used although NO_PROXY has an IPv6 address with a zone in it', async () => {
+    process.env.HTTP_PROXY = withLogin();
+    process.env.NO_PROXY = 'fe80::1%eth0';
+    await useBoth(await run({}));
+    assert.deepEqual(asked(), hosts());
+  });
+
   it('follows the node that a variable names, also when that alone is deployed', async () => {
     process.env.MT_PROXY = 'way';
     try {

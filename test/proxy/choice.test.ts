@@ -34,6 +34,7 @@ describe('the proxy of an address', () => {
     ['https://host', { https_proxy: 'http://[::1]:8080' }, '[::1]:8080'],
     ['https://host', {}, undefined],
     ['no address', ALL, undefined],
+    ['constructor://host', ALL, undefined],
   ] as [string, Environment, string | undefined][]) {
     it(`${address} with ${JSON.stringify(env)}: ${expected ?? 'none'}`, () => {
       assert.equal(shown(env, address), expected);
@@ -69,6 +70,12 @@ describe('the proxy of an address', () => {
     ['[::1]:8443', 'https://[::1]:8443', true],
     ['[::1]:8443', 'https://[::1]', false],
     ['::2', 'https://[::1]', false],
+    ['fe80::1%eth0', 'https://[fe80::1]', true],
+    ['[fe80::1%eth0]:8443', 'https://[fe80::1]:8443', true],
+    ['fe80::1%eth0, host', 'https://host', true],
+    ['fe80::1%eth0', 'https://host', false],
+    ['[::1', 'https://[::1]', false],
+    ['http://[::g]/%zz, %, [], :80', 'https://host', false],
   ] as const) {
     it(`with NO_PROXY "${exceptions}" is ${isDirect ? 'none' : 'used'} for ${address}`, () => {
       const proxy = 'http://proxy:1';
@@ -93,6 +100,18 @@ describe('the proxy of an address', () => {
       'b:2',
     );
   });
+
+  for (const [title, options] of [
+    ['nothing', null],
+    [
+      'variables that are no texts',
+      { env: { https_proxy: 3128, HTTPS_PROXY: ['http://a:1'], no_proxy: {} } },
+    ],
+  ] as const) {
+    it(`is none where settings.js says ${title}`, () => {
+      assert.equal(proxyFor(readProxyEnvironment({}, options), 'https://h'), undefined);
+    });
+  }
 
   it('in the legacy mode is HTTP_PROXY for everything but addresses with a part of NO_PROXY in them', () => {
     const env = {
@@ -135,6 +154,9 @@ describe('the proxy of an address', () => {
     'http://',
     'ftp://proxy',
     'http://anna:secret@[::1',
+    'http://anna:12#secret@proxy',
+    'http://anna:12/secret@proxy',
+    'http://anna:12?secret@proxy',
   ]) {
     it(`is refused when it is no HTTP proxy, without its login: ${address}`, () => {
       assert.throws(
