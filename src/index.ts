@@ -31,6 +31,7 @@ export { proxiesOf } from './proxy/choice.ts';
 export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';
 export type { LabelState } from './reports/label-filter.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';
+export { spellingsOf } from './rest/secrets.ts';
 export type { Device } from './rest/types.ts';
 export {
   type ReportFilter,

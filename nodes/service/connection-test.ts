@@ -1,8 +1,9 @@
 // Tests settings that are typed but not saved; a stored password is sent only where it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
-import { probeBroker, probeRest, ServiceError, type Settings, type TextValues } from '../../src/index.ts';
+import { probeBroker, probeRest, type Settings } from '../../src/index.ts';
 import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
 import { savedNode } from '../shared/runtime/env.ts';
+import { type HiddenVariables, hideVariables } from '../shared/runtime/hidden-variables.ts';
 import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials } from './config.ts';
@@ -47,6 +48,7 @@ export async function testConnection(
   const deployed = service && deployedSettings(service);
   const typed = { ...pickKnown(body, DEFAULTS), ...pickKnown(entered, CREDENTIALS) };
   const { config, credentials, check } = fillService(RED, node, body, entered ?? {}, () => typed);
+  const hidden = hideVariables(RED, node, typed);
   const isSame = {
     rest: deployed !== undefined && isSameRest(config, deployed.config),
     mqtt: deployed !== undefined && isSameMqtt(config, deployed.config),
@@ -62,7 +64,7 @@ export async function testConnection(
       check(only);
       return createSettings(RED, node.id, only, given);
     };
-    return testHalf(RED, half, secrets, create, typed);
+    return testHalf(RED, half, secrets, create, hidden);
   };
   const [rest, mqtt] = await Promise.all([
     run('rest', 'password', { brokerUrl: '' }),
@@ -82,12 +84,6 @@ function findForeignVariable(half: Half, typed: Properties, saved: Properties | 
       hasEnv(asText(value)) &&
       (!saved || (!(property in CREDENTIALS) && asText(saved[property]) !== asText(value))),
   );
-}
-
-/** The values of a text with what was typed in the place of what a variable in it holds. */
-function showTyped(values: TextValues | undefined, typed: Properties): TextValues | undefined {
-  const given = asText(typed[String(values?.field)] ?? '');
-  return values && hasEnv(given) ? { ...values, value: given.slice(0, 80) } : values;
 }
 
 /**
@@ -124,7 +120,7 @@ async function testHalf(
   half: Half,
   credentials: ServiceCredentials | undefined,
   create: (credentials: ServiceCredentials) => Settings,
-  typed: Properties,
+  hidden: HiddenVariables,
 ): Promise<TestResult> {
   try {
     const settings = create(credentials ?? {});
@@ -137,18 +133,10 @@ async function testHalf(
     const { ok, text, ms, proxies } = settings.rest
       ? await probeRest(settings.rest, AbortSignal.timeout(MAX_TEST_MS))
       : await probeBroker(settings.mqtt!);
-    const message = translate(RED, text.key, showTyped(text.values, typed));
+    const message = translate(RED, text.key, hidden.inValues(text.values));
     const told = { message, proxies: proxies.join(', ') };
     return { ok, message: proxies.length > 0 ? translate(RED, 'check.through', told) : message, ms };
   } catch (error) {
-    return { ok: false, message: toFlowError(RED, asTyped(error, typed)).message, ms: 0 };
+    return { ok: false, message: toFlowError(RED, hidden.inError(error)).message, ms: 0 };
   }
-}
-
-function asTyped(error: unknown, typed: Properties): unknown {
-  if (!(error instanceof ServiceError)) {
-    return error;
-  }
-  const { code, cause, text } = error;
-  return new ServiceError(code, text.key.slice(code.length + 1), { ...cause }, showTyped(text.values, typed));
 }

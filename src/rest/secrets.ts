@@ -14,7 +14,7 @@ const MAX_SEARCHED_LENGTH = 16_000;
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   let shown = text;
-  for (const spelling of secrets.flatMap(spellings).sort((a, b) => b.length - a.length)) {
+  for (const spelling of secrets.flatMap(spellingsOf).sort((a, b) => b.length - a.length)) {
     shown = shown.replaceAll(spelling, HIDDEN);
   }
   return shown.replace(TOKEN_SHAPE, HIDDEN);
@@ -30,11 +30,12 @@ export function showBody(body: string, secrets: readonly string[]): string {
   if (searched.length === body.length) {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
-  const longest = Math.max(0, ...secrets.flatMap(spellings).map((spelling) => spelling.length));
+  const longest = Math.max(0, ...secrets.flatMap(spellingsOf).map((spelling) => spelling.length));
   return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
-function spellings(given: unknown): string[] {
+/** The ways in which a text is written in JSON, addresses, forms and Base64, itself among them; none of an empty one. */
+export function spellingsOf(given: unknown): string[] {
   // Whatever the settings hold: what hides secrets must not fail and show them.
   const secret = String(given);
   if (secret === '') {

@@ -66,6 +66,38 @@ describeNodes('the admin endpoints', (start) => {
     });
   }
 
+  it('show nothing of a variable in the address of a service that cannot be reached', async () => {
+    process.env.MT_HOST = 'secret-host.invalid';
+    const url = 'http://${MT_HOST}:1';
+    const more = { authUrl: url, baseUrl: url, httpRetries: 0 };
+    const flow = await start(flowAround(serviceNode(box, more), { id: 'n', type: 'mt-device-list' }), {
+      credentials: secretsOf(box),
+    });
+    const { status, body } = await flow.get('/mt-service/svc/devices');
+    delete process.env.MT_HOST;
+    const { code, message } = body as { code: string; message: string };
+    assert.deepEqual([status, code], [502, 'NETWORK']);
+    assert.doesNotMatch(message, /secret-host/);
+  });
+
+  it('show nothing of a variable where the body of a response has what it holds, also cut at its end', async () => {
+    process.env.MT_HELD = 'secret/value';
+    const rest = `${'x'.repeat(439)} secret/value`;
+    const server = await startServer((_, response) => {
+      json(response, { a: '/secret/value', b: '%2FSecret%2Fvalue', rest }, 500);
+    });
+    const url = `${server.url}/\${MT_HELD}`;
+    const more = { authUrl: server.url, baseUrl: url, httpRetries: 0 };
+    const flow = await start(flowAround(serviceNode(box, more), { id: 'n', type: 'mt-device-list' }), {
+      credentials: secretsOf(box),
+    });
+    const { body } = await flow.get('/mt-service/svc/devices');
+    delete process.env.MT_HELD;
+    await server.stop();
+    const { message } = body as { message: string };
+    assert.match(message, /status 500: \{"a":"\/…","b":"%2F…","rest":"x{439} …$/);
+  });
+
   it('say after 8 seconds that a list is still loading, and have it when they are asked again', async () => {
     let release = (): void => undefined;
     const slow = await startServer((_, response) => {
@@ -314,6 +346,31 @@ describeNodes('the admin endpoints', (start) => {
       assert.doesNotMatch(told, /top-secret/);
       assert.match(verdicts.mqtt.message, /\$\{MT_SECRET\}#/);
     });
+
+    for (const [title, held, address, secret, shown] of [
+      ['a host', 'secret-host.invalid', 'mqtt://${MT_HELD}:1', /secret-host/, '${MT_HELD}'],
+      ['a whole address', 'mqtt://secret-host.invalid:1', '${MT_HELD}', /secret-host/, '${MT_HELD}'],
+      ['several addresses', 'secret-host.invalid:1,secret-b.invalid', '${MT_HELD}', /secret/, '${MT_HELD}'],
+      [
+        'a part of a host',
+        'Secret',
+        'mqtt://a-${MT_HELD}-b.invalid:1',
+        /secret/i,
+        'a-${MT_HELD}-b.invalid:1',
+      ],
+      ['a host in another spelling', '127.1', 'mqtt://${MT_HELD}:1', /127|0\.1/, '${MT_HELD}:1'],
+      ['a port', '9', 'mqtt://127.0.0.1:${MT_HELD}', /:9/, '127.0.0.1:${MT_HELD}'],
+    ] as const) {
+      it(`shows the variable that holds ${title}, and not what it holds`, async () => {
+        process.env.MT_HELD = held;
+        const flow = await run();
+        const { mqtt, rest } = await test(flow, typed({ brokerUrl: address, authUrl: '', baseUrl: '' }));
+        delete process.env.MT_HELD;
+        assert.deepEqual([mqtt.ok, rest.skipped], [false, true]);
+        assert.doesNotMatch(mqtt.message, secret);
+        assert.ok(mqtt.message.includes(shown), mqtt.message);
+      });
+    }
 
     it('takes credentials that are null as none', async () => {
       const flow = await run();

@@ -1,9 +1,10 @@
 // Queries of the editor about a deployed service: how one finds its service, and how its result or its error is sent.
 import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
-import { ServiceError, type Session } from '../../../src/index.ts';
-import { asText, hasEnv, readNumber } from '../defaults.ts';
-import { savedNode } from './env.ts';
+import type { Session } from '../../../src/index.ts';
+import { readNumber } from '../defaults.ts';
+import { savedCredentials, savedNode } from './env.ts';
+import { hideVariables } from './hidden-variables.ts';
 import { findForEditor, type ServiceNode } from './services.ts';
 import { toFlowError } from './texts.ts';
 
@@ -35,10 +36,10 @@ export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
       } else if (service.session) {
         await respond(res, (signal) => query(service.session as Session, req, service, RED, signal));
       } else {
-        sendError(RED, res, hideVariable(RED, service, service.problem));
+        sendError(RED, res, hide(RED, service, service.problem));
       }
     } catch (error) {
-      sendError(RED, res, service ? hideVariable(RED, service, error) : error);
+      sendError(RED, res, service ? hide(RED, service, error) : error);
     }
   };
 }
@@ -62,17 +63,10 @@ async function respond(res: Response, query: (signal: AbortSignal) => unknown): 
   }
 }
 
-/** A user who may only read does not see the server's environment: of a value from a variable only the property is shown. */
-function hideVariable(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
-  if (!(error instanceof ServiceError) || error.code !== 'INVALID_INPUT') {
-    return error;
-  }
-  const { field } = error.cause;
-  if (!hasEnv(asText(savedNode(RED, service)[String(field)]))) {
-    return error;
-  }
-  const { key, values } = error.text;
-  return new ServiceError(error.code, key.slice(error.code.length + 1), { field }, { ...values, value: '…' });
+/** A user who may only read sees neither what the server's variables hold nor what they are called. */
+function hide(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
+  const saved = { ...savedNode(RED, service), ...savedCredentials(RED, service) };
+  return hideVariables(RED, service, saved, '…').inError(error);
 }
 
 /** Responds with the error's code and its text in the runtime's language. */

@@ -1,0 +1,124 @@
+// Keeps what environment variables hold out of what the editor is told: not all who may look may also deploy.
+import type { Node, NodeAPI } from 'node-red';
+import { ServiceError, spellingsOf, type TextValues } from '../../../src/index.ts';
+import { asText, ENV_NAMES, hasEnv, LIST_SEPARATOR } from '../defaults.ts';
+
+type Properties = Record<string, unknown>;
+/** What is not shown, and what is shown instead. */
+type Replacement = [content: string, mark: string];
+
+/** What is shorter stands in nearly every text; in an address it is hidden with the whole host. */
+const MIN_LENGTH = 3;
+const MAX_SHOWN_LENGTH = 80;
+
+export interface HiddenVariables {
+  /** The error with the variables in the place of what they hold; its `cause` has nothing but the field. */
+  inError(this: void, error: unknown): unknown;
+  /** The same of the placeholders of a text. */
+  inValues(this: void, values: TextValues): TextValues;
+}
+
+/**
+ * @param node whose environment fills the variables
+ * @param typed the properties and credentials of a service before their variables are filled in
+ * @param mark in the place of all that is hidden; undefined: what was typed
+ */
+export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?: string): HiddenVariables {
+  const marks = new Map<string, string>();
+  for (const [content, typedText] of replacementsOf(RED, node, typed)) {
+    for (const spelling of spellingsOf(content)) {
+      const key = spelling.toLowerCase();
+      marks.set(key, marks.get(key) ?? mark ?? typedText);
+    }
+  }
+  const inText = createReplacer(marks, mark);
+  const inValues = (values: TextValues): TextValues => {
+    const given = asText(typed[asText(values.field ?? '')] ?? '');
+    const shown = Object.entries(values).map(([name, value]): [string, TextValues[string]] => {
+      if (name === 'value' && hasEnv(given)) {
+        return [name, mark ?? given.slice(0, MAX_SHOWN_LENGTH)];
+      }
+      if (typeof value === 'object') {
+        return [name, { key: value.key, values: inValues(value.values) }];
+      }
+      return [name, typeof value === 'string' ? inText(value) : (marks.get(String(value)) ?? value)];
+    });
+    return Object.fromEntries(shown);
+  };
+  return {
+    inValues,
+    inError(error) {
+      if (!(error instanceof ServiceError)) {
+        return new Error(inText(error instanceof Error ? error.message : asText(error)));
+      }
+      const { code, cause, text } = error;
+      const field = cause.field === undefined ? {} : { field: cause.field };
+      return new ServiceError(code, text.key.slice(code.length + 1), field, inValues(text.values));
+    },
+  };
+}
+
+function replacementsOf(RED: NodeAPI, node: Node, typed: Properties): Replacement[] {
+  return Object.entries(typed).flatMap(([property, value]) => {
+    const text = asText(value ?? '');
+    const found: Replacement[] = [];
+    const filled = text.replace(ENV_NAMES, (name: string, variable: string) => {
+      const held = asText((RED.util.getSetting(node, variable) as unknown) ?? '');
+      const parts = [held, ...held.split(LIST_SEPARATOR)].map((part) => part.trim());
+      found.push(
+        ...parts.filter((part) => part.length >= MIN_LENGTH).map((part): Replacement => [part, name]),
+      );
+      return held;
+    });
+    return /Url$/.test(property) ? [...found, ...hostsOf(text, filled)] : found;
+  });
+}
+
+/** The hosts of addresses in which a variable names the host, in the spelling that errors have. */
+function hostsOf(typed: string, filled: string): Replacement[] {
+  const [before, after] = [typed.split(LIST_SEPARATOR), filled.split(LIST_SEPARATOR)];
+  return after.flatMap((address, i) => {
+    // A variable may hold a list.
+    const mark = authorityOf((before.length === after.length ? before[i] : typed) ?? '');
+    const text = address.includes('://') ? address.trim() : `mqtt://${address.trim()}`;
+    if (!hasEnv(mark) || !URL.canParse(text)) {
+      return [];
+    }
+    const { host, hostname } = new URL(text);
+    const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+    return [host, hostname, bare].filter((name) => name !== '').map((name): Replacement => [name, mark]);
+  });
+}
+
+/** What stands between the scheme and the path, where each may be a variable. */
+function authorityOf(address: string): string {
+  const rest = address.trim().replace(/^(?:\$\{[^{}]+\}|[^/?#])*?:\/\//, '');
+  return /^(?:\$\{[^{}]+\}|[^/?#])*/.exec(rest)?.[0].slice(0, MAX_SHOWN_LENGTH) ?? '';
+}
+
+function createReplacer(marks: ReadonlyMap<string, string>, mark = '…'): (text: string) => string {
+  const contents = [...marks.keys()].sort((a, b) => b.length - a.length);
+  if (contents.length === 0) {
+    return (text) => text;
+  }
+  // In one pass, so that nothing is replaced inside of what was put in.
+  const pattern = new RegExp(
+    contents.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
+    'gi',
+  );
+  const replace = (text: string) => text.replace(pattern, (found) => marks.get(found.toLowerCase()) ?? mark);
+  return (text) => withoutTornEnd(replace(text), contents, mark);
+}
+
+/** Long values are shown cut: where they end with the beginning of what is hidden, that goes too. */
+function withoutTornEnd(text: string, contents: readonly string[], mark: string): string {
+  const end = text.replace(/…$/, '').toLowerCase();
+  for (const content of contents) {
+    for (let length = Math.min(content.length - 1, end.length); length >= MIN_LENGTH; length--) {
+      if (end.endsWith(content.slice(0, length))) {
+        return text.slice(0, end.length - length) + mark;
+      }
+    }
+  }
+  return text;
+}
