@@ -1,5 +1,5 @@
 // What an mt-device-list node saves: which devices are listed, and how they leave the node.
-import { type NodeConfig, readConfig, type TypedField } from '../shared/defaults.ts';
+import { type NodeConfig, type Range, readConfig, type TypedField } from '../shared/defaults.ts';
 
 export const OUTPUTS = ['array', 'each', 'page'] as const;
 
@@ -34,6 +34,9 @@ export const DEFAULTS: DeviceListConfig = {
   query: '{}',
   queryType: 'json',
 };
+
+/** What these numbers can be. */
+export const RANGES = { pageSize: { min: 1 }, limit: { min: 0 } } as const satisfies Record<string, Range>;
 
 /** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): DeviceListConfig {

@@ -5,7 +5,7 @@ import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
 import { typed, wholeNumber } from '../shared/editor/validate.ts';
-import type { DeviceListConfig } from './config.ts';
+import { type DeviceListConfig, RANGES } from './config.ts';
 
 RED.nodes.registerType('mt-device-list', {
   category: 'mt gateway',
@@ -17,8 +17,8 @@ RED.nodes.registerType('mt-device-list', {
     version: { value: 1 },
     name: { value: '' },
     service: { value: '', type: 'mt-service', required: true },
-    pageSize: { value: 100, validate: wholeNumber({ min: 1 }) },
-    limit: { value: 0, validate: wholeNumber({ min: 0 }) },
+    pageSize: { value: 100, validate: wholeNumber(RANGES.pageSize) },
+    limit: { value: 0, validate: wholeNumber(RANGES.limit) },
     output: { value: 'array' },
     labels: { value: 'labels', validate: typed('labels') },
     labelsType: { value: 'msg' },

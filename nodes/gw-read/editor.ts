@@ -1,4 +1,5 @@
 // The mt-gw-read panel: what is read of which device; under the identifier is what the catalogue knows of it.
+import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -33,7 +34,7 @@ RED.nodes.registerType('mt-gw-read', {
     accessTypeType: { value: 'msg' },
     publicKey: { value: 'publicKey', validate: typed('publicKey', hexBytes) },
     publicKeyType: { value: 'msg' },
-    timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
+    timeout: { value: '', validate: wholeNumber({ ...TIMEOUT_RANGE, blank: true }) },
     decode: { value: true },
   } satisfies Defaults<GwReadConfig>,
   credentials: { key: { type: 'password' } },

@@ -1,5 +1,5 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
-import { FIXED_TYPES } from '../shared/defaults.ts';
+import { FIXED_TYPES, TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -39,7 +39,7 @@ RED.nodes.registerType('mt-gw-write', {
     accessTypeType: { value: 'msg' },
     publicKey: { value: 'publicKey', validate: typed('publicKey', hexBytes) },
     publicKeyType: { value: 'msg' },
-    timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
+    timeout: { value: '', validate: wholeNumber({ ...TIMEOUT_RANGE, blank: true }) },
     decode: { value: true },
   } satisfies Defaults<GwWriteConfig>,
   credentials: { key: { type: 'password' } },

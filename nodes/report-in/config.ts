@@ -1,6 +1,6 @@
 // What an mt-report-in node saves: which reports it lets through, and in which shape.
 import { FORMS as REPORT_FORMS } from '../../src/protocol/reports/index.ts';
-import { type NodeConfig, readConfig } from '../shared/defaults.ts';
+import { type NodeConfig, type Range, readConfig } from '../shared/defaults.ts';
 
 export const FORMS = ['both', ...REPORT_FORMS] as const;
 export const OUTPUTS = ['report', 'value'] as const;
@@ -40,6 +40,12 @@ export const DEFAULTS: ReportInConfig = {
   duplicates: 'keep',
   duplicateWindow: 10,
 };
+
+/** What these numbers can be. */
+export const RANGES = {
+  labelRefresh: { min: 1 },
+  duplicateWindow: { min: 1 },
+} as const satisfies Record<string, Range>;
 
 /** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): ReportInConfig {

@@ -13,7 +13,7 @@ import {
 } from '../shared/editor/sources.ts';
 import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
-import type { ReportInConfig } from './config.ts';
+import { RANGES, type ReportInConfig } from './config.ts';
 import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
 import { startPreview } from './editor-preview.ts';
 
@@ -51,11 +51,11 @@ RED.nodes.registerType('mt-report-in', {
     devices: { value: [], validate: each(mac) },
     identifiers: { value: [] },
     labels: { value: [] },
-    labelRefresh: { value: 300, validate: wholeNumber({ min: 1 }) },
+    labelRefresh: { value: 300, validate: wholeNumber(RANGES.labelRefresh) },
     decode: { value: true },
     output: { value: 'report' },
     duplicates: { value: 'keep' },
-    duplicateWindow: { value: 10, validate: wholeNumber({ min: 1 }) },
+    duplicateWindow: { value: 10, validate: wholeNumber(RANGES.duplicateWindow) },
   } satisfies Defaults<ReportInConfig>,
   paletteLabel: ownText('palette'),
   outputLabels: ownText('port.output'),

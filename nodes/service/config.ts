@@ -1,6 +1,6 @@
 // What an mt-service config node saves: the addresses of both halves of the service and how to talk to them.
 import { BROKER_PROFILE_NAMES, type BrokerProfileName } from '../../src/protocol/broker-profiles.ts';
-import { asText, hasEnv, readConfig } from '../shared/defaults.ts';
+import { asText, hasEnv, type Range, readConfig, TIMEOUT_RANGE } from '../shared/defaults.ts';
 
 export interface ServiceConfig {
   version: number;
@@ -93,6 +93,20 @@ export const DEFAULTS: ServiceConfig = {
   ackTemplate: '{"time":"{{time}}"}',
   identifiers: '[]',
 };
+
+/** What these numbers can be. */
+export const RANGES = {
+  /** MQTT has 16 bits for it, and 32 for the next. */
+  keepalive: { min: 0, max: 65_535 },
+  sessionExpiry: { min: 0, max: 4_294_967_295 },
+  requestTimeout: TIMEOUT_RANGE,
+  maxInFlight: { min: 1 },
+  maxQueue: { min: 0 },
+  maxSubscriptions: { min: 0 },
+  maxUnacknowledged: { min: 0 },
+  httpTimeout: TIMEOUT_RANGE,
+  httpRetries: { min: 0 },
+} as const satisfies { [K in keyof ServiceConfig]?: Range };
 
 /** Texts that mean something only when they are not empty: an empty one becomes the default. */
 const NEVER_EMPTY = [

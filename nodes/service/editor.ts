@@ -4,7 +4,7 @@ import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '..
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor/validate.ts';
-import type { ServiceConfig } from './config.ts';
+import { RANGES, type ServiceConfig } from './config.ts';
 import { allowed, prepareProfile } from './editor-profile.ts';
 import { prepareTest } from './editor-test.ts';
 
@@ -25,20 +25,20 @@ RED.nodes.registerType('mt-service', {
     brokerProfile: { value: 'any' },
     clientId: { value: '', validate: allowed('clientId') },
     protocolVersion: { value: 4, validate: allowed('protocolVersion') },
-    keepalive: { value: 60, validate: allowed('keepalive', wholeNumber({ min: 0, max: 65_535 })) },
+    keepalive: { value: 60, validate: allowed('keepalive', wholeNumber(RANGES.keepalive)) },
     persistent: { value: false },
-    sessionExpiry: { value: 86_400, validate: wholeNumber({ min: 0, max: 4_294_967_295 }) },
+    sessionExpiry: { value: 86_400, validate: wholeNumber(RANGES.sessionExpiry) },
     sharedGroup: { value: '', validate: allowed('sharedGroup', sharedGroup) },
     topicPrefix: { value: '', validate: allowed('topicPrefix', topicPart) },
     reportQos: { value: 1, validate: allowed('reportQos') },
     requestQos: { value: 1, validate: allowed('requestQos') },
-    requestTimeout: { value: 30_000, validate: wholeNumber({ min: 1 }) },
-    maxInFlight: { value: 8, validate: wholeNumber({ min: 1 }) },
-    maxQueue: { value: 1_000, validate: wholeNumber({ min: 0 }) },
-    maxSubscriptions: { value: 0, validate: wholeNumber({ min: 0 }) },
-    maxUnacknowledged: { value: 0, validate: wholeNumber({ min: 0 }) },
-    httpTimeout: { value: 15_000, validate: wholeNumber({ min: 1 }) },
-    httpRetries: { value: 3, validate: wholeNumber({ min: 0 }) },
+    requestTimeout: { value: 30_000, validate: wholeNumber(RANGES.requestTimeout) },
+    maxInFlight: { value: 8, validate: wholeNumber(RANGES.maxInFlight) },
+    maxQueue: { value: 1_000, validate: wholeNumber(RANGES.maxQueue) },
+    maxSubscriptions: { value: 0, validate: wholeNumber(RANGES.maxSubscriptions) },
+    maxUnacknowledged: { value: 0, validate: wholeNumber(RANGES.maxUnacknowledged) },
+    httpTimeout: { value: 15_000, validate: wholeNumber(RANGES.httpTimeout) },
+    httpRetries: { value: 3, validate: wholeNumber(RANGES.httpRetries) },
     authHeader: { value: 'Authorization' },
     pageTokenParam: { value: 'NextToken' },
     ackOperation: { value: 'ack' },

@@ -1,9 +1,16 @@
 // The settings of an mt-service with its environment variables filled in, and the check for those that are not set.
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
-import { asText, pickKnown } from '../shared/defaults.ts';
-import { checkGiven, fillEnv } from '../shared/runtime/env.ts';
-import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
+import { asText, pickKnown, type Range } from '../shared/defaults.ts';
+import { checkGiven, checkRange, fillEnv } from '../shared/runtime/env.ts';
+import {
+  CREDENTIALS,
+  DEFAULTS,
+  RANGES,
+  type ServiceConfig,
+  type ServiceCredentials,
+  upgrade,
+} from './config.ts';
 
 type Property = keyof ServiceConfig | keyof ServiceCredentials;
 
@@ -68,6 +75,10 @@ export function fillService(
         const isChecked = typeof value !== 'string' || property === 'brokerProfile';
         if (isChecked && property !== 'version' && isUsed(property as Property, used)) {
           checkGiven(property, value, filled);
+          const range: Range | undefined = RANGES[property as keyof typeof RANGES];
+          if (range) {
+            checkRange(property, Number(value), range);
+          }
         }
       }
       for (const property of secrets.unset.keys()) {

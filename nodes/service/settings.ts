@@ -84,7 +84,7 @@ function createMqtt(
   tls?: TlsSettings,
 ): MqttSettings {
   const { protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix } = config;
-  const { reportQos, requestQos, requestTimeout, maxQueue } = config;
+  const { reportQos, requestQos, requestTimeout, maxInFlight, maxQueue } = config;
   const { ackOperation, ackDecodedOperation } = config;
   brokers.forEach(checkBroker);
   checkTopicParts(config);
@@ -96,9 +96,7 @@ function createMqtt(
     password: credentials.mqttPassword || undefined,
     clientId: readClientId(config.clientId) || createClientId(RED, id),
     ...{ protocolVersion, keepalive, persistent, sessionExpiry, sharedGroup, topicPrefix },
-    ...{ reportQos, requestQos, requestTimeout, maxQueue },
-    // With 0 nothing would ever be sent.
-    maxInFlight: Math.max(1, Math.trunc(config.maxInFlight)),
+    ...{ reportQos, requestQos, requestTimeout, maxInFlight, maxQueue },
     limits: brokerLimits(config.brokerProfile, config),
     ...{ ackOperation, ackDecodedOperation, ackPayload: readTemplate(config.ackTemplate) },
     tls,
@@ -136,19 +134,13 @@ function checkLengths(config: ServiceConfig, credentials: ServiceCredentials): v
   }
 }
 
-/** What would make every subscription or every connection fail, without a broker saying why. */
-function checkTopicParts({ topicPrefix, sharedGroup, keepalive }: ServiceConfig): void {
+/** What would make every subscription fail, without a broker saying why. */
+function checkTopicParts({ topicPrefix, sharedGroup }: ServiceConfig): void {
   if (!fitsTopic(topicPrefix)) {
     throw invalidInput('topicPrefix', topicPrefix, 'notWildcard');
   }
   if (!fitsTopic(sharedGroup) || sharedGroup.includes('/')) {
     throw invalidInput('sharedGroup', sharedGroup, 'notGroup');
-  }
-  if (!Number.isInteger(keepalive)) {
-    throw invalidInput('keepalive', keepalive, 'notInteger');
-  }
-  if (keepalive < 0 || keepalive > MAX_KEEPALIVE_S) {
-    throw invalidInput('keepalive', keepalive, 'outOfRange', { min: 0, max: MAX_KEEPALIVE_S });
   }
 }
 
@@ -161,9 +153,6 @@ function checkProfile(config: ServiceConfig): void {
     }
   }
 }
-
-/** Seconds: MQTT has 16 bits for it. */
-const MAX_KEEPALIVE_S = 65_535;
 
 /** The addresses of the list, to be tried in turn; one without a scheme is `mqtt://`. */
 export function readBrokers(text: string): string[] {

@@ -88,6 +88,16 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
 /** The longest delay of a timer in milliseconds; a longer one would end at once. */
 export const MAX_NUMBER = 2 ** 31 - 1;
 
+/** The whole numbers that a setting can be; its panel and the runtime use the same. */
+export interface Range {
+  min: number;
+  /** Absent: `MAX_NUMBER`, which larger ones become. */
+  max?: number;
+}
+
+/** Milliseconds: with 0 nothing could ever be in time. */
+export const TIMEOUT_RANGE = { min: 1 } as const satisfies Range;
+
 /** Reads a number from 0 to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
 export function readNumber<T>(value: unknown, fallback: T): number | T {
   const text = typeof value === 'string' ? value.trim() : value;

@@ -1,5 +1,6 @@
 // The mt-timestamped-ack panel: whether to wait, and where a sample without a report is found.
 import { FORMS } from '../../src/protocol/reports/index.ts';
+import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { explainProblems, field, foldable, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -31,7 +32,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
     time: { value: 'time', validate: typed('time') },
     timeType: { value: 'msg' },
     wait: { value: true },
-    timeout: { value: '', validate: wholeNumber({ min: 1, blank: true }) },
+    timeout: { value: '', validate: wholeNumber({ ...TIMEOUT_RANGE, blank: true }) },
   } satisfies Defaults<TimestampedAckConfig>,
   paletteLabel: ownText('palette'),
   inputLabels: ownText('port.input'),

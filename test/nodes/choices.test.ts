@@ -21,20 +21,20 @@ const WRONG: [type: string, property: string, ...texts: string[]][] = [
   ['mt-service-request', 'method', 'TRACE', ''],
   ['mt-gw-read', 'operation', 'apiVersion', ''],
   ['mt-gw-read', 'form', 'cooked'],
-  ['mt-gw-read', 'timeout', '30s', '-1'],
+  ['mt-gw-read', 'timeout', '30s', '-1', '0', '0.4', '1000.5'],
   ['mt-gw-read', 'decode', 'yes', ''],
   ['mt-gw-write', 'form', 'cooked'],
-  ['mt-gw-write', 'timeout', '30s'],
+  ['mt-gw-write', 'timeout', '30s', '0'],
   ['mt-timestamped-ack', 'wait', 'no'],
-  ['mt-timestamped-ack', 'timeout', 'soon'],
+  ['mt-timestamped-ack', 'timeout', 'soon', '0'],
   ['mt-device-list', 'output', 'pages'],
   ['mt-device-list', 'limit', '', 'abc', '-3', '0.5'],
   ['mt-device-list', 'pageSize', '0', '1.5', 'many'],
   ['mt-report-in', 'form', 'bothh', ''],
   ['mt-report-in', 'output', 'reports'],
   ['mt-report-in', 'duplicates', 'Drop'],
-  ['mt-report-in', 'duplicateWindow', '10s'],
-  ['mt-report-in', 'labelRefresh', '-1'],
+  ['mt-report-in', 'duplicateWindow', '10s', '0', '1.5'],
+  ['mt-report-in', 'labelRefresh', '-1', '0', '0.5'],
 ];
 
 const WRONG_AT_SERVICE: [property: string, text: string][] = [
@@ -46,6 +46,16 @@ const WRONG_AT_SERVICE: [property: string, text: string][] = [
   ['maxQueue', 'many'],
   ['requestTimeout', '30s'],
   ['httpRetries', ''],
+  ['requestTimeout', '0'],
+  ['requestTimeout', '0.4'],
+  ['httpTimeout', '0'],
+  ['maxInFlight', '0'],
+  ['maxInFlight', '0.5'],
+  ['maxQueue', '1.5'],
+  ['maxSubscriptions', '1.5'],
+  ['maxUnacknowledged', '0.5'],
+  ['httpRetries', '1.5'],
+  ['sessionExpiry', '0.5'],
 ];
 
 describeNodes('a choice that there is not', (start) => {

@@ -7,9 +7,11 @@ import {
   hasEnv,
   LIST_SEPARATOR,
   MAX_NUMBER,
+  type Range,
   readFlag,
   readNumber,
   SOURCE_TYPES,
+  TIMEOUT_RANGE,
   type Timeout,
 } from '../defaults.ts';
 
@@ -208,7 +210,35 @@ function checkNumber(property: string, used: number, given: unknown): void {
 
 /** A timeout is a text, since an empty one is the service's own. @throws ServiceError `INVALID_INPUT` */
 export function checkTimeout({ timeout }: { timeout: Timeout }): void {
-  if (timeout.trim() !== '' && readNumber(timeout, undefined) === undefined) {
+  if (timeout.trim() === '') {
+    return;
+  }
+  const number = readNumber(timeout, undefined);
+  if (number === undefined) {
     throw invalidInput('timeout', timeout, 'notNumber');
+  }
+  checkRange('timeout', number, TIMEOUT_RANGE);
+}
+
+/**
+ * Refuses a number that a setting cannot be.
+ * @throws ServiceError `INVALID_INPUT` with the property's name
+ */
+export function checkRange(property: string, number: number, { min, max = MAX_NUMBER }: Range): void {
+  if (!Number.isInteger(number)) {
+    throw invalidInput(property, number, 'notInteger');
+  }
+  if (number < min || number > max) {
+    throw invalidInput(property, number, 'outOfRange', { min, max });
+  }
+}
+
+/** The same for every setting that has a range. */
+export function checkRanges<Name extends string>(
+  config: Record<NoInfer<Name>, number>,
+  ranges: Record<Name, Range>,
+): void {
+  for (const property of Object.keys(ranges) as Name[]) {
+    checkRange(property, config[property], ranges[property]);
   }
 }
