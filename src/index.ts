@@ -13,6 +13,7 @@ export {
 } from './errors.ts';
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
+export { splitBrokers } from './protocol/broker-list.ts';
 export {
   BROKER_PROFILE_NAMES,
   type BrokerLimits,
@@ -22,6 +23,7 @@ export {
   PROFILED_SETTINGS,
   type ProfiledSetting,
 } from './protocol/broker-profiles.ts';
+export { findHeaderProblem } from './protocol/http-headers.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';

@@ -1,6 +1,6 @@
 // Tests settings that are typed but not saved; a stored password is sent only where it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
-import { probeBroker, probeRest, type Settings } from '../../src/index.ts';
+import { probeBroker, probeRest, type Settings, splitBrokers } from '../../src/index.ts';
 import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
 import { savedNode } from '../shared/runtime/env.ts';
 import { type HiddenVariables, hideVariables } from '../shared/runtime/hidden-variables.ts';
@@ -8,7 +8,7 @@ import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials } from './config.ts';
 import { fillService, isOfHalf } from './filled.ts';
-import { createSettings, type Deployed, deployedSettings, readBrokers } from './settings.ts';
+import { createSettings, type Deployed, deployedSettings } from './settings.ts';
 
 export interface TestResult {
   ok: boolean;
@@ -107,8 +107,9 @@ const isSameRest = (config: ServiceConfig, before: ServiceConfig): boolean =>
 
 /** One that is deployed may be left out, but none added. */
 function isSameMqtt(config: ServiceConfig, before: ServiceConfig): boolean {
-  const known = new Set(readBrokers(before.brokerUrl));
-  return config.proxy === before.proxy && readBrokers(config.brokerUrl).every((url) => known.has(url));
+  const known = new Set(splitBrokers(before.brokerUrl));
+  const brokers = splitBrokers(config.brokerUrl);
+  return config.proxy === before.proxy && brokers?.every((url) => known.has(url)) === true;
 }
 
 function trimAddress(url: string): string {

@@ -3,7 +3,15 @@ import { caption } from '../shared/editor/captions.ts';
 import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
-import { addresses, json, sharedGroup, topicPart, wholeNumber } from '../shared/editor/validate.ts';
+import {
+  authHeader,
+  brokers,
+  json,
+  restAddress,
+  sharedGroup,
+  topicPart,
+  wholeNumber,
+} from '../shared/editor/validate.ts';
 import { RANGES, type ServiceConfig } from './config.ts';
 import { allowed, prepareProfile } from './editor-profile.ts';
 import { prepareTest } from './editor-test.ts';
@@ -19,7 +27,7 @@ RED.nodes.registerType('mt-service', {
     name: { value: '' },
     authUrl: { value: '', validate: half('baseUrl') },
     baseUrl: { value: '', validate: half('authUrl') },
-    brokerUrl: { value: '', validate: addresses(['mqtt', 'mqtts', 'ws', 'wss'], true, 'mqtt') },
+    brokerUrl: { value: '', validate: brokers },
     tls: { value: '', type: 'tls-config', required: false },
     proxy: { value: '', type: 'http proxy', required: false },
     brokerProfile: { value: 'any' },
@@ -39,7 +47,7 @@ RED.nodes.registerType('mt-service', {
     maxUnacknowledged: { value: 0, validate: wholeNumber(RANGES.maxUnacknowledged) },
     httpTimeout: { value: 15_000, validate: wholeNumber(RANGES.httpTimeout) },
     httpRetries: { value: 3, validate: wholeNumber(RANGES.httpRetries) },
-    authHeader: { value: 'Authorization' },
+    authHeader: { value: 'Authorization', validate: authHeader },
     pageTokenParam: { value: 'NextToken' },
     ackOperation: { value: 'ack' },
     ackDecodedOperation: { value: 'ack-decoded' },
@@ -71,7 +79,7 @@ RED.nodes.registerType('mt-service', {
 
 /** One of the two REST addresses: the half works with both or is left out. */
 function half(other: 'authUrl' | 'baseUrl') {
-  const check = addresses(['https', 'http']);
+  const check = restAddress(other === 'baseUrl' ? 'authUrl' : 'baseUrl');
   return function (this: EditorNode, value: unknown, options: unknown): boolean | string {
     const open =
       document.getElementById(`${CONFIG_INPUT}-${other}`) && $(`[data-mt-service="${this.id}"]`).length > 0;

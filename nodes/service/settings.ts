@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Node, NodeAPI } from 'node-red';
 import {
   brokerLimits,
+  findHeaderProblem,
   findProfileProblem,
   fitsTopic,
   hasControlCharacter,
@@ -15,6 +16,7 @@ import {
   type RestSettings,
   type Settings,
   showAddress,
+  splitBrokers,
   type TlsSettings,
 } from '../../src/index.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
@@ -62,6 +64,10 @@ export function createSettings(
 }
 
 function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?: TlsSettings): RestSettings {
+  const problem = findHeaderProblem(config.authHeader);
+  if (problem) {
+    throw invalidInput('authHeader', config.authHeader, problem);
+  }
   return {
     authUrl: config.authUrl.trim(),
     baseUrl: config.baseUrl.trim(),
@@ -154,13 +160,16 @@ function checkProfile(config: ServiceConfig): void {
   }
 }
 
-/** The addresses of the list, to be tried in turn; one without a scheme is `mqtt://`. */
-export function readBrokers(text: string): string[] {
-  return text
-    .split(/[,\n]/)
-    .map((url) => url.trim())
-    .filter((url) => url !== '')
-    .map((url) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `mqtt://${url}`));
+/**
+ * The addresses of the list, to be tried in turn.
+ * @throws INVALID_INPUT without the text, where a comma tears the query of an address
+ */
+function readBrokers(text: string): string[] {
+  const brokers = splitBrokers(text);
+  if (!brokers) {
+    throw invalidInput('brokerUrl', '…', 'tornQuery');
+  }
+  return brokers;
 }
 
 /** A gateway's client id is its MAC: with the same id, the broker would disconnect the gateway and us in turn. */

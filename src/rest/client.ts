@@ -1,6 +1,7 @@
 // The REST half of the service: login, calls by the table, retries, errors in the codes of this package, state.
-import { ServiceError } from '../errors.ts';
+import { invalidInput, ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { findHeaderProblem } from '../protocol/http-headers.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { RestSettings } from '../settings.ts';
 import { unlessAborted } from './abort.ts';
@@ -21,7 +22,6 @@ import type { Clock, RestState } from './types.ts';
 const MAX_CONCURRENT_CALLS = 4;
 /** Calls behind these, whatever they wait for: their turn, a token, or a retry. */
 const MAX_WAITING = 10_000;
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 
 /** What a call is given when its first response was lost, and the repetition finds that it is done. */
 const DONE: HttpResponse = { statusCode: 204, headers: {}, body: '', isCut: false };
@@ -154,16 +154,9 @@ export class RestClient {
     if (!username || !password) {
       throw new ServiceError('NOT_CONFIGURED', 'credentials', part);
     }
-    if (!HEADER_NAME.test(authHeader)) {
-      throw new ServiceError(
-        'INVALID_INPUT',
-        'notHeader',
-        { field: 'authHeader', value: authHeader },
-        {
-          field: 'authHeader',
-          value: this.#show(authHeader),
-        },
-      );
+    const problem = findHeaderProblem(authHeader);
+    if (problem) {
+      throw invalidInput('authHeader', this.#show(authHeader), problem);
     }
     return readBaseAddress(field, field === 'authUrl' ? authUrl : baseUrl);
   }

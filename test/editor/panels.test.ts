@@ -370,6 +370,28 @@ describe('the panels in the editor', function () {
     await page.locator('#mt-gateway-problem-authUrl', { hasText: 'https://' }).waitFor();
   });
 
+  it('marks addresses and a header that a deploy would refuse', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    const problem = (name: string) => page.locator(`#mt-gateway-problem-${name}`);
+    await page.fill('#node-config-input-baseUrl', 'https://me:my-secret@portal');
+    await problem('baseUrl').filter({ hasText: 'must not have a user name' }).waitFor();
+    await page.fill('#node-config-input-baseUrl', 'https://portal/?a=1');
+    await problem('baseUrl').filter({ hasText: 'has no query' }).waitFor();
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
+    await page.fill('#node-config-input-brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2');
+    await problem('brokerUrl').filter({ hasText: 'mqtt://localhost:1 mqtt://localhost:2' }).waitFor();
+    await page.fill('#node-config-input-brokerUrl', 'wss://host/mqtt?policy=abc,rest');
+    await problem('brokerUrl').filter({ hasText: '%2C' }).waitFor();
+    await page.fill('#node-config-input-brokerUrl', 'host1,host2,wss://host/mqtt?a=1,${NAME}');
+    await problem('brokerUrl').waitFor({ state: 'hidden' });
+    await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
+    await page.fill('#node-config-input-authHeader', 'Content-Length');
+    await problem('authHeader').filter({ hasText: 'HTTP itself needs: Content-Length' }).waitFor();
+    await page.fill('#node-config-input-authHeader', 'X-Auth');
+    await problem('authHeader').waitFor({ state: 'hidden' });
+  });
+
   it('marks a topic prefix and a group with which no broker could be used', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');

@@ -121,7 +121,27 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  it('takes no part of a query for a broker, and shows nothing of it', async () => {
+    const brokerUrl = 'wss://broker.example/mqtt?policy=abc,my-secret';
+    const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: 'brokerUrl', value: '…' }]);
+    assert.doesNotMatch(JSON.stringify([error, flow.statuses('n').all]), /secret|abc/);
+  });
+
+  for (const authHeader of ['Content-Length', 'host', 'Transfer-Encoding', 'Expect', 'Accept', 'a b']) {
+    it(`refuses a header that cannot carry the token: ${authHeader}`, async () => {
+      const flow = await start(flowAround(serviceNode(box, { authHeader }), READ));
+      const { error } = await flow.next('errors');
+      assert.deepEqual(
+        [error?.code, error?.cause],
+        ['INVALID_INPUT', { field: 'authHeader', value: authHeader }],
+      );
+    });
+  }
+
   for (const [property, value] of [
+    ['brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2'],
     ['topicPrefix', 'site/+'],
     ['topicPrefix', 'site/#'],
     ['topicPrefix', 'site\u0000'],

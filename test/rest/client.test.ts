@@ -621,13 +621,18 @@ describe('REST client', () => {
         { authHeader: 'X: y' },
         ['INVALID_INPUT', { field: 'authHeader', value: 'X: y' }],
       ],
+      [
+        'a header that HTTP itself needs',
+        { authHeader: 'Connection' },
+        ['INVALID_INPUT', { field: 'authHeader', value: 'Connection' }],
+      ],
     ] as const) {
       it(`says in words what is wrong with settings that have ${title}`, async () => {
         const other = createClient('http://localhost:9', changes);
         const error = await failure(other.send(LIST));
         assert.deepEqual([error.code, error.cause], expected);
         assert.doesNotMatch(error.message, /__|secret/);
-        assert.match(error.message, / (has no REST|must be|must not have) /);
+        assert.match(error.message, / (has no REST|must be|must not have|cannot be) /);
         await other.close();
       });
     }

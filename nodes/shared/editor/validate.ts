@@ -1,9 +1,12 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
+import { BROKER_SCHEMES, splitBrokers } from '../../../src/protocol/broker-list.ts';
+import { findHeaderProblem } from '../../../src/protocol/http-headers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
+import { hasLogin, showAddress } from '../../../src/protocol/redaction.ts';
 import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from '../defaults.ts';
-import { NODE_INPUT, text } from './panel.ts';
+import { errorText, NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
@@ -35,34 +38,50 @@ export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER, blank = fa
   };
 }
 
-/**
- * One address, or several separated by commas or line ends, with one of the schemes; empty is fine.
- * @param implied the scheme of an address that has none
- */
-export function addresses(schemes: readonly string[], several = false, implied?: string) {
+/** An address of the REST service; empty is fine. */
+export function restAddress(setting: string) {
   return (value: unknown, _options: unknown): Verdict => {
     const given = String(value ?? '').trim();
-    const parts = (several ? given.split(/[\s,]+/) : [given]).filter((part) => part !== '');
+    if (given === '' || hasEnv(given)) {
+      return true;
+    }
+    const problem = addressProblem(setting, given, ['https', 'http']);
     return (
-      parts
-        .map((part) => (implied === undefined || part.includes('://') ? part : `${implied}://${part}`))
-        .map((part) => addressProblem(part, schemes))
-        .find((problem) => problem !== undefined) ?? true
+      problem ?? (/[?#]/.test(given) ? errorText(setting, 'notHttpUrl', { value: showAddress(given) }) : true)
     );
   };
 }
 
-function addressProblem(address: string, schemes: readonly string[]): string | undefined {
-  if (hasEnv(address as unknown)) {
-    return undefined;
+/** Addresses of brokers; empty is fine. */
+export function brokers(value: unknown, _options: unknown): Verdict {
+  const list = splitBrokers(String(value ?? ''));
+  if (!list) {
+    return hasEnv(value) || errorText('brokerUrl', 'tornQuery', {});
   }
+  const problems = list.map((address) =>
+    hasEnv(address as unknown) ? undefined : addressProblem('brokerUrl', address, BROKER_SCHEMES),
+  );
+  return problems.find((problem) => problem !== undefined) ?? true;
+}
+
+function addressProblem(setting: string, address: string, schemes: readonly string[]): string | undefined {
   const scheme = schemes.find((known) => address.toLowerCase().startsWith(`${known}://`));
   if (!scheme) {
     return text('problem.scheme', { schemes: schemes.map((known) => `${known}://`).join(', '), address });
   }
-  return /^[^\s/?#]+/.test(address.slice(scheme.length + 3)) && URL.canParse(address)
-    ? undefined
-    : text('problem.host', { address });
+  if (!/^[^\s/?#]+/.test(address.slice(scheme.length + 3)) || !URL.canParse(address)) {
+    return text('problem.host', { address });
+  }
+  return hasLogin(address)
+    ? errorText(setting, 'secretInUrl', { value: showAddress(address, '…@') })
+    : undefined;
+}
+
+/** The header that carries the token; an empty one is the default. */
+export function authHeader(value: unknown, _options: unknown): Verdict {
+  const given = String(value ?? '').trim();
+  const problem = given === '' || hasEnv(given) ? undefined : findHeaderProblem(given);
+  return problem ? errorText('authHeader', problem, { value: given }) : true;
 }
 
 /** A typed field: what its type asks for, and `check` for a fixed text. */
