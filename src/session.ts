@@ -1,7 +1,8 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
 import { invalidInput, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
-import { MqttClient, type RequestOptions } from './mqtt/client.ts';
+import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
+import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { RecentActivity } from './network/recent-activity.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
@@ -107,6 +108,24 @@ export class Session {
     this.#listeners.add(listener);
     listener(this.state);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Of the broker connection; undefined without an MQTT half. */
+  get subscriptions(): SubscriptionCounts | undefined {
+    return this.#mqtt?.subscriptions;
+  }
+
+  /**
+   * Asks the broker over the connection that there is, and listens for three seconds to what it brings anyway.
+   * @returns undefined when it is not connected
+   */
+  async probe(): Promise<BrokerProbe | undefined> {
+    return this.#mqtt && probeConnected(this.#mqtt, (since) => this.activity.countGateways(since));
+  }
+
+  /** Topic filters that the nodes want at present, without the group. */
+  get reportFilters(): readonly string[] {
+    return this.#mqtt?.reportFilters ?? [];
   }
 
   /** Keeps the broker connection up until the returned function is called; does nothing without an MQTT half. */

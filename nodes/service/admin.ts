@@ -13,6 +13,11 @@ export function registerAdmin(RED: NodeAPI): void {
   httpAdmin.get('/mt-service/:id/devices', mayRead, handleQuery(RED, listDevices));
   httpAdmin.get('/mt-service/:id/labels', mayRead, handleQuery(RED, listLabels));
   httpAdmin.get('/mt-service/:id/seen', mayRead, handleQuery(RED, listSeen));
+  httpAdmin.get(
+    '/mt-service/:id/subscriptions',
+    mayRead,
+    handleQuery(RED, ({ subscriptions }) => subscriptions ?? {}),
+  );
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
     mayDeploy(RED, req)
       .then((mayReadVariables) => testConnection(RED, req.body, mayReadVariables))

@@ -1,6 +1,14 @@
 // Tests settings that are typed but not saved; a stored password is sent only where it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
-import { probeBroker, probeRest, type Settings, splitBrokers } from '../../src/index.ts';
+import {
+  type MqttSettings,
+  probeBroker,
+  probeRest,
+  type RestSettings,
+  type Session,
+  type Settings,
+  splitBrokers,
+} from '../../src/index.ts';
 import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
 import { savedNode } from '../shared/runtime/env.ts';
 import { type HiddenVariables, hideVariables } from '../shared/runtime/hidden-variables.ts';
@@ -27,6 +35,12 @@ export interface TestResults {
 /** What the editor sends for a password that was not changed. */
 const UNCHANGED_PASSWORD = '__PWRD__';
 const MAX_TEST_MS = 9_500;
+
+/** What a connection begins with, and what its subscriptions and requests are made of. */
+const CONNECTION_SETTINGS = [
+  ...['brokerProfile', 'clientId', 'protocolVersion', 'keepalive', 'persistent', 'sessionExpiry', 'tls'],
+  ...['topicPrefix', 'sharedGroup', 'reportQos', 'requestQos', 'maxSubscriptions', 'maxUnacknowledged'],
+] as readonly (keyof ServiceConfig)[];
 
 type Half = 'rest' | 'mqtt';
 type Properties = Record<string, unknown>;
@@ -64,7 +78,9 @@ export async function testConnection(
       check(only);
       return createSettings(RED, node.id, only, given);
     };
-    return testHalf(RED, half, secrets, create, hidden);
+    const before = isSame[half] ? deployed : undefined;
+    const running = before && { ...before, session: service?.session };
+    return testHalf(RED, secrets, create, { half, hidden, config, credentials, running, mayReadVariables });
   };
   const [rest, mqtt] = await Promise.all([
     run('rest', 'password', { brokerUrl: '' }),
@@ -116,13 +132,28 @@ function trimAddress(url: string): string {
   return url.trim().replace(/\/+$/, '');
 }
 
+interface Tested {
+  half: Half;
+  hidden: HiddenVariables;
+  /** With every variable filled in. */
+  config: ServiceConfig;
+  credentials: ServiceCredentials;
+  /** The deployed service, where this half has the same address there. */
+  running: Running | undefined;
+  mayReadVariables: boolean;
+}
+
+interface Running extends Deployed {
+  session: Session | undefined;
+}
+
 async function testHalf(
   RED: NodeAPI,
-  half: Half,
   credentials: ServiceCredentials | undefined,
   create: (credentials: ServiceCredentials) => Settings,
-  hidden: HiddenVariables,
+  tested: Tested,
 ): Promise<TestResult> {
+  const { half, hidden } = tested;
   try {
     const settings = create(credentials ?? {});
     if (!settings[half]) {
@@ -131,13 +162,54 @@ async function testHalf(
     if (!credentials) {
       return { ok: false, message: translate(RED, 'check.enterAgain'), ms: 0 };
     }
-    const { ok, text, ms, proxies } = settings.rest
-      ? await probeRest(settings.rest, AbortSignal.timeout(MAX_TEST_MS))
-      : await probeBroker(settings.mqtt!);
-    const message = translate(RED, text.key, hidden.inValues(text.values));
-    const told = { message, proxies: proxies.join(', ') };
-    return { ok, message: proxies.length > 0 ? translate(RED, 'check.through', told) : message, ms };
+    return settings.mqtt
+      ? await testBroker(RED, settings.mqtt, { ...tested, credentials })
+      : await testRest(RED, settings.rest!, hidden);
   } catch (error) {
     return { ok: false, message: toFlowError(RED, hidden.inError(error)).message, ms: 0 };
   }
+}
+
+async function testRest(RED: NodeAPI, settings: RestSettings, hidden: HiddenVariables): Promise<TestResult> {
+  const { ok, text, ms, proxies } = await probeRest(settings, AbortSignal.timeout(MAX_TEST_MS));
+  const message = translate(RED, text.key, hidden.inValues(text.values));
+  return { ok, message: withProxies(RED, message, proxies), ms };
+}
+
+/**
+ * Where address and user are those of the connected service, it is asked over that connection: there are brokers that
+ * take the user for the client, and would end the deployed connection and delete what waits for it.
+ */
+async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested): Promise<TestResult> {
+  const { running, hidden } = tested;
+  const isSameUser = running && isSameText('mqttUsername', running.credentials, tested.credentials);
+  const deployed = isSameUser ? await running.session?.probe() : undefined;
+  const isSamePrefix = running?.config.topicPrefix === tested.config.topicPrefix;
+  // A refused one is named, and a variable of a node may be in it.
+  const filters = isSamePrefix && tested.mayReadVariables ? running?.session?.reportFilters : [];
+  const { ok, text, notes, ms, proxies } = deployed ?? (await probeBroker(settings, filters));
+  const untried = deployed && running ? findUntried(RED, tested, running) : [];
+  const untriedNote =
+    untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];
+  const told = [text, ...notes].map(({ key, values }) => translate(RED, key, hidden.inValues(values)));
+  return { ok, message: withProxies(RED, [...told, ...untriedNote].join('; '), proxies), ms };
+}
+
+/** Captions of what is typed and shows only with a connection of its own. */
+function findUntried(RED: NodeAPI, { config, credentials }: Tested, running: Running): string[] {
+  const settings = CONNECTION_SETTINGS.filter(
+    (name) => String(config[name]) !== String(running.config[name]),
+  );
+  const isSamePassword = isSameText('mqttPassword', running.credentials, credentials);
+  return [...(isSamePassword ? [] : ['mqttPassword']), ...settings].map((name) =>
+    translate(RED, `field.${name}`),
+  );
+}
+
+const isSameText = (name: keyof ServiceCredentials, one: ServiceCredentials, other: ServiceCredentials) =>
+  (one[name] ?? '') === (other[name] ?? '');
+
+function withProxies(RED: NodeAPI, message: string, proxies: readonly string[]): string {
+  const told = { message, proxies: proxies.join(', ') };
+  return proxies.length > 0 ? translate(RED, 'check.through', told) : message;
 }

@@ -14,6 +14,7 @@ import {
 } from '../shared/editor/validate.ts';
 import { RANGES, type ServiceConfig } from './config.ts';
 import { allowed, prepareProfile } from './editor-profile.ts';
+import { showSubscriptions } from './editor-subscriptions.ts';
 import { prepareTest } from './editor-test.ts';
 
 const TABS = ['rest', 'mqtt', 'advanced'];
@@ -69,6 +70,7 @@ RED.nodes.registerType('mt-service', {
     prepareTest(this);
     explainProblems(this, CONFIG_INPUT);
     prepareProfile(this);
+    void showSubscriptions(this);
     explainTogether('authUrl', 'baseUrl');
     rememberShown(this, CONFIG_INPUT);
   },

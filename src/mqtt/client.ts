@@ -9,6 +9,7 @@ import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
 import { type ReportHandler, ReportSubscriptions, type TopicFilters } from './report-subscriptions.ts';
 import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
+import { type GroupVerdict, SharedGroup } from './shared-group.ts';
 import type { MqttState } from './state.ts';
 
 /** A redeploy takes the last user away and brings it back: the connection is kept until the flows run, and that long. */
@@ -21,6 +22,15 @@ export interface MqttClientEvents {
   state(): void;
   /** Reports go on after `pauseReports`. */
   resumed(): void;
+}
+
+/** Subscriptions of the connection. */
+export interface SubscriptionCounts {
+  /** Without a limit of the broker. */
+  needed: number;
+  inUse: number;
+  /** What the broker, its profile or the settings allow; undefined: no limit is known. */
+  max: number | undefined;
 }
 
 export interface RequestOptions {
@@ -38,6 +48,7 @@ export class MqttClient {
   readonly #reports: ReportSubscriptions;
   readonly #requests: Requests;
   readonly #acknowledgements = new Acknowledgements<unknown>();
+  readonly #group: SharedGroup;
   #lostReports = 0;
   #maxSubscriptions = Number.POSITIVE_INFINITY;
   #isUpdatePending = false;
@@ -78,17 +89,25 @@ export class MqttClient {
     };
     this.#inbound = new InboundQueue(topics, handlers, settings.maxWaitingBytes);
     this.#connection = new Connection(settings, log, {
-      message: (topic, payload, qos, retained, done) =>
-        this.#inbound.receive(topic, payload, qos, retained, done),
+      message: (topic, payload, qos, retained, done) => {
+        if (this.#group.isChecking && this.#group.receive(topic)) {
+          done();
+        } else {
+          this.#inbound.receive(topic, payload, qos, retained, done);
+        }
+      },
       subscribed: () => {
         this.#reports.synced();
         this.#drained();
         this.#setSubscribing(false);
+        // What it asks for would come in the middle of a round of subscriptions.
+        setImmediate(() => this.#group.synced());
       },
       isBlocked: () => this.#inbound.isBlocked,
       session: (isPresent, limits) => {
         this.#reports.sessionBegins(this.#connection.broker, isPresent);
         this.#requests.connected(limits);
+        this.#group.connected(this.#connection.broker);
       },
       quota: (max) => this.#limitSubscriptions(max),
       isReportFilter: (filter) => this.#reports.has(filter),
@@ -96,16 +115,21 @@ export class MqttClient {
         if (name !== 'connected') {
           this.#subscribing = true;
         }
+        if (!this.#connection.connected) {
+          this.#group.lost();
+        }
         events.state();
         this.#requests.connectionChanged();
       },
     });
     this.#reports = new ReportSubscriptions(settings, topics, reports, this.#connection.subscriptions);
+    const transport = this.#transport();
     this.#requests = new Requests(
       { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
       topics,
-      this.#transport(),
+      transport,
     );
+    this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
     const { maxSubscriptions } = settings.limits;
     if (maxSubscriptions !== undefined) {
       this.#maxSubscriptions = maxSubscriptions;
@@ -121,6 +145,10 @@ export class MqttClient {
     // Connected is when reports can arrive.
     if (this.#subscribing || this.#isUpdatePending) {
       return { name: 'connecting', broker: state.broker };
+    }
+    if (this.#group.isPlain) {
+      const reason = { key: 'reason.plainGroup', values: { group: this.#settings.sharedGroup } };
+      return { name: 'limited', broker: state.broker, reason };
     }
     return this.#lostReports === 0
       ? state
@@ -207,9 +235,38 @@ export class MqttClient {
     this.#inbound.resume();
   }
 
-  /** What the broker has refused of the filters of reports. */
+  /** The filters of reports that the broker is asked for, without the group. */
+  get reportFilters(): string[] {
+    return this.#reports.all.wanted;
+  }
+
+  /** The filters by which no report comes: the broker has refused them, or delivers nothing to the group. */
   get refusedFilters(): TopicFilters {
-    return this.#reports.refused;
+    return this.#group.isPlain ? this.#reports.all : this.#reports.refused;
+  }
+
+  /** How many subscriptions the nodes and the asked gateways need, and how many the broker has granted. */
+  get subscriptions(): SubscriptionCounts {
+    return {
+      needed: this.#reports.needed + this.#requests.gateways,
+      inUse: this.#connection.subscriptions.inUse,
+      max: Number.isFinite(this.#maxSubscriptions) ? this.#maxSubscriptions : undefined,
+    };
+  }
+
+  /** Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. */
+  ping(maxMs: number): Promise<number | undefined> {
+    return this.#connection.ping(maxMs);
+  }
+
+  /** Tries whether the broker knows a group, without being a member of it. @param maxMs then it is `unknown` */
+  tryGroup(group: string, maxMs: number): Promise<GroupVerdict> {
+    return this.#group.try(group, maxMs);
+  }
+
+  /** Asks for the responses of a gateway, as a request does. @param settled whether the broker refuses them */
+  tryResponses(filter: string, settled: (refused: boolean) => void): void {
+    this.#transport().ensureFilter(filter, settled);
   }
 
   get isPaused(): boolean {
@@ -307,6 +364,15 @@ export class MqttClient {
     if (this.#inbound.isEmpty) {
       this.#reports.drained();
     }
+  }
+
+  #groupTried(): void {
+    if (this.#group.isPlain) {
+      this.#log.warn(
+        `the broker takes the group ${this.#settings.sharedGroup} for a plain topic: no report arrives`,
+      );
+    }
+    this.#events.state();
   }
 
   #setSubscribing(subscribing: boolean): void {

@@ -133,6 +133,30 @@ export class Connection {
     client.publish(topic, payload, options, done);
   }
 
+  /** Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. */
+  ping(maxMs: number): Promise<number | undefined> {
+    const client = this.#client;
+    if (!client || !this.connected) {
+      return Promise.resolve(undefined);
+    }
+    const start = performance.now();
+    return new Promise((resolve) => {
+      const end = (ms: number | undefined) => {
+        clearTimeout(timer);
+        client.off('packetreceive', look);
+        resolve(ms);
+      };
+      const look = ({ cmd }: { cmd: string }) => {
+        if (cmd === 'pingresp') {
+          end(Math.round(performance.now() - start));
+        }
+      };
+      const timer = setTimeout(() => end(undefined), maxMs);
+      client.on('packetreceive', look);
+      this.#ping(client, start);
+    });
+  }
+
   /** Call when nothing is held any more that the connection waits for. */
   unblocked(): void {
     clearTimeout(this.#aliveTimer);

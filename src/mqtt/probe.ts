@@ -1,21 +1,26 @@
-// The MQTT half of "Test connection": tries settings that are not in use yet, beside the deployed connection.
+// The MQTT half of "Test connection": over the deployed connection, or beside it without disturbing it.
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ErrorText, Phrase } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import { isMac } from '../protocol/mac.ts';
-import { createTopics } from '../protocol/topics.ts';
+import { createTopics, type Topics } from '../protocol/topics.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { MqttClient } from './client.ts';
+import { Connection, type ConnectionEvents } from './connection.ts';
 import { type Place, reasonOfLoss } from './reasons.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
+import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
 
 export interface BrokerProbe {
   ok: boolean;
   /** `key` is the whole key in the locale files: `check.…`. */
   text: ErrorText;
+  /** What else was found, and what was not tried. */
+  notes: ErrorText[];
   /** Milliseconds until the broker had answered. */
   ms: number;
   /** How many gateways were heard. */
@@ -24,111 +29,280 @@ export interface BrokerProbe {
   proxies: string[];
 }
 
-/** How long reports are listened for once the broker is there. */
+/** How long reports are listened for once the broker is there; what else is tried has this time too. */
 const LISTEN_MS = 3_000;
 const CONNECT_MS = 5_500;
 const MAX_GATEWAYS = 10_000;
+/** Of MQTT 3.1.1: a client id that every broker takes is no longer. */
+const SAFE_ID_BYTES = 23;
+const SUFFIX_BYTES = 5;
 
 /**
- * Connects, listens for three seconds and leaves nothing behind at the broker. Never rejects.
- *
- * The client id is another one, since a broker throws out the deployed client when its id comes again, and the group
- * is left out, since what a test hears would be missing there.
+ * Asks over a connection that is there, and listens to what it brings anyway.
+ * @param countGateways how many were heard since then, in milliseconds since the epoch
+ * @returns undefined when it is not connected
  */
-export async function probeBroker(settings: MqttSettings): Promise<BrokerProbe> {
+export async function probeConnected(
+  client: MqttClient,
+  countGateways: (since: number) => number,
+): Promise<BrokerProbe | undefined> {
+  const start = Date.now();
+  const ms = await client.ping(LISTEN_MS);
+  const { state } = client;
+  if (isAway(state)) {
+    return undefined;
+  }
+  await wait(Math.max(0, start + LISTEN_MS - Date.now()));
+  const gateways = countGateways(start);
+  const { needed, inUse, max } = client.subscriptions;
+  const values = { needed, inUse, ...(max !== undefined && { max }) };
+  const notes: ErrorText[] = [
+    { key: max === undefined ? 'check.subscriptions' : 'check.subscriptionsOf', values },
+    { key: 'check.deployed', values: {} },
+  ];
+  const found = { notes, ms: ms ?? LISTEN_MS, gateways, proxies: [] };
+  if (ms === undefined) {
+    return { ok: false, text: { key: 'check.noPing', values: {} }, ...found };
+  }
+  if (isFailure(client.state)) {
+    return { ok: false, text: noBroker(client.state.reason), ...found };
+  }
+  const isListening = client.reportFilters.length > 0;
+  return { ok: true, text: isListening ? heard(gateways) : { key: 'check.idle', values: {} }, ...found };
+}
+
+/**
+ * Connects beside the deployed connection, with its filters when it has any, listens for three seconds and leaves
+ * nothing behind at the broker. Never rejects.
+ *
+ * The client id begins like that of the settings, since rules of brokers judge by it, but is another one: a broker throws
+ * out the deployed client when its id comes again. It is no member of the group, since what a test hears would be missing
+ * there.
+ * @param filters of reports, without the group; empty: every report
+ */
+export async function probeBroker(
+  settings: MqttSettings,
+  filters: readonly string[] = [],
+): Promise<BrokerProbe> {
   const start = performance.now();
-  const clientId = `mt-test-${randomBytes(6).toString('hex')}`;
-  const own = { clientId, persistent: false, sharedGroup: '', reportQos: 0 } as const;
-  const gateways = new Set<string>();
-  const states = new EventTarget();
-  const topics = createTopics(settings.topicPrefix);
-  const everything: ReportHandler = {
-    filters: () => ({ wanted: [topics.reportFilter({})], previewed: [] }),
-    connected() {},
-    settled() {},
-    deliver(topic) {
-      const gateway = topics.parseReport(topic)?.gateway;
-      if (gateway !== undefined && isMac(gateway) && gateways.size < MAX_GATEWAYS) {
-        gateways.add(gateway);
-      }
-      return 'delivered';
-    },
-  };
-  const events = { state: () => states.dispatchEvent(new Event('state')), resumed() {} };
-  const client = new MqttClient({ ...settings, ...own }, topics, everything, SILENT, events);
-  let proxies = proxiesOf(settings.proxy, settings.brokers);
+  const deadline = start + CONNECT_MS;
+  const id = { clientId: probeId(settings.clientId) };
+  const result = { notes: [], ms: 0, gateways: 0, proxies: proxiesOf(settings.proxy, settings.brokers) };
+  const since = () => Math.round(performance.now() - start);
   try {
-    client.attach();
-    client.updateFilters();
-    const failure = await connect(client, states, settings.brokers.length, {
-      broker: showBroker(settings.brokers[0] ?? ''),
-      protocolVersion: settings.protocolVersion,
-    });
-    const ms = Math.round(performance.now() - start);
-    if (failure !== undefined) {
-      return {
-        ok: false,
-        text: { key: 'check.noBroker', values: { reason: failure } },
-        ms,
-        gateways: 0,
-        proxies,
-      };
+    if (settings.persistent) {
+      const kept = await findSession({ ...settings, ...id }, deadline);
+      if (kept !== 'none') {
+        const text = kept === 'kept' ? { key: 'check.keptSession', values: {} } : noBroker(kept);
+        return { ...result, ok: kept === 'kept', text, ms: since() };
+      }
     }
-    if (client.state.name === 'connected') {
-      proxies = proxiesOf(settings.proxy, [client.state.broker]);
-    }
-    await new Promise((resolve) => setTimeout(resolve, LISTEN_MS));
-    const key = gateways.size > 0 ? 'check.heard' : 'check.silent';
-    return {
-      ok: true,
-      text: { key, values: { gateways: gateways.size } },
-      ms,
-      gateways: gateways.size,
-      proxies,
-    };
+    return await new Trial(settings, id.clientId, filters).run(start, deadline);
   } catch (error) {
-    const ms = Math.round(performance.now() - start);
     const message = error instanceof Error ? error.message : String(error);
-    const reason = { key: 'reason.other', values: { message } };
-    return { ok: false, text: { key: 'check.noBroker', values: { reason } }, ms, gateways: 0, proxies };
-  } finally {
-    await client.close();
+    return {
+      ...result,
+      ok: false,
+      text: noBroker({ key: 'reason.other', values: { message } }),
+      ms: since(),
+    };
   }
 }
 
-/** @returns undefined when connected, else why not; each of several brokers is tried until the time is over */
-function connect(
-  client: MqttClient,
-  states: EventTarget,
-  brokers: number,
-  place: Place,
-): Promise<Phrase | undefined> {
-  return new Promise((resolve) => {
-    let reason: Phrase = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
-    let failures = 0;
-    const end = (failure: Phrase | undefined) => {
-      clearTimeout(timer);
-      states.removeEventListener('state', look);
-      resolve(failure);
-    };
-    const timer = setTimeout(() => end(reason), CONNECT_MS);
-    const look = () => {
-      const { state } = client;
-      if (state.name === 'connected') {
-        end(undefined);
-      } else if (isFailure(state)) {
-        reason = state.reason;
-        failures++;
-        if (failures >= brokers || state.name === 'limited') {
-          end(reason);
-        }
+/**
+ * Whether the broker has a session for an id that is new: then it takes another id for it, such as the user's name, and
+ * beginning without the session would delete what waits there for the deployed service. What comes of it is not
+ * acknowledged.
+ * @param deadline in milliseconds of `performance.now()`
+ * @returns why there is no connection, else what there is
+ */
+async function findSession(settings: MqttSettings, deadline: number): Promise<Phrase | 'none' | 'kept'> {
+  let connection: Connection | undefined;
+  try {
+    return await new Promise((resolve) => {
+      const watch = new Watch(settings, deadline, (reason) => resolve(reason ?? 'none'));
+      const events: ConnectionEvents = {
+        state: (state) => watch.look(state),
+        session: (isPresent) => isPresent && resolve('kept'),
+        quota() {},
+        isReportFilter: () => false,
+        subscribed() {},
+        message() {},
+        isBlocked: () => false,
+      };
+      connection = new Connection(settings, SILENT, events);
+      connection.open();
+    });
+  } finally {
+    await connection?.close();
+  }
+}
+
+/** One connection of its own for a test. */
+class Trial {
+  readonly #settings: MqttSettings;
+  readonly #topics: Topics;
+  readonly #client: MqttClient;
+  readonly #gateways = new Set<string>();
+  #look: (state: MqttState) => void = () => {};
+
+  constructor(settings: MqttSettings, clientId: string, filters: readonly string[]) {
+    this.#settings = settings;
+    this.#topics = createTopics(settings.topicPrefix);
+    const wanted = filters.length > 0 ? [...filters] : [this.#topics.reportFilter({})];
+    const own = { clientId, persistent: false, sharedGroup: '' };
+    const events = { state: () => this.#look(this.#client.state), resumed() {} };
+    this.#client = new MqttClient(
+      { ...settings, ...own },
+      this.#topics,
+      this.#receiver(wanted),
+      SILENT,
+      events,
+    );
+  }
+
+  /** @param start and @param deadline in milliseconds of `performance.now()` */
+  async run(start: number, deadline: number): Promise<BrokerProbe> {
+    const { brokers, proxy, sharedGroup } = this.#settings;
+    try {
+      const failure = await this.#connect(deadline);
+      const ms = Math.round(performance.now() - start);
+      if (failure !== undefined) {
+        const proxies = proxiesOf(proxy, brokers);
+        return { ok: false, text: noBroker(failure), notes: [], ms, gateways: 0, proxies };
       }
+      const { state } = this.#client;
+      const used = 'broker' in state ? [state.broker] : brokers;
+      const [responses, group] = await Promise.all([
+        this.#tryResponses(),
+        this.#tryGroup(sharedGroup),
+        wait(LISTEN_MS),
+      ]);
+      const gateways = this.#gateways.size;
+      const found = { ms, gateways, proxies: proxiesOf(proxy, used) };
+      const notes = [...notesOnResponses(responses), ...notesOnGroup(group, sharedGroup)];
+      return { ok: group !== 'plain', text: heard(gateways), notes, ...found };
+    } finally {
+      await this.#client.close();
+    }
+  }
+
+  #receiver(wanted: string[]): ReportHandler {
+    return {
+      needed: wanted.length,
+      filters: () => ({ wanted, previewed: [] }),
+      connected() {},
+      settled() {},
+      deliver: (topic) => {
+        const gateway = this.#topics.parseReport(topic)?.gateway;
+        if (gateway !== undefined && isMac(gateway) && this.#gateways.size < MAX_GATEWAYS) {
+          this.#gateways.add(gateway);
+        }
+        return 'delivered';
+      },
     };
-    states.addEventListener('state', look);
-    look();
-  });
+  }
+
+  /** @returns undefined when connected and subscribed, else why not */
+  #connect(deadline: number): Promise<Phrase | undefined> {
+    return new Promise((resolve) => {
+      const watch = new Watch(this.#settings, deadline, resolve);
+      this.#look = (state) => watch.look(state);
+      this.#client.attach();
+      this.#client.updateFilters();
+    });
+  }
+
+  /** `shared` where there is no group: nothing stands in its way. */
+  async #tryGroup(group: string): Promise<GroupVerdict> {
+    return group === '' ? 'shared' : this.#client.tryGroup(group, LISTEN_MS);
+  }
+
+  /** Whether the responses of a gateway may be received; undefined when the broker does not say in time. */
+  #tryResponses(): Promise<boolean | undefined> {
+    const nobody = `02${randomBytes(5).toString('hex')}`;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(undefined), LISTEN_MS);
+      this.#client.tryResponses(this.#topics.responseFilter(nobody), (refused) => {
+        clearTimeout(timer);
+        resolve(!refused);
+      });
+    });
+  }
+}
+
+/** Waits for a connection; each of several brokers is tried until the time is over. */
+class Watch {
+  readonly #done: (failure: Phrase | undefined) => void;
+  readonly #timer: NodeJS.Timeout;
+  #reason: Phrase;
+  #triesLeft: number;
+
+  /** @param done called once, with why there is none */
+  constructor(
+    { brokers, protocolVersion }: MqttSettings,
+    deadline: number,
+    done: (failure: Phrase | undefined) => void,
+  ) {
+    const place: Place = { broker: showBroker(brokers[0] ?? ''), protocolVersion };
+    this.#done = done;
+    this.#reason = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
+    this.#triesLeft = brokers.length;
+    this.#timer = setTimeout(() => done(this.#reason), deadline - performance.now());
+  }
+
+  look(state: MqttState): void {
+    if (state.name === 'connected') {
+      this.#end(undefined);
+    } else if (isFailure(state)) {
+      this.#reason = state.reason;
+      if (--this.#triesLeft <= 0 || state.name === 'limited') {
+        this.#end(state.reason);
+      }
+    }
+  }
+
+  #end(failure: Phrase | undefined): void {
+    clearTimeout(this.#timer);
+    this.#done(failure);
+  }
+}
+
+/** Begins like the deployed one, and is no longer than a broker takes. */
+function probeId(clientId: string): string {
+  const max = Math.max(SAFE_ID_BYTES, Buffer.byteLength(clientId));
+  let start = clientId;
+  while (Buffer.byteLength(start) > max - SUFFIX_BYTES) {
+    start = start.slice(0, -1);
+  }
+  return `${start}-${randomBytes(2).toString('hex')}`;
 }
 
 function isFailure(state: MqttState): state is MqttState & { reason: Phrase } {
   return state.name === 'waiting' || state.name === 'refused' || state.name === 'limited';
+}
+
+function isAway({ name }: MqttState): boolean {
+  return name !== 'connected' && name !== 'limited' && name !== 'overloaded';
+}
+
+const noBroker = (reason: Phrase): ErrorText => ({ key: 'check.noBroker', values: { reason } });
+
+function heard(gateways: number): ErrorText {
+  return { key: gateways > 0 ? 'check.heard' : 'check.silent', values: { gateways } };
+}
+
+function notesOnResponses(areGranted: boolean | undefined): ErrorText[] {
+  return areGranted ? [] : [{ key: 'check.noResponses', values: {} }];
+}
+
+function notesOnGroup(verdict: GroupVerdict, group: string): ErrorText[] {
+  switch (verdict) {
+    case 'shared':
+      return [];
+    case 'plain':
+      return [{ key: 'check.plainGroup', values: { group } }];
+    case 'unknown':
+      return [{ key: 'check.untriedGroup', values: { group } }];
+  }
 }

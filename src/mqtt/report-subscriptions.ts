@@ -25,6 +25,8 @@ export interface TopicFilters {
 
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
+  /** Topic filters that flows want, where there is no limit. */
+  readonly needed: number;
   /** From now on reports are expected by these filters. @param max of both lists together; 1 or more */
   filters(max: number): TopicFilters;
   /** The connection is a new one. */
@@ -85,6 +87,17 @@ export class ReportSubscriptions {
   /** Whether flows want reports by this filter, as it is subscribed. */
   has(subscribed: string): boolean {
     return this.#wanted.has(subscribed);
+  }
+
+  /** How many topic filters flows need, where there is no limit. */
+  get needed(): number {
+    return this.#handler.needed;
+  }
+
+  /** The handler's filters. */
+  get all(): TopicFilters {
+    const wanted = [...this.#wanted].map((filter) => filter.slice(this.#share.length));
+    return { wanted, previewed: [...this.#previewed] };
   }
 
   /** What the broker has refused of the handler's filters. */

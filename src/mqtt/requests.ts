@@ -140,6 +140,11 @@ export class Requests {
     return this.#inFlight.size - this.#unawaited === 0 && request === 0 && ack === 0;
   }
 
+  /** How many gateways were asked in the last hour or are being asked: without a limit each takes a subscription. */
+  get gateways(): number {
+    return this.#gateways.size;
+  }
+
   /** Topic filters of the responses, of every gateway that was asked. */
   filters(): string[] {
     return [...new Set(Array.from(this.#gateways, ({ filter }) => filter))];

@@ -111,6 +111,11 @@ export class Subscriptions {
     void this.#sync();
   }
 
+  /** How many the broker has granted. */
+  get inUse(): number {
+    return this.#active.size;
+  }
+
   /** What the broker has refused of the filters that are wanted, or has ended the connection because of. */
   get refused(): ReadonlySet<string> {
     return this.#refused;

@@ -94,6 +94,15 @@ export class RecentActivity {
     return typeof known === 'object' ? known.gateway : known;
   }
 
+  /** How many gateways were heard since then. @param time milliseconds since the epoch */
+  countGateways(time: number): number {
+    let count = 0;
+    for (const [, { lastSeen }] of this.#gateways.entries()) {
+      count += lastSeen >= time ? 1 : 0;
+    }
+    return count;
+  }
+
   gateways(query: ActivityQuery = {}): ActivityEntry[] {
     return list(this.#gateways.entries(), query, (id) => id);
   }

@@ -11,6 +11,8 @@ export interface BrokerLimits {
   /** Bytes of a packet to the broker. */
   maxPacketSize: number | undefined;
   maxQos: number | undefined;
+  /** Whether it knows shared subscriptions. */
+  hasSharedGroups?: boolean | undefined;
 }
 
 interface BrokerProfile {
@@ -122,8 +124,9 @@ export function brokerLimits(
   name: BrokerProfileName,
   own: { maxSubscriptions: number; maxUnacknowledged: number },
 ): BrokerLimits {
-  const { limits }: BrokerProfile = BROKER_PROFILES[name];
+  const { limits, hasSharedGroups = true }: BrokerProfile = BROKER_PROFILES[name];
   return {
+    ...(name !== 'any' && { hasSharedGroups }),
     maxFiltersPerSubscribe: limits.maxFiltersPerSubscribe,
     maxSubscriptions: own.maxSubscriptions || limits.maxSubscriptions,
     maxUnacknowledged: own.maxUnacknowledged || limits.maxUnacknowledged,

@@ -165,6 +165,11 @@ export class Reports {
     };
   }
 
+  /** How many topic filters serve all subscribers, where the broker has no limit. */
+  get needed(): number {
+    return mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared).length;
+  }
+
   /**
    * The topic filters that serve all subscribers. From now on reports are expected by these.
    * @param max of both lists together, 1 or more; what they bring beyond the subscribers' wishes is filtered here

@@ -428,6 +428,13 @@ describe('the panels in the editor', function () {
     assert.equal(String(config.maxSubscriptions), '20');
   });
 
+  it('shows how many subscriptions the deployed nodes need and have', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
+    await page.getByText(/^For the deployed nodes: \d+ needed, \d+ in use\.$/).waitFor();
+  });
+
   it('saves every setting of the service and shows it again', async () => {
     const { page } = editor;
     const input = (name: string) => `#node-config-input-${name}`;

@@ -403,16 +403,35 @@ describeNodes('the admin endpoints', (start) => {
       assert.deepEqual([mqtt.ok, mqtt.skipped], [false, true]);
     });
 
-    it('leaves the deployed connection alone', async () => {
+    it('goes over the deployed connection of the same user, and names what only a deploy tries', async () => {
       const flow = await run();
       await subscribed(box);
-      await test(flow, typed({ authUrl: '', baseUrl: '', sharedGroup: 'group' }));
+      const before = box.broker!.connects.length;
+      const tested = test(flow, typed({ authUrl: '', baseUrl: '', sharedGroup: 'group' }));
       const { gateway, device } = box.demo;
       await box.publish(gateway, device, 'heartbeat', { time: new Date().toISOString(), seq: 77, status: 0 });
-      const msg = await flow.next('out', ({ report }) => (report as { seq: number }).seq === 77);
-      assert.equal(msg.gateway, gateway);
-      const ids = new Set(box.broker!.connects.map(({ clientId }) => clientId));
-      assert.ok([...ids].some((id) => id.startsWith('mt-test-')));
+      await flow.next('out', ({ report }) => (report as { seq: number }).seq === 77);
+      const { mqtt } = await tested;
+      assert.equal(
+        mqtt.message,
+        'connected, 1 gateways heard in 3 s; subscriptions in use: 1, needed: 1; ' +
+          'asked over the deployed connection; tried only by a deploy: Shared group',
+      );
+      assert.deepEqual([mqtt.ok, box.broker!.connects.length], [true, before]);
+    });
+
+    it('of another user has a connection of its own, whose id begins like the deployed one', async () => {
+      const flow = await run();
+      await subscribed(box);
+      const deployed = box.broker!.connects.at(-1)!.clientId;
+      const body = typed(
+        { authUrl: '', baseUrl: '' },
+        { mqttUsername: 'somebody', mqttPassword: '__PWRD__' },
+      );
+      await test(flow, body);
+      const { clientId } = box.broker!.connects.at(-1)!;
+      assert.notEqual(clientId, deployed);
+      assert.equal(clientId.slice(0, 18), deployed.slice(0, 18));
     });
   });
 });

@@ -88,6 +88,7 @@ describe('the profile of a broker', () => {
       maxUnacknowledged: 100,
       maxPacketSize: 131_072,
       maxQos: 1,
+      hasSharedGroups: true,
     });
     assert.equal(brokerLimits('azure-event-grid', NONE).maxFiltersPerSubscribe, 10);
     assert.equal(brokerLimits('hivemq', NONE).maxUnacknowledged, 10);

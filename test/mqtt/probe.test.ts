@@ -1,0 +1,212 @@
+// Test connection at brokers: it says what the service would meet, and the deployed connection goes on as if nothing were.
+import assert from 'node:assert/strict';
+import { connectAsync } from 'mqtt';
+import { probeBroker } from '../../src/mqtt/probe.ts';
+import type { MqttSettings } from '../../src/settings.ts';
+import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
+import { requirePrograms } from '../requirements.ts';
+import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
+import { G, G2, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+
+const notesOf = ({ notes }: { notes: { key: string }[] }) => notes.map(({ key }) => key);
+
+describe('the test of a broker connection', () => {
+  const bench = useScriptedBroker();
+  const probe = (changes: Partial<MqttSettings> = {}, filters: string[] = []) =>
+    probeBroker(mqttSettings(bench.broker.url, changes), filters);
+  const clientIds = () => bench.broker.packets('connect').map(({ clientId }) => clientId);
+
+  it('has a client id that begins like the deployed one, is another one, and no longer than brokers take', async () => {
+    const deployed = ['mt-0123456789abcdef01', 'plant', 'x'.repeat(40), '工場'.repeat(9)];
+    const results = await Promise.all(deployed.map((clientId) => probe({ clientId })));
+    assert.ok(results.every(({ ok }) => ok));
+    const ids = clientIds();
+    for (const clientId of deployed) {
+      const id = ids.find((one) => one.startsWith(clientId.slice(0, 5))) ?? '';
+      assert.ok(id !== '' && id !== clientId, `${ids}`);
+      assert.ok(Buffer.byteLength(id) <= Math.max(23, Buffer.byteLength(clientId)), id);
+    }
+  });
+
+  it('asks for the filters of the deployed nodes, with their QoS, and for the responses of a gateway', async () => {
+    const filters = [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`);
+    assert.ok((await probe({ reportQos: 2 }, filters)).ok);
+    const asked = bench.broker.packets('subscribe').flatMap(({ subscriptions }) => subscriptions);
+    assert.deepEqual(
+      asked.slice(0, 2).map(({ topic, qos }) => [topic, qos]),
+      filters.map((topic) => [topic, 2]),
+    );
+    assert.match(asked[2]!.topic, /^mt\/gateway\/02[0-9a-f]{10}\/response\/#$/);
+  });
+
+  it('says which filter of the nodes is refused', async () => {
+    bench.broker.options.refuses = (filter) => filter.includes(G2);
+    const { ok, text } = await probe(
+      {},
+      [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`),
+    );
+    assert.equal(ok, false);
+    assert.match(JSON.stringify(text), new RegExp(G2));
+  });
+
+  for (const refusesBy of ['code', 'close'] as const) {
+    it(`says that requests would fail where responses are refused by ${refusesBy}`, async () => {
+      bench.broker.options.refuses = (filter) => filter.includes('/response/');
+      bench.broker.options.refusesBy = refusesBy;
+      const result = await probe();
+      assert.ok(result.ok);
+      assert.deepEqual(notesOf(result), ['check.noResponses']);
+    });
+  }
+
+  it('tries a shared group with messages of its own, and is no member of it', async () => {
+    const result = await probe({ sharedGroup: 'plant' });
+    assert.deepEqual([result.ok, notesOf(result)], [true, []]);
+    const filters = bench.broker.packets('subscribe').flatMap(({ subscriptions }) => subscriptions);
+    const shared = filters.filter(({ topic }) => topic.startsWith('$share/plant/'));
+    assert.equal(shared.length, 1);
+    assert.match(shared[0]!.topic, /\/request\/02/);
+  });
+
+  it('fails where the broker takes a shared group for a plain topic', async () => {
+    bench.broker.options.sharedSubscriptions = 'plain';
+    const result = await probe({ sharedGroup: 'plant' });
+    assert.deepEqual([result.ok, notesOf(result)], [false, ['check.plainGroup']]);
+  });
+
+  it('names a group that it could not try', async () => {
+    bench.broker.options.refuses = (filter) => filter.includes('/request/');
+    const result = await probe({ sharedGroup: 'plant' });
+    assert.deepEqual([result.ok, notesOf(result)], [true, ['check.untriedGroup']]);
+  });
+
+  it('leaves nothing behind at a broker that keeps sessions', async () => {
+    const versions = [4, 5] as const;
+    const results = await Promise.all(
+      versions.map((protocolVersion) => probe({ persistent: true, protocolVersion })),
+    );
+    assert.ok(results.every(({ ok }) => ok));
+    assert.equal(bench.broker.sessions.size, 0);
+  });
+
+  describe('that is deployed', () => {
+    it('goes over that connection, and says how many subscriptions are in use', async () => {
+      const session = bench.open({ reportQos: 0 });
+      const collector = new Collector();
+      session.subscribe({ ...ALL, gateways: [G, G2] }, collector);
+      await reached(session, 'connected');
+      const before = bench.broker.received.length;
+      const asked = session.probe();
+      for (let n = 0; n < 3; n++) {
+        bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
+      const result = await asked;
+      assert.ok(result?.ok);
+      assert.equal(result.gateways, 1);
+      assert.deepEqual(result.notes[0], { key: 'check.subscriptions', values: { needed: 2, inUse: 2 } });
+      assert.deepEqual(
+        bench.broker.received.slice(before).map(({ packet }) => packet.cmd),
+        ['pingreq'],
+      );
+      assert.equal(collector.reports.length, 3);
+    });
+
+    it('says that the broker is silent when it answers no ping', async () => {
+      const session = bench.open();
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'connected');
+      bench.broker.options.withhold = ['pingresp'];
+      const result = await session.probe();
+      assert.deepEqual([result?.ok, result?.text.key], [false, 'check.noPing']);
+    });
+
+    it('says how many are needed where the broker allows fewer', async () => {
+      const session = bench.open({
+        limits: { ...mqttSettings('').limits, maxSubscriptions: 3 },
+      });
+      const gateways = Array.from({ length: 6 }, (_, n) => `c0141f68fc0${n}`);
+      session.subscribe({ ...ALL, gateways }, new Collector());
+      await reached(session, 'connected');
+      const { notes } = (await session.probe())!;
+      assert.equal(notes[0]!.key, 'check.subscriptionsOf');
+      assert.deepEqual(notes[0]!.values, { needed: 6, inUse: 1, max: 3 });
+    });
+
+    it('is none while the broker is away', async () => {
+      bench.broker.options.connackCode = 3;
+      const session = bench.open();
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'waiting');
+      assert.equal(await session.probe(), undefined);
+    });
+  });
+});
+
+describe('a shared group', () => {
+  const bench = useScriptedBroker();
+
+  it('that the broker takes for a plain topic is told, and its nodes get no reports', async () => {
+    bench.broker.options.sharedSubscriptions = 'plain';
+    const session = bench.open({ sharedGroup: 'told' });
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    await reached(session, 'limited');
+    const { mqtt } = session.state;
+    assert.ok(mqtt.name === 'limited');
+    assert.deepEqual(mqtt.reason, { key: 'reason.plainGroup', values: { group: 'told' } });
+    assert.ok(session.isRefused({ ...ALL, gateways: [G] }));
+    await bench.broker.reset();
+    await reached(session, 'connected');
+    assert.ok(!session.isRefused({ ...ALL, gateways: [G] }));
+  });
+
+  it('is tried once at a broker that ends the connection because of it', async () => {
+    bench.broker.options.refuses = (filter) => filter.includes('/request/');
+    bench.broker.options.refusesBy = 'close';
+    const session = bench.open({ sharedGroup: 'ended' });
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await bench.broker.next('subscribe', ({ subscriptions }) =>
+      subscriptions.some(({ topic }) => topic.includes('/request/')),
+    );
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(bench.broker.connections.length, 2);
+  });
+});
+
+describe('a broker that takes the name of the user for the client id', () => {
+  let mosquitto: Mosquitto;
+  const login = { username: 'plant', password: 'x', persistent: true };
+
+  before(async function () {
+    requirePrograms(this, 'mosquitto');
+    mosquitto = await startMosquitto(['use_username_as_clientid true']);
+  });
+  after(() => mosquitto?.stop());
+
+  for (const protocolVersion of [4, 5] as const) {
+    it(`still has for the service what waits there after a test, with MQTT ${protocolVersion}`, async () => {
+      const settings = mqttSettings(mosquitto.url, { ...login, protocolVersion });
+      const first = openSession(mosquitto.url, settings);
+      first.subscribe(ALL, new Collector());
+      await reached(first, 'connected');
+      await first.close();
+      const count = 5;
+      const gateway = await connectAsync(mosquitto.url, { username: 'gateway' });
+      for (let n = 0; n < count; n++) {
+        await gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
+      }
+      await gateway.endAsync();
+      const { ok, text } = await probeBroker(settings);
+      assert.deepEqual([ok, text.key], [true, 'check.keptSession']);
+
+      const second = openSession(mosquitto.url, settings);
+      const collector = new Collector();
+      second.subscribe(ALL, collector);
+      await collector.until(({ reports }) => reports.length === count);
+      await second.close(true);
+    });
+  }
+});
