@@ -18,12 +18,20 @@ export default function registerDeviceList(RED: NodeAPI): void {
         const output = OUTPUTS_BY_NAME[config.output](RED, msg, send);
         let count = 0;
         let complete = true;
-        for await (const page of session.listPages({ pageSize, limit, ...(await read(msg)), signal })) {
-          output.add(page);
-          count += page.devices.length;
-          complete = page.complete ?? complete;
-          show({ style: 'working', key: 'status.listing', values: { count } });
-          await yieldToEventLoop();
+        try {
+          for await (const page of session.listPages({ pageSize, limit, ...(await read(msg)), signal })) {
+            output.add(page);
+            count += page.devices.length;
+            complete = page.complete ?? complete;
+            show({ style: 'working', key: 'status.listing', values: { count } });
+            await yieldToEventLoop();
+          }
+        } catch (error) {
+          // After a stop nobody is there for it.
+          if (!signal.aborted) {
+            output.breakOff?.();
+          }
+          throw error;
         }
         output.end(complete);
       };

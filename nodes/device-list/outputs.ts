@@ -15,6 +15,8 @@ interface Output {
   add(page: Page): void;
   /** @param complete false: the limit cut the list */
   end(complete: boolean): void;
+  /** The list has ended with an error: sends what was held back. */
+  breakOff?(): void;
 }
 
 type CreateOutput = (RED: NodeAPI, msg: NodeMessageInFlow, send: Send) => Output;
@@ -84,6 +86,11 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
       end(complete) {
         if (newest) {
           sendDevice(newest, { complete });
+        }
+      },
+      breakOff() {
+        if (newest) {
+          sendDevice(newest);
         }
       },
     };

@@ -1,6 +1,7 @@
 // Reads the bodies of responses: JSON from outside into checked shapes.
 import { parseJson } from '../protocol/json.ts';
 import { isMac, parseMac } from '../protocol/mac.ts';
+import { isWellFormed } from './addresses.ts';
 import type { Device } from './types.ts';
 
 export interface DevicePage {
@@ -31,7 +32,8 @@ export function readDevicePage(response: unknown): DevicePage | undefined {
     return undefined;
   }
   const { items, nextToken = null } = response;
-  if (nextToken !== null && typeof nextToken !== 'string') {
+  // A token with half of a surrogate pair could not be sent back.
+  if (nextToken !== null && !(typeof nextToken === 'string' && isWellFormed(nextToken))) {
     return undefined;
   }
   for (const item of items) {

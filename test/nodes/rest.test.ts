@@ -1,5 +1,6 @@
 // The REST nodes in a flow: what they send on, and what the service in a box has heard.
 import assert from 'node:assert/strict';
+import { json, startServer } from '../rest/server.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -49,6 +50,44 @@ describeNodes('the REST nodes', (start) => {
           [5, true, 'm2'],
         ],
       );
+    });
+
+    it('sends every device that has come before a page fails, and does not call the list complete', async () => {
+      let pages = 0;
+      const server = await startServer((_, response) => {
+        const items = [1, 2, 3].map((number) => ({ id: `bmac-c0141f68fc0${number}` }));
+        json(response, pages++ === 0 ? { items, nextToken: 't' } : {}, pages === 1 ? 200 : 500);
+      });
+      const urls = { authUrl: server.url, baseUrl: server.url, httpRetries: 0 };
+      const flow = await run({ type: 'mt-device-list', output: 'each' }, serviceNode(box, urls));
+      flow.send('n', {});
+      const { error } = await flow.next('errors');
+      await server.stop();
+      assert.equal(error?.code, 'HTTP_ERROR');
+      const sent = flow.inbox('out').all as {
+        device?: string;
+        complete?: boolean;
+        parts?: { count?: number };
+      }[];
+      assert.deepEqual(
+        sent.map(({ device, complete, parts }) => [device?.slice(-1), complete, parts?.count]),
+        [
+          ['1', undefined, undefined],
+          ['2', undefined, undefined],
+          ['3', undefined, undefined],
+        ],
+      );
+    });
+
+    it('puts the place in front of every name, as its help says', async () => {
+      const list = { id: 'n', type: 'mt-device-list', output: 'each', limit: 2, wires: [['r']] };
+      const name = { name: '"Oslo " & payload.friendlyName', nameType: 'jsonata' };
+      const rename = { id: 'r', type: 'mt-rename', ...name };
+      const flow = await start(flowAround(serviceNode(box), list, rename), { credentials: secretsOf(box) });
+      const { id, friendlyName } = { ...box.devices[0]! };
+      flow.send('n', {});
+      const { payload } = await flow.next('out');
+      assert.deepEqual(payload, { id, friendlyName: `Oslo ${friendlyName}` });
     });
 
     it('sends each device with what the following nodes need', async () => {

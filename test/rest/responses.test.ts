@@ -54,6 +54,13 @@ describe('device list responses', () => {
     }
   });
 
+  it('are none with a token that cannot be sent back', () => {
+    for (const nextToken of [5, {}, '\ud800', 'a\udc00b']) {
+      assert.equal(page([{ id: 'a' }], { nextToken }), undefined);
+    }
+    assert.equal(page([], { nextToken: '\u{1f600}' })?.nextToken, '\u{1f600}');
+  });
+
   for (const [id, mac] of [
     ['bmac-c0141f68fc3d', 'c0141f68fc3d'],
     ['bmac-C0141F68FC3D', 'c0141f68fc3d'],
