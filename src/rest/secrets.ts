@@ -2,8 +2,8 @@
 
 import { HIDDEN } from '../protocol/redaction.ts';
 
-/** Anything shaped like a JSON web token: the service may echo one that we never received. */
-const TOKEN_SHAPE = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
+/** How a JSON web token begins. */
+const TOKEN_START = /\beyJ(?=[\w-]{8})/;
 const MAX_SHOWN_LENGTH = 500;
 /** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
 const MAX_SEARCHED_LENGTH = 16_000;
@@ -17,7 +17,26 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   for (const spelling of secrets.flatMap(spellingsOf).sort((a, b) => b.length - a.length)) {
     shown = shown.replaceAll(spelling, HIDDEN);
   }
-  return shown.replace(TOKEN_SHAPE, HIDDEN);
+  return hideTokens(shown);
+}
+
+/**
+ * Hides everything that is shaped like a JSON web token, three parts with dots between them: the service may echo one
+ * that we never received. No pattern for the whole, which would take time by the square of a long text.
+ */
+function hideTokens(text: string): string {
+  // Parts stand at even places, what separates them at odd ones.
+  const parts = text.split(/([^\w-]+)/);
+  for (let i = 0; i + 3 < parts.length; i += 2) {
+    const [first = '', dot, second, end = ''] = parts.slice(i, i + 4);
+    const start = dot === '.' && second !== '' && end.startsWith('.') ? first.search(TOKEN_START) : -1;
+    if (start >= 0) {
+      const third = end === '.' ? '' : parts[i + 4];
+      parts.splice(i, 5, first.slice(0, start) + HIDDEN, '', '', end.slice(1), third ?? '');
+      i += 2;
+    }
+  }
+  return parts.join('');
 }
 
 /**

@@ -52,6 +52,33 @@ describe('secrets', () => {
     assert.equal(hideSecrets(`(${`eyJ${'a'.repeat(8)}`}.b.)`, []), '(***)');
   });
 
+  for (const [text, expected] of [
+    ['a eyJhbGciOiJI.eyJzdWIi.c2ln b', 'a *** b'],
+    ['"eyJhbGciOiJI.x."', '"***"'],
+    ['eyJhbGciOiJI.x..y', '***.y'],
+    ['eyJhbGciOiJI.x., eyJhbGciOiJI.y.z', '***, ***'],
+    ['a.b.eyJhbGciOiJI.x.y.z', 'a.b.***.z'],
+    ['-eyJhbGciOiJI.x.y', '-***'],
+    ['aeyJhbGciOiJI.x.y', 'aeyJhbGciOiJI.x.y'],
+    ['eyJhbGci.x.y', 'eyJhbGci.x.y'],
+    ['eyJhbGciOiJI.x', 'eyJhbGciOiJI.x'],
+    ['eyJhbGciOiJI..y', 'eyJhbGciOiJI..y'],
+    ['eyJhbGciOiJI . x.y', 'eyJhbGciOiJI . x.y'],
+  ] as const) {
+    it(`are known as tokens by three parts with dots: ${text}`, () => {
+      assert.equal(hideSecrets(text, []), expected);
+    });
+  }
+
+  it('are searched in a time that grows with the text, whatever a hostile service sends', () => {
+    for (const part of ['-eyJaaaaaaaa', 'eyJaaaaaaaa.', 'eyJaaaaaaaa.-', '.']) {
+      const start = performance.now();
+      hideSecrets(part.repeat(400_000 / part.length), []);
+      // By the square it would be many seconds.
+      assert.ok(performance.now() - start < 2_000, part);
+    }
+  });
+
   it('are hidden before a body is cut to 500 characters', () => {
     assert.equal(showBody(`${'x'.repeat(494)} ${JWT} end`, []), `${'x'.repeat(494)} *** e`);
     assert.equal(showBody('y'.repeat(501), []), 'y'.repeat(500));
