@@ -20,6 +20,8 @@ export interface Pending extends InFlightItem {
   isCounted: boolean;
   /** Index in `sent` of the gateway. */
   index: number;
+  /** Since when it waits, in milliseconds of `performance.now()`. */
+  waitingSince: number;
   /** In milliseconds of `performance.now()`; infinite while it waits for its turn at an open gateway. */
   deadline: number;
   resolve(body: unknown): void;

@@ -1,6 +1,7 @@
 // How a request ends without a response, in the error codes of this package.
 import { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
+import { HIDDEN } from '../protocol/redaction.ts';
 import { reasonOfCode } from './reasons.ts';
 
 const MAX_SHOWN = 500;
@@ -27,14 +28,27 @@ export function notJson({ gateway }: BuiltRequest, body: Uint8Array): ServiceErr
   return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway });
 }
 
-/** The broker would end the connection. */
-export function tooLarge(bytes: number, limit: number): ServiceError {
-  return new ServiceError(
-    'INVALID_INPUT',
-    'packetTooLarge',
-    { field: 'value', bytes, limit },
-    { bytes, limit },
+/** What of a request a user gives under the same name; what else is in a payload comes from the template. */
+const GIVEN = new Set([
+  'identifier',
+  'value',
+  'ext',
+  'priority',
+  'extenderId',
+  'accessType',
+  'publicKey',
+  'key',
+]);
+
+/** The broker would end the connection. The field is the one that takes most of the packet. */
+export function tooLarge({ identifier, payload }: BuiltRequest, bytes: number, limit: number): ServiceError {
+  const sizes = Object.entries({ identifier, ...payload }).map(
+    ([name, value]) => [name, value, JSON.stringify(value)?.length ?? 0] as const,
   );
+  const [[name, given] = ['identifier', identifier]] = sizes.sort((a, b) => b[2] - a[2]);
+  const field = GIVEN.has(name) ? name : 'ackTemplate';
+  const value = field === 'key' ? HIDDEN : given;
+  return new ServiceError('INVALID_INPUT', 'packetTooLarge', { field, value }, { field, bytes, limit });
 }
 
 /** It could not be sent in its time. @param timeout milliseconds */

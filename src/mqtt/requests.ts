@@ -127,6 +127,7 @@ export class Requests {
         isRemoved: true,
         isCounted: false,
         index: -1,
+        waitingSince: 0,
         deadline: Number.POSITIVE_INFINITY,
         resolve,
         reject,
@@ -222,10 +223,11 @@ export class Requests {
       this.#rejectUnsent(pending, queueFull(limit));
       return;
     }
+    pending.waitingSince = performance.now();
     if (this.#isOpen(gateway)) {
       return;
     }
-    this.#setUnsentDeadline(pending, performance.now());
+    this.#setUnsentDeadline(pending, pending.waitingSince);
     this.#requestGrant(gateway);
   }
 
@@ -286,7 +288,7 @@ export class Requests {
     // performance.md, P3: measured only where there is a limit.
     const bytes = maxPacketBytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(topic, payload);
     if (bytes > maxPacketBytes) {
-      this.#fail(pending, tooLarge(bytes, maxPacketBytes));
+      this.#fail(pending, tooLarge(request, bytes, maxPacketBytes));
       return;
     }
     const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
@@ -326,7 +328,8 @@ export class Requests {
       }
       for (const pending of [...gateway.queue]) {
         // At an open gateway it waits without limit, as long as the broker acknowledges what others have sent.
-        const deadline = isOpen ? this.#window.changedAt + pending.timeout : pending.deadline;
+        const since = Math.max(this.#window.changedAt, pending.waitingSince);
+        const deadline = isOpen ? since + pending.timeout : pending.deadline;
         if (deadline <= now) {
           this.#rejectUnsent(pending, this.#unsent(pending, isOpen));
         } else {

@@ -546,6 +546,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'says that the subscription to the answers was not confirmed, and not that the broker is away',
       },
+    'the broker takes few unacknowledged publishes and acknowledges none for the whole timeout, counted from arrival or from the last acknowledgement, whichever was later | `NOT_CONNECTED`':
+      {
+        'mqtt/broker-limits': [
+          'though it takes … at a time keeps no request waiting for ever',
+          'has its whole time for the next acknowledgement, counted from when it came',
+        ],
+      },
     'the broker refuses the subscription to responses, or the request | `NOT_CONNECTED`': {
       'mqtt/connection': 'tells that the broker refuses a subscription, and ends requests that need it',
       'mqtt/losses': 'that the broker refuses ends with NOT_CONNECTED',

@@ -186,6 +186,35 @@ describe('a broker that acknowledges no publish', () => {
   }
 });
 
+describe('a request behind publishes that a broker has not acknowledged', () => {
+  const bench = useScriptedBroker();
+
+  it('has its whole time for the next acknowledgement, counted from when it came', async () => {
+    const { broker } = bench;
+    broker.options.withhold = ['puback'];
+    const session = bench.open({ ...limits({ maxUnacknowledged: 1 }) });
+    const { signal } = new AbortController();
+    const ask = (timeout: number) =>
+      session.request('read', { gateway: G, identifier: '8001' }, { signal, timeout }).then(
+        () => 'answered',
+        (error: ServiceError) => error.code,
+      );
+    const first = ask(60_000);
+    await broker.until(() => requests(broker).length === 1);
+    assert.equal(await ask(300), 'NOT_CONNECTED');
+    // By now the last acknowledgement is older than what is left of this time.
+    const start = performance.now();
+    assert.equal(await ask(1_500), 'NOT_CONNECTED');
+    assert.ok(performance.now() - start >= 1_500);
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    const last = ask(60_000);
+    broker.release('puback');
+    assert.equal(await last, 'answered');
+    await session.close();
+    assert.equal(await first, 'CLOSED');
+  });
+});
+
 describe('a broker whose CONNACK has zeroes', () => {
   const bench = useScriptedBroker();
 
@@ -231,10 +260,18 @@ describe('a broker that takes only small packets', () => {
     await write('ab');
     await assert.rejects(write('ab'.repeat(2_000)), (error: ServiceError) => {
       assert.equal(error.code, 'INVALID_INPUT');
-      assert.equal(error.cause.limit, 1_000);
+      assert.deepEqual(error.cause, { field: 'value', value: 'ab'.repeat(2_000) });
       return /4\d\d\d bytes.* 1000 /.test(error.message);
     });
     await write('ab');
+    for (const field of ['publicKey', 'key'] as const) {
+      const read = { gateway: G, identifier: '8001', [field]: 'ab'.repeat(2_000) };
+      const shown = field === 'key' ? '***' : read[field];
+      await assert.rejects(session.request('read', read, { signal }), (error: ServiceError) => {
+        assert.deepEqual(error.cause, { field, value: shown });
+        return error.code === 'INVALID_INPUT' && error.text.values.field === field;
+      });
+    }
     assert.equal(bench.broker.connections.length, 1);
   });
 });
