@@ -380,6 +380,7 @@ export class Connection {
     if (wasConnected && Date.now() - this.#connectedAt > STABLE_AFTER_MS) {
       this.#backoff.reset();
       this.#refusedBackoff.reset();
+      this.#isLongWaitDue = false;
     }
     this.#connectedAt = 0;
     this.#isLongWaitDue ||= reason.consequence === 'refused' || reason.consequence === 'longWait';

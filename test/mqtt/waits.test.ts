@@ -184,6 +184,23 @@ describe('waits of the MQTT half', () => {
     }
   });
 
+  it('are short after a good connection to one address, though another one refuses the login', async () => {
+    const refusing = await startScriptedBroker({ connackCode: 5 });
+    try {
+      const session = open({ brokers: [refusing.url, bench.broker.url] });
+      session.attach();
+      await told(/next attempt in/, 1);
+      tick(0.05);
+      await reached(session, 'connected');
+      tick(6);
+      bench.broker.drop();
+      const [, text = ''] = await told(/next attempt in/, 2);
+      assert.match(text, /in 1 s$/);
+    } finally {
+      await refusing.stop();
+    }
+  });
+
   it('double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on', async () => {
     const { broker } = bench;
     broker.options.refuses = (filter) => filter.includes(G2);
