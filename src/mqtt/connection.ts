@@ -268,6 +268,12 @@ export class Connection {
     client.on('error', (error) => {
       loss ??= { error };
     });
+    // MQTT.js keeps to the time that a broker asks for only where it has one of its own.
+    client.once('packetreceive', (packet) => {
+      if (packet.cmd === 'connack' && client.options.keepalive === 0) {
+        client.options.keepalive = packet.properties?.serverKeepAlive ?? 0;
+      }
+    });
     client.on('connect', ({ sessionPresent, properties }) => {
       if (client !== this.#client) {
         return;

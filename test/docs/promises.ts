@@ -190,8 +190,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/connection': 'lives on while a report is held for longer than …',
       },
-    'A broker of MQTT 5 may ask for a shorter time; then that counts.': {
-      'mqtt/connection': 'lives on while a report is held for longer than …',
+    'A broker of MQTT 5 may ask for a shorter time; then that counts, also with a *Keep alive* of 0.': {
+      'mqtt/connection': [
+        'lives on while a report is held for longer than …',
+        'sends pings as often as the broker wants, though the settings want none',
+      ],
     },
     '**Back off.** The wait before the next attempt doubles from 1 second to 60 seconds.': {
       'mqtt/waits': 'double from 1 second to 60 seconds while nobody listens',

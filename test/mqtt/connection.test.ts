@@ -252,9 +252,23 @@ describe('the broker connection', () => {
     });
   });
 
+  it('sends pings as often as the broker wants, though the settings want none', async () => {
+    const broker = await startScriptedBroker({ connackProperties: { serverKeepAlive: 1 } });
+    const quiet = session(broker.url, { protocolVersion: 5, keepalive: 0 });
+    quiet.attach();
+    await broker.until(() => broker.packets('pingreq').length === 2);
+    await quiet.close();
+    await broker.stop();
+  });
+
   for (const [whose, settings, connackProperties] of [
     ['the keep alive', { keepalive: 1 }, {}],
     ['the keep alive that the broker wants', { protocolVersion: 5 }, { serverKeepAlive: 1 }],
+    [
+      'the one that the broker wants, with none set',
+      { protocolVersion: 5, keepalive: 0 },
+      { serverKeepAlive: 1 },
+    ],
   ] as const) {
     it(`lives on while a report is held for longer than ${whose}`, async () => {
       const broker = await startScriptedBroker({ connackProperties });
