@@ -16,6 +16,7 @@ export interface ResponseFilters {
   /** Asks for the filter and calls back once the broker granted or refused it. */
   ensureFilter(filter: string, settled: (refused: boolean) => void): void;
   releaseFilter(filter: string): void;
+  isFilterActive(filter: string): boolean;
 }
 
 export class AskedGateways {
@@ -75,21 +76,59 @@ export class AskedGateways {
     this.#release(gateway);
   }
 
-  /** Where the broker allows few subscriptions, one filter brings the responses of all gateways. */
+  /**
+   * Where the broker allows few subscriptions, one filter brings the responses of all gateways. Until it is granted the
+   * gateways keep theirs but for one, which makes room for it: the broker may refuse the wide one.
+   */
   share(): void {
     if (this.#isShared) {
       return;
     }
-    const own = [...this.#gateways.values()].map(({ filter }) => filter);
     this.#isShared = true;
+    const all = [...this.#gateways.values()];
+    const active = all.filter(({ filter }) => this.#filters.isFilterActive(filter));
+    const first = active.find(({ isIdle }) => isIdle) ?? active[0];
+    const shared = this.#filterOf(ANY);
+    const kept = new Set(active.filter((gateway) => gateway !== first));
+    for (const gateway of all.filter((gateway) => !kept.has(gateway))) {
+      this.#filters.releaseFilter(gateway.filter);
+      gateway.filter = shared;
+    }
+    if (all.length > 0) {
+      this.#filters.ensureFilter(shared, (refused) => this.#sharedSettled(refused));
+    }
+  }
+
+  /** The broker allows more again: each gateway has its own filter. */
+  unshare(): void {
+    if (!this.#isShared) {
+      return;
+    }
+    this.#isShared = false;
+    const isAsked = this.#gateways.size > 0;
     for (const gateway of this.#gateways.values()) {
       gateway.filter = this.#filterOf(gateway.id);
+      this.#filters.ensureFilter(gateway.filter, () => {});
     }
-    if (own.length > 0) {
-      this.#filters.ensureFilter(this.#filterOf(ANY), () => {});
+    if (isAsked) {
+      this.#filters.releaseFilter(this.#topics.responseFilter(ANY));
     }
-    for (const filter of own) {
-      this.#filters.releaseFilter(filter);
+  }
+
+  #sharedSettled(refused: boolean): void {
+    if (!this.#isShared) {
+      return;
+    }
+    if (refused) {
+      this.unshare();
+      return;
+    }
+    const shared = this.#filterOf(ANY);
+    for (const gateway of this.#gateways.values()) {
+      if (gateway.filter !== shared) {
+        this.#filters.releaseFilter(gateway.filter);
+        gateway.filter = shared;
+      }
     }
   }
 

@@ -51,6 +51,8 @@ export class MqttClient {
   readonly #group: SharedGroup;
   #lostReports = 0;
   #maxSubscriptions = Number.POSITIVE_INFINITY;
+  /** The broker has refused a filter that was to take the place of narrower ones. */
+  #isWideRefused = false;
   #isUpdatePending = false;
   #subscribing = false;
   #users = 0;
@@ -110,6 +112,7 @@ export class MqttClient {
         this.#group.connected(this.#connection.broker);
       },
       quota: (max) => this.#limitSubscriptions(max),
+      refusing: (filter) => this.#refusing(filter),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
         if (name !== 'connected') {
@@ -133,7 +136,7 @@ export class MqttClient {
     const { maxSubscriptions } = settings.limits;
     if (maxSubscriptions !== undefined) {
       this.#maxSubscriptions = maxSubscriptions;
-      this.#requests.shareFilter();
+      this.#requests.shareFilter(true);
     }
   }
 
@@ -346,18 +349,39 @@ export class MqttClient {
 
   /** The broker, or the user, allows no more subscriptions than this: reports and responses share them. */
   #limitSubscriptions(max: number): void {
-    if (max >= this.#maxSubscriptions) {
+    if (max === this.#maxSubscriptions) {
       return;
     }
+    const isLimited = max !== Number.POSITIVE_INFINITY;
     this.#maxSubscriptions = max;
-    this.#log.warn(`the broker allows ${max} subscriptions: wider ones take the place of narrow ones`);
-    this.#requests.shareFilter();
-    this.updateFilters();
+    this.#isWideRefused = false;
+    if (isLimited) {
+      this.#log.warn(`the broker allows ${max} subscriptions: wider ones take the place of narrow ones`);
+    }
+    this.#requests.shareFilter(isLimited);
+    this.#applyFiltersNow();
+  }
+
+  /** Where wider filters are refused, the narrow ones stay, as many as there is room for. */
+  #refusing(filter: string): void {
+    if (!this.#isWideRefused && this.#reports.isWidened(filter)) {
+      this.#isWideRefused = true;
+      this.#applyFiltersNow();
+    }
+  }
+
+  /** At once, so that no refusal is told of a filter that is not needed any more. */
+  #applyFiltersNow(): void {
+    if (this.#inbound.isPaused) {
+      this.updateFilters();
+    } else {
+      this.#applyFilters();
+    }
   }
 
   /** One subscription is kept for responses. */
   get #maxReportFilters(): number {
-    return Math.max(1, this.#maxSubscriptions - 1);
+    return this.#isWideRefused ? Number.POSITIVE_INFINITY : Math.max(1, this.#maxSubscriptions - 1);
   }
 
   #drained(): void {

@@ -8,15 +8,19 @@ import { readBrokerAddress, showBroker } from './address.ts';
 import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
+import { keptBy, sessionName } from './kept-subscriptions.ts';
 import { type Loss, type Reason, reasonOfLoss } from './reasons.ts';
 import type { MqttState } from './state.ts';
-import { isKeptByBroker, Subscriptions, sessionName } from './subscriptions.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection that lived this long was a good one: the next loss starts with the short wait again. */
 const STABLE_AFTER_MS = 5_000;
+/** After a loss that the client has caused itself, to find out what it must not ask for. */
+const SEARCH_FIRST_MS = 200;
+const SEARCH_LAST_MS = 300;
 /** Milliseconds: after a failure the next broker of the list has its turn almost at once. */
 const NEXT_BROKER_MS = 50;
 const CLOSE_DEADLINE_MS = 1_500;
@@ -28,15 +32,15 @@ const RECEIVE_MAXIMUM = 1_000;
 const DISCONNECT = Buffer.from([0xe0, 0x00]);
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
-/** Topic filters of one UNSUBSCRIBE packet. */
-const MAX_FILTERS = 200;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;
   /** Connected, before anything is received: whether the broker has kept a session of this client id, and what it takes. */
   session(isPresent: boolean, limits: ConnectionLimits): void;
-  /** The broker allows no more than so many subscriptions of a connection. */
+  /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
   quota(max: number): void;
+  /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
+  refusing(filter: string): void;
   /** Whether reports are subscribed by this filter. */
   isReportFilter(filter: string): boolean;
   /** The broker has granted or refused every filter that is wanted by now. */
@@ -67,11 +71,14 @@ export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #backoff = createBackoff(1_000, 60_000);
   readonly #refusedBackoff = createBackoff(10_000, 300_000);
+  readonly #searchBackoff = createBackoff(SEARCH_FIRST_MS, SEARCH_LAST_MS);
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
   #broker = 0;
   /** A broker of the list has refused the login, or another client has the id, since the last wait. */
   #isLongWaitDue = false;
+  /** A connection was lost since the last wait because of what the broker was asked for. */
+  #isSearching = false;
   #connectedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
@@ -88,6 +95,7 @@ export class Connection {
     this.#log = log;
     this.#events = events;
     this.subscriptions = new Subscriptions(settings.persistent, log, {
+      refusing: (filter) => events.refusing(filter),
       // Requests that wait for the responses of a gateway say by themselves that these are refused.
       refused: (filter, reason) => events.isReportFilter(filter) && this.#limited(filter, reason),
       recovered: () => this.#setState({ name: 'connected', broker: this.broker }),
@@ -112,7 +120,7 @@ export class Connection {
   /** Whether a broker still collects for subscriptions that this client has made under another connection. */
   get hasKeptSubscriptions(): boolean {
     const { brokers, clientId, persistent } = this.#settings;
-    return persistent && brokers.some((url) => isKeptByBroker(sessionName(showBroker(url), clientId)));
+    return persistent && brokers.some((url) => keptBy(sessionName(showBroker(url), clientId)).size > 0);
   }
 
   open(): void {
@@ -177,8 +185,8 @@ export class Connection {
     this.subscriptions.offline(true);
     this.#setState({ name: 'closed' });
     if (client) {
-      const count = Math.min(MAX_FILTERS, this.#settings.limits.maxFiltersPerSubscribe ?? MAX_FILTERS);
-      await endClient(client, this.#settings.persistent ? passing : [], count);
+      const given = this.#settings.persistent ? passing : [];
+      await endClient(client, this.subscriptions.portionsOf(given));
     }
   }
 
@@ -314,11 +322,14 @@ export class Connection {
   #connected(client: MqttClient, sessionPresent: boolean, limits: ConnectionLimits): void {
     this.#connectedAt = Date.now();
     this.#pingedAt = performance.now();
-    this.subscriptions.setLimits(
-      { maxCount: limits.maxFiltersPerSubscribe, maxBytes: limits.maxPacketBytes - SUBSCRIBE_BYTES },
-      limits.maxQos,
-      this.#settings.limits.maxSubscriptions,
-    );
+    this.subscriptions.prepare(sessionName(this.broker, this.#settings.clientId), {
+      portions: {
+        maxCount: limits.maxFiltersPerSubscribe,
+        maxBytes: limits.maxPacketBytes - SUBSCRIBE_BYTES,
+      },
+      maxQos: limits.maxQos,
+      maxCount: this.#settings.limits.maxSubscriptions,
+    });
     this.#events.session(sessionPresent, limits);
     // Small packets that wait for each other's acknowledgement (Nagle's algorithm) cost 40 ms per request.
     (client.stream as Partial<Socket>).setNoDelay?.(true);
@@ -330,9 +341,9 @@ export class Connection {
       unsubscribe: async (filters: string[]) =>
         void (await withResponseTimeout(client, client.unsubscribeAsync(filters))),
     };
-    const session = sessionName(this.broker, this.#settings.clientId);
-    this.subscriptions.online(transport, session, !sessionPresent);
     this.#setState({ name: 'connected', broker: this.broker });
+    // After it, since what the broker is known not to take is told at once.
+    this.subscriptions.online(transport, !sessionPresent);
   }
 
   /**
@@ -373,37 +384,55 @@ export class Connection {
     }
     this.#client = undefined;
     this.unblocked();
-    this.subscriptions.offline();
+    const { broker } = this;
+    const { protocolVersion } = this.#settings;
+    const wasConnected = this.#connectedAt > 0;
+    const reason = reasonOfLoss({ ...loss, wasConnected }, { broker, protocolVersion });
+    const wasGood = wasConnected && Date.now() - this.#connectedAt > STABLE_AFTER_MS;
+    const isSearch = wasConnected && this.subscriptions.offline(reason.consequence !== 'retry', wasGood);
+    this.#connectedAt = 0;
     // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
     client?.end(true);
     if (!this.#wanted) {
       return;
     }
-    const { broker } = this;
-    const { protocolVersion } = this.#settings;
-    const wasConnected = this.#connectedAt > 0;
-    const reason = reasonOfLoss({ ...loss, wasConnected }, { broker, protocolVersion });
-    if (wasConnected && Date.now() - this.#connectedAt > STABLE_AFTER_MS) {
-      this.#backoff.reset();
-      this.#refusedBackoff.reset();
-      this.#isLongWaitDue = false;
+    if (wasGood) {
+      this.#startOver();
     }
-    this.#connectedAt = 0;
+    this.#isSearching ||= isSearch;
     this.#isLongWaitDue ||= reason.consequence === 'refused' || reason.consequence === 'longWait';
-    const wait = this.#nextWait();
+    const wait = this.#nextWait(isSearch);
     this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
     this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);
   }
 
-  /** The next broker of the list follows at once; the wait comes after each round. */
-  #nextWait(): number {
+  /** What was before a good connection does not count any more. */
+  #startOver(): void {
+    this.#backoff.reset();
+    this.#refusedBackoff.reset();
+    this.#searchBackoff.reset();
+    this.#isLongWaitDue = false;
+    this.#isSearching = false;
+  }
+
+  /**
+   * The next broker of the list follows at once; the wait comes after each round.
+   * @param isSearch the broker has ended the connection because of what it was asked for
+   */
+  #nextWait(isSearch: boolean): number {
+    // The others have refused just now: only this one is there to be asked.
+    if (isSearch && this.#isLongWaitDue) {
+      return this.#searchBackoff.next();
+    }
     this.#broker = (this.#broker + 1) % this.#settings.brokers.length;
     if (this.#broker !== 0) {
       return NEXT_BROKER_MS;
     }
-    const wait = (this.#isLongWaitDue ? this.#refusedBackoff : this.#backoff).next();
+    const backoff = this.#isSearching ? this.#searchBackoff : this.#backoff;
+    const wait = (this.#isLongWaitDue ? this.#refusedBackoff : backoff).next();
     this.#isLongWaitDue = false;
+    this.#isSearching = false;
     return wait;
   }
 
@@ -421,15 +450,14 @@ export class Connection {
 /**
  * Disconnects and ends the socket, whatever is still under way. The library's own end waits for
  * acknowledgements, and the broker would go on giving this client its share of the reports meanwhile.
- * @param passing topic filters to unsubscribe before
- * @param count of these, in one packet
+ * @param passing topic filters to unsubscribe before, as they go into packets
  */
-async function endClient(client: MqttClient, passing: readonly string[], count: number): Promise<void> {
+async function endClient(client: MqttClient, passing: Iterable<string[]>): Promise<void> {
   const { stream } = client;
   if (client.connected && stream.writable) {
     const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
-    for (let at = 0; at < passing.length; at += count) {
-      client.unsubscribe(passing.slice(at, at + count), () => {});
+    for (const portion of passing) {
+      client.unsubscribe(portion, () => {});
     }
     stream.end(DISCONNECT);
     let deadline: NodeJS.Timeout | undefined;

@@ -125,6 +125,7 @@ async function findSession(settings: MqttSettings, deadline: number): Promise<Ph
         state: (state) => watch.look(state),
         session: (isPresent) => isPresent && resolve('kept'),
         quota() {},
+        refusing() {},
         isReportFilter: () => false,
         subscribed() {},
         message() {},
@@ -191,6 +192,7 @@ class Trial {
     return {
       needed: wanted.length,
       filters: () => ({ wanted, previewed: [] }),
+      isWidened: () => false,
       connected() {},
       settled() {},
       deliver: (topic) => {

@@ -1,8 +1,9 @@
 // What the broker is asked for by way of reports: applied to the subscriptions, cleared of what earlier processes left.
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
+import { sessionName } from './kept-subscriptions.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
-import { type Subscriptions, sessionName } from './subscriptions.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /**
  * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
@@ -29,6 +30,8 @@ export interface ReportHandler {
   readonly needed: number;
   /** From now on reports are expected by these filters. @param max of both lists together; 1 or more */
   filters(max: number): TopicFilters;
+  /** Whether one of these filters takes the place of narrower ones. */
+  isWidened(filter: string): boolean;
   /** The connection is a new one. */
   connected(isSameBroker: boolean): void;
   /** What is delivered from now on came by the present filters. */
@@ -67,7 +70,7 @@ export class ReportSubscriptions {
 
   /**
    * Asks the broker for the handler's present filters.
-   * @param max filters at most
+   * @param max filters at most: where it takes that, wider ones take the place of narrow ones
    * @returns whether flows want something new
    */
   apply(max: number): boolean {
@@ -87,6 +90,11 @@ export class ReportSubscriptions {
   /** Whether flows want reports by this filter, as it is subscribed. */
   has(subscribed: string): boolean {
     return this.#wanted.has(subscribed);
+  }
+
+  /** Whether this filter, as it is subscribed, takes the place of narrower ones. */
+  isWidened(subscribed: string): boolean {
+    return this.has(subscribed) && this.#handler.isWidened(subscribed.slice(this.#share.length));
   }
 
   /** How many topic filters flows need, where there is no limit. */

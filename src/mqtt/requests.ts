@@ -177,9 +177,13 @@ export class Requests {
     return true;
   }
 
-  /** Where the broker allows few subscriptions, one brings the responses of all gateways. */
-  shareFilter(): void {
-    this.#gateways.share();
+  /** @param isShared one subscription brings the responses of all gateways: the broker allows few */
+  shareFilter(isShared: boolean): void {
+    if (isShared) {
+      this.#gateways.share();
+    } else {
+      this.#gateways.unshare();
+    }
     for (const gateway of this.#gateways) {
       gateway.isGrantPending = false;
       this.#requestGrant(gateway);
@@ -237,9 +241,12 @@ export class Requests {
       return;
     }
     gateway.isGrantPending = true;
-    this.#transport.ensureFilter(gateway.filter, (refused) => {
+    const { filter } = gateway;
+    this.#transport.ensureFilter(filter, (refused) => {
       gateway.isGrantPending = false;
-      if (refused) {
+      if (filter !== gateway.filter) {
+        this.#requestGrant(gateway);
+      } else if (refused) {
         this.#rejectAllUnsent(gateway);
         this.#gateways.releaseIfIdle(gateway);
       } else {

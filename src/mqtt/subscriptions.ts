@@ -1,18 +1,25 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
-import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 import { NoBrokerResponse } from './broker-response.ts';
-import { filterEnds, noSuback, type Reason, reasonOfSuback } from './reasons.ts';
-import { type PortionLimits, SubscribePortions } from './subscribe-portions.ts';
+import { forgetKept, keptBy, noteKept } from './kept-subscriptions.ts';
+import { LearnedLimits } from './learned-limits.ts';
+import type { PortionLimits } from './portion-sizes.ts';
+import { filterEnds, type Reason } from './reasons.ts';
+import {
+  codesOf,
+  isRefusal,
+  isSubackRefusal,
+  logRefusals,
+  lowerQos,
+  type Outcome,
+  type Qos,
+  QUOTA_EXCEEDED,
+  reasonOf,
+} from './suback.ts';
 
-const REFUSED = 0x80;
-/** MQTT 5, section 3.9.3. */
-const QUOTA_EXCEEDED = 0x97;
-/** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
-const NO_RESPONSE = 0x100;
-
-export type Qos = 0 | 1 | 2;
+/** When leftovers of an earlier process were given back, more may be allowed than was seen. */
+const RETRY_AFTER_STALE_MS = 10_000;
 
 export interface SubscriptionTransport {
   /** Resolves or rejects with the codes that the broker granted, in the order of the filters. */
@@ -21,25 +28,22 @@ export interface SubscriptionTransport {
 }
 
 export interface SubscriptionEvents {
+  /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
+  refusing(filter: string): void;
   refused(filter: string, reason: Reason): void;
   recovered(): void;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
-  /** The broker allows no more than so many subscriptions of a connection. */
+  /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
   quota(max: number): void;
 }
 
-/** What a broker still holds for a persistent session of this process, by broker and client id: it outlives a redeploy. */
-const KEPT_BY_BROKER = new Map<string, Set<string>>();
-
-/** The name of a client's session at a broker. */
-export function sessionName(broker: string, clientId: string): string {
-  return `${broker} ${clientId}`;
-}
-
-/** Whether a broker still holds subscriptions of such a session that this process has made. */
-export function isKeptByBroker(session: string): boolean {
-  return (KEPT_BY_BROKER.get(session)?.size ?? 0) > 0;
+/** What is known of a broker beforehand. */
+export interface KnownLimits {
+  portions: PortionLimits;
+  maxQos: Qos;
+  /** Subscriptions. */
+  maxCount?: number | undefined;
 }
 
 /** The wanted filters with their QoS, and the broker's view of them. */
@@ -58,15 +62,22 @@ export class Subscriptions {
   readonly #renewed = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
   readonly #backoff: Backoff;
-  readonly #portions = new SubscribePortions();
+  /** By session; no more than there are addresses. */
+  readonly #learnedBySession = new Map<string, LearnedLimits>();
+  #learned = new LearnedLimits();
   #maxQos: Qos = 2;
-  /** Subscriptions that the broker allows, as far as it has shown. */
-  #quota = Number.POSITIVE_INFINITY;
+  #maxCount = Number.POSITIVE_INFINITY;
+  #toldQuota = Number.POSITIVE_INFINITY;
+  /** How many subscriptions make room for others at a time. */
+  #swapped = 1;
+  #isUnsubscribingStale = false;
   #active = new Map<string, Qos>();
   #transport: SubscriptionTransport | undefined;
   #syncing: SubscriptionTransport | undefined;
   #changed = false;
   #retry: NodeJS.Timeout | undefined;
+  #trial: NodeJS.Timeout | undefined;
+  #quotaRetry: NodeJS.Timeout | undefined;
   #session = '';
   #isLimited = false;
   #hasLoggedLowerQos = false;
@@ -104,6 +115,9 @@ export class Subscriptions {
     for (const filter of remove) {
       this.#unwant(filter);
     }
+    if (this.#transport) {
+      this.#refuseBlocked(add);
+    }
     if (previews) {
       this.#previewed = new Map([...previews].map((filter) => [filter, qos]));
       this.#refusedPreviews = new Set([...this.#refusedPreviews].filter((filter) => previews.has(filter)));
@@ -135,27 +149,43 @@ export class Subscriptions {
     if (unused.length === 0) {
       return false;
     }
-    this.#noteKept(unused);
+    noteKept(this.#session, unused);
+    this.#isUnsubscribingStale = true;
     void this.#sync();
     return true;
   }
 
   /** Every filter that the broker may hold for this client, which forgets them: nobody comes back for them. */
   takeAll(): string[] {
-    const kept = KEPT_BY_BROKER.get(this.#session) ?? [];
+    const kept = keptBy(this.#session);
     const all = new Set([...kept, ...this.#active.keys(), ...this.#wanted.keys(), ...this.#previewed.keys()]);
-    KEPT_BY_BROKER.delete(this.#session);
+    forgetKept(this.#session);
     this.#active = new Map();
     this.#wanted.clear();
     this.#previewed.clear();
     return [...all];
   }
 
-  /** What is known of the broker: call it before `online`. */
-  setLimits(portions: PortionLimits, maxQos: Qos, quota = Number.POSITIVE_INFINITY): void {
-    this.#portions.limits = portions;
+  /**
+   * A connection begins: call it before `online`.
+   * @param session names the broker and the client id
+   */
+  prepare(session: string, { portions, maxQos, maxCount = Number.POSITIVE_INFINITY }: KnownLimits): void {
+    this.#session = session;
+    this.#learned = this.#learnedBySession.get(session) ?? new LearnedLimits();
+    this.#learnedBySession.set(session, this.#learned);
+    this.#learned.portions = portions;
     this.#maxQos = maxQos;
-    this.#quota = Math.min(this.#quota, quota);
+    this.#maxCount = maxCount;
+    if (this.#learned.quota.retryWait === 0) {
+      this.#learned.quota.retry();
+    }
+    this.#tellQuota();
+  }
+
+  /** In packets as the broker has shown to take. */
+  portionsOf(filters: readonly string[]): Iterable<string[]> {
+    return this.#learned.provenPortions(filters);
   }
 
   /** True when the broker has granted the filter already. */
@@ -177,44 +207,52 @@ export class Subscriptions {
     }
   }
 
-  /**
-   * @param session names the broker and the client id
-   * @param isNew the broker has kept nothing of an earlier connection
-   */
-  online(transport: SubscriptionTransport, session: string, isNew: boolean): void {
+  /** @param isNew the broker has kept nothing of an earlier connection */
+  online(transport: SubscriptionTransport, isNew: boolean): void {
     this.#transport = transport;
-    this.#session = session;
     if (isNew) {
-      KEPT_BY_BROKER.delete(session);
+      forgetKept(this.#session);
     }
     this.#active = new Map();
-    for (const filter of this.#wanted.keys()) {
-      if (this.#portions.isBlocked(filter)) {
-        this.#log.warn(`the broker ends the connection when it is asked for ${filter}`);
-        this.#refuse(filter, filterEnds());
-      }
+    this.#swapped = 1;
+    const blocked = this.#learned.forbidden.connected(new Set(this.#wanted.keys()));
+    const [first] = blocked;
+    if (first !== undefined) {
+      const others = blocked.length > 1 ? ` and ${blocked.length - 1} others` : '';
+      this.#log.warn(`the broker ends the connection when it is asked for ${first}${others}`);
     }
+    this.#refuseBlocked(blocked);
+    this.#retryQuotaLater();
     void this.#sync();
   }
 
-  /** @param isOwn the connection was ended here, which says nothing of the broker */
-  offline(isOwn = false): void {
+  /**
+   * @param isUnrelated the connection has ended for a reason that is not what the broker was asked for
+   * @param wasGood it had lasted for a while
+   * @returns whether the next connection may show more, so that it should come soon
+   */
+  offline(isUnrelated = false, wasGood = false): boolean {
     this.#transport = undefined;
-    const quota = isOwn ? this.#portions.forget() : this.#portions.lost(this.#active.size);
+    if (wasGood) {
+      this.#learned.forbidden.lasted();
+    }
+    const { isSearch, isQuota } = isUnrelated ? this.#learned.interrupted() : this.#learned.lost();
     this.#refused.clear();
     // There are brokers that refuse a subscription by ending the connection: these would end the next one, too.
     this.#refusedPreviews = new Set(this.#pendingPreviews);
     this.#pendingPreviews = [];
     this.#renewed.clear();
     this.#isLimited = false;
-    this.#stopRetry();
+    this.#isUnsubscribingStale = false;
+    this.#stopTimers();
     if (this.#persistent) {
-      this.#noteKept(this.#active.keys());
+      noteKept(this.#session, this.#active.keys());
     }
     this.#active = new Map();
-    if (quota !== undefined) {
-      this.#exceeded(quota);
+    if (isQuota) {
+      this.#tellQuota();
     }
+    return isSearch;
   }
 
   #isAskedFor(filter: string): boolean {
@@ -230,19 +268,10 @@ export class Subscriptions {
 
   #heal(): void {
     this.#isLimited = false;
-    this.#stopRetry();
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     this.#backoff.reset();
     this.#events.recovered();
-  }
-
-  #noteKept(filters: Iterable<string>): void {
-    const held = KEPT_BY_BROKER.get(this.#session) ?? new Set();
-    for (const filter of filters) {
-      held.add(filter);
-    }
-    if (held.size > 0) {
-      KEPT_BY_BROKER.set(this.#session, held);
-    }
   }
 
   async #sync(): Promise<void> {
@@ -265,7 +294,7 @@ export class Subscriptions {
       if (this.#isLimited && this.#refused.size === 0) {
         this.#heal();
       }
-      this.#portions.settled();
+      this.#settled();
       this.#events.synced();
     } catch (error) {
       // The connection went away in the middle; its successor starts over.
@@ -277,74 +306,136 @@ export class Subscriptions {
     }
   }
 
+  #settled(): void {
+    this.#learned.forbidden.settled();
+    if (this.#isUnsubscribingStale) {
+      this.#isUnsubscribingStale = false;
+      this.#learned.quota.retrySoon(RETRY_AFTER_STALE_MS);
+      this.#retryQuotaLater();
+    }
+  }
+
+  /** The broker may hold these. */
+  get #held(): Set<string> {
+    return new Set([...this.#active.keys(), ...keptBy(this.#session)]);
+  }
+
+  get #quota(): number {
+    return Math.min(this.#maxCount, this.#learned.quota.max);
+  }
+
   /**
    * New filters before old ones go, so that a change of filters loses no report, unless the broker does not allow both.
    * @returns false when nothing is left to do
    */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
     const missing = this.#missingOf(this.#wanted, this.#refused);
-    const held = new Set([...this.#active.keys(), ...(KEPT_BY_BROKER.get(this.#session) ?? [])]);
+    const held = this.#held;
     const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
-    // No more of the old ones than is needed: others may still bring responses.
-    const excess = Math.min(stale.length, held.size + missing.length - this.#quota);
-    if (missing.length > 0 && excess > 0) {
-      stale.length = excess;
-    } else if (missing.length > 0) {
-      await this.#inPortions(missing, nameOf, (portion) => this.#subscribe(transport, portion));
+    if (missing.length > 0) {
+      const fresh = missing.filter((filter) => !held.has(filter));
+      const beyond = new Set(fresh.slice(Math.max(0, this.#quota - held.size)));
+      await this.#stepTowards(
+        transport,
+        missing.filter((filter) => !beyond.has(filter)),
+        [...beyond],
+        stale,
+      );
       return true;
     }
     if (stale.length > 0) {
-      await this.#inPortions(stale, String, (portion) => this.#unsubscribe(transport, portion));
+      await this.#unsubscribeAll(transport, stale);
       return true;
     }
     const previews = this.#missingOf(this.#previewed, this.#refusedPreviews);
-    await this.#inPortions(previews, nameOf, (portion) => this.#subscribePreviews(transport, portion));
+    const room = Math.max(0, this.#quota - held.size);
+    this.#refusedPreviews = new Set([...this.#refusedPreviews, ...previews.splice(room)]);
+    await this.#subscribeAll(previews, (portion) => this.#subscribePreviews(transport, portion));
     return previews.length > 0;
+  }
+
+  /**
+   * @param beyond what there is no room for. Few of the old ones make room at first: what they are replaced by may be
+   *   refused, and they may be wanted again then.
+   */
+  async #stepTowards(
+    transport: SubscriptionTransport,
+    missing: string[],
+    beyond: string[],
+    stale: string[],
+  ): Promise<void> {
+    if (missing.length > 0) {
+      await this.#subscribeAll(missing, (portion) => this.#subscribe(transport, portion));
+    } else if (stale.length > 0) {
+      await this.#unsubscribeAll(transport, stale.slice(0, Math.min(beyond.length, this.#swapped)));
+      this.#swapped *= 2;
+    } else {
+      for (const filter of beyond) {
+        this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
+      }
+    }
   }
 
   #atMost(qos: Qos): Qos {
     return Math.min(qos, this.#maxQos) as Qos;
   }
 
-  #missingOf(filters: ReadonlyMap<string, Qos>, refused: ReadonlySet<string>): [string, Qos][] {
-    return [...filters].filter(
-      ([filter, qos]) =>
-        !refused.has(filter) && (this.#active.get(filter) !== qos || this.#renewed.has(filter)),
+  #missingOf(filters: ReadonlyMap<string, Qos>, refused: ReadonlySet<string>): string[] {
+    return [...filters.keys()].filter(
+      (filter) =>
+        !refused.has(filter) &&
+        (this.#active.get(filter) !== filters.get(filter) || this.#renewed.has(filter)),
     );
   }
 
+  async #subscribeAll(filters: string[], send: (portion: string[]) => Promise<void>): Promise<void> {
+    const portions = this.#learned.subscribePortions(filters, () =>
+      this.#persistent ? this.#held.size : this.#active.size,
+    );
+    await this.#inTurn(portions, send);
+  }
+
+  async #unsubscribeAll(transport: SubscriptionTransport, filters: string[]): Promise<void> {
+    const portions = this.#learned.unsubscribePortions(filters);
+    await this.#inTurn(portions, (portion) => this.#unsubscribe(transport, portion));
+  }
+
   /** One packet after the other; stops early when something changes: then the rest may not be wanted any more. */
-  async #inPortions<T>(
-    items: T[],
-    filterOf: (item: T) => string,
-    send: (portion: T[]) => Promise<void>,
-  ): Promise<void> {
+  async #inTurn(portions: Iterable<string[]>, send: (portion: string[]) => Promise<void>): Promise<void> {
     const transport = this.#transport;
-    for (const portion of this.#portions.split(items, filterOf, () => this.#active.size)) {
+    for (const portion of portions) {
       await send(portion);
       if (transport !== this.#transport) {
         return;
       }
-      this.#portions.answered();
+      this.#learned.answered();
       if (this.#changed) {
         return;
       }
     }
   }
 
-  async #subscribe(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
+  async #subscribe(transport: SubscriptionTransport, filters: string[]): Promise<void> {
+    const batch = filters.map((filter) => [filter, this.#wanted.get(filter) ?? 0] as [string, Qos]);
+    const held = this.#held;
     const codes = await this.#codesOf(transport, batch);
     if (transport !== this.#transport) {
       return;
     }
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
     this.#logOutcomes(outcomes);
+    for (const { filter } of outcomes.filter(
+      ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
+    )) {
+      forgetKept(this.#session, filter);
+    }
     for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {
       this.#settle(outcome);
     }
     const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
-    if (beyond.length > 0 && this.#active.size > 0) {
-      this.#exceeded(this.#active.size);
+    if (beyond.length > 0 && this.#held.size > 0) {
+      this.#learned.quota.told(this.#held.size);
+      this.#tellQuota();
     }
     for (const outcome of beyond) {
       this.#settle(outcome);
@@ -352,14 +443,33 @@ export class Subscriptions {
   }
 
   /** Others may ask for fewer now; what they do not want any more is not told as refused. */
-  #exceeded(quota: number): void {
-    this.#quota = Math.min(this.#quota, quota);
-    this.#events.quota(this.#quota);
+  #tellQuota(): void {
+    const quota = this.#quota;
+    if (quota !== this.#toldQuota) {
+      this.#toldQuota = quota;
+      this.#swapped = 1;
+      this.#events.quota(quota);
+    }
+    this.#retryQuotaLater();
+  }
+
+  #retryQuotaLater(): void {
+    clearTimeout(this.#quotaRetry);
+    const wait = this.#learned.quota.retryWait;
+    if (!this.#transport || wait === Number.POSITIVE_INFINITY) {
+      return;
+    }
+    this.#quotaRetry = setTimeout(() => {
+      this.#learned.quota.retry();
+      this.#tellQuota();
+      this.#askAgain();
+    }, wait).unref();
   }
 
   /** Says nothing of what comes out: whoever looks asks, and what is not told cannot tell what a filter holds. */
-  async #subscribePreviews(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<void> {
-    this.#pendingPreviews = batch.map(([filter]) => filter);
+  async #subscribePreviews(transport: SubscriptionTransport, filters: string[]): Promise<void> {
+    this.#pendingPreviews = filters;
+    const batch = filters.map((filter) => [filter, this.#previewed.get(filter) ?? 0] as [string, Qos]);
     const codes = await this.#codesOf(transport, batch);
     if (transport !== this.#transport) {
       return;
@@ -367,7 +477,7 @@ export class Subscriptions {
     this.#pendingPreviews = [];
     for (const [i, [filter, qos]] of batch.entries()) {
       const code = codes[i] ?? qos;
-      if (this.#wanted.has(filter) || code < REFUSED) {
+      if (this.#wanted.has(filter) || !isRefusal(code)) {
         this.#settle({ filter, qos, code });
       } else if (this.#previewed.has(filter)) {
         this.#refusedPreviews.add(filter);
@@ -379,7 +489,10 @@ export class Subscriptions {
   async #codesOf(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<number[]> {
     // A persistent session keeps what was granted, also when the connection breaks before this is known here.
     if (this.#persistent) {
-      this.#noteKept(batch.map(([filter]) => filter));
+      noteKept(
+        this.#session,
+        batch.map(([filter]) => filter),
+      );
     }
     try {
       const granted = await transport.subscribe(
@@ -398,44 +511,72 @@ export class Subscriptions {
     }
   }
 
-  /** One line for all filters of a packet: a broker that refuses one often refuses hundreds. */
   #logOutcomes(outcomes: readonly Outcome[]): void {
-    const refused = outcomes.filter(({ code }) => code >= REFUSED);
-    const [first] = refused;
-    if (first) {
-      const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
-      const what = first.code === NO_RESPONSE ? 'does not answer' : 'refused';
-      const code = first.code === NO_RESPONSE ? '' : ` (${first.code})`;
-      const why = first.code > REFUSED && code !== '' ? `: ${inEnglish(reasonOf(first.code))}` : '';
-      this.#log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}${why}`);
-    }
-    const lower = outcomes.find(({ qos, code }) => code < qos);
-    if (lower && !this.#hasLoggedLowerQos) {
+    logRefusals(this.#log, outcomes);
+    const text = lowerQos(outcomes, this.#maxQos);
+    if (text !== undefined && !this.#hasLoggedLowerQos) {
       this.#hasLoggedLowerQos = true;
-      this.#log.warn(
-        `the broker grants QoS ${lower.code} where QoS ${lower.qos} was asked for (${lower.filter}): it may lose reports`,
-      );
+      this.#log.warn(text);
     }
   }
 
   #settle({ filter, qos, code }: Outcome): void {
-    const refused = code >= REFUSED;
-    if (!refused) {
+    if (!isRefusal(code)) {
       this.#active.set(filter, qos);
       this.#renewed.delete(filter);
-    } else if (this.#wanted.has(filter)) {
-      this.#refuse(filter, reasonOf(code));
+      if (this.#learned.granted(filter, this.#active.size)) {
+        this.#tryBlocked();
+      }
+      this.#callWaiting(filter, false);
       return;
     }
-    this.#callWaiting(filter, refused);
+    this.#learned.forbidden.refused(filter);
+    this.#refuse(filter, reasonOf(code));
+    if (this.#refused.has(filter)) {
+      this.#retryLater();
+    }
   }
 
   #refuse(filter: string, reason: Reason): void {
-    this.#refused.add(filter);
-    this.#isLimited = true;
-    this.#events.refused(filter, reason);
-    this.#retryLater();
+    if (this.#wanted.has(filter)) {
+      this.#events.refusing(filter);
+    }
+    if (this.#wanted.has(filter)) {
+      this.#refused.add(filter);
+      this.#isLimited = true;
+      this.#events.refused(filter, reason);
+    }
     this.#callWaiting(filter, true);
+  }
+
+  /** Those for which the broker ends the connection are not asked for. */
+  #refuseBlocked(filters: Iterable<string>): void {
+    const { forbidden } = this.#learned;
+    for (const filter of filters) {
+      if (!forbidden.has(filter) || this.#refused.has(filter)) {
+        continue;
+      }
+      if (forbidden.trialWait > 0 || forbidden.startTrial((one) => one === filter) === undefined) {
+        this.#refuse(filter, filterEnds());
+        this.#tryBlockedLater();
+      }
+    }
+  }
+
+  #tryBlockedLater(): void {
+    this.#trial ??= setTimeout(() => {
+      this.#trial = undefined;
+      this.#tryBlocked();
+    }, this.#learned.forbidden.trialWait);
+  }
+
+  /** One at a time, since each may cost the connection. */
+  #tryBlocked(): void {
+    const filter = this.#learned.forbidden.startTrial((one) => this.#refused.has(one));
+    if (filter !== undefined) {
+      this.#refused.delete(filter);
+      void this.#sync();
+    }
   }
 
   #callWaiting(filter: string, refused: boolean): void {
@@ -450,48 +591,37 @@ export class Subscriptions {
   #retryLater(): void {
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined;
-      this.#refused.clear();
-      this.#portions.unblock();
-      void this.#sync();
+      this.#askAgain();
     }, this.#backoff.next());
   }
 
-  #stopRetry(): void {
-    clearTimeout(this.#retry);
-    this.#retry = undefined;
+  /** Not for those that end connections. */
+  #askAgain(): void {
+    for (const filter of [...this.#refused]) {
+      if (!this.#learned.forbidden.has(filter)) {
+        this.#refused.delete(filter);
+      }
+    }
+    void this.#sync();
+  }
+
+  #stopTimers(): void {
+    for (const timer of [this.#retry, this.#trial, this.#quotaRetry]) {
+      clearTimeout(timer);
+    }
+    [this.#retry, this.#trial, this.#quotaRetry] = [undefined, undefined, undefined];
   }
 
   #forget(filter: string): void {
     this.#active.delete(filter);
     this.#renewed.delete(filter);
-    KEPT_BY_BROKER.get(this.#session)?.delete(filter);
+    this.#learned.forbidden.forget(filter);
+    forgetKept(this.#session, filter);
   }
 }
-
-/** The codes of a response that refuses something, or of none. @throws what ended the connection */
-function codesOf(error: unknown, count: number): number[] {
-  if (error instanceof NoBrokerResponse) {
-    return Array(count).fill(NO_RESPONSE);
-  }
-  const { packet } = error as { packet?: { granted?: number[] } };
-  if (!packet?.granted) {
-    throw error;
-  }
-  return packet.granted;
-}
-
-const reasonOf = (code: number): Reason => (code === NO_RESPONSE ? noSuback() : reasonOfSuback(code));
 
 function unlessNoResponse(error: unknown): void {
   if (!(error instanceof NoBrokerResponse)) {
     throw error;
   }
-}
-
-const nameOf = ([filter]: [string, Qos]): string => filter;
-
-interface Outcome {
-  filter: string;
-  qos: Qos;
-  code: number;
 }

@@ -104,6 +104,7 @@ export class Reports {
   #expectedBefore: TopicFilterParts[] = [];
   /** What flows and what only previews asked for last. */
   #wanted = new TopicFilterIndex([]);
+  #widened: ReadonlySet<string> = new Set();
   /** By topic filter. */
   #partsOf: ReadonlyMap<string, TopicFilterParts> = new Map();
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
@@ -190,9 +191,16 @@ export class Reports {
       wanted: wants.map(this.#topics.reportFilter),
       previewed: previewed.map(this.#topics.reportFilter),
     };
+    const narrow = new Set(merged.length > max ? merged.map(this.#topics.reportFilter) : filters.wanted);
+    this.#widened = new Set(filters.wanted.filter((filter) => !narrow.has(filter)));
     const texts = [...filters.wanted, ...filters.previewed];
     this.#partsOf = new Map([...wants, ...previewed].map((parts, i) => [texts[i] as string, parts]));
     return filters;
+  }
+
+  /** Whether a filter of those that `filters` returned last takes the place of narrower ones. */
+  isWidened(filter: string): boolean {
+    return this.#widened.has(filter);
   }
 
   /**

@@ -203,8 +203,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits': 'are up to half as long again, by chance, and never longer than 60 seconds',
     },
     'A connection that lasted longer than 5 seconds resets the wait.': {
-      'mqtt/waits': 'begin anew after a connection that lasted longer than 5 seconds, and not before',
+      'mqtt/waits': [
+        'begin anew after a connection that lasted longer than 5 seconds, and not before',
+        'are short after a good connection to one address, though another one refuses the login',
+      ],
     },
+    'After one that ends while a subscription waits for its response, the next attempt comes after 0.2 to 0.3 seconds, up to 40 times in a row.':
+      {
+        'mqtt/forbidden-filters': [
+          'delay the only filter by no more than a moment',
+          'is one of many: they are not all looked for in a row, and yet all are found',
+        ],
+      },
     '**Refused login.** The broker is tried again after 10 seconds, then 20, and so on to 5 minutes.': {
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
@@ -246,6 +256,60 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'When no node wants a refused one any more, it is forgotten at once.': {
       'mqtt/subscriptions': 'is well again at once when the node that wanted the refused one is gone',
     },
+    '**Subscription that ends the connection.** Some brokers end the connection where they forbid a topic filter.':
+      'about the broker',
+    'Such a filter is looked for at once: with some of 30 forbidden, the others bring reports within 30 seconds.':
+      {
+        'mqtt/forbidden-filters': [
+          'brings the reports of all others within seconds, where it forbids …',
+          'is looked for at once, though another one refuses the login',
+        ],
+      },
+    'Where there is nothing else to subscribe, it is asked for a third time before.': {
+      'mqtt/forbidden-filters': 'delay the only filter by no more than a moment',
+    },
+    'Then it counts as refused, and is tried again after 10 seconds, then 20, doubling to 5 minutes: one filter at a time, after all others, at the cost of one connection.':
+      {
+        'mqtt/forbidden-filters': [
+          'is tried again alone, after the others and at the cost of one connection, until it is allowed',
+          'is told as refused, and the status is not "connected" meanwhile',
+        ],
+      },
+    'It is remembered when no node wants it any more.': {
+      'mqtt/forbidden-filters': 'is told as refused at once when it is wanted again, and costs no connection',
+    },
+    '**Few subscriptions allowed.** When the broker says that a quota is used up, or has ended three connections at the same number of subscriptions, wider filters take the place of narrow ones; those are given back when the wide ones are granted.':
+      {
+        'mqtt/subscription-quota': [
+          'has the wide one before the narrow ones are given back, and no refusal is told',
+          'by ending connections is tried again after an hour',
+        ],
+        'mqtt/forbidden-filters': 'are not taken for a limit: all filters stay as they are',
+        'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
+      },
+    'What they bring beyond the wishes reaches no flow.': {
+      'mqtt/broker-limits':
+        'and is known is asked for wider ones, and what they bring beyond the wishes reaches nobody',
+    },
+    'Where the wide ones are refused, as many narrow ones stay as there is room for, and the rest counts as refused.':
+      {
+        'mqtt/subscription-quota': [
+          'and forbids wide ones keeps the narrow ones that fit, and the rest is told as refused',
+          'and forbids one for all responses goes on answering for the gateways that have theirs',
+        ],
+      },
+    'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended; 10 seconds after leftovers of an earlier process were given back.':
+      {
+        'mqtt/subscription-quota': [
+          'is tried again after a minute: what was refused once may be allowed then',
+          'by ending connections is tried again after an hour',
+          'is tried again soon when leftovers of an earlier process were given back',
+        ],
+      },
+    '**Several addresses.** What was learned of one address is not held against the others.': {
+      'mqtt/forbidden-filters': 'is asked of the next one',
+      'mqtt/subscription-quota': 'is not held against the next broker of the list',
+    },
     '**No response to a subscription.** When the broker does not answer a subscription within 30 seconds, though it answers a later ping, the subscription counts as refused; the others go on.':
       {
         'mqtt/subscriptions': [
@@ -259,9 +323,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'As long as pings wait too, the response is waited for: it may stand behind a flood of reports.': {
       'mqtt/subscriptions': 'is waited for as long as pings wait, too: its response may stand behind a flood',
     },
-    '**Lower QoS.** A broker that grants a lower QoS than was asked for is told of once, as a warning in the log.':
+    '**Lower QoS.** A broker that grants a lower QoS than was asked for, or takes only lower ones, is told of once, as a warning in the log.':
       {
-        'mqtt/subscriptions': 'tells once that the broker grants less than was asked for',
+        'mqtt/subscriptions': [
+          'tells once that the broker grants less than was asked for',
+          'tells that its reports may be lost, and does not say that more was asked for',
+        ],
       },
     '**Taken over.** When another client connects with the same client id, the broker ends this connection, and this package comes back with the waits above.':
       {
@@ -458,9 +525,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/stale-subscriptions':
           'lets the responses of others not fill the queue that the broker keeps for a killed process',
       },
-    'They are given back when the service closes, and so is what an open panel has asked for.': {
-      'mqtt/closing': 'does not leave the subscriptions to responses in a session that the broker keeps',
-    },
+    'They are given back when the service closes, in packets as the broker was seen to take, and so is what an open panel has asked for.':
+      {
+        'mqtt/closing': [
+          'does not leave the subscriptions to responses in a session that the broker keeps',
+          'gives subscriptions back in packets as the broker was seen to take',
+        ],
+      },
     'With `persistent`, a redeploy, a restart or a kill leaves the subscriptions at the broker, which is what it is for.':
       {
         'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',

@@ -20,6 +20,7 @@ describe('the subscription to the responses of a gateway', () => {
     gateways = new AskedGateways(createTopics(''), 8, {
       ensureFilter: (filter) => void held.add(filter),
       releaseFilter: (filter) => void held.delete(filter),
+      isFilterActive: (filter) => held.has(filter),
     });
   });
 

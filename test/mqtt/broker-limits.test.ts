@@ -116,7 +116,8 @@ describe('a broker that allows few subscriptions', function () {
         );
         broker.publish(reportTopic('heartbeat'), heartbeat(1));
         await collector.until(({ reports }) => reports.length === 1);
-        assert.ok(broker.connections.length <= 4, `${broker.connections.length} connections`);
+        // One that says nothing has to end three at the same number before that is believed.
+        assert.ok(broker.connections.length <= 5, `${broker.connections.length} connections`);
       });
     }
   }

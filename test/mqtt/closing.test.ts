@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
-import { G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
+import { answerAll, G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
 
 describe('closing a session', () => {
   const bench = useScriptedBroker();
@@ -160,5 +160,21 @@ describe('closing a session', () => {
     await failed;
     await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 1);
     assert.ok(!broker.subscriptionsOf(settings.clientId).has(responseFilter()));
+  });
+
+  it('gives subscriptions back in packets as the broker was seen to take', async () => {
+    const { broker } = bench;
+    broker.options.maxFiltersPerSubscribe = 8;
+    answerAll(broker, ({ id }) => ({ id, version: '2.4.0' }));
+    const { clientId } = mqttSettings(broker.url);
+    const session = bench.open({ clientId, persistent: true, requestTimeout: 10_000 });
+    session.subscribe(ALL, new Collector());
+    const asked = Array.from({ length: 40 }, (_, n) =>
+      session.request('apiversion', { gateway: `c000000000${(n + 16).toString(16)}` }, { signal }),
+    );
+    await Promise.all(asked);
+    broker.options.maxPacketSize = 600;
+    await session.close();
+    await broker.until(() => broker.subscriptionsOf(clientId).size === 1);
   });
 });

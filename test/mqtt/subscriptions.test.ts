@@ -23,7 +23,7 @@ describe('subscriptions', () => {
     const recovered = new Promise<void>((resolve) => {
       isHealed = resolve;
     });
-    const events = { refused() {}, synced() {}, quota() {}, recovered: () => isHealed() };
+    const events = { refusing() {}, refused() {}, synced() {}, quota() {}, recovered: () => isHealed() };
     const backoff = { next: () => waits.push(waits.length) && 1, reset: () => void waits.push(-1) };
     const subscriptions = new Subscriptions(false, log, events, backoff);
     subscriptions.change(filters, 1);
@@ -35,7 +35,6 @@ describe('subscriptions', () => {
         },
         unsubscribe: async () => {},
       },
-      'session',
       true,
     );
     await recovered;
@@ -71,6 +70,22 @@ describe('a session at a broker that refuses filters', () => {
     await session.close();
     const told = log.warnings.filter((text) => /grants QoS 0 where QoS 1/.test(text));
     assert.equal(told.length, 1, log.warnings.join('\n'));
+  });
+});
+
+describe('a session at a broker that takes only QoS 0', () => {
+  const bench = useScriptedBroker();
+
+  it('tells that its reports may be lost, and does not say that more was asked for', async () => {
+    bench.broker.options.maxQos = 0;
+    const log = createLog();
+    const session = new Session({ mqtt: mqttSettings(bench.broker.url, { protocolVersion: 5 }) }, log);
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    await session.close();
+    assert.deepEqual(log.warnings, [
+      'the broker takes QoS 0 at most where QoS 1 is wanted (mt/gateway/+/device/+/#): it may lose reports',
+    ]);
   });
 });
 
@@ -120,6 +135,7 @@ describe('a subscription that the broker does not answer', () => {
       isHealed = resolve;
     });
     const events = {
+      refusing() {},
       refused: (_: string, { key }: Reason) => void refused.push(key),
       synced() {},
       quota() {},
@@ -142,7 +158,6 @@ describe('a subscription that the broker does not answer', () => {
           throw new NoBrokerResponse();
         },
       },
-      'session',
       true,
     );
     subscriptions.change(['b'], 1);
@@ -158,7 +173,7 @@ describe('a filter that is wanted again while it is being given back', () => {
   it('counts as granted only when the broker has granted it again', async () => {
     const sent: string[] = [];
     let confirm = (): void => {};
-    const events = { refused() {}, synced() {}, quota() {}, recovered() {} };
+    const events = { refusing() {}, refused() {}, synced() {}, quota() {}, recovered() {} };
     const subscriptions = new Subscriptions(false, createLog(), events);
     const transport = {
       subscribe: async (wanted: Record<string, unknown>) => {
@@ -172,7 +187,7 @@ describe('a filter that is wanted again while it is being given back', () => {
         });
       },
     };
-    subscriptions.online(transport, 'given back', true);
+    subscriptions.online(transport, true);
     subscriptions.change(['a'], 1);
     await new Promise<boolean>((resolve) => subscriptions.whenSettled('a', resolve));
     subscriptions.change([], 1, ['a']);

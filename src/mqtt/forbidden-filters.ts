@@ -1,0 +1,227 @@
+// Finds the topic filters for which a broker ends the connection instead of refusing them, and keeps them apart from the
+// others: each such filter costs every subscription of the client until the connection is back.
+import { type Backoff, createBackoff } from './backoff.ts';
+
+/** A connection can end by chance while a filter waits for its response. */
+const MIN_LOSSES = 2;
+/** Connections in a row that the search may cost; what was not granted by then is set aside and tried one by one. */
+const MAX_SEARCH_LOSSES = 40;
+const FIRST_TRIAL_MS = 10_000;
+const LAST_TRIAL_MS = 300_000;
+/** Filters are remembered that nobody wants at the moment: requests want theirs again and again. */
+const MAX_BLOCKED = 10_000;
+
+/** When a filter is asked for, relative to others. */
+export type Turn = 'doubted' | 'granted' | 'unknown' | 'suspect' | 'trial';
+export const TURNS: readonly Turn[] = ['doubted', 'granted', 'unknown', 'suspect', 'trial'];
+
+export class ForbiddenFilters {
+  readonly #granted = new Set<string>();
+  /** Filters of packets that were not answered, with how often they were alone in one. */
+  readonly #suspects = new Map<string, number>();
+  /** The one that was tried longest ago comes first. */
+  readonly #blocked = new Set<string>();
+  /** Set aside without having been alone in a packet. */
+  readonly #untested = new Set<string>();
+  readonly #backoff: Backoff = createBackoff(2 * FIRST_TRIAL_MS, LAST_TRIAL_MS);
+  #trial: string | undefined;
+  /** In milliseconds of `performance.now()`. */
+  #trialAt = 0;
+  #searchLosses = 0;
+  /** The most subscriptions that the broker has held. */
+  #mostHeld = 0;
+  #hasTriedAll = false;
+
+  /** Whether the filter ends connections, so that it must not be asked for now. */
+  has(filter: string): boolean {
+    return this.#blocked.has(filter);
+  }
+
+  /** Milliseconds until a blocked filter may be tried again. */
+  get trialWait(): number {
+    return Math.max(0, this.#trialAt - performance.now());
+  }
+
+  /** Whether a search goes on that is short enough to be done without the usual waits. */
+  get isSearching(): boolean {
+    return this.#searchLosses <= MAX_SEARCH_LOSSES;
+  }
+
+  /**
+   * Those in doubt come first: that few subscriptions are there then tells a forbidden filter from one too many. What was
+   * granted before follows, so that it is served whatever comes after it.
+   */
+  turnOf(filter: string): Turn {
+    if (filter === this.#trial) {
+      return 'trial';
+    }
+    const losses = this.#suspects.get(filter);
+    if (losses !== undefined) {
+      return losses > 0 || this.#blocked.size > 0 ? 'doubted' : 'suspect';
+    }
+    return this.#granted.has(filter) ? 'granted' : 'unknown';
+  }
+
+  /**
+   * One of the blocked filters is asked for again, after all others and alone.
+   * @param isWanted of those that are wanted one is chosen
+   */
+  startTrial(isWanted: (filter: string) => boolean): string | undefined {
+    const find = (filters: Set<string>) => [...filters].find(isWanted);
+    const filter = find(this.#untested) ?? find(this.#blocked);
+    if (filter !== undefined && this.#trial === undefined) {
+      this.#blocked.delete(filter);
+      this.#trial = filter;
+      return filter;
+    }
+    return undefined;
+  }
+
+  /**
+   * A connection begins.
+   * @returns what is blocked of these filters
+   */
+  connected(wanted: ReadonlySet<string>): string[] {
+    if (!this.isSearching) {
+      this.#setAside(wanted);
+    }
+    // What nobody wants any more need not be remembered.
+    for (const filter of [...this.#granted, ...this.#suspects.keys()]) {
+      if (!wanted.has(filter)) {
+        this.#granted.delete(filter);
+        this.#suspects.delete(filter);
+      }
+    }
+    const blocked = () => [...wanted].filter((filter) => this.#blocked.has(filter));
+    // Nothing else would be lost with the connection.
+    if (wanted.size > 0 && blocked().length === wanted.size && !this.#hasTriedAll) {
+      this.#hasTriedAll = true;
+      this.startTrial((filter) => wanted.has(filter));
+    }
+    return blocked();
+  }
+
+  /**
+   * The broker has granted the filter.
+   * @param held how many subscriptions it has now
+   * @returns whether that was a trial
+   */
+  granted(filter: string, held: number): boolean {
+    this.#granted.add(filter);
+    this.#mostHeld = Math.max(this.#mostHeld, held);
+    this.#hasTriedAll = false;
+    return this.#clear(filter);
+  }
+
+  /** The broker has refused the filter as it should. */
+  refused(filter: string): void {
+    this.#granted.delete(filter);
+    this.#clear(filter);
+  }
+
+  /** The broker does not have it any more. */
+  forget(filter: string): void {
+    this.#granted.delete(filter);
+    this.#suspects.delete(filter);
+  }
+
+  /** The broker has answered everything. */
+  settled(): void {
+    this.#suspects.clear();
+  }
+
+  /** The connection was a good one. */
+  lasted(): void {
+    this.#searchLosses = 0;
+  }
+
+  /** The connection has ended for another reason. */
+  interrupted(): void {
+    if (this.#trial !== undefined) {
+      this.#blocked.add(this.#trial);
+      this.#trial = undefined;
+    }
+  }
+
+  /**
+   * A packet with these filters has ended the connection.
+   * @param held how many subscriptions the broker had
+   * @returns whether that was found to be the fault of one filter
+   */
+  lost(filters: readonly string[], held: number): boolean {
+    this.#searchLosses++;
+    const [filter = ''] = filters;
+    if (filter === this.#trial) {
+      this.#trial = undefined;
+      this.#block(filter);
+      // Those that were only set aside need not wait longer because of others.
+      this.#trialAt = performance.now() + (this.#untested.size > 0 ? FIRST_TRIAL_MS : this.#backoff.next());
+      return true;
+    }
+    this.interrupted();
+    for (const one of filters) {
+      // What was granted before was hardly forbidden since: a packet of those is not taken apart for one loss.
+      if (!this.#granted.delete(one) || filters.length === 1) {
+        this.#suspects.set(one, this.#suspects.get(one) ?? 0);
+      }
+    }
+    if (filters.length > 1) {
+      return false;
+    }
+    const losses = (this.#suspects.get(filter) ?? 0) + 1;
+    this.#suspects.set(filter, losses);
+    // A broker that has held more does not mean their number, and this one is known to end connections for a filter.
+    const isCertain = this.#blocked.size > 0 && held < this.#mostHeld;
+    if (losses >= MIN_LOSSES || isCertain) {
+      this.#block(filter);
+      this.#trialAt = Math.max(this.#trialAt, performance.now() + FIRST_TRIAL_MS);
+      return true;
+    }
+    return false;
+  }
+
+  /** Those were too many, and nothing was wrong with any. */
+  acquit(): void {
+    this.#suspects.clear();
+  }
+
+  #block(filter: string): void {
+    this.#suspects.delete(filter);
+    this.#granted.delete(filter);
+    this.#untested.delete(filter);
+    this.#blocked.delete(filter);
+    this.#blocked.add(filter);
+    for (const oldest of this.#blocked) {
+      if (this.#blocked.size <= MAX_BLOCKED) {
+        break;
+      }
+      this.#blocked.delete(oldest);
+      this.#untested.delete(oldest);
+    }
+  }
+
+  #setAside(wanted: Iterable<string>): void {
+    for (const filter of wanted) {
+      if (!this.#granted.has(filter) && !this.#blocked.has(filter)) {
+        this.#suspects.delete(filter);
+        this.#blocked.add(filter);
+        this.#untested.add(filter);
+      }
+    }
+    this.#trialAt = performance.now() + FIRST_TRIAL_MS;
+  }
+
+  #clear(filter: string): boolean {
+    this.#suspects.delete(filter);
+    this.#blocked.delete(filter);
+    this.#untested.delete(filter);
+    const isTrial = filter === this.#trial;
+    if (isTrial) {
+      this.#trial = undefined;
+    }
+    if (isTrial || this.#blocked.size === 0) {
+      this.#backoff.reset();
+    }
+    return isTrial;
+  }
+}

@@ -1,0 +1,120 @@
+// What is learned of one broker by using it: the size of packets, forbidden filters, the number of subscriptions.
+import { ForbiddenFilters, TURNS, type Turn } from './forbidden-filters.ts';
+import { type PortionLimits, PortionSizes } from './portion-sizes.ts';
+import { SubscriptionQuota } from './subscription-quota.ts';
+
+/** A broker that ends the connection because of a filter does so at once. */
+const MAX_REFUSAL_MS = 5_000;
+/** Filters in a packet are never more. */
+const MAX_PORTION = 200;
+
+interface Sent {
+  filters: readonly string[];
+  /** How many subscriptions the broker had when these were asked for. */
+  held: number;
+  /** In milliseconds of `performance.now()`. */
+  at: number;
+  isSubscribe: boolean;
+}
+
+/** What the end of a connection has shown. */
+export interface Lesson {
+  /** The broker has ended it because of what it was asked for; it is soon known why. */
+  isSearch: boolean;
+  /** One subscription was too many. */
+  isQuota: boolean;
+}
+
+const NOTHING: Lesson = { isSearch: false, isQuota: false };
+
+export class LearnedLimits {
+  readonly forbidden = new ForbiddenFilters();
+  readonly quota = new SubscriptionQuota();
+  readonly #sizes = new PortionSizes();
+  #sent: Sent | undefined;
+
+  /** What is known of the broker. */
+  set portions(limits: PortionLimits) {
+    this.#sizes.limits = limits;
+  }
+
+  /**
+   * What goes into each packet, at least one filter; the next one is asked for when this one was answered.
+   * @param held how many subscriptions the broker has
+   */
+  *subscribePortions(filters: readonly string[], held: () => number): Generator<string[]> {
+    const turns = new Map<Turn, string[]>(TURNS.map((turn) => [turn, []]));
+    for (const filter of filters) {
+      turns.get(this.forbidden.turnOf(filter))?.push(filter);
+    }
+    for (const [turn, list] of turns) {
+      const isAlone = turn !== 'granted' && turn !== 'unknown';
+      for (let at = 0; at < list.length; ) {
+        const count = isAlone ? 1 : this.quota.room(held());
+        const portion = this.#sizes.next(list.slice(at, at + Math.min(count, MAX_PORTION)));
+        at += portion.length;
+        this.#sent = { filters: portion, held: held(), at: performance.now(), isSubscribe: true };
+        yield portion;
+      }
+    }
+  }
+
+  /** The same for filters that are given back. */
+  *unsubscribePortions(filters: readonly string[]): Generator<string[]> {
+    for (let at = 0; at < filters.length; ) {
+      const portion = this.#sizes.next(filters.slice(at, at + MAX_PORTION));
+      at += portion.length;
+      this.#sent = { filters: portion, held: 0, at: performance.now(), isSubscribe: false };
+      yield portion;
+    }
+  }
+
+  /** Packets for filters that are given back without waiting for responses. */
+  provenPortions(filters: readonly string[]): Iterable<string[]> {
+    return this.#sizes.ofProvenSize(filters);
+  }
+
+  /** The broker has answered what was sent last. */
+  answered(): void {
+    this.#sizes.answered(this.#sent?.filters ?? []);
+    this.#sent = undefined;
+  }
+
+  /** The broker has granted the filter. @returns whether it was a blocked one that was tried again */
+  granted(filter: string, held: number): boolean {
+    this.quota.granted(filter, this.#sent?.held ?? held);
+    return this.forbidden.granted(filter, held);
+  }
+
+  /** The connection has ended for a reason that says nothing of what the broker was asked for. */
+  interrupted(): Lesson {
+    this.#sent = undefined;
+    this.forbidden.interrupted();
+    return NOTHING;
+  }
+
+  /** The broker, or the network, has ended the connection. */
+  lost(): Lesson {
+    const sent = this.#sent;
+    this.#sent = undefined;
+    if (!sent || performance.now() - sent.at > MAX_REFUSAL_MS) {
+      return this.interrupted();
+    }
+    this.#sizes.lost(sent.filters);
+    return sent.isSubscribe ? this.#searched(sent) : this.interrupted();
+  }
+
+  #searched({ filters, held }: Sent): Lesson {
+    const [filter = ''] = filters;
+    const isTrial = this.forbidden.turnOf(filter) === 'trial';
+    const isQuota = filters.length === 1 && !isTrial && this.quota.lost(filter, held);
+    const isFound = this.forbidden.lost(filters, held);
+    if (isQuota) {
+      this.forbidden.acquit();
+    }
+    if (isQuota || isFound) {
+      this.#sizes.recover();
+    }
+    return { isSearch: this.forbidden.isSearching, isQuota };
+  }
+}

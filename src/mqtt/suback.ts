@@ -1,0 +1,65 @@
+// What a broker says to a SUBSCRIBE: its codes, and what is told of them in the log.
+import { inEnglish } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { NoBrokerResponse } from './broker-response.ts';
+import { noSuback, type Reason, reasonOfSuback } from './reasons.ts';
+
+const REFUSED = 0x80;
+/** MQTT 5, section 3.9.3. */
+export const QUOTA_EXCEEDED = 0x97;
+/** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
+const NO_RESPONSE = 0x100;
+
+export type Qos = 0 | 1 | 2;
+
+/** What became of one filter. */
+export interface Outcome {
+  filter: string;
+  /** That was wanted. */
+  qos: Qos;
+  code: number;
+}
+
+export const isRefusal = (code: number): boolean => code >= REFUSED;
+
+/** The broker has said so itself. */
+export const isSubackRefusal = (code: number): boolean => isRefusal(code) && code !== NO_RESPONSE;
+
+export const reasonOf = (code: number): Reason => (code === NO_RESPONSE ? noSuback() : reasonOfSuback(code));
+
+/** The codes of a response that refuses something, or of none. @throws what ended the connection */
+export function codesOf(error: unknown, count: number): number[] {
+  if (error instanceof NoBrokerResponse) {
+    return Array(count).fill(NO_RESPONSE);
+  }
+  const { packet } = error as { packet?: { granted?: number[] } };
+  if (!packet?.granted) {
+    throw error;
+  }
+  return packet.granted;
+}
+
+/** One line for all filters of a packet: a broker that refuses one often refuses hundreds. */
+export function logRefusals(log: Logger, outcomes: readonly Outcome[]): void {
+  const refused = outcomes.filter(({ code }) => isRefusal(code));
+  const [first] = refused;
+  if (!first) {
+    return;
+  }
+  const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
+  const what = first.code === NO_RESPONSE ? 'does not answer' : 'refused';
+  const code = first.code === NO_RESPONSE ? '' : ` (${first.code})`;
+  const why = first.code > REFUSED && code !== '' ? `: ${inEnglish(reasonOf(first.code))}` : '';
+  log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}${why}`);
+}
+
+/** What is told where the QoS is lower than wanted: granted lower, or known not to be taken. */
+export function lowerQos(outcomes: readonly Outcome[], maxQos: Qos): string | undefined {
+  const { filter, qos, code } = outcomes.find((one) => one.code < one.qos) ?? {};
+  if (filter === undefined || qos === undefined) {
+    return undefined;
+  }
+  return maxQos < qos && code === maxQos
+    ? `the broker takes QoS ${maxQos} at most where QoS ${qos} is wanted (${filter}): it may lose reports`
+    : `the broker grants QoS ${code} where QoS ${Math.min(qos, maxQos)} was asked for (${filter}): it may lose reports`;
+}

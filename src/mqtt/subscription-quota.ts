@@ -1,0 +1,104 @@
+// How many subscriptions a broker allows, where it does not say so beforehand: believed on good evidence only, and not for
+// ever.
+import { type Backoff, createBackoff } from './backoff.ts';
+
+/** With fewer subscriptions a broker that ends the connection has another reason than their number. */
+const MIN_QUOTA = 8;
+/** Connections that have to end at the same number, each with another filter. */
+const MIN_LOSSES = 3;
+/** Until a number that the broker has told is tried again. */
+const FIRST_RETRY_MS = 60_000;
+const LAST_RETRY_MS = 3_600_000;
+
+export class SubscriptionQuota {
+  readonly #backoff: Backoff = createBackoff(FIRST_RETRY_MS, LAST_RETRY_MS);
+  #max = Number.POSITIVE_INFINITY;
+  /** In milliseconds of `performance.now()`. */
+  #retryAt = Number.POSITIVE_INFINITY;
+  /** The number at which connections have ended, how often, and the last filter there. */
+  #limit = Number.POSITIVE_INFINITY;
+  #losses = 0;
+  #lastFilter = '';
+  /** The filter was granted since, while there were fewer. */
+  #isCleared = false;
+
+  /** Subscriptions that the broker allows, as far as it has shown. */
+  get max(): number {
+    return this.#max;
+  }
+
+  /** Milliseconds until it is tried again whether the broker allows more; infinite while no number is known. */
+  get retryWait(): number {
+    return Math.max(0, this.#retryAt - performance.now());
+  }
+
+  /**
+   * How many filters the next packet may have so that it shows the exact number, if there is one.
+   * @param held how many subscriptions the broker has
+   */
+  room(held: number): number {
+    return held < this.#limit ? this.#limit - held : 1;
+  }
+
+  /** The broker has refused a filter for this reason. @param held how many subscriptions it has */
+  told(held: number): void {
+    if (held < this.#max) {
+      this.#learn(held, this.#backoff.next());
+    }
+  }
+
+  /** The broker has granted the filter. @param held how many subscriptions it had before */
+  granted(filter: string, held: number): void {
+    if (filter === this.#lastFilter && held < this.#limit) {
+      this.#isCleared = true;
+    } else if (held >= this.#limit) {
+      this.#forgetLosses();
+    }
+  }
+
+  /**
+   * A packet with this filter alone has ended the connection.
+   * @param held how many subscriptions the broker had
+   * @returns whether that was one subscription too many
+   */
+  lost(filter: string, held: number): boolean {
+    const isSame = held === this.#limit && filter !== this.#lastFilter && this.#isCleared;
+    this.#losses = isSame ? this.#losses + 1 : 1;
+    this.#limit = held < MIN_QUOTA ? Number.POSITIVE_INFINITY : held;
+    this.#lastFilter = filter;
+    this.#isCleared = false;
+    if (this.#limit === held && this.#losses >= MIN_LOSSES) {
+      this.#learn(held, LAST_RETRY_MS);
+      // When it is tried again one more connection has to end, not all of them.
+      this.#losses = MIN_LOSSES - 1;
+      this.#lastFilter = '';
+      this.#isCleared = true;
+      return true;
+    }
+    return false;
+  }
+
+  /** What counted may be gone: it is tried soon whether the broker allows more. */
+  retrySoon(wait: number): void {
+    if (this.#max !== Number.POSITIVE_INFINITY) {
+      this.#retryAt = Math.min(this.#retryAt, performance.now() + wait);
+    }
+  }
+
+  /** The broker is asked for all that is wanted again. */
+  retry(): void {
+    this.#max = Number.POSITIVE_INFINITY;
+    this.#retryAt = Number.POSITIVE_INFINITY;
+  }
+
+  #learn(max: number, wait: number): void {
+    this.#max = Math.min(this.#max, max);
+    this.#retryAt = performance.now() + wait;
+  }
+
+  #forgetLosses(): void {
+    this.#limit = Number.POSITIVE_INFINITY;
+    this.#losses = 0;
+    this.#lastFilter = '';
+  }
+}
