@@ -107,6 +107,7 @@ export class MqttClient {
       },
       isBlocked: () => this.#inbound.isBlocked,
       session: (isPresent, limits) => {
+        this.#askForWideAgain();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);
         this.#requests.connected(limits);
         this.#group.connected(this.#connection.broker);
@@ -366,6 +367,17 @@ export class MqttClient {
   #refusing(filter: string): void {
     if (!this.#isWideRefused && this.#reports.isWidened(filter)) {
       this.#isWideRefused = true;
+      this.#applyFiltersNow();
+    }
+  }
+
+  /** With each connection, which may be to another broker of the list, or to one with other rights. */
+  #askForWideAgain(): void {
+    if (this.#maxSubscriptions !== Number.POSITIVE_INFINITY) {
+      this.#requests.shareFilter(true);
+    }
+    if (this.#isWideRefused) {
+      this.#isWideRefused = false;
       this.#applyFiltersNow();
     }
   }

@@ -70,6 +70,8 @@ export class Subscriptions {
   #toldQuota = Number.POSITIVE_INFINITY;
   /** How many subscriptions make room for others at a time. */
   #swapped = 1;
+  /** Those that made room: when they are wanted again they come first. */
+  readonly #madeRoom = new Set<string>();
   #isUnsubscribingStale = false;
   #active = new Map<string, Qos>();
   #transport: SubscriptionTransport | undefined;
@@ -242,6 +244,7 @@ export class Subscriptions {
     this.#refusedPreviews = new Set(this.#pendingPreviews);
     this.#pendingPreviews = [];
     this.#renewed.clear();
+    this.#madeRoom.clear();
     this.#isLimited = false;
     this.#isUnsubscribingStale = false;
     this.#stopTimers();
@@ -308,6 +311,7 @@ export class Subscriptions {
 
   #settled(): void {
     this.#learned.forbidden.settled();
+    this.#madeRoom.clear();
     if (this.#isUnsubscribingStale) {
       this.#isUnsubscribingStale = false;
       this.#learned.quota.retrySoon(RETRY_AFTER_STALE_MS);
@@ -329,7 +333,8 @@ export class Subscriptions {
    * @returns false when nothing is left to do
    */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
-    const missing = this.#missingOf(this.#wanted, this.#refused);
+    const wanted = this.#missingOf(this.#wanted, this.#refused);
+    const missing = wanted.sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
     const held = this.#held;
     const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
     if (missing.length > 0) {
@@ -367,8 +372,12 @@ export class Subscriptions {
     if (missing.length > 0) {
       await this.#subscribeAll(missing, (portion) => this.#subscribe(transport, portion));
     } else if (stale.length > 0) {
-      await this.#unsubscribeAll(transport, stale.slice(0, Math.min(beyond.length, this.#swapped)));
+      const given = stale.slice(0, Math.min(beyond.length, this.#swapped));
       this.#swapped *= 2;
+      for (const filter of given) {
+        this.#madeRoom.add(filter);
+      }
+      await this.#unsubscribeAll(transport, given);
     } else {
       for (const filter of beyond) {
         this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });

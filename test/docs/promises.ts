@@ -298,6 +298,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and forbids one for all responses goes on answering for the gateways that have theirs',
         ],
       },
+    'The wide ones are asked for again with the next connection.': {
+      'mqtt/subscription-quota': 'and forbids wide ones is asked for them again with the next connection',
+    },
     'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended; 10 seconds after leftovers of an earlier process were given back.':
       {
         'mqtt/subscription-quota': [

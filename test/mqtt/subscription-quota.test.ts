@@ -55,6 +55,25 @@ describe('a broker that allows 10 subscriptions', () => {
     assert.equal(givenBack.length, 1);
   });
 
+  it('and forbids wide ones is asked for them again with the next connection', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter.includes('gateway/+');
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    const session = bench.open({ protocolVersion: 5 });
+    session.subscribe(of(...upTo(10)), new Collector());
+    const ask = (n: number) =>
+      session.request('read', { gateway: gateway(n), identifier: '8001' }, { signal, timeout: 10_000 });
+    await reached(session, 'connected');
+    await assert.rejects(ask(1), { code: 'NOT_CONNECTED' });
+    session.subscribe(of(10), new Collector());
+    await reached(session, 'limited');
+    broker.options.refuses = () => false;
+    broker.drop();
+    await broker.until(() => filtersOf(broker).join() === WIDE);
+    await Promise.all(upTo(12).map(ask));
+    assert.equal(filtersOf(broker).length, 2);
+  });
+
   it('and forbids one for all responses goes on answering for the gateways that have theirs', async () => {
     const { broker } = bench;
     broker.options.refuses = (filter) => filter.includes('gateway/+/response');
