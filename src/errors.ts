@@ -66,7 +66,7 @@ export class ServiceError extends Error {
   constructor(code: ErrorCode, reason: string, cause: Record<string, unknown> = {}, values: TextValues = {}) {
     super(fillText(ENGLISH[code]?.[reason] ?? code, values));
     this.code = code;
-    this.cause = cause;
+    this.cause = readable(cause, values);
     this.text = { key: `${code}.${reason}`, values };
   }
 
@@ -77,6 +77,30 @@ export class ServiceError extends Error {
 }
 
 const MAX_SHOWN_LENGTH = 80;
+const MAX_CAUSE_LENGTH = 500;
+
+/**
+ * A copy of a cause that can be read where it is put into a text, as Node-RED's debug sidebar does. A symbol is not
+ * counted, copied or compared with the properties, and nothing that a gateway sends can take its place.
+ * @param values the text's: a response lacks the gateway that sent it
+ */
+function readable(cause: Record<string, unknown>, { gateway, device }: TextValues): Record<string, unknown> {
+  const describe = () => describeCause({ gateway, device, ...cause });
+  return Object.defineProperty({ ...cause }, Symbol.toPrimitive, { value: describe });
+}
+
+function describeCause(cause: Record<string, unknown>): string {
+  let text = '';
+  for (const [name, value] of Object.entries(cause)) {
+    if (value !== undefined) {
+      text += `${text && ', '}${name} ${showValue(value)}`;
+    }
+    if (text.length > MAX_CAUSE_LENGTH) {
+      return `${text.slice(0, MAX_CAUSE_LENGTH)}…`;
+    }
+  }
+  return text;
+}
 
 /** An untrusted value in words, short enough for an error text. */
 export function showValue(value: unknown): string {

@@ -35,6 +35,49 @@ describe('an error of the package', () => {
   });
 });
 
+describe('the cause of an error', () => {
+  const cause = { status: 3, errorMessage: 'device unknown', more: [1, { a: 2 }] };
+  const error = new ServiceError('REQUEST_FAILED', 'status', cause, {
+    gateway: 'g',
+    device: 'd',
+    message: 'x',
+  });
+
+  it('is readable where it is put into a text, with the address that the text of the error names', () => {
+    const text = 'gateway g, device d, status 3, errorMessage device unknown, more [1,{"a":2}]';
+    assert.equal(`${error.cause}`, text);
+    assert.equal(
+      `${new ServiceError('TIMEOUT', 'noAnswer', { gateway: 'a' }, { gateway: 'b' }).cause}`,
+      'gateway a',
+    );
+  });
+
+  it('is a plain object in every other respect, however it is copied', () => {
+    for (const copy of [error.cause, { ...error.cause }, structuredClone(error.cause)]) {
+      assert.deepStrictEqual(copy, cause);
+      assert.deepEqual(Object.keys(copy), Object.keys(cause));
+      assert.equal(Object.getPrototypeOf(copy), Object.prototype);
+    }
+    assert.equal(JSON.stringify(error.cause), JSON.stringify(cause));
+    assert.equal(`${cause}`, '[object Object]');
+  });
+
+  it('is shown in a bounded text, and without what is not there', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`name${n}`, 'x'.repeat(100)]));
+    assert.ok(`${new ServiceError('REQUEST_FAILED', 'status', many).cause}`.length <= 501);
+    const missing = new ServiceError('TIMEOUT', 'noAnswer', { gateway: 'g', identifier: undefined });
+    assert.equal(`${missing.cause}`, 'gateway g');
+    assert.equal(`${new ServiceError('CLOSED', 'stopped').cause}`, '');
+  });
+
+  it('is readable also where a hostile response claims to know how', () => {
+    const claim = JSON.parse('{"toString":1,"valueOf":2,"__proto__":{"a":1},"status":3}');
+    const { cause: hostile } = new ServiceError('REQUEST_FAILED', 'status', claim);
+    assert.equal(`${hostile}`, 'toString 1, valueOf 2, __proto__ {"a":1}, status 3');
+    assert.deepEqual(Object.keys(hostile), Object.keys(claim));
+  });
+});
+
 describe('a value in an error text', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;

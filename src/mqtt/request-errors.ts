@@ -23,9 +23,9 @@ export function timedOut(
   return new ServiceError('TIMEOUT', 'noAnswer', cause, { gateway, device, operation, timeout });
 }
 
-export function notJson({ gateway }: BuiltRequest, body: Uint8Array): ServiceError {
+export function notJson({ gateway, device }: BuiltRequest, body: Uint8Array): ServiceError {
   const text = Buffer.from(body).toString().slice(0, MAX_SHOWN);
-  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway });
+  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway, device });
 }
 
 /** What of a request a user gives under the same name; what else is in a payload comes from the template. */

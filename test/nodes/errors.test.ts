@@ -1,6 +1,7 @@
 // Every error of the contract, as a Catch node gets it: code, cause, and the message that it happened to.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, on, once } from 'node:events';
+import type { NodeAPI } from 'node-red';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -295,5 +296,40 @@ describeNodes('a Catch node gets', (start) => {
       .inbox('errors')
       .all.map(({ error }) => (error as { source?: { id: string } }).source?.id);
     assert.deepEqual(sources, ['n']);
+  });
+});
+
+describeNodes('the debug sidebar shows of an error that no Catch node gets', (start) => {
+  it('its text, its code, and its cause in words', async () => {
+    const box = await startService({ rate: 0, listed: 3, delay: 0 });
+    const log = new EventEmitter();
+    const shown = (async () => {
+      for await (const [line] of on(log, 'log')) {
+        if (line.id === 'n') {
+          return line.msg;
+        }
+      }
+    })();
+    let RED!: NodeAPI;
+    const listen = (api: NodeAPI) => {
+      RED = api;
+      RED.log.addHandler(log);
+    };
+    const node = { id: 'n', ...READ };
+    const flow = flowAround(serviceNode(box), node).filter(({ id }: { id?: string }) => id !== 'catcher');
+    box.faults.answers.refuseWith = 3;
+    const { gateway, device } = box.demo;
+    const started = await start(flow, { credentials: secretsOf(box), nodes: [listen] });
+    started.send('n', box.demo);
+    // As Node-RED's debug node makes what it sends to the editor.
+    const { msg } = RED.util.encodeObject({ msg: await shown });
+    const { data } = JSON.parse(msg);
+    assert.deepEqual([data.name, data.code], ['ServiceError', 'REQUEST_FAILED']);
+    assert.match(data.message, /^refused/);
+    assert.match(
+      data.cause,
+      new RegExp(`^gateway ${gateway}, device ${device}, .*status 3, errorMessage refused`),
+    );
+    await box.close();
   });
 });

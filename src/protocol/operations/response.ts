@@ -32,12 +32,12 @@ export function readResponse(
   catalogue: Catalogue,
   decode: boolean,
 ): ReadResponse {
-  const { gateway } = request;
+  const { gateway, device } = request;
   if (!isJsonObject(body)) {
-    throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, { gateway });
+    throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, { gateway, device });
   }
   if (!Number.isInteger(body.status)) {
-    throw new ServiceError('BAD_RESPONSE', 'noStatus', { body }, { gateway });
+    throw new ServiceError('BAD_RESPONSE', 'noStatus', { body }, { gateway, device });
   }
   if (body.status !== 0) {
     throw failure(request, body);
@@ -57,13 +57,18 @@ export function readResponse(
   return { value: readValue(request, response, decode ? catalogue : undefined), response };
 }
 
-function failure({ gateway }: BuiltRequest, body: Record<string, unknown>): ServiceError {
+function failure({ gateway, device }: BuiltRequest, body: Record<string, unknown>): ServiceError {
   const { status, errorMessage } = body;
   if (typeof errorMessage !== 'string' || errorMessage === '') {
-    return new ServiceError('REQUEST_FAILED', 'statusOnly', body, { gateway, status: Number(status) });
+    return new ServiceError('REQUEST_FAILED', 'statusOnly', body, {
+      gateway,
+      device,
+      status: Number(status),
+    });
   }
   const message = errorMessage.slice(0, MAX_MESSAGE_LENGTH);
-  return new ServiceError('REQUEST_FAILED', 'status', body, { gateway, status: Number(status), message });
+  const values = { gateway, device, status: Number(status), message };
+  return new ServiceError('REQUEST_FAILED', 'status', body, values);
 }
 
 const MAX_MESSAGE_LENGTH = 200;
