@@ -215,9 +215,10 @@ class Trial {
     });
   }
 
-  /** `shared` where there is no group: nothing stands in its way. */
+  /** `shared` where there is no group, or the broker is known to have them: a policy may forbid what is tried. */
   async #tryGroup(group: string): Promise<GroupVerdict> {
-    return group === '' ? 'shared' : this.#client.tryGroup(group, LISTEN_MS);
+    const isKnown = this.#settings.limits.hasSharedGroups === true;
+    return group === '' || isKnown ? 'shared' : this.#client.tryGroup(group, LISTEN_MS);
   }
 
   /** Whether the responses of a gateway may be received; undefined when the broker does not say in time. */
