@@ -16,7 +16,7 @@ describe('the status line', () => {
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
     shown = [];
-    line = new StatusLine(RED, { status: (status: NodeStatus) => shown.push(status) } as unknown as Node);
+    line = new StatusLine(RED, node(), () => Date.now());
   });
 
   afterEach(() => {
@@ -24,6 +24,7 @@ describe('the status line', () => {
     mock.timers.reset();
   });
 
+  const node = () => ({ status: (status: NodeStatus) => shown.push(status) }) as unknown as Node;
   const texts = () => shown.map(({ text }) => text);
 
   it('shows a new colour at once', () => {
@@ -54,6 +55,15 @@ describe('the status line', () => {
     assert.ok(shown.length <= 5);
     mock.timers.tick(500);
     assert.equal(texts().at(-1), 'ready');
+  });
+
+  it('goes on when the clock of the machine was set back', () => {
+    line = new StatusLine(RED, node());
+    line.show(working(1));
+    mock.timers.setTime(0);
+    line.show(working(2));
+    mock.timers.tick(500);
+    assert.deepEqual(texts(), ['1 in flight', '2 in flight']);
   });
 
   it('says nothing twice and leaves no timer behind when nothing changes', () => {

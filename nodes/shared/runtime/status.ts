@@ -109,23 +109,27 @@ const MAX_URGENT_CHANGES = 4;
 export class StatusLine {
   readonly #RED: NodeAPI;
   readonly #node: Node;
+  readonly #now: () => number;
   #shown: NodeStatus = {};
-  #shownAt = 0;
+  /** Of `#now`. */
+  #shownAt = Number.NEGATIVE_INFINITY;
   #colours = 0;
   #next: Status | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(RED: NodeAPI, node: Node) {
+  /** @param now milliseconds of a clock that nobody sets back */
+  constructor(RED: NodeAPI, node: Node, now = () => performance.now()) {
     this.#RED = RED;
     this.#node = node;
+    this.#now = now;
   }
 
   show(status: Status): void {
     if (this.#closed) {
       return;
     }
-    const now = Date.now();
+    const now = this.#now();
     const elapsed = now - this.#shownAt;
     if (elapsed >= TEXT_INTERVAL_MS) {
       this.#colours = 0;
@@ -150,7 +154,7 @@ export class StatusLine {
   #emitNext(): void {
     this.#colours = 0;
     if (this.#next) {
-      this.#emit(this.#next, Date.now());
+      this.#emit(this.#next, this.#now());
     }
   }
 
