@@ -5,6 +5,7 @@ import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
+import { subscribeAvailable } from './available-filters.ts';
 import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
@@ -87,6 +88,7 @@ export class Connection {
   /** In milliseconds of `performance.now()`. */
   #pingedAt = 0;
   #aliveTimer: NodeJS.Timeout | undefined;
+  #hasToldExpiry = false;
   /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
   #incoming: IStore | undefined;
 
@@ -335,15 +337,29 @@ export class Connection {
     (client.stream as Partial<Socket>).setNoDelay?.(true);
     batchWrites(client.stream);
     this.#log.info(`connected to ${this.broker}`);
+    this.#tellExpiry(limits);
     const transport = {
       subscribe: (filters: Record<string, { qos: 0 | 1 | 2 }>) =>
-        withResponseTimeout(client, client.subscribeAsync(filters)),
+        subscribeAvailable(filters, limits.support, (available) =>
+          withResponseTimeout(client, client.subscribeAsync(available)),
+        ),
       unsubscribe: async (filters: string[]) =>
         void (await withResponseTimeout(client, client.unsubscribeAsync(filters))),
     };
     this.#setState({ name: 'connected', broker: this.broker });
     // After it, since what the broker is known not to take is told at once.
     this.subscriptions.online(transport, !sessionPresent);
+  }
+
+  /** Once: what was asked for is not what the user gets. */
+  #tellExpiry({ sessionExpiry }: ConnectionLimits): void {
+    if (sessionExpiry !== undefined && !this.#hasToldExpiry) {
+      this.#hasToldExpiry = true;
+      const { sessionExpiry: wanted } = this.#settings;
+      this.#log.warn(
+        `${this.broker} keeps reports for ${sessionExpiry} s while Node-RED is down, not for ${wanted} s`,
+      );
+    }
   }
 
   /**

@@ -1,6 +1,8 @@
 // At brokers with limits: everything arrives within them, and no connection is made over and over.
 import assert from 'node:assert/strict';
 import type { ServiceError } from '../../src/errors.ts';
+import { SILENT } from '../../src/log.ts';
+import { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import {
@@ -225,6 +227,59 @@ describe('a broker whose CONNACK has zeroes', () => {
     const session = bench.open({ protocolVersion: 5 });
     const { signal } = new AbortController();
     await session.request('read', { gateway: G, identifier: '8001' }, { signal });
+  });
+});
+
+describe('a broker that says in its CONNACK', () => {
+  const bench = useScriptedBroker();
+
+  for (const [what, properties, changes, reason] of [
+    ['that it has no wildcards', { wildcardSubscriptionAvailable: false }, {}, 'reason.wildcards'],
+    [
+      'that it has no shared subscriptions',
+      { sharedSubscriptionAvailable: false },
+      { sharedGroup: 'site' },
+      'reason.sharedSubscriptions',
+    ],
+  ] as const) {
+    it(`${what} is not asked for any, and the service says so`, async () => {
+      bench.broker.options.connackProperties = properties;
+      const session = bench.open({ protocolVersion: 5, ...changes });
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'limited');
+      const { mqtt } = session.state;
+      assert.ok('reason' in mqtt && JSON.stringify(mqtt.reason).includes(reason), JSON.stringify(mqtt));
+      assert.deepEqual(bench.broker.packets('subscribe'), []);
+    });
+  }
+
+  it('that it has no shared subscriptions brings what does without', async () => {
+    const { broker } = bench;
+    broker.options.connackProperties = { sharedSubscriptionAvailable: false };
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    const session = bench.open({ protocolVersion: 5, sharedGroup: 'site' });
+    session.subscribe(ALL, new Collector());
+    const { signal } = new AbortController();
+    await session.request('read', { gateway: G, identifier: '8001' }, { signal });
+  });
+
+  it('that it keeps a session shorter than asked for is told of, once', async () => {
+    const { broker } = bench;
+    broker.options.connackProperties = { sessionExpiryInterval: 600 };
+    const warnings: string[] = [];
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    const settings = mqttSettings(broker.url, { protocolVersion: 5, persistent: true, sessionExpiry: 3_600 });
+    const session = new Session({ mqtt: settings }, log);
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    broker.drop();
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    await session.close(true);
+    assert.deepEqual(
+      warnings.filter((text) => text.includes('600 s')),
+      [`${broker.url} keeps reports for 600 s while Node-RED is down, not for 3600 s`],
+    );
   });
 });
 
