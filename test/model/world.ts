@@ -275,6 +275,8 @@ export class World {
       clientId: this.clientId,
       topicPrefix: this.prefix,
       requestTimeout: 60_000,
+      // Else a service with a group would try whether the broker knows groups, with messages that no flow has asked for.
+      limits: { ...mqttSettings(this.broker.url).limits, hasSharedGroups: true },
     });
     const session = new Session({ mqtt: settings }, this.#log);
     session.onState(() => this.broker.notify());
