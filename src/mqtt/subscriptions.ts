@@ -1,11 +1,12 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
 import type { Logger } from '../log.ts';
-import { type Backoff, createBackoff } from './backoff.ts';
+import type { Backoff } from './backoff.ts';
 import { NoBrokerResponse } from './broker-response.ts';
 import { forgetKept, keptBy, noteKept } from './kept-subscriptions.ts';
 import { LearnedLimits } from './learned-limits.ts';
 import type { PortionLimits } from './portion-sizes.ts';
-import { filterEnds, type Reason } from './reasons.ts';
+import type { Reason } from './reasons.ts';
+import { RefusedFilters } from './refused-filters.ts';
 import {
   codesOf,
   isRefusal,
@@ -52,7 +53,7 @@ export class Subscriptions {
   readonly #log: Logger;
   readonly #events: SubscriptionEvents;
   readonly #wanted = new Map<string, Qos>();
-  readonly #refused = new Set<string>();
+  readonly #refused: RefusedFilters;
   /** For people who look; none of these is in `#wanted` too. */
   #previewed = new Map<string, Qos>();
   #refusedPreviews = new Set<string>();
@@ -61,7 +62,6 @@ export class Subscriptions {
   /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
   readonly #renewed = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
-  readonly #backoff: Backoff;
   /** By session; no more than there are addresses. */
   readonly #learnedBySession = new Map<string, LearnedLimits>();
   #learned = new LearnedLimits();
@@ -77,24 +77,24 @@ export class Subscriptions {
   #transport: SubscriptionTransport | undefined;
   #syncing: SubscriptionTransport | undefined;
   #changed = false;
-  #retry: NodeJS.Timeout | undefined;
-  #trial: NodeJS.Timeout | undefined;
   #quotaRetry: NodeJS.Timeout | undefined;
   #session = '';
-  #isLimited = false;
   #hasLoggedLowerQos = false;
 
   /** @param backoff of refused filters */
-  constructor(
-    persistent: boolean,
-    log: Logger,
-    events: SubscriptionEvents,
-    backoff = createBackoff(10_000, 300_000),
-  ) {
-    this.#backoff = backoff;
+  constructor(persistent: boolean, log: Logger, events: SubscriptionEvents, backoff?: Backoff) {
     this.#persistent = persistent;
     this.#log = log;
     this.#events = events;
+    const refusals = {
+      isWanted: (filter: string) => this.#wanted.has(filter),
+      refusing: (filter: string) => events.refusing(filter),
+      refused: (filter: string, reason: Reason) => events.refused(filter, reason),
+      settled: (filter: string) => this.#callWaiting(filter, true),
+      recovered: () => events.recovered(),
+      retry: () => void this.#sync(),
+    };
+    this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
   }
 
   /**
@@ -118,7 +118,7 @@ export class Subscriptions {
       this.#unwant(filter);
     }
     if (this.#transport) {
-      this.#refuseBlocked(add);
+      this.#refused.refuseBlocked(add);
     }
     if (previews) {
       this.#previewed = new Map([...previews].map((filter) => [filter, qos]));
@@ -134,7 +134,7 @@ export class Subscriptions {
 
   /** What the broker has refused of the filters that are wanted, or has ended the connection because of. */
   get refused(): ReadonlySet<string> {
-    return this.#refused;
+    return this.#refused.all;
   }
 
   /** The same of the filters that people look through. */
@@ -200,7 +200,7 @@ export class Subscriptions {
     const waiting = this.#waiting.get(filter);
     if (this.isActive(filter)) {
       settled(false);
-    } else if (this.#refused.has(filter)) {
+    } else if (this.#refused.all.has(filter)) {
       settled(true);
     } else if (waiting) {
       waiting.push(settled);
@@ -217,13 +217,12 @@ export class Subscriptions {
     }
     this.#active = new Map();
     this.#swapped = 1;
-    const blocked = this.#learned.forbidden.connected(new Set(this.#wanted.keys()));
+    const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     const [first] = blocked;
     if (first !== undefined) {
       const others = blocked.length > 1 ? ` and ${blocked.length - 1} others` : '';
       this.#log.warn(`the broker ends the connection when it is asked for ${first}${others}`);
     }
-    this.#refuseBlocked(blocked);
     this.#retryQuotaLater();
     void this.#sync();
   }
@@ -239,15 +238,14 @@ export class Subscriptions {
       this.#learned.forbidden.lasted();
     }
     const { isSearch, isQuota } = isUnrelated ? this.#learned.interrupted() : this.#learned.lost();
-    this.#refused.clear();
+    this.#refused.disconnected();
+    clearTimeout(this.#quotaRetry);
     // There are brokers that refuse a subscription by ending the connection: these would end the next one, too.
     this.#refusedPreviews = new Set(this.#pendingPreviews);
     this.#pendingPreviews = [];
     this.#renewed.clear();
     this.#madeRoom.clear();
-    this.#isLimited = false;
     this.#isUnsubscribingStale = false;
-    this.#stopTimers();
     if (this.#persistent) {
       noteKept(this.#session, this.#active.keys());
     }
@@ -269,14 +267,6 @@ export class Subscriptions {
     this.#refused.delete(filter);
   }
 
-  #heal(): void {
-    this.#isLimited = false;
-    clearTimeout(this.#retry);
-    this.#retry = undefined;
-    this.#backoff.reset();
-    this.#events.recovered();
-  }
-
   async #sync(): Promise<void> {
     this.#changed = true;
     const transport = this.#transport;
@@ -294,9 +284,7 @@ export class Subscriptions {
           return;
         }
       }
-      if (this.#isLimited && this.#refused.size === 0) {
-        this.#heal();
-      }
+      this.#refused.synced();
       this.#settled();
       this.#events.synced();
     } catch (error) {
@@ -333,7 +321,7 @@ export class Subscriptions {
    * @returns false when nothing is left to do
    */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
-    const wanted = this.#missingOf(this.#wanted, this.#refused);
+    const wanted = this.#missingOf(this.#wanted, this.#refused.all);
     const missing = wanted.sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
     const held = this.#held;
     const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
@@ -471,7 +459,7 @@ export class Subscriptions {
     this.#quotaRetry = setTimeout(() => {
       this.#learned.quota.retry();
       this.#tellQuota();
-      this.#askAgain();
+      this.#refused.askAgain();
     }, wait).unref();
   }
 
@@ -534,58 +522,12 @@ export class Subscriptions {
       this.#active.set(filter, qos);
       this.#renewed.delete(filter);
       if (this.#learned.granted(filter, this.#active.size)) {
-        this.#tryBlocked();
+        this.#refused.tryBlocked();
       }
       this.#callWaiting(filter, false);
       return;
     }
-    this.#learned.forbidden.refused(filter);
-    this.#refuse(filter, reasonOf(code));
-    if (this.#refused.has(filter)) {
-      this.#retryLater();
-    }
-  }
-
-  #refuse(filter: string, reason: Reason): void {
-    if (this.#wanted.has(filter)) {
-      this.#events.refusing(filter);
-    }
-    if (this.#wanted.has(filter)) {
-      this.#refused.add(filter);
-      this.#isLimited = true;
-      this.#events.refused(filter, reason);
-    }
-    this.#callWaiting(filter, true);
-  }
-
-  /** Those for which the broker ends the connection are not asked for. */
-  #refuseBlocked(filters: Iterable<string>): void {
-    const { forbidden } = this.#learned;
-    for (const filter of filters) {
-      if (!forbidden.has(filter) || this.#refused.has(filter)) {
-        continue;
-      }
-      if (forbidden.trialWait > 0 || forbidden.startTrial((one) => one === filter) === undefined) {
-        this.#refuse(filter, filterEnds());
-        this.#tryBlockedLater();
-      }
-    }
-  }
-
-  #tryBlockedLater(): void {
-    this.#trial ??= setTimeout(() => {
-      this.#trial = undefined;
-      this.#tryBlocked();
-    }, this.#learned.forbidden.trialWait);
-  }
-
-  /** One at a time, since each may cost the connection. */
-  #tryBlocked(): void {
-    const filter = this.#learned.forbidden.startTrial((one) => this.#refused.has(one));
-    if (filter !== undefined) {
-      this.#refused.delete(filter);
-      void this.#sync();
-    }
+    this.#refused.refuse(filter, reasonOf(code));
   }
 
   #callWaiting(filter: string, refused: boolean): void {
@@ -594,31 +536,6 @@ export class Subscriptions {
     for (const settled of waiting ?? []) {
       settled(refused);
     }
-  }
-
-  /** All that are refused are tried again together, so the wait grows once for each time. */
-  #retryLater(): void {
-    this.#retry ??= setTimeout(() => {
-      this.#retry = undefined;
-      this.#askAgain();
-    }, this.#backoff.next());
-  }
-
-  /** Not for those that end connections. */
-  #askAgain(): void {
-    for (const filter of [...this.#refused]) {
-      if (!this.#learned.forbidden.has(filter)) {
-        this.#refused.delete(filter);
-      }
-    }
-    void this.#sync();
-  }
-
-  #stopTimers(): void {
-    for (const timer of [this.#retry, this.#trial, this.#quotaRetry]) {
-      clearTimeout(timer);
-    }
-    [this.#retry, this.#trial, this.#quotaRetry] = [undefined, undefined, undefined];
   }
 
   #forget(filter: string): void {

@@ -114,6 +114,23 @@ describe('a filter for which the broker ends the connection', function () {
     assert.equal(broker.connections.length, length);
   });
 
+  it('is tried again though another one is now refused in the usual way', async () => {
+    const { broker } = bench;
+    const bad = [1, 3];
+    forbid(broker, bad);
+    const session = bench.open({ keepalive: 0 });
+    session.subscribe({ ...ALL, gateways: upTo(5).map(gateway) }, new Collector());
+    await passUntil(() => isFound(broker, session, 5, bad));
+    const { length } = broker.connections;
+    broker.options.refuses = (filter) => filter.includes(gateway(1));
+    broker.options.refusesBy = 'code';
+    await passUntil(() => filtersOf(broker).length === 4);
+    assert.ok(session.isRefused(of(1)));
+    broker.options.refuses = () => false;
+    await passUntil(() => session.state.mqtt.name === 'connected');
+    assert.equal(broker.connections.length, length);
+  });
+
   it('is one of many: they are not all looked for in a row, and yet all are found', async () => {
     const { broker } = bench;
     const bad = upTo(50).map((n) => 10 + n);

@@ -1,0 +1,153 @@
+// The wanted topic filters that the broker refuses, in a SUBACK or by ending the connection, and when they are tried again.
+import { type Backoff, createBackoff } from './backoff.ts';
+import type { ForbiddenFilters } from './forbidden-filters.ts';
+import { filterEnds, type Reason } from './reasons.ts';
+
+const FIRST_RETRY_MS = 10_000;
+const LAST_RETRY_MS = 300_000;
+
+export interface RefusalEvents {
+  isWanted(filter: string): boolean;
+  /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
+  refusing(filter: string): void;
+  refused(filter: string, reason: Reason): void;
+  /** It was refused, wanted or not. */
+  settled(filter: string): void;
+  /** Nothing is refused any more. */
+  recovered(): void;
+  /** Some are to be asked for again. */
+  retry(): void;
+}
+
+export class RefusedFilters {
+  readonly #events: RefusalEvents;
+  readonly #backoff: Backoff;
+  readonly #refused = new Set<string>();
+  #forbidden: ForbiddenFilters;
+  #retry: NodeJS.Timeout | undefined;
+  #trial: NodeJS.Timeout | undefined;
+  #isLimited = false;
+
+  /** @param forbidden of the broker; changed by `connected` */
+  constructor(events: RefusalEvents, forbidden: ForbiddenFilters, backoff?: Backoff) {
+    this.#events = events;
+    this.#forbidden = forbidden;
+    this.#backoff = backoff ?? createBackoff(FIRST_RETRY_MS, LAST_RETRY_MS);
+  }
+
+  get all(): ReadonlySet<string> {
+    return this.#refused;
+  }
+
+  /** A refused filter that nobody wants is nobody's trouble any more. */
+  delete(filter: string): void {
+    this.#refused.delete(filter);
+  }
+
+  /**
+   * A connection begins.
+   * @param forbidden of this broker
+   * @returns what of the wanted filters is not asked for, since the broker ends the connection then
+   */
+  connected(forbidden: ForbiddenFilters, wanted: ReadonlySet<string>): string[] {
+    this.#forbidden = forbidden;
+    const blocked = forbidden.connected(wanted);
+    this.refuseBlocked(blocked);
+    return blocked;
+  }
+
+  /** The connection has ended. */
+  disconnected(): void {
+    this.#refused.clear();
+    this.#isLimited = false;
+    clearTimeout(this.#retry);
+    clearTimeout(this.#trial);
+    [this.#retry, this.#trial] = [undefined, undefined];
+  }
+
+  /** The broker has refused the filter as it should. */
+  refuse(filter: string, reason: Reason): void {
+    this.#forbidden.refused(filter);
+    if (this.#add(filter, reason)) {
+      this.#retryLater();
+    }
+  }
+
+  /** Those for which the broker ends the connection are not asked for. */
+  refuseBlocked(filters: Iterable<string>): void {
+    for (const filter of filters) {
+      if (!this.#forbidden.has(filter) || this.#refused.has(filter)) {
+        continue;
+      }
+      const isTried =
+        this.#forbidden.trialWait === 0 && this.#forbidden.startTrial((one) => one === filter) !== undefined;
+      if (!isTried && this.#add(filter, filterEnds())) {
+        this.#tryBlockedLater();
+      }
+    }
+  }
+
+  /** One of the blocked filters is asked for again. One at a time, since each may cost the connection. */
+  tryBlocked(): void {
+    const filter = this.#forbidden.startTrial((one) => this.#refused.has(one));
+    if (filter !== undefined) {
+      this.#refused.delete(filter);
+      this.#events.retry();
+    }
+  }
+
+  /** All are asked for again but those that end connections. */
+  askAgain(): void {
+    for (const filter of [...this.#refused]) {
+      if (!this.#forbidden.has(filter)) {
+        this.#refused.delete(filter);
+      }
+    }
+    this.#events.retry();
+  }
+
+  /** The broker has granted or refused everything. */
+  synced(): void {
+    if ([...this.#refused].some((filter) => this.#forbidden.has(filter))) {
+      this.#tryBlockedLater();
+    }
+    if (!this.#isLimited || this.#refused.size > 0) {
+      return;
+    }
+    this.#isLimited = false;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#backoff.reset();
+    this.#events.recovered();
+  }
+
+  /** @returns whether it is wanted all the same */
+  #add(filter: string, reason: Reason): boolean {
+    if (this.#events.isWanted(filter)) {
+      this.#events.refusing(filter);
+    }
+    const isWanted = this.#events.isWanted(filter);
+    if (isWanted) {
+      this.#refused.add(filter);
+      this.#isLimited = true;
+      this.#events.refused(filter, reason);
+    }
+    this.#events.settled(filter);
+    return isWanted;
+  }
+
+  /** All that are refused are tried again together, so the wait grows once for each time. */
+  #retryLater(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
+      this.askAgain();
+    }, this.#backoff.next());
+  }
+
+  #tryBlockedLater(): void {
+    this.#trial ??= setTimeout(() => {
+      this.#trial = undefined;
+      this.tryBlocked();
+    }, this.#forbidden.trialWait);
+  }
+}
