@@ -43,6 +43,10 @@ export function fillText(template: string, values: TextValues): string {
   });
 }
 
+function textOf(code: ErrorCode, reason: string): string {
+  return ENGLISH[code]?.[reason] ?? code;
+}
+
 /** A phrase for logs, which are in English. */
 export function inEnglish({ key, values }: Phrase): string {
   let found: unknown = english;
@@ -60,14 +64,21 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   override readonly cause: Record<string, unknown>;
-  readonly text: ErrorText;
+  text: ErrorText;
 
   /** @param reason which of the code's texts applies: `error.<code>.<reason>` in the locale files. */
   constructor(code: ErrorCode, reason: string, cause: Record<string, unknown> = {}, values: TextValues = {}) {
-    super(fillText(ENGLISH[code]?.[reason] ?? code, values));
+    super(fillText(textOf(code, reason), values));
     this.code = code;
     this.cause = readable(cause, values);
     this.text = { key: `${code}.${reason}`, values };
+  }
+
+  /** Changes what stands in the text, such as a name in place of an address; code and cause stay. */
+  retell(changed: TextValues): void {
+    const { key, values } = this.text;
+    this.text = { key, values: { ...values, ...changed } };
+    this.message = fillText(textOf(this.code, key.slice(this.code.length + 1)), this.text.values);
   }
 
   /** Node-RED shows this in Catch nodes and logs, where the name of a class says nothing. */

@@ -14,6 +14,7 @@ import {
   type RequestInput,
   readResponse,
 } from './protocol/operations/index.ts';
+import { nameThePlace } from './protocol/operations/place.ts';
 import { type BuiltRequest, isGiven } from './protocol/operations/request.ts';
 import { createTopics } from './protocol/topics.ts';
 import type { PreviewLine } from './reports/preview.ts';
@@ -178,11 +179,13 @@ export class Session {
   ): Promise<RequestResult> {
     const mqtt = this.#needMqtt();
     const request = this.#build(operation, input);
-    const body = await mqtt.request(request, options);
     const { gateway, identifier } = request;
     // Not the one that was asked: `apiversion` goes to the gateway, and what follows in a flow is about the device.
     const device = input.device === undefined ? request.device : parseMac(input.device);
-    const { value, response } = readResponse(request, body, this.catalogue, options.decode ?? true);
+    const answer = mqtt
+      .request(request, options)
+      .then((body) => readResponse(request, body, this.catalogue, options.decode ?? true));
+    const { value, response } = await this.#withNames(answer);
     return { gateway, ...(device !== undefined && { device }), identifier, value, response };
   }
 
@@ -203,7 +206,7 @@ export class Session {
     const request = this.#build('ack', given);
     const key = `${request.gateway}/${request.device}/${request.suffix}/${String(given.time)}`;
     const read = (body: unknown) => readResponse(request, body, this.catalogue, false).response;
-    const response = await mqtt.acknowledge(request, key, options, read);
+    const response = await this.#withNames(mqtt.acknowledge(request, key, options, read));
     return response ? { sent: true, response } : { sent: true };
   }
 
@@ -273,6 +276,16 @@ export class Session {
       throw invalidInput('gateway', undefined, 'notSeen', { device: mac });
     }
     return { ...input, gateway };
+  }
+
+  /** A person knows a device by its name, and an error waits for nobody: what is known already. */
+  async #withNames<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      nameThePlace(error, (mac) => this.devices?.nameOf(mac));
+      throw error;
+    }
   }
 
   /** What changed something at the service, or may have, makes the list of devices old. */

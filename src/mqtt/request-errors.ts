@@ -1,6 +1,7 @@
 // How a request ends without a response, in the error codes of this package.
 import { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
+import { placeValues } from '../protocol/operations/place.ts';
 import { HIDDEN } from '../protocol/redaction.ts';
 import { reasonOfCode } from './reasons.ts';
 
@@ -15,17 +16,15 @@ export function queueFull(limit: number): ServiceError {
 }
 
 /** @param timeout milliseconds */
-export function timedOut(
-  { gateway, device, operation, identifier }: BuiltRequest,
-  timeout: number,
-): ServiceError {
+export function timedOut(request: BuiltRequest, timeout: number): ServiceError {
+  const { gateway, device, operation, identifier } = request;
   const cause = { gateway, device, operation, identifier, timeout };
-  return new ServiceError('TIMEOUT', 'noAnswer', cause, { gateway, device, operation, timeout });
+  return new ServiceError('TIMEOUT', 'noAnswer', cause, { ...placeValues(request), operation, timeout });
 }
 
-export function notJson({ gateway, device }: BuiltRequest, body: Uint8Array): ServiceError {
+export function notJson(request: BuiltRequest, body: Uint8Array): ServiceError {
   const text = Buffer.from(body).toString().slice(0, MAX_SHOWN);
-  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, { gateway, device });
+  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, placeValues(request));
 }
 
 /** What of a request a user gives under the same name; what else is in a payload comes from the template. */

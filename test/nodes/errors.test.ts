@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, on, once } from 'node:events';
 import type { NodeAPI } from 'node-red';
+import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -235,6 +236,28 @@ describeNodes('a Catch node gets', (start) => {
       assert.notEqual(caught.error?.message, '');
     });
   }
+
+  it('the names of gateway and device in the text as soon as they are known, and the addresses in the cause', async () => {
+    const flow = await run({ ...READ, timeout: '100' });
+    const { gateway, device } = box.demo;
+    const textOf = async () => {
+      flow.send('n', { ...box.demo });
+      return (await flow.next('errors')).error;
+    };
+    box.faults.answers.refuseWith = 3;
+    const address = `gateway ${gateway}, device ${device}`;
+    assert.equal((await textOf())?.message, `refused (status 3), ${address}`);
+    const { session } = flow.node<ServiceNode>('svc');
+    await session?.devices?.search('', 1);
+    const name = session?.devices?.nameOf(gateway);
+    assert.ok(name);
+    const named = `gateway ${name}, device ${session?.devices?.nameOf(device) ?? device}`;
+    const error = await textOf();
+    assert.equal(error?.message, `refused (status 3), ${named}`);
+    assert.ok(`${error?.cause}`.startsWith(address));
+    box.faults.answers.lostAnswers = 1;
+    assert.equal((await textOf())?.message, `no response within 100 ms (read), ${named}`);
+  });
 
   it('BAD_RESPONSE with the response when a list says the same token for ever', async () => {
     box.faults.rest.add({ kind: 'repeat-token' });

@@ -424,7 +424,11 @@ describe('a response', () => {
     const error = codeOf(() => read(raw(), body));
     assert.equal(error.code, 'REQUEST_FAILED');
     assert.deepEqual(error.cause, body);
-    assert.match(error.message, /^no route.*5/);
+    assert.equal(error.message, `no route (status 5), gateway ${G}, device ${D}`);
+    const own = codeOf(() => read(buildRequest('apiversion', { gateway: G }, context), body));
+    assert.equal(own.message, `no route (status 5), gateway ${G}`);
+    const { message } = codeOf(() => read(raw(), { status: 7 }));
+    assert.equal(message, `refused without a reason (status 7), gateway ${G}, device ${D}`);
     for (const errorMessage of [undefined, '', 5]) {
       const silent = codeOf(() => read(raw(), { status: -1, errorMessage }));
       assert.match(silent.message, /-1/);

@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
 import { isJsonObject } from '../json.ts';
+import { placeValues } from './place.ts';
 import type { BuiltRequest } from './request.ts';
 
 export interface ReadResponse {
@@ -32,12 +33,11 @@ export function readResponse(
   catalogue: Catalogue,
   decode: boolean,
 ): ReadResponse {
-  const { gateway, device } = request;
   if (!isJsonObject(body)) {
-    throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, { gateway, device });
+    throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, placeValues(request));
   }
   if (!Number.isInteger(body.status)) {
-    throw new ServiceError('BAD_RESPONSE', 'noStatus', { body }, { gateway, device });
+    throw new ServiceError('BAD_RESPONSE', 'noStatus', { body }, placeValues(request));
   }
   if (body.status !== 0) {
     throw failure(request, body);
@@ -57,18 +57,14 @@ export function readResponse(
   return { value: readValue(request, response, decode ? catalogue : undefined), response };
 }
 
-function failure({ gateway, device }: BuiltRequest, body: Record<string, unknown>): ServiceError {
+function failure(request: BuiltRequest, body: Record<string, unknown>): ServiceError {
   const { status, errorMessage } = body;
+  const values = { ...placeValues(request), status: Number(status) };
   if (typeof errorMessage !== 'string' || errorMessage === '') {
-    return new ServiceError('REQUEST_FAILED', 'statusOnly', body, {
-      gateway,
-      device,
-      status: Number(status),
-    });
+    return new ServiceError('REQUEST_FAILED', 'statusOnly', body, values);
   }
   const message = errorMessage.slice(0, MAX_MESSAGE_LENGTH);
-  const values = { gateway, device, status: Number(status), message };
-  return new ServiceError('REQUEST_FAILED', 'status', body, values);
+  return new ServiceError('REQUEST_FAILED', 'status', body, { ...values, message });
 }
 
 const MAX_MESSAGE_LENGTH = 200;
