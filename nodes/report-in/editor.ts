@@ -6,6 +6,7 @@ import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
   nameOfDevice,
+  remarkIdentifier,
   searchGateways,
   searchHeardDevices,
   searchIdentifiers,
@@ -18,10 +19,10 @@ import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './edit
 import { startPreview } from './editor-preview.ts';
 
 const LISTS = {
-  labels: { search: searchLabels },
+  labels: { search: searchLabels, takesCommas: true },
   gateways: { search: searchGateways, nameOf: nameOfDevice, check: mac },
   devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
-  identifiers: { search: searchIdentifiers },
+  identifiers: { search: searchIdentifiers, remark: remarkIdentifier },
 };
 type List = keyof typeof LISTS;
 

@@ -336,6 +336,71 @@ describe('the panels in the editor', function () {
     assert.equal(config.identifier, 'my-own-${PROPERTY}');
   });
 
+  it('takes the best suggestion on Enter, at once and after a pause, and closes the choices', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    const input = page.locator('#mt-gateway-identifiers input');
+    const tags = page.locator('#mt-gateway-identifiers .mt-gateway-chip');
+    await input.fill('temp');
+    await page.keyboard.press('Enter');
+    await tags.filter({ hasText: 'temperature' }).waitFor();
+    await input.pressSequentially('humi');
+    await page.locator('.mt-gateway-choice[aria-selected="true"]', { hasText: 'humidity' }).waitFor();
+    await page.keyboard.press('Enter');
+    await tags.filter({ hasText: 'humidity' }).waitFor();
+    assert.equal(await page.locator('.mt-gateway-list').count(), 0);
+    await editor.press('ok');
+    assert.deepEqual(await editor.property('mt-report-in', 'identifiers'), ['temperature', 'humidity']);
+    await editor.edit('mt-gw-write');
+    await page.locator('#node-input-identifier ~ .mt-gateway-pick').click();
+    await editor.typed('identifier').fill('tx-p');
+    await page.keyboard.press('Enter');
+    await page.locator('.mt-gateway-hint', { hasText: 'dBm' }).waitFor();
+    assert.equal(await editor.typed('identifier').inputValue(), 'tx-power');
+  });
+
+  it('keeps what is typed by its own row, and says that the property is not known', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    const input = page.locator('#mt-gateway-identifiers input');
+    const tags = page.locator('#mt-gateway-identifiers .mt-gateway-chip');
+    await input.fill('temp');
+    await choices().filter({ hasText: 'as it is' }).click();
+    assert.match((await tags.allInnerTexts()).join(), /^temp\b.*not in the catalogue/s);
+    await input.fill('8800');
+    await page.keyboard.press('Enter');
+    await tags.filter({ hasText: '8800' }).waitFor();
+    assert.equal(await tags.filter({ hasText: 'catalogue' }).count(), 1);
+    await editor.press('ok');
+    assert.deepEqual(await editor.property('mt-report-in', 'identifiers'), ['temp', '8800']);
+  });
+
+  it('leaves no choices behind when a variable or a text with a comma is typed', async () => {
+    const { page } = editor;
+    const [gateway = '', other = ''] = service.gateways.map(({ mac }) => mac);
+    await editor.edit('mt-report-in');
+    const enter = async (list: string, typed: string) => {
+      const input = page.locator(`#mt-gateway-${list} input`);
+      await input.click();
+      await choices().first().waitFor();
+      await input.fill(typed);
+      await page.keyboard.press('Enter');
+      await page.locator(`#mt-gateway-${list} .mt-gateway-chip`).first().waitFor();
+      assert.equal(await page.locator('.mt-gateway-list').count(), 0, typed);
+      assert.equal(await input.inputValue(), '');
+    };
+    await enter('gateways', '${GWS}');
+    await enter('devices', `${gateway}, ${other}`);
+    await enter('labels', 'Hall, west');
+    await editor.press('ok');
+    const lists = await editor.properties('mt-report-in', ['gateways', 'devices', 'labels']);
+    assert.deepEqual(lists, {
+      gateways: ['${GWS}'],
+      devices: [gateway, other],
+      labels: ['Hall, west'],
+    });
+  });
+
   it('shows a friendly name that is HTML as text', async () => {
     const { page } = editor;
     await editor.edit('mt-rename');

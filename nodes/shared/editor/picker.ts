@@ -1,5 +1,6 @@
-// A text field that offers choices while one types; what is typed stays as it is, known or not.
+// A text field that offers choices while one types. Enter takes the best of them; a row keeps what is typed as it is.
 import { element, text } from './panel.ts';
+import { choiceRow, place } from './picker-list.ts';
 
 export interface Choice {
   value: string;
@@ -8,6 +9,8 @@ export interface Choice {
   /** Shown as words beside a coloured dot. */
   connected?: boolean;
   tags?: readonly string[];
+  /** What was typed, as it is. */
+  isTyped?: boolean;
 }
 
 export interface Found {
@@ -16,6 +19,8 @@ export interface Found {
   note?: string;
   /** More is on its way: the search is repeated while the choices are open. */
   isLoading?: boolean;
+  /** What is typed is complete: Enter takes it as it is. */
+  isComplete?: boolean;
 }
 
 export interface PickerOptions {
@@ -23,26 +28,43 @@ export interface PickerOptions {
   /** False while the field holds something else than a fixed text. */
   active?(): boolean;
   onPick?(choice: Choice): void;
+  /** What is typed was taken as it is. */
+  onTyped?(): void;
   /** The list was closed without a choice. */
   onLeave?(): void;
+}
+
+export interface Picker {
+  /** Opens the list from elsewhere. */
+  open(): void;
+  close(): void;
 }
 
 const TYPING_PAUSE_MS = 150;
 let lastId = 0;
 
-/** Makes an input a combobox over `search`. @returns opens its list from elsewhere */
-export function attachPicker(input: JQuery, options: PickerOptions): { open(): void } {
+/** Makes an input a combobox over `search`. */
+export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   const id = `mt-gateway-list-${++lastId}`;
   const list = element('div', 'mt-gateway-list').attr({ id, role: 'listbox' }).hide();
   let choices: readonly Choice[] = [];
   let marked = -1;
+  /** The text that the shown choices were found for; undefined while they are searched. */
+  let shownFor: string | undefined;
+  /** Something was typed since the choices were closed. */
+  let isTyping = false;
   let newestSearch = 0;
   let timer: number | undefined;
 
+  const isActive = () => options.active?.() !== false;
   const isOpen = () => list.is(':visible');
-  const close = () => {
+  const cancelSearch = () => {
     newestSearch += 1;
     window.clearTimeout(timer);
+  };
+  const close = () => {
+    cancelSearch();
+    isTyping = false;
     list.detach().hide();
     input.attr('aria-expanded', 'false').removeAttr('aria-activedescendant');
   };
@@ -60,11 +82,12 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
     if (choice) {
       input.val(choice.value).trigger('change');
       close();
-      options.onPick?.(choice);
+      choice.isTyped ? options.onTyped?.() : options.onPick?.(choice);
     }
   };
-  const show = (found: Found) => {
-    choices = found.choices;
+  const show = (found: Found, query?: string) => {
+    choices = query === undefined ? [] : withTyped(found.choices, query);
+    shownFor = query;
     list.empty();
     for (const [index, choice] of choices.entries()) {
       choiceRow(choice, `${id}-${index}`)
@@ -78,27 +101,50 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
     }
     marked = -1;
     place(list, input);
+    if (query?.trim()) {
+      mark(found.isComplete ? choices.length - 1 : indexOfBest(choices, query));
+    }
   };
   const open = async (query: string) => {
-    if (options.active?.() === false) {
+    cancelSearch();
+    if (!isActive()) {
       return;
     }
-    const ownSearch = ++newestSearch;
+    const ownSearch = newestSearch;
     if (!isOpen()) {
       show({ choices: [], note: text('picker.searching') });
     }
     input.attr('aria-expanded', 'true');
     const found = await options.search(query);
     if (ownSearch === newestSearch && document.contains(input[0] ?? null)) {
-      show(found);
+      show(found, query);
       if (found.isLoading) {
         void open(query);
       }
     }
   };
   const openSoon = (query: string) => {
-    window.clearTimeout(timer);
+    cancelSearch();
+    isTyping = isActive() && query.trim() !== '';
     timer = window.setTimeout(() => void open(query), TYPING_PAUSE_MS);
+  };
+  /** Who types and presses Enter at once has not seen the choices yet. */
+  const takeBest = async (query: string) => {
+    if (!isOpen() || shownFor !== query) {
+      await open(query);
+    }
+    if (isOpen() && shownFor === query) {
+      pick(marked);
+    }
+  };
+  const enter = () => {
+    if (isTyping) {
+      void takeBest(String(input.val()));
+    } else if (marked >= 0) {
+      pick(marked);
+    } else {
+      close();
+    }
   };
 
   input
@@ -112,14 +158,16 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
     })
     .on('keydown', (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step !== undefined && options.active?.() !== false) {
+      // An input method takes its own Enter.
+      const isEnter = event.key === 'Enter' && (event.originalEvent as KeyboardEvent)?.isComposing !== true;
+      if (step !== undefined && isActive()) {
         event.preventDefault();
         event.stopPropagation();
         isOpen() ? mark(marked < 0 && step < 0 ? choices.length - 1 : marked + step) : void open('');
-      } else if (event.key === 'Enter' && isOpen() && marked >= 0) {
+      } else if (isEnter && (isOpen() || isTyping)) {
         event.preventDefault();
         event.stopImmediatePropagation();
-        pick(marked);
+        enter();
       } else if (event.key === 'Escape' && isOpen()) {
         event.stopPropagation();
         close();
@@ -131,43 +179,26 @@ export function attachPicker(input: JQuery, options: PickerOptions): { open(): v
       input.trigger('focus');
       void open('');
     },
+    close,
   };
 }
 
-function choiceRow(choice: Choice, id: string): JQuery {
-  const line = element('div', 'mt-gateway-choice').attr({ id, role: 'option', 'aria-selected': 'false' });
-  const head = element('div', 'mt-gateway-choice-head').appendTo(line);
-  element('span', 'mt-gateway-choice-title', choice.title).appendTo(head);
-  if (choice.connected !== undefined) {
-    const words = text(choice.connected ? 'picker.connected' : 'picker.notConnected');
-    element(
-      'span',
-      `mt-gateway-link ${choice.connected ? 'mt-gateway-on' : 'mt-gateway-off'}`,
-      words,
-    ).appendTo(head);
+/** The choices, and last a row for what is typed unless it is one of them. */
+function withTyped(choices: readonly Choice[], query: string): readonly Choice[] {
+  const typed = query.trim();
+  if (typed === '' || choices.some(({ value }) => value === typed)) {
+    return choices;
   }
-  const foot = element('div', 'mt-gateway-choice-foot').appendTo(line);
-  element('span', 'mt-gateway-choice-detail', choice.detail ?? '').appendTo(foot);
-  for (const tag of choice.tags ?? []) {
-    element('span', 'mt-gateway-tag', tag).appendTo(foot);
-  }
-  return line;
+  return [...choices, { value: query, title: text('picker.asItIs', { value: typed }), isTyped: true }];
 }
 
-/** Under the input, or above it where there is more room; over the panel, so that nothing is cut off. */
-function place(list: JQuery, input: JQuery): void {
-  const box = input[0]?.getBoundingClientRect();
-  if (!box) {
-    return;
-  }
-  const below = window.innerHeight - box.bottom - 8;
-  const up = below < 180 && box.top > below;
-  list.appendTo(document.body).show().scrollTop(0);
-  list.css({
-    left: Math.max(4, Math.min(box.left, window.innerWidth - Math.max(box.width, 320) - 4)),
-    width: Math.max(box.width, 320),
-    maxHeight: Math.min(300, up ? box.top - 8 : below),
-    top: up ? 'auto' : box.bottom + 2,
-    bottom: up ? window.innerHeight - box.top + 2 : 'auto',
-  });
+/** What is called exactly so, else what begins so, else the first. */
+function indexOfBest(choices: readonly Choice[], query: string): number {
+  const wanted = query.trim().toLowerCase();
+  const names = choices.map(({ value, title, isTyped }) =>
+    isTyped ? [] : [value.toLowerCase(), title.toLowerCase()],
+  );
+  const exact = names.findIndex((both) => both.includes(wanted));
+  const begins = names.findIndex((both) => both.some((name) => name.startsWith(wanted)));
+  return exact >= 0 ? exact : Math.max(0, begins);
 }

@@ -207,8 +207,13 @@ export async function searchIdentifiers(q: string): Promise<Found> {
   }
   const wanted = q.trim().toLowerCase();
   const fits = ({ title, detail }: Choice) => `${title} ${detail}`.toLowerCase().includes(wanted);
-  return { choices: [...choices.values()].filter(fits) };
+  // A hex id asks for the raw form, the name beside it for the decoded one.
+  return { choices: [...choices.values()].filter(fits), isComplete: catalogue.find(wanted)?.id === wanted };
 }
+
+/** What is said at a property that the catalogue does not have; empty otherwise. */
+export const remarkIdentifier = (value: string): string =>
+  currentCatalogue().find(value) ? '' : text('identifier.notListed');
 
 const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
   value: name,

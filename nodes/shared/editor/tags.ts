@@ -1,6 +1,6 @@
 // An editable list of texts: each a tag that can be taken away, and a field with a picker that adds one.
 import { hasEnv, readList } from '../defaults.ts';
-import { element, text } from './panel.ts';
+import { element, field, text } from './panel.ts';
 import { attachPicker, type Found } from './picker.ts';
 
 export interface TagListOptions {
@@ -12,14 +12,16 @@ export interface TagListOptions {
   nameOf?(value: string): Promise<string>;
   /** True, or words that say what is wrong with a value. */
   check?(value: string): boolean | string;
+  /** What is to be said at a value; empty for nothing. */
+  remark?(value: string): string;
+  /** A comma is part of what is typed, and separates nothing. */
+  takesCommas?: boolean;
   onChange(): void;
 }
 
 /** Builds the list into `container`. A text that was not picked is kept as it was typed. @returns reads it */
-export function tagList(
-  container: JQuery,
-  { saved, search, label, nameOf, check, onChange }: TagListOptions,
-): () => string[] {
+export function tagList(container: JQuery, options: TagListOptions): () => string[] {
+  const { saved, search, label, nameOf, check, remark, takesCommas = false, onChange } = options;
   const values = [...saved];
   const names = new Map<string, string>();
   container.addClass('mt-gateway-chips').attr({ role: 'group', 'aria-labelledby': label }).empty();
@@ -30,7 +32,8 @@ export function tagList(
   const show = () => {
     container.children('.mt-gateway-chip').remove();
     for (const value of values) {
-      tag(value, names.get(value) ?? value, () => remove(value)).insertBefore(input);
+      const words = hasEnv(value) ? '' : (remark?.(value) ?? '');
+      tag(value, names.get(value) ?? value, words, () => remove(value)).insertBefore(input);
     }
     const problems = values.map((value) => (check && !hasEnv(value) ? check(value) : true));
     const index = problems.findIndex((problem) => problem !== true);
@@ -51,14 +54,23 @@ export function tagList(
     show();
     onChange();
   };
-  /** Typed text is a list as everywhere; what is picked is one entry, commas and all. */
-  const addTyped = () => add(...readList(input.val()));
+  /** What is picked is one entry, commas and all. */
+  const addTyped = () => {
+    picker.close();
+    add(...readList(takesCommas ? [input.val()] : input.val()));
+  };
 
-  attachPicker(input, {
+  const picker = attachPicker(input, {
     search: async (query) => {
+      const typed = query.trim();
+      if (hasEnv(typed)) {
+        return { choices: [], isComplete: true };
+      }
       const found = await search(query);
-      return { ...found, choices: found.choices.filter(({ value }) => !values.includes(value)) };
+      const choices = found.choices.filter(({ value }) => !values.includes(value));
+      return { ...found, choices, isComplete: found.isComplete === true || values.includes(typed) };
     },
+    onTyped: addTyped,
     onPick: ({ value, title }) => {
       names.set(value, title);
       add(value);
@@ -66,7 +78,8 @@ export function tagList(
   });
   input.on('blur', addTyped);
   input.on('keydown', (event) => {
-    if ((event.key === 'Enter' || event.key === ',') && String(input.val()).trim() !== '') {
+    const isEnd = event.key === 'Enter' || (event.key === ',' && !takesCommas);
+    if (isEnd && String(input.val()).trim() !== '') {
       event.preventDefault();
       addTyped();
     } else if (event.key === 'Backspace' && input.val() === '' && values.length > 0) {
@@ -74,6 +87,8 @@ export function tagList(
     }
   });
   container.on('click', (event) => event.target === container[0] && input.trigger('focus').trigger('click'));
+  // Another service may know other things.
+  field('service').on('change', show);
   show();
   void nameTags(values, nameOf, names).then(() => document.contains(container[0] ?? null) && show());
   return () => [...values];
@@ -92,9 +107,12 @@ async function nameTags(
   }
 }
 
-function tag(value: string, title: string, remove: () => void): JQuery {
+function tag(value: string, title: string, remark: string, remove: () => void): JQuery {
   const chip = element('span', 'mt-gateway-chip').attr('title', value);
   element('span', '', title === value ? value : `${title} (${value})`).appendTo(chip);
+  if (remark !== '') {
+    element('small', '', remark).appendTo(chip.addClass('mt-gateway-chip-unknown'));
+  }
   return element('button', '')
     .attr({ type: 'button', 'aria-label': text('tags.remove', { value: title }) })
     .append('<i class="fa fa-times" aria-hidden="true"></i>')

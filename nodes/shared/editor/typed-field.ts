@@ -99,7 +99,8 @@ function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick
   const container = input.nextAll('.red-ui-typedInput-container').first();
   let before: { type: string; value: string } | undefined;
   const picker = attachPicker(container.find('.red-ui-typedInput-input'), {
-    search: PICKERS[pick].search,
+    search: async (query) =>
+      hasEnv(query) ? { choices: [], isComplete: true } : PICKERS[pick].search(query),
     active: () => input.typedInput('type') === 'str',
     ...(onPick && { onPick }),
     onLeave: () => {

@@ -1,0 +1,43 @@
+// How the choices of a picker look, and where their list stands.
+import { element, text } from './panel.ts';
+import type { Choice } from './picker.ts';
+
+/** One choice as a row of the list. */
+export function choiceRow(choice: Choice, id: string): JQuery {
+  const line = element('div', 'mt-gateway-choice').attr({ id, role: 'option', 'aria-selected': 'false' });
+  line.toggleClass('mt-gateway-choice-typed', choice.isTyped === true);
+  const head = element('div', 'mt-gateway-choice-head').appendTo(line);
+  element('span', 'mt-gateway-choice-title', choice.title).appendTo(head);
+  if (choice.connected !== undefined) {
+    const words = text(choice.connected ? 'picker.connected' : 'picker.notConnected');
+    element(
+      'span',
+      `mt-gateway-link ${choice.connected ? 'mt-gateway-on' : 'mt-gateway-off'}`,
+      words,
+    ).appendTo(head);
+  }
+  const foot = element('div', 'mt-gateway-choice-foot').appendTo(line);
+  element('span', 'mt-gateway-choice-detail', choice.detail ?? '').appendTo(foot);
+  for (const tag of choice.tags ?? []) {
+    element('span', 'mt-gateway-tag', tag).appendTo(foot);
+  }
+  return line;
+}
+
+/** Under the input, or above it where there is more room; over the panel, so that nothing is cut off. */
+export function place(list: JQuery, input: JQuery): void {
+  const box = input[0]?.getBoundingClientRect();
+  if (!box) {
+    return;
+  }
+  const below = window.innerHeight - box.bottom - 8;
+  const up = below < 180 && box.top > below;
+  list.appendTo(document.body).show().scrollTop(0);
+  list.css({
+    left: Math.max(4, Math.min(box.left, window.innerWidth - Math.max(box.width, 320) - 4)),
+    width: Math.max(box.width, 320),
+    maxHeight: Math.min(300, up ? box.top - 8 : below),
+    top: up ? 'auto' : box.bottom + 2,
+    bottom: up ? window.innerHeight - box.top + 2 : 'auto',
+  });
+}
