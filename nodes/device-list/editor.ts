@@ -1,5 +1,6 @@
 // The mt-device-list panel: which devices are listed, and how they leave the node.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -38,6 +39,7 @@ RED.nodes.registerType('mt-device-list', {
   outputLabels: ownText('port.output'),
   label: caption(describe),
   labelStyle: captionStyle(),
+  onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {

@@ -1,6 +1,7 @@
 // The mt-gw-read panel: what is read of which device; under the identifier is what the catalogue knows of it.
 import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
@@ -43,6 +44,7 @@ RED.nodes.registerType('mt-gw-read', {
   outputLabels: ownText('port.output'),
   label: caption(describe),
   labelStyle: captionStyle(),
+  onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
     requestFields(this);

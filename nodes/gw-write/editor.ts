@@ -1,6 +1,7 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
 import { FIXED_TYPES, TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
@@ -48,6 +49,7 @@ RED.nodes.registerType('mt-gw-write', {
   outputLabels: ownText('port.output'),
   label: caption(describe),
   labelStyle: captionStyle(),
+  onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
     requestFields(this);

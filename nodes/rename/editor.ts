@@ -1,5 +1,6 @@
 // The mt-rename panel: which device gets which name.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, NODE_INPUT } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -29,6 +30,7 @@ RED.nodes.registerType('mt-rename', {
   outputLabels: ownText('port.output'),
   label: caption(describe, givenName),
   labelStyle: captionStyle(givenName),
+  onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     const shown = readCaption(this);
     showSaved(this, NODE_INPUT, shown);

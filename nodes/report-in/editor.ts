@@ -1,6 +1,7 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -62,6 +63,7 @@ RED.nodes.registerType('mt-report-in', {
   outputLabels: ownText('port.output'),
   label: caption(describe),
   labelStyle: captionStyle(),
+  onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
     openPanel(this);

@@ -2,6 +2,7 @@
 import { FORMS } from '../../src/protocol/reports/index.ts';
 import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -39,6 +40,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
   outputLabels: ownText('port.output'),
   label: caption(describe),
   labelStyle: captionStyle(),
+  onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {

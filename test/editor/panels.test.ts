@@ -54,12 +54,21 @@ describe('the panels in the editor', function () {
   it('lets every node be dragged from the palette, opened, saved and deployed without a red triangle', async () => {
     for (const [index, type] of FLOW_NODE_TYPES.entries()) {
       const id = await editor.drag(type, 450, 60 + index * 60);
+      const { service, valid } = await editor.properties(id, ['service', 'valid']);
+      assert.equal(service, 'service', `${type} has the only service before it is opened`);
+      assert.notEqual(valid, false, `${type} is valid before it is opened`);
       await editor.edit(id);
       await editor.press('ok');
-      assert.equal(await editor.property(id, 'service'), 'service', `${type} chooses the only service`);
       assert.notEqual(await editor.property(id, 'valid'), false, `${type} is valid`);
     }
     await editor.deploy();
+  });
+
+  it('leaves the choice to the user when there are two services', async () => {
+    await red.deploy([serviceNode(service), { ...serviceNode(service), id: 'other' }, ...bareNodes()]);
+    await editor.reload();
+    const id = await editor.drag('mt-rename', 450, 60);
+    assert.equal(await editor.property(id, 'service'), '');
   });
 
   it('shows every caption in words, and none as the name of a text', async () => {

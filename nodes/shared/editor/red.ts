@@ -34,6 +34,7 @@ interface EditorRed {
   nodes: {
     registerType(type: string, definition: object): void;
     node(id: string): EditorNode | null;
+    eachConfig(visit: (node: EditorNode) => void): void;
     getType(type: string): unknown;
     /** The template of a subflow. */
     subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;
