@@ -41,7 +41,7 @@ export const DEFAULTS: ReportInConfig = {
   duplicateWindow: 10,
 };
 
-/** What these numbers can be. */
+/** What the panel offers; other numbers of earlier flows, such as half a second, mean something too. */
 export const RANGES = {
   labelRefresh: { min: 1 },
   duplicateWindow: { min: 1 },

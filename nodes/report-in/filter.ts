@@ -5,8 +5,8 @@ import type { ReportInConfig } from './config.ts';
 /** Seconds; what a timer can wait for. */
 const MAX_REFRESH_S = 2_000_000;
 
-/** What a node and its preview ask of the session. */
+/** What a node and its preview ask of the session; the labels are fetched once a second at most. */
 export function filterOf(config: ReportInConfig): ReportFilter {
   const { version, name, service, output, ...filter } = config;
-  return { ...filter, labelRefresh: Math.min(filter.labelRefresh, MAX_REFRESH_S) };
+  return { ...filter, labelRefresh: Math.min(Math.max(filter.labelRefresh, 1), MAX_REFRESH_S) };
 }

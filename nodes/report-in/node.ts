@@ -1,11 +1,10 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import type { LabelState, Subscriber } from '../../src/index.ts';
-import { checkRanges } from '../shared/runtime/env.ts';
 import { registerSource } from '../shared/runtime/registration.ts';
 import { type Status, statusOfLabels, statusOfSession, withoutRefusals } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
-import { RANGES, upgrade } from './config.ts';
+import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
 import { registerPreview } from './preview.ts';
@@ -13,7 +12,6 @@ import { registerPreview } from './preview.ts';
 export default function registerReportIn(RED: NodeAPI): void {
   registerSource(RED, 'mt-report-in', {
     upgrade,
-    check: (config) => checkRanges(config, RANGES),
     start({ node, config, session, show, fail }) {
       const payloadOf = config.output === 'value' ? copyOfValue : copyOf;
       let broker: Status | undefined;

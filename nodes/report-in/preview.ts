@@ -4,9 +4,9 @@ import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
 import { handleQuery, readLimit } from '../shared/runtime/admin.ts';
-import { checkFilled, checkRanges, fillEnv } from '../shared/runtime/env.ts';
+import { checkFilled, fillEnv } from '../shared/runtime/env.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
-import { DEFAULTS, RANGES, upgrade } from './config.ts';
+import { DEFAULTS, upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
 
 /** Entries of one list. */
@@ -32,7 +32,6 @@ function preview(session: Session, { body }: Request, service: ServiceNode, RED:
   checkListLengths(config);
   const entries = hideValues(typed, () => {
     checkFilled(config, filled);
-    checkRanges(config, RANGES);
     return session.preview(filterOf(config));
   });
   return entries

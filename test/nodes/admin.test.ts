@@ -243,7 +243,7 @@ describeNodes('the admin endpoints', (start) => {
     it('looks at the labels no more often than a node does, whatever it is asked', async () => {
       const flow = await run();
       box.forgetCalls();
-      const settings = { labels: ['oslo-lab'], labelRefresh: 1 };
+      const settings = { labels: ['oslo-lab'], labelRefresh: 0 };
       await flow.post('/mt-service/svc/preview', settings);
       const lists = () => box.calls.rest.filter(({ method }) => method === 'GET').length;
       while (lists() === 0) {

@@ -33,8 +33,8 @@ const WRONG: [type: string, property: string, ...texts: string[]][] = [
   ['mt-report-in', 'form', 'bothh', ''],
   ['mt-report-in', 'output', 'reports'],
   ['mt-report-in', 'duplicates', 'Drop'],
-  ['mt-report-in', 'duplicateWindow', '10s', '0', '1.5'],
-  ['mt-report-in', 'labelRefresh', '-1', '0', '0.5'],
+  ['mt-report-in', 'duplicateWindow', '10s'],
+  ['mt-report-in', 'labelRefresh', '-1'],
 ];
 
 const WRONG_AT_SERVICE: [property: string, text: string][] = [
