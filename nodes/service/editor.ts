@@ -17,7 +17,7 @@ import { allowed, prepareProfile } from './editor-profile.ts';
 import { showSubscriptions } from './editor-subscriptions.ts';
 import { prepareTest } from './editor-test.ts';
 
-const TABS = ['rest', 'mqtt', 'advanced'];
+const TABS = ['mqtt', 'rest', 'advanced'];
 
 RED.nodes.registerType('mt-service', {
   category: 'config',
@@ -113,7 +113,7 @@ function prepareTabs(node: EditorNode): void {
   for (const id of TABS) {
     tabs.addTab({ id, label: node._(`tab.${id}`) });
   }
-  tabs.activateTab('rest');
+  tabs.activateTab('mqtt');
 }
 
 /** Only with MQTT 5 a client says how long the broker keeps its session. */

@@ -420,22 +420,37 @@ describe('the panels in the editor', function () {
     assert.equal(await page.locator('.mt-gateway-form img').count(), 0);
   });
 
+  it('shows the addresses of the brokers first, and calls the other half the portal', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    const tabs = page.locator('#mt-gateway-service-tabs li');
+    const names = await tabs.allInnerTexts();
+    assert.deepEqual(
+      names.map((name) => name.trim()),
+      ['Gateways (MQTT)', 'Portal (REST)', 'Advanced'],
+    );
+    assert.ok(await page.isVisible('#node-config-input-brokerUrl'));
+    assert.ok(!(await page.isVisible('#node-config-input-baseUrl')));
+  });
+
   it('tests the typed connection, right and wrong, and never gets a password back', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     assert.equal(await page.inputValue('#node-config-input-password'), '__PWRD__');
     await page.click('#mt-gateway-test');
     await page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
-    await page.locator('.mt-gateway-verdict-ok', { hasText: 'Service' }).waitFor();
+    await page.locator('.mt-gateway-verdict-ok', { hasText: 'Portal (REST)' }).waitFor();
     await page.fill('#node-config-input-password', 'wrong');
     await page.click('#mt-gateway-test');
-    await page.locator('.mt-gateway-verdict-bad', { hasText: 'Service' }).waitFor();
+    await page.locator('.mt-gateway-verdict-bad', { hasText: 'Portal (REST)' }).waitFor();
     await page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
   });
 
   it('says that one half of the login is missing, and forgets it when the other comes', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     await page.fill('#node-config-input-baseUrl', '');
     await page.locator('#mt-gateway-problem-baseUrl', { hasText: 'Both addresses' }).waitFor();
     await page.fill('#node-config-input-authUrl', '');
@@ -447,12 +462,13 @@ describe('the panels in the editor', function () {
   it('marks addresses and a header that a deploy would refuse', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     const problem = (name: string) => page.locator(`#mt-gateway-problem-${name}`);
     await page.fill('#node-config-input-baseUrl', 'https://me:my-secret@portal');
     await problem('baseUrl').filter({ hasText: 'must not have a user name' }).waitFor();
     await page.fill('#node-config-input-baseUrl', 'https://portal/?a=1');
     await problem('baseUrl').filter({ hasText: 'has no query' }).waitFor();
-    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
+    await page.click('#mt-gateway-service-tabs li:nth-child(1) a');
     await page.fill('#node-config-input-brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2');
     await problem('brokerUrl').filter({ hasText: 'mqtt://localhost:1 mqtt://localhost:2' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'wss://host/mqtt?policy=abc,rest');
@@ -469,7 +485,6 @@ describe('the panels in the editor', function () {
   it('marks a topic prefix and a group with which no broker could be used', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
-    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     await page.fill('#node-config-input-topicPrefix', 'site/+');
     await page.locator('#mt-gateway-problem-topicPrefix', { hasText: 'must not contain' }).waitFor();
     await page.fill('#node-config-input-topicPrefix', 'site/${NAME}');
@@ -481,7 +496,6 @@ describe('the panels in the editor', function () {
   it('says at the field what the chosen type of broker forbids, and what is to be known about it', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
-    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     const problem = (name: string) => page.locator(`#mt-gateway-problem-${name}`);
     await page.fill('#node-config-input-sharedGroup', 'site');
     await page.selectOption('#node-config-input-brokerProfile', 'nats');
@@ -513,7 +527,6 @@ describe('the panels in the editor', function () {
     const { page } = editor;
     const input = (name: string) => `#node-config-input-${name}`;
     await editor.editConfig('mt-service', 'service');
-    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     await page.fill(input('topicPrefix'), 'site-${SITE}');
     await page.check(input('persistent'));
     await page.click('#mt-gateway-service-tabs li:nth-child(3) a');

@@ -87,7 +87,7 @@ async function shootPanels(editor: Editor, theme: Theme, ids: readonly string[])
   await shoot('picker');
   await editor.press('cancel');
   await editor.editConfig('mt-service', 'service');
-  for (const [index, tab] of ['rest', 'mqtt', 'advanced'].entries()) {
+  for (const [index, tab] of ['mqtt', 'rest', 'advanced'].entries()) {
     await page.click(`#mt-gateway-service-tabs li:nth-child(${index + 1}) a`);
     if (index === 0) {
       await page.click('#mt-gateway-test');
