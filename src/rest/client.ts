@@ -12,7 +12,7 @@ import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequ
 import { Hold } from './hold.ts';
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
-import { readToken } from './responses.ts';
+import { isFailing, isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
 import { isLost, type Repeat, repeatOf, retryDelay } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import { Semaphore } from './semaphore.ts';
@@ -119,7 +119,8 @@ export class RestClient {
         return DONE;
       }
       if (!isSuccess(response)) {
-        throw this.#httpError(response, request);
+        const reason = refusalReason(response, this.#show(response.body));
+        throw this.#httpError(response, request, reason, base);
       }
       if (response.isCut) {
         throw this.badResponse('tooLarge', response.body, request);
@@ -130,11 +131,12 @@ export class RestClient {
 
   /** A response that is not what the interface says; `body` is shown shortened and without secrets. */
   badResponse(reason: string, body: string, { method, path }: RestRequest): ServiceError {
+    const { host } = new URL(this.#address('baseUrl').origin);
     return new ServiceError(
       'BAD_RESPONSE',
-      reason,
+      isWebPage(body) ? 'webPage' : reason,
       { body: this.#show(body) },
-      { method, path, limit: MAX_BODY_BYTES / 1024 / 1024 },
+      { host, method, path, limit: MAX_BODY_BYTES / 1024 / 1024 },
     );
   }
 
@@ -251,21 +253,25 @@ export class RestClient {
     this.#setState({ name: 'connecting' });
     const { username, password } = this.#settings;
     const request = createRequest('login', { username, password });
-    const http = this.#httpRequest(this.#address('authUrl'), request, {});
+    const base = this.#address('authUrl');
+    const http = this.#httpRequest(base, request, {});
     // Others wait for it, so it goes ahead of them.
     const call: Call = { repeat: 'repeatable', signal: undefined, isLost: false, isAgain: true };
     const response = await this.#attempts(call, async () => http);
-    const { statusCode } = response;
+    const { statusCode, body } = response;
+    const { host } = new URL(base.origin);
     if ([400, 401, 403].includes(statusCode)) {
-      throw loginFailed('refused', statusCode);
+      throw loginFailed(isWebPage(body) ? 'webPage' : 'refused', statusCode, host);
     }
     if (!isSuccess(response)) {
       // Who refuses what was sent often shows it, and there are more ways to write a password than we could look for.
-      throw this.#httpError({ ...response, body: '' }, request);
+      const reason = NO_LOGIN.has(statusCode) ? 'noLogin' : refusalReason(response, '');
+      throw this.#httpError({ ...response, body: '' }, request, reason, base);
     }
-    const token = readToken(response.body);
+    const token = readToken(body);
     if (token === undefined) {
-      throw loginFailed('noToken', statusCode);
+      const reason = isWebPage(body) ? 'webPage' : isLoginResponse(body) ? 'noToken' : 'notLogin';
+      throw loginFailed(reason, statusCode, host);
     }
     return token;
   }
@@ -347,16 +353,19 @@ export class RestClient {
     return AbortSignal.any(signal ? [signal, closing] : [closing]);
   }
 
-  #httpError({ statusCode, body }: HttpResponse, { method, path }: RestRequest): ServiceError {
+  #httpError(
+    { statusCode, body }: HttpResponse,
+    { method, path }: RestRequest,
+    reason: string,
+    base: BaseAddress,
+  ): ServiceError {
     const shown = this.#show(body);
-    const isRedirect = statusCode >= 300 && statusCode < 400;
-    const reason = isRedirect ? 'redirect' : shown.trim() === '' ? 'statusOnly' : 'status';
     const shownPath = this.#hide(path);
     return new ServiceError(
       'HTTP_ERROR',
       reason,
       { statusCode, method, path: shownPath, body: shown },
-      { statusCode, method, path: shownPath, body: shown },
+      { statusCode, method, path: shownPath, body: shown, host: new URL(base.origin).host },
     );
   }
 
@@ -390,8 +399,7 @@ export class RestClient {
   /** "No such device" is a response of a service in good order; 429 and 5xx are not. */
   #setResponseState(error: ServiceError): void {
     const status = Number(error.cause.statusCode);
-    const isFailing = status === 429 || status >= 500;
-    this.#setState(isFailing ? { name: 'failing', reason: reasonOf(error) } : { name: 'connected' });
+    this.#setState(isFailing(status) ? { name: 'failing', reason: reasonOf(error) } : { name: 'connected' });
   }
 
   /** A call that was ended while it waited leaves no attempt that would follow. */
@@ -433,6 +441,9 @@ function isAccepted({ statusCode }: HttpResponse): boolean {
   return isRefusal || (statusCode >= 200 && statusCode < 300);
 }
 
+/** How a server answers that knows no login at this path. */
+const NO_LOGIN: ReadonlySet<number> = new Set([404, 405]);
+
 /** Whether what a DELETE was to remove is not there. */
 function isGone({ statusCode }: HttpResponse, { method }: RestRequest): boolean {
   return method === 'DELETE' && (statusCode === 404 || statusCode === 410);
@@ -442,8 +453,12 @@ function isSuccess({ statusCode }: HttpResponse): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 
-function loginFailed(reason: 'refused' | 'noToken', statusCode: number): ServiceError {
-  return new ServiceError('LOGIN_FAILED', reason, { statusCode }, { statusCode });
+function loginFailed(
+  reason: 'refused' | 'noToken' | 'notLogin' | 'webPage',
+  statusCode: number,
+  host: string,
+): ServiceError {
+  return new ServiceError('LOGIN_FAILED', reason, { statusCode }, { statusCode, host });
 }
 
 /** A reason that needs no language: the HTTP status or the code of the fault. */

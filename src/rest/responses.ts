@@ -2,6 +2,7 @@
 import { parseJson } from '../protocol/json.ts';
 import { isMac, parseMac } from '../protocol/mac.ts';
 import { isWellFormed } from './addresses.ts';
+import type { HttpResponse } from './http.ts';
 import type { Device } from './types.ts';
 
 export interface DevicePage {
@@ -11,6 +12,34 @@ export interface DevicePage {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a server shows a page to a browser, which the service never does; it speaks JSON. */
+export function isWebPage(body: string): boolean {
+  return body.trimStart().startsWith('<');
+}
+
+/** Whether the service cannot answer at the moment. */
+export function isFailing(statusCode: number): boolean {
+  return statusCode === 429 || statusCode >= 500;
+}
+
+/** Which text tells of a response other than 2xx: a page is never shown. @param shown of the body */
+export function refusalReason({ statusCode, body }: HttpResponse, shown: string): string {
+  if (statusCode >= 300 && statusCode < 400) {
+    return 'redirect';
+  }
+  if (isWebPage(body)) {
+    // A proxy in front of the service shows one while the service is away.
+    return isFailing(statusCode) ? 'webPageFailing' : 'webPage';
+  }
+  return shown.trim() === '' ? 'statusOnly' : 'status';
+}
+
+/** Whether it is said whether the login succeeded, as only the service does. */
+export function isLoginResponse(text: string): boolean {
+  const response = parseJson(text);
+  return isObject(response) && typeof response.status === 'string';
 }
 
 /** What a header can carry: visible ASCII. */

@@ -174,8 +174,6 @@ describe('REST client', () => {
       '{"status":"FAILED","authToken":"a.b.c"}',
       '{"status":"SUCCESS"}',
       '{"status":"SUCCESS","authToken":"two\\nlines"}',
-      '<html>portal</html>',
-      'null',
     ];
     for (const body of NOT_A_LOGIN) {
       it(`reports 200 at login with ${body} as LOGIN_FAILED`, async () => {
@@ -185,6 +183,51 @@ describe('REST client', () => {
         assert.equal(message, 'the service answered the login with status 200, but without a token');
       });
     }
+
+    describe('of a server that is not the service', () => {
+      const host = () => new URL(server.url).host;
+      const PAGE = ' \n<!DOCTYPE html><html><body>Welcome to the intranet</body></html>';
+      const says = async (text: string, call: Promise<unknown>): Promise<ServiceError> => {
+        const error = await failure(call);
+        assert.equal(error.message, text);
+        return error;
+      };
+
+      it('says that its web page is not the service, and never shows the page', async () => {
+        server.answer = (_, response) => response.end(PAGE);
+        const list = client.call('listDevices', {});
+        const answered = `this is not the service: ${host()} answered GET /api/v1/devices with a web page`;
+        const error = await says(answered, list);
+        assert.deepEqual([error.code, error.cause], ['BAD_RESPONSE', { body: PAGE }]);
+        server.answer = (_, response) => response.writeHead(404).end(PAGE);
+        assert.equal((await says(`${answered} (status 404)`, client.send(LIST))).code, 'HTTP_ERROR');
+        server.answer = (_, response) => response.writeHead(500).end(PAGE);
+        const away = `status 500 with a web page from ${host()}, not from the service (GET /api/v1/devices)`;
+        assert.equal((await says(away, client.send(LIST))).cause.statusCode, 500);
+      });
+
+      for (const [status, body, text] of [
+        [200, PAGE, 'answered the login with a web page (status 200)'],
+        [403, PAGE, 'answered the login with a web page (status 403)'],
+        [404, '{}', 'has no login at /api/v1/auth/login (status 404)'],
+        [405, '', 'has no login at /api/v1/auth/login (status 405)'],
+      ] as const) {
+        it(`says at its login that it is not the service: ${status} with ${body.trim() || 'nothing'}`, async () => {
+          server.login = (_, response) => response.writeHead(status).end(body);
+          const error = await says(`this is not the service: ${host()} ${text}`, client.send(LIST));
+          assert.doesNotMatch(JSON.stringify(error), /intranet/);
+        });
+      }
+
+      for (const body of ['null', '{"hello":"world"}', 'ok', '{"status":200}']) {
+        it(`says at its login that this is no response to a login: ${body}`, async () => {
+          server.login = (_, response) => response.end(body);
+          const text = `what ${host()} answered to the login is no response to a login (status 200)`;
+          const { code, cause } = await says(`this is not the service: ${text}`, client.send(LIST));
+          assert.deepEqual([code, cause], ['LOGIN_FAILED', { statusCode: 200 }]);
+        });
+      }
+    });
 
     it('does not ask again for a while after a refusal, and recovers by itself later', async () => {
       const clock = createClock();
@@ -915,7 +958,10 @@ describe('REST client', () => {
       assert.equal(await client.call('createLabel', { label: 'a' }), undefined);
       const error = await failure(client.call('listDevices', {}));
       assert.deepEqual([error.code, error.cause], ['BAD_RESPONSE', { body: 'not JSON' }]);
-      assert.equal(error.message, 'the response to GET /api/v1/devices is not JSON');
+      assert.equal(
+        error.message,
+        `this is not the service: what ${new URL(server.url).host} answered to GET /api/v1/devices is not JSON`,
+      );
       assert.deepEqual(client.state, { name: 'connected' });
     });
 
@@ -975,12 +1021,12 @@ describe('REST client', () => {
     });
 
     for (const [status, message] of [
-      [302, 'GET /a was answered with a redirect (status 302), which is not followed'],
-      [399, 'GET /a was answered with a redirect (status 399), which is not followed'],
+      [302, 'a redirect, which is not followed (status 302, GET /a)'],
+      [399, 'a redirect, which is not followed (status 399, GET /a)'],
       [299, undefined],
-      [300, 'GET /a was answered with a redirect (status 300), which is not followed'],
-      [400, 'GET /a was answered with status 400: x'],
-      [404, 'GET /a was answered with status 404: x'],
+      [300, 'a redirect, which is not followed (status 300, GET /a)'],
+      [400, 'status 400: x (GET /a)'],
+      [404, 'status 404: x (GET /a)'],
     ] as const) {
       it(`says what became of ${status}`, async () => {
         server.answer = (_, response) => response.writeHead(status).end('x');
@@ -995,17 +1041,14 @@ describe('REST client', () => {
 
     it('says nothing of a body that is blank', async () => {
       server.answer = (_, response) => response.writeHead(400).end(' \n');
-      assert.equal(
-        (await failure(client.send(POST))).message,
-        'POST /api/v1/labels was answered with status 400',
-      );
+      assert.equal((await failure(client.send(POST))).message, 'status 400 (POST /api/v1/labels)');
     });
 
     it('hides what is secret in a path, too', async () => {
       server.answer = (_, response) => response.writeHead(400).end();
       const error = await failure(client.send({ method: 'GET', path: `/${encodeURIComponent(PASSWORD)}` }));
       assert.equal(error.cause.path, '/***');
-      assert.equal(error.message, 'GET /*** was answered with status 400');
+      assert.equal(error.message, 'status 400 (GET /***)');
     });
 
     it('asks for JSON, and says that it sends JSON only where it does', async () => {

@@ -107,7 +107,7 @@ describe('device list', () => {
       server.answer = (_, response) => response.end(body);
       await assert.rejects(all(client), {
         code: 'BAD_RESPONSE',
-        message: 'the response to GET /api/v1/devices is not a list of devices',
+        message: `this is not the service: what ${new URL(server.url).host} answered to GET /api/v1/devices is not a list of devices`,
         cause: { body: body.slice(0, 500) },
       });
     });
