@@ -523,6 +523,20 @@ describe('the panels in the editor', function () {
     await page.getByText(/^For the deployed nodes: \d+ needed, \d+ in use\.$/).waitFor();
   });
 
+  it('shows a service without TLS settings and proxy as Node-RED shows its own nodes', async () => {
+    const { page } = editor;
+    await red.deploy([{ ...serviceNode(service), tls: '', proxy: '' }, ...bareNodes()]);
+    await editor.reload();
+    await editor.editConfig('mt-service', 'service');
+    for (const [name, type] of [
+      ['tls', 'tls-config'],
+      ['proxy', 'http proxy'],
+    ]) {
+      const chosen = page.locator(`#node-config-input-${name} option:checked`);
+      assert.equal(await chosen.textContent(), `Add new ${type}...`);
+    }
+  });
+
   it('saves every setting of the service and shows it again', async () => {
     const { page } = editor;
     const input = (name: string) => `#node-config-input-${name}`;

@@ -5,8 +5,6 @@ import type { EditorNode } from './red.ts';
 
 /** What an input showed when its panel was opened. */
 const SHOWN_DATA = 'mt-gateway-shown';
-/** References to config nodes: the editor itself shows them. */
-const CONFIG_REFERENCES = new Set(['service', 'tls']);
 
 /**
  * Shows every property that has an input of its own: the default of one that is missing, JSON for what is no text,
@@ -18,9 +16,10 @@ export function showSaved(
   prefix = NODE_INPUT,
   shown: Record<string, unknown> = node,
 ): void {
-  for (const [name, { value }] of Object.entries(node._def.defaults)) {
+  for (const [name, { value, type }] of Object.entries(node._def.defaults)) {
     const input = field(name, prefix);
-    if (CONFIG_REFERENCES.has(name)) {
+    // A reference to a config node: the editor itself shows it.
+    if (type !== undefined) {
       showReference(input, node[name]);
     } else if (!isTyped(node, name)) {
       showValue(input, name, shown[name] ?? value, prefix);
