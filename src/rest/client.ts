@@ -172,7 +172,7 @@ export class RestClient {
     } catch (error) {
       const { code, cause, text } = error as ServiceError;
       if (code === 'INVALID_INPUT') {
-        return { name: 'invalid', field: String(cause.field) };
+        return { name: 'invalid', field: String(cause.field), problem: text.key.slice(code.length + 1) };
       }
       return { name: text.key === 'NOT_CONFIGURED.credentials' ? 'loginMissing' : 'unconfigured' };
     }

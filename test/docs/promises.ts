@@ -935,9 +935,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "service fails: …" as a … … at …',
       },
-    '`invalid: …` | red ring | all | this field of the service, the node or the message is missing or malformed':
+    '`invalid: … (…)` | red ring | all | this field of the service, the node or the message is missing or malformed, with the reason in a few words':
       {
-        'nodes/statuses': 'show "invalid: …" as a … … at …',
+        'nodes/statuses': 'show "invalid: … (…)" as a … … at …',
       },
     '`not connected` | red ring | read, write, acknowledge | the last request ended with `NOT_CONNECTED`': {
       'nodes/statuses': 'show "not connected" as a … … at …',

@@ -143,7 +143,7 @@ describeNodes('report-in', (start) => {
     );
     const { error } = await flow.next('errors');
     assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'gateways']);
-    assert.equal((await flow.status('n', 'red')).text, 'invalid: Gateways');
+    assert.equal((await flow.status('n', 'red')).text, 'invalid: Gateways (no MAC address)');
   });
 
   for (const type of ['nodes', 'flows', 'full'] as const) {

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
+import { shortReason } from '../../nodes/shared/runtime/short-reasons.ts';
 import { type Status, StatusLine, statusOfError } from '../../nodes/shared/runtime/status.ts';
+import { invalidInput } from '../../src/errors.ts';
 import { ServiceError } from '../../src/index.ts';
+import english from '../../src/locales/en-US.json' with { type: 'json' };
 
 const RED = { _: (key: string) => key } as unknown as NodeAPI;
 const working = (count: number): Status => ({ style: 'working', key: 'status.working', values: { count } });
@@ -89,10 +92,20 @@ describe('the status line', () => {
     );
     line.show(statusOfError(new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' })));
     line.show(statusOfError(new TypeError('a fault of ours')));
+    line.show(statusOfError(invalidInput('gateway', 'a secret?', 'missing')));
+    mock.timers.tick(5_000);
     assert.deepEqual(shown, [
       { fill: 'red', shape: 'ring', text: 'failed: status 7' },
       { fill: 'grey', shape: 'ring', text: 'no service' },
       { fill: 'red', shape: 'ring', text: 'error' },
+      { fill: 'red', shape: 'ring', text: 'invalid: Gateway (missing)' },
     ]);
+  });
+
+  it('has words for each reason for which a field is refused, and for those to come', () => {
+    for (const reason of Object.keys(english.error.INVALID_INPUT)) {
+      assert.notEqual(shortReason(reason), 'invalid.value', reason);
+    }
+    assert.equal(shortReason('of later'), 'invalid.value');
   });
 });

@@ -201,7 +201,7 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     return flow;
   },
 
-  async 'invalid: …'({ run, send }) {
+  async 'invalid: … (…)'({ run, send }) {
     const flow = await run({}, { 'report in': { gateways: ['no MAC'] } });
     await allShow(flow, GATEWAY_NODES, 'connected');
     send(flow, WITH_INPUT, {
@@ -365,7 +365,7 @@ describeNodes('the statuses', (start) => {
     const flow = await run({ baseUrl: 'api.example.com' });
     for (const name of REST_NODES) {
       const { text, fill } = await flow.statuses(name).next();
-      assert.deepEqual([text, fill], ['invalid: Device address', 'red']);
+      assert.deepEqual([text, fill], ['invalid: Device address (not a usable address)', 'red']);
     }
   });
 

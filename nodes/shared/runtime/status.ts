@@ -1,6 +1,7 @@
 // A node's status: how each state of the session is shown, and how often a change is sent to the editor.
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
 import { type LabelState, ServiceError, type SessionState, type TextValues } from '../../../src/index.ts';
+import { shortReason } from './short-reasons.ts';
 import { translate } from './texts.ts';
 
 /** One colour and shape for each meaning. */
@@ -53,7 +54,9 @@ const SESSION_STATUSES: { [H in Half]: Record<SessionState[H]['name'], Status> }
 export function statusOfSession(state: SessionState, half: Half): Status {
   const { name, ...rest } = state[half];
   const status: Status = (SESSION_STATUSES[half] as Record<string, Status>)[name]!;
-  return { ...status, values: rest as TextValues };
+  // What is wrong with an address has a text in each language, the state has only its key.
+  const reason = 'problem' in rest && { reason: { key: shortReason(String(rest.problem)), values: {} } };
+  return { ...status, values: { ...(rest as TextValues), ...reason } };
 }
 
 /** The state for a node that needs none of the subscriptions that the broker has refused. */
@@ -85,10 +88,11 @@ export function statusOfError(error: unknown): Status {
     // The REST half is missing, or only its login: the text tells, the cause does not.
     return { style: 'unconfigured', key: `status.unconfigured.${text.key.slice(code.length + 1)}` };
   }
+  const reason = { key: shortReason(text.key.slice(code.length + 1)), values: {} };
   return {
     style: 'error',
     key: `status.error.${code}`,
-    values: { ...text.values, ...plainValues(cause) },
+    values: { ...text.values, ...plainValues(cause), ...(code === 'INVALID_INPUT' && { reason }) },
   };
 }
 
