@@ -1,6 +1,7 @@
 // Every error of the contract, as a Catch node gets it: code, cause, and the message that it happened to.
 import assert from 'node:assert/strict';
 import { EventEmitter, on, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { NodeAPI } from 'node-red';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { type Service, startService } from '../simulator/service.ts';
@@ -257,6 +258,18 @@ describeNodes('a Catch node gets', (start) => {
     assert.ok(`${error?.cause}`.startsWith(address));
     box.faults.answers.lostAnswers = 1;
     assert.equal((await textOf())?.message, `no response within 100 ms (read), ${named}`);
+  });
+
+  it('what README.md says about a device that a second gateway hears and does not know', async () => {
+    const flow = await run({ type: 'mt-gw-write', identifier: 'alarm', identifierType: 'str' });
+    const heard = box.fleet.devices.find(({ alsoHeardBy }) => alsoHeardBy);
+    assert.ok(heard?.alsoHeardBy);
+    flow.send('n', { gateway: heard.alsoHeardBy.mac, device: heard.mac, payload: true });
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'REQUEST_FAILED');
+    const said = error?.message.replace(/gateway .*/, 'gateway …, device …') ?? '';
+    const [, rule = ''] = readFileSync('README.md', 'utf8').split('## The first rule in five steps');
+    assert.ok(rule.split('\n## ')[0]?.includes(`\`${said}\``), said);
   });
 
   it('BAD_RESPONSE with the response when a list says the same token for ever', async () => {
