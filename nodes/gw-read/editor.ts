@@ -47,7 +47,7 @@ RED.nodes.registerType('mt-gw-read', {
   onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
-    requestFields(this);
+    requestFields(this, ['read']);
     foldable('mt-gateway-more', optionalIsSet(this));
     runOnChange(['operation'], () => {
       const reads = field('operation').val() !== 'apiversion';

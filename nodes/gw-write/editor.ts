@@ -52,7 +52,7 @@ RED.nodes.registerType('mt-gw-write', {
   onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
-    requestFields(this);
+    requestFields(this, ['write', 'command']);
     prepareValue(this);
     typedField(this, 'ext', { types: ['json'] });
     foldable('mt-gateway-more', optionalIsSet(this) || this.extType === 'json');

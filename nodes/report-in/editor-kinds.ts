@@ -1,4 +1,5 @@
 // The kinds of reports as checkboxes, each with a line that explains it; none ticked means all.
+import type { Access } from '../../src/protocol/identifiers.ts';
 import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
 import { element } from '../shared/editor/panel.ts';
@@ -14,6 +15,15 @@ export const KINDS_WITH_FORM: readonly string[] = [
 
 /** Kinds whose value the catalogue can decode. */
 export const KINDS_WITH_VALUE: readonly string[] = KIND_NAMES.filter((kind) => KINDS[kind].hasValue);
+
+/** How the catalogue says that a property comes with one of these kinds. Unknown kinds bring anything. */
+export function accessOfKinds(kinds: readonly string[]): readonly Access[] {
+  const known = kinds.filter((kind) => KINDS_WITH_FORM.includes(kind) && kind !== 'other');
+  const isOpen = known.length === 0 || kinds.some((kind) => !KIND_NAMES.some((name) => name === kind));
+  return isOpen
+    ? ['report', 'event']
+    : [...new Set(known.map((kind): Access => (kind === 'event' ? 'event' : 'report')))];
+}
 
 /** A kind that is not known, or a variable, has no name but itself. */
 export const nameOfKind = (node: EditorNode, kind: string): string =>

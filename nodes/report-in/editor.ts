@@ -16,14 +16,17 @@ import {
 import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import { RANGES, type ReportInConfig } from './config.ts';
-import { KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
+import { accessOfKinds, KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
 import { startPreview } from './editor-preview.ts';
 
 const LISTS = {
   labels: { search: searchLabels, takesCommas: true },
   gateways: { search: searchGateways, nameOf: nameOfDevice, check: mac },
   devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
-  identifiers: { search: searchIdentifiers, remark: remarkIdentifier },
+  identifiers: {
+    search: (query: string) => searchIdentifiers(query, accessOfKinds(openPanelState?.lists.kinds() ?? [])),
+    remark: remarkIdentifier,
+  },
 };
 type List = keyof typeof LISTS;
 

@@ -46,7 +46,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
     typedFields(this, {
       gateway: { pick: 'gateway' },
       device: { pick: 'device' },
-      identifier: { pick: 'identifier' },
+      identifier: { pick: 'identifier', access: ['report'] },
       form: { types: [formType()] },
       time: {},
     });

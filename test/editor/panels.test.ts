@@ -410,6 +410,38 @@ describe('the panels in the editor', function () {
     });
   });
 
+  it('offers the properties that fit the node, those that were heard before the others, both by name', async () => {
+    const { page } = editor;
+    const titles = async (open: () => Promise<unknown>) => {
+      await open();
+      await choices().first().waitFor();
+      const rows = choices().locator('.mt-gateway-choice-title');
+      const heardRows = choices().filter({ hasText: 'reported' }).locator('.mt-gateway-choice-title');
+      const [all, heard] = [await rows.allInnerTexts(), await heardRows.allInnerTexts()];
+      const byName = (names: string[]) => [...names].sort((one, other) => one.localeCompare(other));
+      assert.deepEqual(all, [...byName(heard), ...byName(all.slice(heard.length))]);
+      return all;
+    };
+    const pickOf = () => page.locator('#node-input-identifier ~ .mt-gateway-pick').click();
+    await editor.edit('mt-gw-write');
+    const written = await titles(pickOf);
+    assert.ok(written.includes('alarm') && written.includes('soft-reset'));
+    assert.ok(!written.includes('temperature') && !written.includes('storage-mode-event'));
+    await editor.press('cancel');
+    await editor.edit('mt-gw-read');
+    const read = await titles(pickOf);
+    assert.ok(read.includes('temperature') && read.includes('scan-mode') && !read.includes('soft-reset'));
+    await editor.press('cancel');
+    await editor.edit('mt-report-in');
+    await page.check('#mt-gateway-kind-measurement');
+    // What is heard is in the preview first.
+    await page.locator('#mt-gateway-preview tbody tr').first().waitFor();
+    const measured = await titles(() => page.click('#mt-gateway-identifiers input'));
+    await choices().filter({ hasText: 'reported' }).first().waitFor();
+    assert.ok(measured.includes('temperature'));
+    assert.ok(!measured.includes('scan-mode') && !measured.includes('storage-mode-event'));
+  });
+
   it('shows a friendly name that is HTML as text', async () => {
     const { page } = editor;
     await editor.edit('mt-rename');

@@ -1,5 +1,5 @@
 // What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
-import type { Identifier } from '../../../src/protocol/identifiers.ts';
+import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, hint, runOnChange, text } from './panel.ts';
@@ -19,12 +19,15 @@ const choice = (key: string, values: readonly string[]) => ({
   options: values.map((value) => ({ value, label: text(`${key}.${value}`) })),
 });
 
-/** Makes the typed fields of a request: where it goes, what it is about, and how it travels. */
-export function requestFields(node: EditorNode): void {
+/**
+ * Makes the typed fields of a request: where it goes, what it is about, and how it travels.
+ * @param access what the request does with the identifier
+ */
+export function requestFields(node: EditorNode, access: readonly Access[]): void {
   typedFields(node, {
     gateway: { pick: 'gateway' },
     device: { pick: 'device' },
-    identifier: { pick: 'identifier' },
+    identifier: { pick: 'identifier', access },
     priority: { types: fixedTypes(node, 'priority', PRIORITIES) },
     extenderId: { pick: 'device' },
     accessType: { types: fixedTypes(node, 'accessType', ACCESS_TYPES) },

@@ -1,6 +1,6 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what reports have shown, and the catalogue.
 import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
-import type { Identifier } from '../../../src/protocol/identifiers.ts';
+import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, text } from './panel.ts';
@@ -191,19 +191,28 @@ export function currentCatalogue(id = chosenService()): Catalogue {
   }
 }
 
-/** Identifiers: those that were heard first, then the catalogue, by name, hex id and unit. */
-export async function searchIdentifiers(q: string): Promise<Found> {
+/**
+ * Identifiers that can be used in one of these ways, or in any: those that were heard first, then the catalogue, both
+ * by name. What the catalogue does not know is offered when it was heard, unless it is to be written.
+ */
+export async function searchIdentifiers(q: string, access: readonly Access[] = []): Promise<Found> {
   const catalogue = currentCatalogue();
   const reported = await heard('identifiers', '', narrowed(['gateway', 'device']));
+  const ids = typeof reported === 'string' ? [] : reported.map(({ value }) => value);
+  const heardRows = ids.map((id) => catalogue.find(id) ?? id);
+  const usable = (row: Identifier | string) =>
+    typeof row === 'string'
+      ? !access.includes('write')
+      : access.length === 0 || row.access.some((one) => access.includes(one));
   const choices = new Map<string, Choice>();
-  for (const { value } of typeof reported === 'string' ? [] : reported) {
-    const known = catalogue.find(value);
-    const name = known?.name || value;
-    choices.set(name, { ...fromIdentifier(name, known), tags: [text('picker.reported')] });
-  }
-  for (const row of catalogue.rows) {
-    const name = row.name || row.id;
-    choices.has(name) || choices.set(name, fromIdentifier(name, row));
+  for (const [rows, tags] of [
+    [heardRows, [text('picker.reported')]],
+    [catalogue.rows, []],
+  ] as const) {
+    const listed = rows.filter(usable).map((row) => ({ ...fromIdentifier(row), tags }));
+    for (const choice of listed.sort(byTitle)) {
+      choices.has(choice.value) || choices.set(choice.value, choice);
+    }
   }
   const wanted = q.trim().toLowerCase();
   const fits = ({ title, detail }: Choice) => `${title} ${detail}`.toLowerCase().includes(wanted);
@@ -211,15 +220,17 @@ export async function searchIdentifiers(q: string): Promise<Found> {
   return { choices: [...choices.values()].filter(fits), isComplete: catalogue.find(wanted)?.id === wanted };
 }
 
+const byTitle = (one: Choice, other: Choice): number => one.title.localeCompare(other.title);
+
 /** What is said at a property that the catalogue does not have; empty otherwise. */
 export const remarkIdentifier = (value: string): string =>
   currentCatalogue().find(value) ? '' : text('identifier.notListed');
 
-const fromIdentifier = (name: string, row: Identifier | undefined): Choice => ({
-  value: name,
-  title: name,
-  detail: [row?.id, row?.unit].filter((part) => part && part !== name).join(' · '),
-});
+function fromIdentifier(row: Identifier | string): Choice {
+  const { id, name, unit = '' } = typeof row === 'string' ? { id: row, name: '' } : row;
+  const value = name || id;
+  return { value, title: value, detail: [id, unit].filter((part) => part && part !== value).join(' · ') };
+}
 
 async function listedDevice(value: string): Promise<ListedDevice | undefined> {
   const mac = parseMac(value);

@@ -1,7 +1,8 @@
 // Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
+import type { Access } from '../../../src/protocol/identifiers.ts';
 import { hasEnv, type Pair, readPair, SOURCE_TYPES } from '../defaults.ts';
 import { element, field, hint, NODE_INPUT, text } from './panel.ts';
-import { attachPicker, type Choice, type Found } from './picker.ts';
+import { attachPicker, type Found } from './picker.ts';
 import type { EditorNode } from './red.ts';
 import {
   describeDevice,
@@ -18,7 +19,10 @@ const PICKERS = {
   listed: { icon: 'fa fa-microchip', search: searchListed },
   identifier: { icon: 'fa fa-tachometer', search: searchIdentifiers },
   label: { icon: 'fa fa-tag', search: searchLabels },
-} as const satisfies Record<string, { icon: string; search(query: string): Promise<Found> }>;
+} as const satisfies Record<
+  string,
+  { icon: string; search(query: string, access?: readonly Access[]): Promise<Found> }
+>;
 
 export type PickerKind = keyof typeof PICKERS;
 
@@ -30,7 +34,8 @@ export interface TypedOptions {
   types?: readonly TypeRow[];
   /** Types that are offered besides the fixed text. */
   more?: readonly TypeRow[];
-  onPick?(choice: Choice): void;
+  /** What is done with the identifier that is picked. */
+  access?: readonly Access[];
 }
 
 /** Turns the inputs of a panel into typed fields; the table's keys are the properties. */
@@ -69,7 +74,7 @@ export function typedField(
   input.typedInput('type', type);
   input.typedInput('value', value);
   if (options.pick) {
-    addPicker(input, options.pick, options.onPick);
+    addPicker(input, options.pick, options.access);
   }
 }
 
@@ -95,14 +100,13 @@ function labelled(input: JQuery, name: string): void {
   input.attr('aria-labelledby', label.attr('id') ?? '');
 }
 
-function addPicker(input: JQuery, pick: PickerKind, onPick: TypedOptions['onPick']): void {
+function addPicker(input: JQuery, pick: PickerKind, access: TypedOptions['access']): void {
   const container = input.nextAll('.red-ui-typedInput-container').first();
   let before: { type: string; value: string } | undefined;
+  const search: (query: string, access?: readonly Access[]) => Promise<Found> = PICKERS[pick].search;
   const picker = attachPicker(container.find('.red-ui-typedInput-input'), {
-    search: async (query) =>
-      hasEnv(query) ? { choices: [], isComplete: true } : PICKERS[pick].search(query),
+    search: async (query) => (hasEnv(query) ? { choices: [], isComplete: true } : search(query, access)),
     active: () => input.typedInput('type') === 'str',
-    ...(onPick && { onPick }),
     onLeave: () => {
       if (before && input.typedInput('value') === '') {
         input.typedInput('type', before.type);
