@@ -308,7 +308,7 @@ describe('REST calls of flows', () => {
     server.answer = (_, response) => json(response, { message: 'no such device' }, 404);
     await assert.rejects(removeLabel(client, ID, 'a b'), {
       code: 'HTTP_ERROR',
-      message: `status 404: {"message":"no such device"} (DELETE /api/v1/devices/${ID}/labels/a%20b)`,
+      message: `status 404 (DELETE /api/v1/devices/${ID}/labels/a%20b): {"message":"no such device"}`,
     });
   });
 });

@@ -1025,8 +1025,8 @@ describe('REST client', () => {
       [399, 'a redirect, which is not followed (status 399, GET /a)'],
       [299, undefined],
       [300, 'a redirect, which is not followed (status 300, GET /a)'],
-      [400, 'status 400: x (GET /a)'],
-      [404, 'status 404: x (GET /a)'],
+      [400, 'status 400 (GET /a): x'],
+      [404, 'status 404 (GET /a): x'],
     ] as const) {
       it(`says what became of ${status}`, async () => {
         server.answer = (_, response) => response.writeHead(status).end('x');
