@@ -35,6 +35,10 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
   const inValues = (values: TextValues): TextValues => {
     const given = asText(typed[asText(values.field ?? '')] ?? '');
     const shown = Object.entries(values).map(([name, value]): [string, TextValues[string]] => {
+      // The name of a property is none of what a variable holds.
+      if (name === 'field') {
+        return [name, value];
+      }
       if (name === 'value' && hasEnv(given)) {
         return [name, mark ?? given.slice(0, MAX_SHOWN_LENGTH)];
       }
