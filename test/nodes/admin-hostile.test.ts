@@ -131,7 +131,7 @@ const QUERIES = [
 const IDS = ['svc', '__proto__', 'constructor', 'toString', 'n', '%00', '..%2f..', 'x'.repeat(5_000)];
 
 describeNodes('the admin endpoints under attack', function (start) {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let box: Service;
 
   before(async () => {
