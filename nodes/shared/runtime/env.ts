@@ -85,6 +85,8 @@ class Filler {
   unset: string | undefined;
   readonly #RED: NodeAPI;
   readonly #node: Node;
+  /** A text may name one variable a hundred thousand times. */
+  readonly #values = new Map<string, unknown>();
 
   constructor(RED: NodeAPI, node: Node) {
     this.#RED = RED;
@@ -130,8 +132,11 @@ class Filler {
   }
 
   #read(name: string, text: string): unknown {
-    const value: unknown = this.#RED.util.getSetting(this.#node, name);
-    if (value === undefined || value === null) {
+    if (!this.#values.has(name)) {
+      this.#values.set(name, (this.#RED.util.getSetting(this.#node, name) as unknown) ?? undefined);
+    }
+    const value = this.#values.get(name);
+    if (value === undefined) {
       this.unset ??= text;
     }
     return value ?? '';

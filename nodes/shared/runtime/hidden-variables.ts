@@ -65,30 +65,38 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
 function replacementsOf(RED: NodeAPI, node: Node, typed: Properties): Replacement[] {
   return Object.entries(typed).flatMap(([property, value]) => {
     const text = asText(value ?? '');
-    const found: Replacement[] = [];
-    const filled = text.replace(ENV_NAMES, (name: string, variable: string) => {
-      const held = asText((RED.util.getSetting(node, variable) as unknown) ?? '');
-      const parts = [held, ...held.split(LIST_SEPARATOR)].map((part) => part.trim());
-      found.push(
-        ...parts.filter((part) => part.length >= MIN_LENGTH).map((part): Replacement => [part, name]),
-      );
-      return held;
-    });
-    return /Url$/.test(property) ? [...found, ...hostsOf(text, filled)] : found;
+    const variables = readVariables(RED, node, text);
+    const found = [...variables].flatMap(([variable, held]) =>
+      [held, ...held.split(LIST_SEPARATOR)]
+        .map((part) => part.trim())
+        .filter((part) => part.length >= MIN_LENGTH)
+        .map((part): Replacement => [part, `\${${variable}}`]),
+    );
+    return /Url$/.test(property) && variables.size > 0 ? [...found, ...hostsOf(text, variables)] : found;
   });
 }
 
+/** What each variable of a text holds; read once, however often it stands there. */
+function readVariables(RED: NodeAPI, node: Node, text: string): Map<string, string> {
+  const names = new Set(Array.from(text.matchAll(ENV_NAMES), ([, variable]) => variable ?? ''));
+  return new Map(
+    Array.from(names, (name) => [name, asText((RED.util.getSetting(node, name) as unknown) ?? '')]),
+  );
+}
+
 /** The hosts of addresses in which a variable names the host, in the spelling that errors have. */
-function hostsOf(typed: string, filled: string): Replacement[] {
+function hostsOf(text: string, variables: ReadonlyMap<string, string>): Replacement[] {
+  const typed = text.slice(0, MAX_ADDRESSES_LENGTH);
+  const filled = typed.replace(ENV_NAMES, (_, variable: string) => variables.get(variable) ?? '');
   const [before, after] = [typed.split(LIST_SEPARATOR), filled.split(LIST_SEPARATOR)];
   return after.flatMap((address, i) => {
     // A variable may hold a list.
     const mark = authorityOf((before.length === after.length ? before[i] : typed) ?? '');
-    const text = address.includes('://') ? address.trim() : `mqtt://${address.trim()}`;
-    if (!hasEnv(mark) || !URL.canParse(text)) {
+    const url = address.includes('://') ? address.trim() : `mqtt://${address.trim()}`;
+    if (!hasEnv(mark) || !URL.canParse(url)) {
       return [];
     }
-    const { host, hostname } = new URL(text);
+    const { host, hostname } = new URL(url);
     const bare = hostname.replace(/^\[(.*)\]$/, '$1');
     return [host, hostname, bare].filter((name) => name !== '').map((name): Replacement => [name, mark]);
   });
@@ -96,6 +104,8 @@ function hostsOf(typed: string, filled: string): Replacement[] {
 
 /** Longer addresses are none; whoever types may be hostile. */
 const MAX_ADDRESS_LENGTH = 2_000;
+/** What is typed behind this is no list of brokers. */
+const MAX_ADDRESSES_LENGTH = 10_000;
 
 /** What stands between the scheme and the path, where each may be a variable. */
 function authorityOf(address: string): string {
