@@ -87,6 +87,7 @@ export class Connection {
   #keepalive = 0;
   /** In milliseconds of `performance.now()`. */
   #pingedAt = 0;
+  #pinging: Promise<number | undefined> | undefined;
   #aliveTimer: NodeJS.Timeout | undefined;
   #hasToldExpiry = false;
   /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
@@ -143,12 +144,22 @@ export class Connection {
     client.publish(topic, payload, options, done);
   }
 
-  /** Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. */
+  /**
+   * Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. Who asks
+   * while another ping is under way gets the result of that one.
+   */
   ping(maxMs: number): Promise<number | undefined> {
     const client = this.#client;
     if (!client || !this.connected) {
       return Promise.resolve(undefined);
     }
+    this.#pinging ??= this.#measurePing(client, maxMs).finally(() => {
+      this.#pinging = undefined;
+    });
+    return this.#pinging;
+  }
+
+  #measurePing(client: MqttClient, maxMs: number): Promise<number | undefined> {
     const start = performance.now();
     return new Promise((resolve) => {
       const end = (ms: number | undefined) => {

@@ -111,6 +111,20 @@ describe('the test of a broker connection', () => {
       assert.equal(collector.reports.length, 3);
     });
 
+    it('sends one ping for all who ask at once, and listens once', async () => {
+      const session = bench.open();
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'connected');
+      const warnings: string[] = [];
+      const onWarning = ({ message }: Error) => warnings.push(message);
+      process.on('warning', onWarning);
+      const results = await Promise.all(Array.from({ length: 30 }, () => session.probe()));
+      process.off('warning', onWarning);
+      assert.ok(results.every((result) => result?.ok));
+      assert.equal(bench.broker.packets('pingreq').length, 1);
+      assert.deepEqual(warnings, []);
+    });
+
     it('says that the broker is silent when it answers no ping', async () => {
       const session = bench.open();
       session.subscribe(ALL, new Collector());
