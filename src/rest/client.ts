@@ -131,7 +131,7 @@ export class RestClient {
 
   /** A response that is not what the interface says; `body` is shown shortened and without secrets. */
   badResponse(reason: string, body: string, { method, path }: RestRequest): ServiceError {
-    const { host } = new URL(this.#address('baseUrl').origin);
+    const { host } = this.#address('baseUrl');
     return new ServiceError(
       'BAD_RESPONSE',
       isWebPage(body) ? 'webPage' : reason,
@@ -259,9 +259,8 @@ export class RestClient {
     const call: Call = { repeat: 'repeatable', signal: undefined, isLost: false, isAgain: true };
     const response = await this.#attempts(call, async () => http);
     const { statusCode, body } = response;
-    const { host } = new URL(base.origin);
     if ([400, 401, 403].includes(statusCode)) {
-      throw loginFailed(isWebPage(body) ? 'webPage' : 'refused', statusCode, host);
+      throw loginFailed(isWebPage(body) ? 'webPage' : 'refused', statusCode, base.host);
     }
     if (!isSuccess(response)) {
       // Who refuses what was sent often shows it, and there are more ways to write a password than we could look for.
@@ -271,7 +270,7 @@ export class RestClient {
     const token = readToken(body);
     if (token === undefined) {
       const reason = isWebPage(body) ? 'webPage' : isLoginResponse(body) ? 'noToken' : 'notLogin';
-      throw loginFailed(reason, statusCode, host);
+      throw loginFailed(reason, statusCode, base.host);
     }
     return token;
   }
@@ -365,7 +364,7 @@ export class RestClient {
       'HTTP_ERROR',
       reason,
       { statusCode, method, path: shownPath, body: shown },
-      { statusCode, method, path: shownPath, body: shown, host: new URL(base.origin).host },
+      { statusCode, method, path: shownPath, body: shown, host: base.host },
     );
   }
 
