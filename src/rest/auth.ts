@@ -87,7 +87,15 @@ export class TokenKeeper {
     return isKept || now < token.renewAt ? token.text : undefined;
   }
 
-  /** A token that lasts a while. @throws what the login threw; every caller gets an error of its own */
+  /** Whether there is a token that has not ended and that nobody has refused, though it may be due for renewal. */
+  get isLasting(): boolean {
+    return this.#lasting !== undefined;
+  }
+
+  /**
+   * A token that lasts a while, or that is renewed beside the call: nobody waits for a login while the token works.
+   * @throws what the login threw; every caller gets an error of its own
+   */
   async token(): Promise<string> {
     if (this.current !== undefined) {
       return this.current;
@@ -98,6 +106,11 @@ export class TokenKeeper {
     this.#pending ??= this.#renew().finally(() => {
       this.#pending = undefined;
     });
+    if (this.#lasting) {
+      // What the login ends with shows with the next token.
+      this.#pending.catch(() => undefined);
+      return this.#lasting.text;
+    }
     try {
       return (await this.#pending).text;
     } catch (error) {
@@ -150,6 +163,11 @@ export class TokenKeeper {
     return true;
   }
 
+  get #lasting(): Token | undefined {
+    const token = this.#token;
+    return token && !token.isRefused && this.#clock.now() < token.endsAt ? token : undefined;
+  }
+
   async #renew(): Promise<Token> {
     try {
       const text = await this.#login();
@@ -162,9 +180,9 @@ export class TokenKeeper {
       this.#token = { text, renewAt, endsAt, isAccepted: false, isRefused: false };
       return this.#token;
     } catch (error) {
-      const token = this.#token;
+      const token = this.#lasting;
       const isRefusal = error instanceof ServiceError && error.code === 'LOGIN_FAILED';
-      if (token && !isRefusal && !token.isRefused && this.#clock.now() < token.endsAt) {
+      if (token && !isRefusal) {
         // It is renewed ahead of its end for this: calls go on with it, and the login is tried again after a while.
         token.renewAt = Math.min(token.endsAt, this.#clock.now() + FIRST_PAUSE_MS);
         return token;

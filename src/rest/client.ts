@@ -239,7 +239,9 @@ export class RestClient {
       }
       return token;
     } catch (error) {
-      if (this.#calls === 0) {
+      // While the token lasts, calls succeed without another one.
+      const isFelt = !this.#tokens.isLasting || isLoginRefused(error);
+      if (this.#calls === 0 && isFelt) {
         this.#setFailureState(error);
       }
       throw error;
@@ -438,6 +440,10 @@ interface Call {
 function isAccepted({ statusCode }: HttpResponse): boolean {
   const isRefusal = statusCode >= 400 && statusCode < 500 && statusCode !== 429;
   return isRefusal || (statusCode >= 200 && statusCode < 300);
+}
+
+function isLoginRefused(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'LOGIN_FAILED';
 }
 
 /** How a server answers that knows no login at this path. */

@@ -1,5 +1,6 @@
 // The token: how long it lasts, who drops it, and when nobody may log in.
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
 import { lifeOf, TokenKeeper } from '../../src/rest/auth.ts';
 import { createClock } from './server.ts';
@@ -85,10 +86,36 @@ describe('token', () => {
     login = async () => Promise.reject(new ServiceError('HTTP_ERROR', 'statusOnly', { statusCode: 503 }));
     clock.time = 3_545_000;
     assert.deepEqual([await keeper.token(), await keeper.token(), logins], [first, first, 2]);
+    await turn();
     clock.time += 10_000;
     assert.deepEqual([await keeper.token(), logins], [first, 3]);
+    await turn();
     clock.time = 3_600_000;
     await assert.rejects(keeper.token(), { code: 'HTTP_ERROR' });
+  });
+
+  it('is used while its renewal is under way, which nobody waits for before its end', async () => {
+    login = async () => encode({ iat: 0, exp: 3600 });
+    const first = await keeper.token();
+    let answer = (_token: string): void => undefined;
+    login = () => new Promise((resolve) => (answer = resolve));
+    clock.time = 3_540_000;
+    assert.deepEqual([await keeper.token(), await keeper.token(), logins], [first, first, 2]);
+    clock.time = 3_600_000;
+    const waiting = keeper.token();
+    answer('new');
+    assert.deepEqual([await waiting, logins], ['new', 2]);
+  });
+
+  it('is not used any more when a call with it was refused while it is renewed', async () => {
+    login = async () => encode({ iat: 0, exp: 3600 });
+    const first = await keeper.token();
+    clock.time = 3_540_000;
+    login = async () => 'new';
+    assert.equal(await keeper.token(), first);
+    keeper.refuse(first);
+    assert.equal(keeper.drop(first), true);
+    assert.deepEqual([await keeper.token(), logins], ['new', 2]);
   });
 
   it('is got by one login for all who ask meanwhile, and anew after a login that failed', async () => {

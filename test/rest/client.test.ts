@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { RestClient } from '../../src/rest/client.ts';
@@ -86,8 +87,34 @@ describe('REST client', () => {
       assert.equal(server.logins.length, 1);
       clock.time += 3_000;
       await other.send(LIST);
+      // It is renewed beside the call.
+      while (server.logins.length < 2) {
+        await turn();
+      }
       await other.close();
-      assert.equal(server.logins.length, 2);
+    });
+
+    it('lets no call wait for a login that is not answered while the token lasts, and shows no fault of it', async () => {
+      const clock = createClock(0);
+      const other = createClient(server.url, { retries: 0 }, clock);
+      await other.send(LIST);
+      const states: string[] = [];
+      other.onState(({ name }) => states.push(name));
+      const silent = new Promise<ServerResponse>((resolve) => {
+        server.login = (_, response) => resolve(response);
+      });
+      clock.time += 1_750_000;
+      await Promise.all([other.send(LIST), other.send(LIST)]);
+      const unanswered = await silent;
+      assert.equal(unanswered.destroyed, false, 'the calls came first');
+      unanswered.destroy();
+      await other.send(LIST);
+      assert.ok(!states.includes('failing'), states.join());
+      server.login = (_, response) => response.destroy();
+      clock.time += 50_000;
+      const { code } = await failure(other.send(LIST));
+      assert.deepEqual([code, states.at(-1)], ['NETWORK', 'failing']);
+      await other.close();
     });
 
     it('logs in once more on 401 and repeats the call, also a POST', async () => {
