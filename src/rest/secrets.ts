@@ -9,8 +9,8 @@ const MAX_SHOWN_LENGTH = 500;
 const MAX_SEARCHED_LENGTH = 16_000;
 
 /**
- * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON, percent-encoded,
- * form-encoded, Base64), and everything that is shaped like a token.
+ * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON or HTML,
+ * percent-encoded, form-encoded, Base64), and everything that is shaped like a token.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   let shown = text;
@@ -53,7 +53,7 @@ export function showBody(body: string, secrets: readonly string[]): string {
   return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
-/** The ways in which a text is written in JSON, addresses, forms and Base64, itself among them; none of an empty one. */
+/** The ways in which a text is written in JSON, HTML, addresses, forms and Base64, itself among them; none of an empty one. */
 export function spellingsOf(given: unknown): string[] {
   // Whatever the settings hold: what hides secrets must not fail and show them.
   const secret = String(given);
@@ -63,16 +63,51 @@ export function spellingsOf(given: unknown): string[] {
   const bytes = Buffer.from(secret);
   const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   const inUrl = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));
+  const inSmallUrl = inUrl.replace(/%../g, (code) => code.toLowerCase());
+  const base64 = bytes.toString('base64');
   const all = [
     secret,
-    JSON.stringify(secret).slice(1, -1),
-    JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/'),
-    inUrl,
-    inUrl.replaceAll('%20', '+'),
+    ...jsonSpellings(secret),
+    ...htmlSpellings(secret),
+    ...[inUrl, inSmallUrl].flatMap((text) => [text, text.replaceAll('%20', '+')]),
     percent,
     percent.toUpperCase(),
-    bytes.toString('base64'),
-    bytes.toString('base64').replace(/=+$/, ''),
+    base64,
+    base64.replace(/=+$/, ''),
+    bytes.toString('base64url'),
   ];
   return [...new Set(all)];
+}
+
+/** As JavaScript, Python, Go and .NET write it, the codes with small and with capital letters. */
+function jsonSpellings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const coded = [
+    json,
+    json.replace(/[^ -~]/g, jsonCode),
+    json.replace(/[<>&]/g, jsonCode),
+    secret.replaceAll('\\', '\\\\').replace(/[^ -~]|["&'+<>`]/g, jsonCode),
+  ];
+  return coded
+    .flatMap((text) => [text, text.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)])
+    .flatMap((text) => [text, text.replaceAll('/', '\\/')]);
+}
+
+const jsonCode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** `"`, `'` and `+` as HTML and XML encoders write them. */
+const HTML_CODES = [
+  ['&quot;', '&#39;', '+'],
+  ['&quot;', '&#039;', '+'],
+  ['&quot;', '&#x27;', '+'],
+  ['&quot;', '&apos;', '+'],
+  ['&#34;', '&#39;', '&#43;'],
+] as const;
+
+function htmlSpellings(secret: string): string[] {
+  const html = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const coded = HTML_CODES.map(([double, single, plus]) =>
+    html.replaceAll('"', double).replaceAll("'", single).replaceAll('+', plus),
+  );
+  return [html, ...coded];
 }

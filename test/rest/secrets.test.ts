@@ -27,6 +27,31 @@ describe('secrets', () => {
     });
   }
 
+  const HARD = `ä+"'<>&/`;
+  const HARD_SPELLINGS: Record<string, string> = {
+    'in the JSON of Python': '\\u00e4+\\"\'<>&/',
+    'in the JSON of PHP': '\\u00e4+\\"\'<>&\\/',
+    'in the JSON of Go': 'ä+\\"\'\\u003c\\u003e\\u0026/',
+    'in the JSON of .NET': '\\u00E4\\u002B\\u0022\\u0027\\u003C\\u003E\\u0026/',
+    'in a URL of .NET': "%c3%a4%2b%22'%3c%3e%26%2f",
+    'in HTML': 'ä+&quot;&#39;&lt;&gt;&amp;/',
+    'in the HTML of PHP': 'ä+&quot;&#039;&lt;&gt;&amp;/',
+    'in the HTML of Python': 'ä+&quot;&#x27;&lt;&gt;&amp;/',
+    'in the HTML of Go': 'ä&#43;&#34;&#39;&lt;&gt;&amp;/',
+    'in XML': 'ä+&quot;&apos;&lt;&gt;&amp;/',
+    'in a text of HTML': `ä+"'&lt;&gt;&amp;/`,
+    'in Base64 of addresses': Buffer.from(HARD).toString('base64url'),
+  };
+  for (const [how, spelling] of Object.entries(HARD_SPELLINGS)) {
+    it(`are hidden ${how}`, () => {
+      assert.equal(hideSecrets(`(${spelling}) ${spelling}.`, [HARD]), '(***) ***.');
+    });
+  }
+
+  it('are hidden in JSON with a backslash in them, also where quotes are codes', () => {
+    assert.equal(hideSecrets('a\\\\\\"b a\\\\\\u0022b', ['a\\"b']), '*** ***');
+  });
+
   it('are hidden with bytes below 16, and with control characters', () => {
     assert.equal(hideSecrets('a%01b %61%01%62', ['a\u0001b']), '*** ***');
   });
