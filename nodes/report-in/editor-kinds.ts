@@ -25,9 +25,11 @@ export function accessOfKinds(kinds: readonly string[]): readonly Access[] {
     : [...new Set(known.map((kind): Access => (kind === 'event' ? 'event' : 'report')))];
 }
 
+export const isKind = (kind: string | undefined): boolean => kind !== undefined && CHOICES.includes(kind);
+
 /** A kind that is not known, or a variable, has no name but itself. */
 export const nameOfKind = (node: EditorNode, kind: string): string =>
-  CHOICES.includes(kind) ? node._(`kind.${kind}`) : kind;
+  isKind(kind) ? node._(`kind.${kind}`) : kind;
 
 /** Builds the checkboxes. A saved kind that is not known stays, as a checkbox of its own. @returns reads them */
 export function kindBoxes(container: JQuery, node: EditorNode, onChange: () => void): () => string[] {

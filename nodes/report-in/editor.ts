@@ -117,7 +117,7 @@ function openPanel(node: EditorNode): void {
 
 function startPanelPreview(node: EditorNode): void {
   if (openPanelState) {
-    openPanelState.stop = startPreview($('#mt-gateway-preview'), node, () => openLists(node));
+    openPanelState.stop = startPreview(node, () => openLists(node));
   }
 }
 

@@ -1,6 +1,6 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { LabelState, Subscriber } from '../../src/index.ts';
+import type { LabelState, Report, Subscriber } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime/registration.ts';
 import { type Status, statusOfLabels, statusOfSession, withoutRefusals } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
@@ -8,6 +8,7 @@ import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
 import { registerPreview } from './preview.ts';
+import { registerTestReport, takeTestReports } from './test-report.ts';
 
 export default function registerReportIn(RED: NodeAPI): void {
   registerSource(RED, 'mt-report-in', {
@@ -23,8 +24,9 @@ export default function registerReportIn(RED: NodeAPI): void {
           show(status);
         }
       };
+      const send = (report: Report, topic: string) => node.send(messageOf(topic, payloadOf(report), report));
       const receiver: Subscriber = {
-        report: (report, topic) => node.send(messageOf(topic, payloadOf(report), report)),
+        report: send,
         error: fail,
         labels(state) {
           labels = statusOfLabels(state);
@@ -40,13 +42,16 @@ export default function registerReportIn(RED: NodeAPI): void {
         broker = statusOfSession(isOwn ? state : withoutRefusals(state), 'mqtt');
         showBoth();
       });
+      const stopTests = takeTestReports(node, send);
       return (removed) => {
+        stopTests();
         stopWatching();
         unsubscribe(!removed);
       };
     },
   });
   registerPreview(RED);
+  registerTestReport(RED);
 }
 
 /** Warns once when reports are lost, and again with their number when the labels are there; an error is reported once until then. */

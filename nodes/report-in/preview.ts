@@ -21,7 +21,7 @@ export function registerPreview(RED: NodeAPI): void {
 }
 
 /**
- * @returns the newest first
+ * @returns the newest first, each with its `topic`
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
 function preview(session: Session, { body }: Request, service: ServiceNode, RED: NodeAPI): object[] {
@@ -37,8 +37,9 @@ function preview(session: Session, { body }: Request, service: ServiceNode, RED:
   return entries
     .slice(Math.max(0, entries.length - readLimit(typed.limit)))
     .reverse()
-    .map(({ report }) => ({
+    .map(({ report, topic }) => ({
       ...report,
+      topic,
       gatewayName: session.devices?.nameOf(report.gateway),
       deviceName: session.devices?.nameOf(report.device),
     }));

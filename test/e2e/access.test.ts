@@ -81,6 +81,19 @@ for (const version of VERSIONS) {
       assert.deepEqual([rest?.ok, mqtt?.ok], [true, true]);
     });
 
+    it('POST mt-service/service/test-report answers whoever may deploy, and nobody else', async () => {
+      const path = 'mt-service/service/test-report';
+      const report = { gateway: 'g', device: 'd', kind: 'event' };
+      const body = { node: 'none', topic: 't', report };
+      assert.deepEqual(await statuses('POST', path, body), { nobody: 401, reader: 401, writer: 200 });
+      const tester = await fetch(`${red.url}/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(await authorizationOf(red.url, 'tester')) },
+        body: JSON.stringify(body),
+      });
+      assert.equal(tester.status, 401);
+    });
+
     it('a user who may test but not deploy learns nothing of the environment by a test', async () => {
       const tester = await authorizationOf(red.url, 'tester');
       const { place, visits } = await openPlace();

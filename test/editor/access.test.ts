@@ -40,13 +40,17 @@ describe('the panels behind a login, below an admin path', function () {
     assert.ok(deployed.ok);
   }
 
-  it('offers devices to a user who may only read, and says that testing needs another permission', async () => {
+  it('offers devices to a user who may only read, and says that testing a connection or a flow needs another permission', async () => {
     const login = { username: 'reader', password: 'reader-password' };
     editor = await openEditor(red.url, { login });
     const { page } = editor;
     await editor.edit('mt-rename');
     await page.locator('#node-input-device ~ .mt-gateway-pick').click();
     await page.locator('.mt-gateway-choice').first().waitFor();
+    await editor.press('cancel');
+    await editor.edit('mt-report-in');
+    await page.locator('#mt-gateway-preview-state', { hasText: 'flows.write' }).waitFor();
+    assert.ok(await page.locator('#mt-gateway-preview button').first().isDisabled());
     await editor.press('cancel');
     await editor.editConfig('mt-service', 'service');
     await page.click('#mt-gateway-test');

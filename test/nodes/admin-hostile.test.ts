@@ -173,6 +173,7 @@ describeNodes('the admin endpoints under attack', function (start) {
 
   for (const [path, bound] of [
     ['/mt-service/svc/preview', MAX_ANSWER_MS],
+    ['/mt-service/svc/test-report', MAX_ANSWER_MS],
     ['/mt-service/test', MAX_TEST_MS],
   ] as const) {
     it(`answer every body to ${path}`, async () => {
@@ -189,6 +190,26 @@ describeNodes('the admin endpoints under attack', function (start) {
     for (const property of PREVIEW) {
       for (const [title, value] of Object.entries(ODD_VALUES)) {
         await ask(flow, '/mt-service/svc/preview', `${property}: ${title}`, `{"${property}":${value}}`);
+      }
+    }
+    await goesOn(flow);
+  });
+
+  it('answer a test report with every odd value in every property', async () => {
+    const flow = await run();
+    const whole = { kind: 'event', ...box.demo };
+    for (const property of [...Object.keys(whole), 'value', 'identifier', 'test', '__proto__', 'toJSON']) {
+      for (const [title, value] of Object.entries(ODD_VALUES)) {
+        const report = `${JSON.stringify({ ...whole, [property]: undefined }).slice(0, -1)},"${property}":${value}}`;
+        const body = `{"node":"n","topic":"t","report":${report}}`;
+        await ask(flow, '/mt-service/svc/test-report', `${property}: ${title}`, body);
+      }
+    }
+    for (const property of ['node', 'topic', 'report']) {
+      for (const [title, value] of Object.entries(ODD_VALUES)) {
+        const given = { node: 'n', topic: 't', report: whole, [property]: undefined };
+        const body = `${JSON.stringify(given).slice(0, -1)},"${property}":${value}}`;
+        await ask(flow, '/mt-service/svc/test-report', `${property}: ${title}`, body);
       }
     }
     await goesOn(flow);

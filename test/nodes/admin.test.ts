@@ -266,6 +266,61 @@ describeNodes('the admin endpoints', (start) => {
     });
   });
 
+  describe('a test report', () => {
+    const report = { ...{ kind: 'measurement', form: 'raw', value: 21.5, time: 't' } };
+    const topic = 'mt/gateway/x/device/y/measurement/8800';
+    const send = (flow: Flow, body: object) => flow.post('/mt-service/svc/test-report', body);
+
+    it('leaves the node as its settings make a message, marked as a test', async () => {
+      const { gateway, device } = box.demo;
+      const flow = await start(
+        flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in', output: 'value', kinds: ['event'] }),
+        { credentials: secretsOf(box) },
+      );
+      const { status, body } = await send(flow, {
+        node: 'n',
+        topic,
+        report: { ...box.demo, ...report, test: false },
+      });
+      assert.deepEqual([status, body], [200, { sent: true }]);
+      const msg = await flow.next('out');
+      assert.deepEqual([msg.payload, msg.topic], [21.5, topic]);
+      assert.deepEqual(
+        { ...msg, _msgid: '' },
+        { ...{ topic, payload: 21.5, gateway, device, kind: 'measurement', _msgid: '' }, report: msg.report },
+      );
+      assert.equal((msg.report as { test: boolean }).test, true);
+    });
+
+    it('goes nowhere when the node does not run', async () => {
+      const flow = await run();
+      for (const node of ['other', undefined, '__proto__', 'svc']) {
+        const answer = await send(flow, { node, topic, report: { ...box.demo, ...report } });
+        assert.deepEqual([answer.status, answer.body], [200, { sent: false }]);
+      }
+      assert.equal((await flow.post('/mt-service/gone/test-report', {})).status, 404);
+    });
+
+    it('that is none, or that Node-RED could not copy, is refused', async () => {
+      const flow = await run();
+      let deep: unknown = 1;
+      for (let depth = 0; depth < 101; depth++) {
+        deep = [deep];
+      }
+      const whole = { ...box.demo, ...report };
+      for (const body of [
+        { node: 'n', topic },
+        { node: 'n', topic: 1, report: whole },
+        { node: 'n', topic, report: [] },
+        { node: 'n', topic, report: { ...whole, device: undefined } },
+        { node: 'n', topic, report: { ...whole, value: deep } },
+      ]) {
+        const answer = await send(flow, body);
+        assert.deepEqual([answer.status, (answer.body as { code: string }).code], [400, 'INVALID_INPUT']);
+      }
+    });
+  });
+
   it('find the service inside a subflow by its id in the template, as long as an instance runs', async () => {
     const template = { id: 's', type: 'subflow', name: 's', in: [], out: [] };
     const inside = { ...serviceNode(box), id: 'inner', z: 's' };

@@ -218,6 +218,16 @@ describeNodes('the gateway nodes', (start) => {
       assert.deepEqual(box.calls.operations, []);
     });
 
+    it('passes on a sample that was sent as a test, and tells the device nothing', async () => {
+      const flow = await run({ type: 'mt-timestamped-ack' });
+      const sample = { ...box.demo, kind: 'timestamped', form: 'raw', identifier: '8800', ack: true };
+      const report = { ...sample, time: '2025-01-01T00:00:00.000Z', test: true };
+      flow.send('n', { report });
+      const msg = await flow.next('out');
+      assert.deepEqual([msg.report, 'response' in msg], [report, false]);
+      assert.deepEqual(box.calls.operations, []);
+    });
+
     it('takes the fields of the message when there is no report', async () => {
       const flow = await run({ type: 'mt-timestamped-ack' });
       flow.send('n', { ...box.demo, identifier: '8800', form: 'raw', time: '2025-01-01T00:00:00.000Z' });

@@ -93,6 +93,11 @@ describe('reports', () => {
     assert.deepEqual(keys('property/ffff01', { time, value: '01' }).slice(0, 5), ['value', ...place]);
   });
 
+  it('are never marked as a test by what a device sends', () => {
+    const report = read(MEASUREMENT, { time: 't', value: '0866', test: true });
+    assert.equal('test' in report, false);
+  });
+
   it('keep a key __proto__ of a payload as a key, in the copy too', () => {
     const payload = JSON.parse('{"time":"t","__proto__":{"polluted":1},"constructor":1}');
     for (const report of [read(MEASUREMENT, payload), copyReport(read(MEASUREMENT, payload))]) {

@@ -180,7 +180,9 @@ function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Repor
 }
 
 /** Fields of ours that not every report has: a payload does not set them either. */
-const RESERVED: ReadonlySet<string> = new Set(['identifier', 'name', 'unit', 'raw', 'topicKind', 'retained']);
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['identifier', 'name', 'unit', 'raw', 'topicKind', 'retained', 'test'],
+]);
 
 /** Everything else in a payload passes through unchanged, fields of later versions of the service too. */
 function passExtras(report: Report, body: Body): void {

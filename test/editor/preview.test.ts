@@ -1,0 +1,183 @@
+// The preview of mt-report-in in a small window: always in sight, still, and a way to test the flow behind the node.
+import assert from 'node:assert/strict';
+import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { type Service, startService } from '../simulator/service.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+
+describe('reports that pass now', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 2, devices: 3, rate: 0, listed: 10 });
+    red = await startNodeRed(VERSIONS[0]!);
+    await deploy();
+    editor = await openEditor(red.url, { width: 1100, height: 700 });
+  });
+  beforeEach(async () => {
+    await deploy();
+    await editor.reload();
+  });
+  afterEach(() => assert.deepEqual(editor.errors, []));
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const deploy = () => {
+    const place = { service: 'service', x: 200, y: 100, wires: [['seen']] };
+    const node = { id: 'in', type: 'mt-report-in', ...place };
+    return red.deploy([serviceNode(service), node, { ...sink('seen'), x: 400, y: 100 }]);
+  };
+  const rows = () => editor.page.locator('#mt-gateway-preview tbody tr');
+  const preview = () => editor.page.locator('#mt-gateway-preview');
+  const state = () => editor.page.locator('#mt-gateway-preview-state');
+  /** Reports reach the preview once it has asked for the first time. */
+  const open = async () => {
+    const asked = editor.page.waitForResponse(/\/preview$/);
+    await editor.edit('in');
+    await asked;
+  };
+  const publish = async (suffix: string, more: object, gateway = service.demo.gateway) => {
+    await service.publish(gateway, service.demo.device, suffix, {
+      time: new Date().toISOString(),
+      seq: 1,
+      ...more,
+    });
+    return red.next('seen');
+  };
+  const measure = (value: number) => publish('measurement-decoded/temperature', { value });
+
+  it('are in sight in a small window, with the filters scrolled to either end', async () => {
+    await open();
+    await measure(21.5);
+    await rows().first().waitFor();
+    for (const name of ['service', 'name']) {
+      await editor.page.locator(`#node-input-${name}`).scrollIntoViewIfNeeded();
+      const hit = await rows()
+        .first()
+        .evaluate((line) => {
+          const box = line.getBoundingClientRect();
+          return line.contains(document.elementFromPoint(box.x + 20, box.y + box.height / 2));
+        });
+      assert.ok(hit, `with ${name} in sight`);
+    }
+    const [field, sheet] = await Promise.all([
+      editor.page.locator('#node-input-name').boundingBox(),
+      editor.page.locator('.mt-gateway-sticky').boundingBox(),
+    ]);
+    assert.ok(
+      field && sheet && field.y + field.height <= sheet.y,
+      'the last field is not behind the reports',
+    );
+  });
+
+  it('keep their columns where they are while longer and other reports come', async () => {
+    await open();
+    await measure(1);
+    await rows().first().waitFor();
+    const edges = () =>
+      preview()
+        .locator('th')
+        .evaluateAll((cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().x)));
+    const before = await edges();
+    await publish('property-decoded/a-property-with-a-name-that-is-longer-than-any-column', {
+      value: 'x'.repeat(300),
+    });
+    const other = service.gateways[1]!;
+    await service.publish(other.mac, service.demo.device, 'rssi', {
+      ...{ time: new Date().toISOString(), seq: 2, parent: other.mac, rssi: -60 },
+    });
+    await red.next('seen');
+    await rows().nth(2).waitFor();
+    assert.deepEqual(await edges(), before);
+  });
+
+  it('say what is waited for when there are none: the kind that is ticked, the property that is chosen', async () => {
+    const { page } = editor;
+    await open();
+    await preview().filter({ hasText: 'No report that passes' }).waitFor();
+    await page.check('#mt-gateway-kind-event');
+    await preview().filter({ hasText: 'No event has come yet' }).waitFor();
+    await page.check('#mt-gateway-kind-measurement');
+    await preview().filter({ hasText: 'Nothing has come yet of: measurement, event.' }).waitFor();
+    await page.fill('#mt-gateway-identifiers input', 'temperature');
+    await page.keyboard.press('Enter');
+    await preview().filter({ hasText: 'Nothing has come yet of: temperature.' }).waitFor();
+  });
+
+  it('show what msg.payload will be, as the node is set in the panel', async () => {
+    const { page } = editor;
+    await open();
+    await measure(21.5);
+    await rows().filter({ hasText: '{ value: 21.5, unit: "°C"' }).waitFor();
+    await page.selectOption('#node-input-output', 'value');
+    await rows()
+      .locator('td', { hasText: /^21\.5$/ })
+      .waitFor();
+  });
+
+  it('are sent through the deployed node by a click, marked as a test, and stay still under the pointer', async () => {
+    await open();
+    await measure(21.5);
+    await rows().first().waitFor();
+    await rows().first().hover();
+    const asked = editor.page.waitForResponse(/\/preview$/);
+    await measure(30);
+    await asked;
+    await rows().filter({ hasText: '21.5' }).click();
+    const msg = await red.next('seen');
+    const { topic, payload, report, device } = msg as Record<string, Record<string, unknown>>;
+    assert.match(String(topic), /\/device\/.*\/measurement-decoded\/temperature$/);
+    assert.deepEqual([report?.test, report?.value, payload?.test], [true, 21.5, true]);
+    assert.equal(device, service.demo.device);
+    assert.equal(report?.topic, undefined);
+    await state().filter({ hasText: 'msg.report.test is true' }).waitFor();
+  });
+
+  it('are sent with the keyboard, too', async () => {
+    await open();
+    await measure(21.5);
+    await rows().first().locator('button').focus();
+    await editor.page.keyboard.press('Enter');
+    assert.equal(((await red.next('seen')).report as Record<string, unknown>).test, true);
+    assert.ok(await editor.page.isVisible('#mt-gateway-preview'), 'the panel is open');
+  });
+
+  it('cannot be sent while the panel or the node differs from what is deployed', async () => {
+    const { page } = editor;
+    await open();
+    await measure(21.5);
+    await page.selectOption('#node-input-output', 'value');
+    await state().filter({ hasText: 'Deploy first' }).waitFor();
+    await rows().first().click();
+    assert.ok(await rows().first().locator('button').isDisabled());
+    await editor.press('ok');
+    await open();
+    await state().filter({ hasText: 'Deploy first' }).waitFor();
+    await measure(22);
+    await rows().first().click();
+    assert.equal(red.waiting('seen'), 0);
+  });
+
+  it('say so when the node that is to send them does not run', async () => {
+    await red.deploy([
+      serviceNode(service),
+      { id: 'in', type: 'mt-report-in', service: 'service', d: true, x: 200, y: 100, wires: [['seen']] },
+      { id: 'other', type: 'mt-report-in', service: 'service', x: 200, y: 200, wires: [['seen']] },
+      { ...sink('seen'), x: 400, y: 100 },
+    ]);
+    await editor.reload();
+    await open();
+    await measure(21.5);
+    await rows().first().click();
+    await state().filter({ hasText: 'does not run' }).waitFor();
+  });
+});
