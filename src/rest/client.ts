@@ -1,5 +1,5 @@
 // The REST half of the service: login, calls by the table, retries, errors in the codes of this package, state.
-import { invalidInput, ServiceError } from '../errors.ts';
+import { invalidInput, ServiceError, type TextValues } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { findHeaderProblem } from '../protocol/http-headers.ts';
 import { parseJson } from '../protocol/json.ts';
@@ -130,13 +130,18 @@ export class RestClient {
   }
 
   /** A response that is not what the interface says; `body` is shown shortened and without secrets. */
-  badResponse(reason: string, body: string, { method, path }: RestRequest): ServiceError {
+  badResponse(
+    reason: string,
+    body: string,
+    { method, path }: RestRequest,
+    values: TextValues = {},
+  ): ServiceError {
     const { host } = this.#address('baseUrl');
     return new ServiceError(
       'BAD_RESPONSE',
       isWebPage(body) ? 'webPage' : reason,
       { body: this.#show(body) },
-      { host, method, path, limit: MAX_BODY_BYTES / 1024 / 1024 },
+      { host, method, path, limit: MAX_BODY_BYTES / 1024 / 1024, ...values },
     );
   }
 

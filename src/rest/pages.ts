@@ -32,7 +32,7 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
     }
     const fault = progress.add(page);
     if (fault) {
-      throw client.badResponse(fault, body, request);
+      throw client.badResponse(fault, body, request, { parameter: client.settings.pageTokenParam });
     }
     yield page;
     if (page.nextToken === undefined) {

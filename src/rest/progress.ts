@@ -9,12 +9,16 @@ const MAX_EMPTY_PAGES = 1000;
 /** At least so many of the newest page tokens are remembered, at most twice as many; a longer circle shows by its devices. */
 const MIN_TOKENS = 10_000;
 
+/** The reason of a BAD_RESPONSE. */
+type ListFault = 'firstPageRepeats' | 'tokenRepeats' | 'devicesRepeat';
+
 /**
  * Looks at the pages of one list as they come.
  *
  * A list may bring a device twice: one that is added or removed meanwhile moves others from page to page. So a page is
  * only suspicious when it has another page behind it and every device on it came before, and only many such pages in a
- * row are an error: a list that goes round brings nothing else for as long as it is read.
+ * row are an error: a list that goes round brings nothing else for as long as it is read. Only the first page, device for
+ * device in the place of the second, is one at once.
  */
 export class ListProgress {
   readonly #ids = new IdFilter();
@@ -22,11 +26,19 @@ export class ListProgress {
   #olderTokens = new Set<string>();
   #repeatedPages = 0;
   #emptyPages = 0;
+  #pages = 0;
+  /** The devices of the first page, in their order. */
+  #firstPage: string | undefined;
 
   /** @returns why the list would not end; undefined when it goes on, or this is its last page */
-  add({ devices, nextToken }: DevicePage): 'tokenRepeats' | 'devicesRepeat' | undefined {
+  add(page: DevicePage): ListFault | undefined {
+    const { devices, nextToken } = page;
+    this.#pages++;
     if (nextToken === undefined) {
       return undefined;
+    }
+    if (this.#isFirstAgain(page)) {
+      return 'firstPageRepeats';
     }
     if (!this.#isNewToken(nextToken)) {
       return 'tokenRepeats';
@@ -41,12 +53,23 @@ export class ListProgress {
     return isEndless ? 'devicesRepeat' : undefined;
   }
 
+  /**
+   * A service that does not know our name for the page token sends its first page again, maybe with a fresh token: known
+   * at once, before the same devices are used again. A page of one device may come again because one was added before it.
+   */
+  #isFirstAgain({ devices }: DevicePage): boolean {
+    const isCompared = this.#pages <= 2 && devices.length >= 2 && devices.every(hasId);
+    const digest = isCompared ? digestOf(JSON.stringify(devices.map(({ id }) => id))) : undefined;
+    const isSame = this.#pages === 2 && digest !== undefined && digest === this.#firstPage;
+    this.#firstPage = this.#pages === 1 ? digest : undefined;
+    return isSame;
+  }
+
   /** Notes all of them. One without an id is not new: it could come for ever. */
   #hasNewDevice(devices: readonly { id: unknown }[]): boolean {
     let isNew = false;
-    for (const { id } of devices) {
-      const isId = typeof id === 'string' || typeof id === 'number';
-      if (isId && this.#ids.add(String(id))) {
+    for (const device of devices) {
+      if (hasId(device) && this.#ids.add(String(device.id))) {
         isNew = true;
       }
     }
@@ -55,7 +78,7 @@ export class ListProgress {
 
   /** Tokens can be long; a digest of each is enough to know it again. */
   #isNewToken(token: string): boolean {
-    const digest = createHash('sha1').update(token).digest('base64');
+    const digest = digestOf(token);
     if (this.#tokens.has(digest) || this.#olderTokens.has(digest)) {
       return false;
     }
@@ -67,6 +90,10 @@ export class ListProgress {
     return true;
   }
 }
+
+const hasId = ({ id }: { id: unknown }): boolean => typeof id === 'string' || typeof id === 'number';
+
+const digestOf = (text: string): string => createHash('sha1').update(text).digest('base64');
 
 /** Bits of the filters; each takes one id per 16 bits before the next one begins, the last one takes all that follow. */
 const FILTER_SIZES = [2 ** 16, 2 ** 20, 2 ** 25];

@@ -42,8 +42,11 @@ describe('listing', () => {
   }
 
   const endless = () => {
-    server.answer = (_, response) =>
-      json(response, { items: TWO.map((item) => ({ ...item })), nextToken: `t${server.calls.length}` });
+    server.answer = (_, response) => {
+      const number = server.calls.length;
+      const items = [{ id: `a${number}` }, { id: `b${number}` }];
+      json(response, { items, nextToken: `t${number}` });
+    };
   };
 
   /** Answers the first page; who asks for the second one waits until the test goes on. */

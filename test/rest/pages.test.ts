@@ -80,7 +80,7 @@ describe('device list', () => {
   }
 
   for (const [title, items] of [
-    ['the same devices', [{ id: 'a' }, { id: 'b' }]],
+    ['the same device', [{ id: 'a' }]],
     ['no devices', []],
   ] as const) {
     it(`reports pages that bring ${title} for ever, with new tokens, as BAD_RESPONSE`, async () => {
@@ -91,6 +91,18 @@ describe('device list', () => {
       });
     });
   }
+
+  it('reports a service that does not know the page parameter before its first page is used again', async () => {
+    const items = [{ id: 'a' }, { id: 'b' }];
+    server.answer = (_, response) => json(response, { items, nextToken: `t${server.calls.length}` });
+    const pages = devicePages(client, { pageSize: 2 });
+    await pages.next();
+    await assert.rejects(pages.next(), {
+      code: 'BAD_RESPONSE',
+      message:
+        'the service answers a request for the second page with the first one: it does not know the parameter NextToken (see "Page parameter" of the service)',
+    });
+  });
 
   for (const body of [
     '',

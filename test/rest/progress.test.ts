@@ -25,10 +25,33 @@ function refusedAt(
 }
 
 describe('device list without an end', () => {
-  it('is known by ten pages in a row that bring the same devices with new tokens', () => {
+  it('is known by ten pages in a row that bring known devices with new tokens', () => {
+    assert.deepEqual(
+      refusedAt(100, (page) => devicesOf(page % 2, 2)),
+      [12, 'devicesRepeat'],
+    );
+    assert.deepEqual(
+      refusedAt(100, () => devicesOf(0, 1)),
+      [11, 'devicesRepeat'],
+    );
+  });
+
+  it('is known at once by a second page that is the first one, whatever its token', () => {
     assert.deepEqual(
       refusedAt(100, () => devicesOf(0, 2)),
-      [11, 'devicesRepeat'],
+      [2, 'firstPageRepeats'],
+    );
+    assert.deepEqual(
+      refusedAt(
+        100,
+        () => devicesOf(0, 2),
+        () => 'the same',
+      ),
+      [2, 'firstPageRepeats'],
+    );
+    assert.notDeepEqual(
+      refusedAt(2, (page) => (page === 1 ? devicesOf(0, 2) : devicesOf(0, 2).reverse())),
+      [2, 'firstPageRepeats'],
     );
   });
 
@@ -88,7 +111,7 @@ describe('device list without an end', () => {
 
 describe('device list that goes on', () => {
   it('may bring devices again that were moved from page to page, and ids that are numbers', () => {
-    const shifted = (page: number) => devicesOf(page % 10 === 0 ? page : 0, 3);
+    const shifted = (page: number) => devicesOf(page % 10 === 0 || page === 1 ? page : 0, 3);
     assert.equal(refusedAt(200, shifted), undefined);
     assert.equal(
       refusedAt(200, (page) => [{ id: page } as never]),
