@@ -312,6 +312,15 @@ export class Subscriptions {
     return new Set([...this.#active.keys(), ...keptBy(this.#session)]);
   }
 
+  /** How many these are, without looking at each: what a persistent session has been granted is kept as well. */
+  get #heldCount(): number {
+    return Math.max(this.#active.size, keptBy(this.#session).size);
+  }
+
+  #isHeld(filter: string): boolean {
+    return this.#active.has(filter) || keptBy(this.#session).has(filter);
+  }
+
   get #quota(): number {
     return Math.min(this.#maxCount, this.#learned.quota.max);
   }
@@ -386,9 +395,7 @@ export class Subscriptions {
   }
 
   async #subscribeAll(filters: string[], send: (portion: string[]) => Promise<void>): Promise<void> {
-    const portions = this.#learned.subscribePortions(filters, () =>
-      this.#persistent ? this.#held.size : this.#active.size,
-    );
+    const portions = this.#learned.subscribePortions(filters, () => this.#heldCount);
     await this.#inTurn(portions, send);
   }
 
@@ -414,7 +421,7 @@ export class Subscriptions {
 
   async #subscribe(transport: SubscriptionTransport, filters: string[]): Promise<void> {
     const batch = filters.map((filter) => [filter, this.#wanted.get(filter) ?? 0] as [string, Qos]);
-    const held = this.#held;
+    const held = new Set(filters.filter((filter) => this.#isHeld(filter)));
     const codes = await this.#codesOf(transport, batch);
     if (transport !== this.#transport) {
       return;
@@ -430,8 +437,8 @@ export class Subscriptions {
       this.#settle(outcome);
     }
     const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
-    if (beyond.length > 0 && this.#held.size > 0) {
-      this.#learned.quota.told(this.#held.size);
+    if (beyond.length > 0 && this.#heldCount > 0) {
+      this.#learned.quota.told(this.#heldCount);
       this.#tellQuota();
     }
     for (const outcome of beyond) {

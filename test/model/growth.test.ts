@@ -56,6 +56,16 @@ describe('the time for what waits', function () {
       { signal, timeout, wait: true },
     );
 
+  async function overLoss(session: Session, count: number): Promise<void> {
+    broker.options.withhold = ['suback'];
+    const waiting = counting(count).map((number) => read(session, mac('c', number), LONG_MS));
+    await broker.until(() => broker.withheld.length > 0);
+    answer();
+    broker.options.withhold = [];
+    broker.drop();
+    await Promise.all(waiting);
+  }
+
   const cases: Record<string, Case> = {
     'requests before the grant': async (session, count) => {
       broker.options.withhold = ['suback'];
@@ -88,15 +98,8 @@ describe('the time for what waits', function () {
       }
       await ended;
     },
-    'gateways with one request each, over a loss of the connection': async (session, count) => {
-      broker.options.withhold = ['suback'];
-      const waiting = counting(count).map((number) => read(session, mac('c', number), LONG_MS));
-      await broker.until(() => broker.withheld.length > 0);
-      answer();
-      broker.options.withhold = [];
-      broker.drop();
-      await Promise.all(waiting);
-    },
+    'gateways with one request each, over a loss of the connection': overLoss,
+    'gateways with one request each, over a loss of a persistent session': overLoss,
     'subscriptions to one device each': async (session, count) => {
       const ends = counting(count).map((number) =>
         session.subscribe(
@@ -135,13 +138,14 @@ describe('the time for what waits', function () {
   };
 
   for (const [name, run] of Object.entries(cases)) {
+    const cost = (count: number) => measure(run, count, name.includes('persistent'));
     it(`grows with the number and not with its square: ${name}`, async () => {
-      await cost(run, FEW);
+      await cost(FEW);
       // The smallest of several measurements: whatever disturbs one only adds to it. The square fails every one.
       let [few, many] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
       for (let attempt = 0; attempt < MAX_ATTEMPTS && many >= 2 * FACTOR * few + SLACK_MS; attempt++) {
-        few = Math.min(few, await cost(run, FEW), await cost(run, FEW));
-        many = Math.min(many, await cost(run, FACTOR * FEW));
+        few = Math.min(few, await cost(FEW), await cost(FEW));
+        many = Math.min(many, await cost(FACTOR * FEW));
       }
       assert.ok(
         many < 2 * FACTOR * few + SLACK_MS,
@@ -151,9 +155,10 @@ describe('the time for what waits', function () {
   }
 
   /** Milliseconds of processor time, which others that use the machine hardly change. */
-  async function cost(run: Case, count: number): Promise<number> {
+  async function measure(run: Case, count: number, persistent: boolean): Promise<number> {
     await broker.reset();
     const changes = {
+      persistent,
       brokers: counting(50).map(() => broker.url),
       maxInFlight: 1_000_000,
       maxQueue: 1_000_000,
