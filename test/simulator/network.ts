@@ -1,4 +1,5 @@
 // The gateways' side of the broker: each gateway is a client of its own, publishes reports and answers requests.
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import type { Fleet, Gateway } from './fleet.ts';
@@ -87,6 +88,8 @@ export class Network {
 
   constructor(ground: Ground) {
     this.#ground = ground;
+    // Each response that is under way listens.
+    setMaxListeners(0, this.#stop.signal);
     this.#prefix = ground.topicPrefix ? `${ground.topicPrefix}/` : '';
   }
 
