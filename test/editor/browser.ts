@@ -106,6 +106,8 @@ async function drawn(page: Page): Promise<void> {
   await page.waitForSelector(item, { state: 'attached' });
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
   await page.waitForSelector('.red-ui-flow-node', { state: 'attached' });
+  // Node-RED's own tips fail on a page that was opened again while one of them was due.
+  await page.evaluate("RED.actions.invoke('core:toggle-show-tips', false)");
 }
 
 function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
