@@ -113,6 +113,7 @@ export class MqttClient {
         this.#group.connected(this.#connection.broker);
       },
       quota: (max) => this.#limitSubscriptions(max),
+      lowerQos: (max) => this.#requests.limitQos(max),
       refusing: (filter) => this.#refusing(filter),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {

@@ -40,6 +40,8 @@ export interface ConnectionEvents {
   session(isPresent: boolean, limits: ConnectionLimits): void;
   /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
   quota(max: number): void;
+  /** The broker takes no higher QoS, as far as is known. */
+  lowerQos(max: 0 | 1 | 2): void;
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
   refusing(filter: string): void;
   /** Whether reports are subscribed by this filter. */
@@ -104,6 +106,8 @@ export class Connection {
       recovered: () => this.#setState({ name: 'connected', broker: this.broker }),
       synced: () => events.subscribed(),
       quota: (max) => events.quota(max),
+      // With MQTT 5 the broker has said at the beginning what it takes.
+      lowerQos: (max) => settings.protocolVersion === 4 && events.lowerQos(max),
     });
   }
 

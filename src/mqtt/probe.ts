@@ -125,6 +125,7 @@ async function findSession(settings: MqttSettings, deadline: number): Promise<Ph
         state: (state) => watch.look(state),
         session: (isPresent) => isPresent && resolve('kept'),
         quota() {},
+        lowerQos() {},
         refusing() {},
         isReportFilter: () => false,
         subscribed() {},

@@ -196,6 +196,11 @@ export class Requests {
     this.#window.reset(limits.maxUnacknowledged);
   }
 
+  /** The broker takes no higher QoS, as it has shown by what it granted. */
+  limitQos(max: PublishLimits['maxQos']): void {
+    this.#broker = { ...this.#broker, maxQos: Math.min(this.#broker.maxQos, max) as PublishLimits['maxQos'] };
+  }
+
   /** Call when the connection came or went. */
   connectionChanged(): void {
     for (const gateway of this.#gateways) {

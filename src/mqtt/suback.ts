@@ -53,6 +53,15 @@ export function logRefusals(log: Logger, outcomes: readonly Outcome[]): void {
   log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}${why}`);
 }
 
+/**
+ * The QoS that the broker gave instead of a higher one, never below 1: a subscription can be granted with QoS 0 where
+ * publishing with QoS 1 goes well.
+ * @param asked the highest QoS that was asked for
+ */
+export function shownMaxQos(outcomes: readonly Outcome[], asked: Qos): 1 | undefined {
+  return outcomes.some(({ qos, code }) => code < 2 && Math.min(qos, asked) === 2) ? 1 : undefined;
+}
+
 /** What is told where the QoS is lower than wanted: granted lower, or known not to be taken. */
 export function lowerQos(outcomes: readonly Outcome[], maxQos: Qos): string | undefined {
   const { filter, qos, code } = outcomes.find((one) => one.code < one.qos) ?? {};

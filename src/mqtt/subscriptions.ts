@@ -17,6 +17,7 @@ import {
   type Qos,
   QUOTA_EXCEEDED,
   reasonOf,
+  shownMaxQos,
 } from './suback.ts';
 
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
@@ -37,6 +38,8 @@ export interface SubscriptionEvents {
   synced(): void;
   /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
   quota(max: number): void;
+  /** The broker has granted this QoS where a higher one was asked for. */
+  lowerQos(max: Qos): void;
 }
 
 /** What is known of a broker beforehand. */
@@ -427,7 +430,7 @@ export class Subscriptions {
       return;
     }
     const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
-    this.#logOutcomes(outcomes);
+    this.#tellOutcomes(outcomes);
     for (const { filter } of outcomes.filter(
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
     )) {
@@ -515,8 +518,12 @@ export class Subscriptions {
     }
   }
 
-  #logOutcomes(outcomes: readonly Outcome[]): void {
+  #tellOutcomes(outcomes: readonly Outcome[]): void {
     logRefusals(this.#log, outcomes);
+    const max = shownMaxQos(outcomes, this.#maxQos);
+    if (max !== undefined) {
+      this.#events.lowerQos(max);
+    }
     const text = lowerQos(outcomes, this.#maxQos);
     if (text !== undefined && !this.#hasLoggedLowerQos) {
       this.#hasLoggedLowerQos = true;

@@ -354,6 +354,25 @@ describe('a broker that takes a lower QoS only', () => {
   }
 });
 
+describe('a broker of MQTT 3.1.1 that ends the connection at a publish with QoS 2', () => {
+  const bench = useScriptedBroker();
+
+  it('shows what it takes by what it grants, and gets requests with that', async () => {
+    const { broker } = bench;
+    Object.assign(broker.options, { maxQos: 1 });
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    const session = bench.open({ requestQos: 2 });
+    session.attach();
+    const { signal } = new AbortController();
+    await session.request('read', { gateway: G, identifier: '8001' }, { signal });
+    assert.deepEqual(
+      broker.packets('publish').map(({ qos }) => qos),
+      [1],
+    );
+    assert.equal(broker.connections.length, 1);
+  });
+});
+
 describe('a subscription that is refused', () => {
   const bench = useScriptedBroker();
 

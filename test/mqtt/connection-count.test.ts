@@ -98,6 +98,13 @@ const LIMITS: readonly Limit[] = [
     maxConnections: 1,
   },
   {
+    title: 'QoS 1, shown only by what is granted',
+    broker: { maxQos: 1 },
+    settings: { requestQos: 2, reportQos: 2 },
+    asked: [G],
+    maxConnections: 1,
+  },
+  {
     title: 'no shared subscriptions, taken for plain topics',
     broker: { sharedSubscriptions: 'plain' },
     settings: { sharedGroup: 'count' },

@@ -23,7 +23,14 @@ describe('subscriptions', () => {
     const recovered = new Promise<void>((resolve) => {
       isHealed = resolve;
     });
-    const events = { refusing() {}, refused() {}, synced() {}, quota() {}, recovered: () => isHealed() };
+    const events = {
+      refusing() {},
+      refused() {},
+      synced() {},
+      quota() {},
+      lowerQos() {},
+      recovered: () => isHealed(),
+    };
     const backoff = { next: () => waits.push(waits.length) && 1, reset: () => void waits.push(-1) };
     const subscriptions = new Subscriptions(false, log, events, backoff);
     subscriptions.change(filters, 1);
@@ -139,6 +146,7 @@ describe('a subscription that the broker does not answer', () => {
       refused: (_: string, { key }: Reason) => void refused.push(key),
       synced() {},
       quota() {},
+      lowerQos() {},
       recovered: () => isHealed(),
     };
     const subscriptions = new Subscriptions(false, log, events, { next: () => 1, reset() {} });
@@ -173,7 +181,7 @@ describe('a filter that is wanted again while it is being given back', () => {
   it('counts as granted only when the broker has granted it again', async () => {
     const sent: string[] = [];
     let confirm = (): void => {};
-    const events = { refusing() {}, refused() {}, synced() {}, quota() {}, recovered() {} };
+    const events = { refusing() {}, refused() {}, synced() {}, quota() {}, lowerQos() {}, recovered() {} };
     const subscriptions = new Subscriptions(false, createLog(), events);
     const transport = {
       subscribe: async (wanted: Record<string, unknown>) => {
