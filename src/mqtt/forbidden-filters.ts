@@ -31,6 +31,8 @@ export class ForbiddenFilters {
   /** The most subscriptions that the broker has held. */
   #mostHeld = 0;
   #hasTriedAll = false;
+  /** A trial has cost the connection, and no later one has brought what else is wanted yet. */
+  #mustServe = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -67,14 +69,16 @@ export class ForbiddenFilters {
    * @param isWanted of those that are wanted one is chosen
    */
   startTrial(isWanted: (filter: string) => boolean): string | undefined {
+    if (this.#trial !== undefined || this.#mustServe) {
+      return undefined;
+    }
     const find = (filters: Set<string>) => [...filters].find(isWanted);
     const filter = find(this.#untested) ?? find(this.#blocked);
-    if (filter !== undefined && this.#trial === undefined) {
+    if (filter !== undefined) {
       this.#blocked.delete(filter);
       this.#trial = filter;
-      return filter;
     }
-    return undefined;
+    return filter;
   }
 
   /**
@@ -91,6 +95,9 @@ export class ForbiddenFilters {
         this.#granted.delete(filter);
         this.#suspects.delete(filter);
       }
+    }
+    for (const filter of [...this.#untested].filter((filter) => !wanted.has(filter))) {
+      this.unwanted(filter);
     }
     const blocked = () => [...wanted].filter((filter) => this.#blocked.has(filter));
     // Nothing else would be lost with the connection.
@@ -125,9 +132,21 @@ export class ForbiddenFilters {
     this.#suspects.delete(filter);
   }
 
+  /** Nobody wants it any more: where it was to be tried, another one can be. */
+  unwanted(filter: string): void {
+    if (filter === this.#trial) {
+      this.interrupted();
+    }
+    // Nothing is known of it, and others need not be tried more often because of it.
+    if (this.#untested.delete(filter)) {
+      this.#blocked.delete(filter);
+    }
+  }
+
   /** The broker has answered everything. */
   settled(): void {
     this.#suspects.clear();
+    this.#mustServe = false;
   }
 
   /** The connection was a good one. */
@@ -153,6 +172,7 @@ export class ForbiddenFilters {
     const [filter = ''] = filters;
     if (filter === this.#trial) {
       this.#trial = undefined;
+      this.#mustServe = true;
       this.#block(filter);
       // Those that were only set aside need not wait longer because of others.
       this.#trialAt = performance.now() + (this.#untested.size > 0 ? FIRST_TRIAL_MS : this.#backoff.next());

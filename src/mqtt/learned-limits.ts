@@ -80,6 +80,11 @@ export class LearnedLimits {
     this.#sent = undefined;
   }
 
+  /** Nobody wants the filter any more. */
+  unwanted(filter: string): void {
+    this.forbidden.unwanted(filter);
+  }
+
   /** The broker has granted the filter. @returns whether it was a blocked one that was tried again */
   granted(filter: string, held: number): boolean {
     this.quota.granted(filter, this.#sent?.held ?? held);

@@ -268,6 +268,7 @@ export class Subscriptions {
     this.#wanted.delete(filter);
     this.#waiting.delete(filter);
     this.#refused.delete(filter);
+    this.#learned.unwanted(filter);
   }
 
   async #sync(): Promise<void> {
@@ -354,7 +355,8 @@ export class Subscriptions {
     }
     const previews = this.#missingOf(this.#previewed, this.#refusedPreviews);
     const room = Math.max(0, this.#quota - held.size);
-    this.#refusedPreviews = new Set([...this.#refusedPreviews, ...previews.splice(room)]);
+    const blocked = [...this.#previewed.keys()].filter((filter) => this.#learned.forbidden.has(filter));
+    this.#refusedPreviews = new Set([...this.#refusedPreviews, ...previews.splice(room), ...blocked]);
     await this.#subscribeAll(previews, (portion) => this.#subscribePreviews(transport, portion));
     return previews.length > 0;
   }
@@ -393,6 +395,7 @@ export class Subscriptions {
     return [...filters.keys()].filter(
       (filter) =>
         !refused.has(filter) &&
+        !this.#learned.forbidden.has(filter) &&
         (this.#active.get(filter) !== filters.get(filter) || this.#renewed.has(filter)),
     );
   }

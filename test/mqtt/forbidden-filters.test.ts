@@ -158,6 +158,71 @@ describe('a filter for which the broker ends the connection', function () {
     assert.ok(!names.includes('connected'), names.join(' '));
   });
 
+  it('is not asked for while others are, though the broker allows few and the wide ones are forbidden', async () => {
+    const { broker } = bench;
+    broker.options.maxSubscriptions = 10;
+    broker.options.intercept = (packet) => {
+      const isForbidden =
+        packet.cmd === 'subscribe' && packet.subscriptions.some(({ topic }) => topic.includes('gateway/+'));
+      if (isForbidden) {
+        broker.drop();
+      }
+      return isForbidden;
+    };
+    const session = bench.open({ keepalive: 0, protocolVersion: 5 });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: upTo(12).map(gateway) }, collector);
+    const { signal } = new AbortController();
+    session.request('read', { gateway: gateway(1), identifier: '8001' }, { signal }).catch(() => {});
+    await passUntil(() => session.state.mqtt.name === 'limited' && filtersOf(broker).length === 10);
+    await pass(5_000);
+    const { length } = broker.connections;
+    assert.ok(length < 12, `${length} connections`);
+    await pass(120_000);
+    assert.equal(broker.connections.length, length);
+    broker.publish(reportTopic('heartbeat', gateway(1)), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+  });
+
+  it('is tried less and less often, also when others that were set aside are not wanted any more', async () => {
+    const { broker } = bench;
+    forbid(broker, upTo(60));
+    const session = bench.open({ keepalive: 0 });
+    const leave = session.subscribe({ ...ALL, gateways: upTo(60).map(gateway) }, new Collector());
+    // The search was given up.
+    await passUntil(() => broker.connections.length > 40 && session.state.mqtt.name === 'limited');
+    session.subscribe(of(0), new Collector());
+    session.subscribe(of(70), new Collector());
+    leave();
+    await passUntil(() => isFound(broker, session, 2, [0]));
+    const { length } = broker.connections;
+    await pass(600_000);
+    const more = broker.connections.length - length;
+    assert.ok(more <= 7, `${more} connections`);
+  });
+
+  it('does not keep others from being tried when nobody wants it any more', async () => {
+    const { broker } = bench;
+    const bad = [1, 3];
+    forbid(broker, bad);
+    const session = bench.open({ keepalive: 0 });
+    const leaves = upTo(5).map((n) => session.subscribe(of(n), new Collector()));
+    await passUntil(() => isFound(broker, session, 5, bad));
+    broker.options.withhold = ['suback'];
+    session.subscribe(of(9), new Collector());
+    await broker.until(() => broker.withheld.length > 0);
+    await pass(15_000);
+    const isTried = (n: number) => !session.isRefused(of(n));
+    const tried = bad.find(isTried);
+    assert.ok(tried !== undefined);
+    leaves[tried]?.();
+    await pass(TICK_MS);
+    forbid(broker, []);
+    broker.options.withhold = [];
+    broker.release();
+    await passUntil(() => filtersOf(broker).length === 5 && session.state.mqtt.name === 'connected');
+  });
+
   it('is told as refused at once when it is wanted again, and costs no connection', async () => {
     const { broker } = bench;
     forbid(broker, [1]);
