@@ -158,7 +158,8 @@ export class ReportLedger {
     ) {
       this.faults.push(`${describe(published)} was not dropped as a repeat`);
     }
-    const isFirst = subscriber.count(published) === 0;
+    // One who came later may get an earlier report only because it is sent again.
+    const isFirst = subscriber.count(published) === 0 && this.#mustHave(subscriber, published, false);
     const overtaken = subscriber.deliveries.some(
       ({ published: other }) =>
         other.tick > published.tick && isSameTopic(other, published) && other.qos === published.qos,

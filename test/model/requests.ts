@@ -71,6 +71,8 @@ export class RequestLedger {
   readonly asked: Asked[] = [];
   readonly answers: Answer[] = [];
   readonly faults: string[] = [];
+  /** Samples whose acknowledgement may have failed: the next one may be on its way, under an id that nobody has seen yet. */
+  readonly #sentAgain = new Set<string>();
   readonly #changed: () => void;
   readonly #mayEnd: (asked: Asked, code: string) => boolean;
 
@@ -149,10 +151,13 @@ export class RequestLedger {
     const isOneSent = all.flatMap(({ arrivals }) => arrivals).length === 1;
     // When the one that was sent fails, the next of its sample is sent, whichever that is.
     const ended = kind === 'right' || all.length === 1 ? all : [];
-    if (OWN.includes(kind) && isOneSent && of.outcome === undefined) {
+    if (OWN.includes(kind) && isOneSent && of.outcome === undefined && !this.#sentAgain.has(keyOf(of))) {
       for (const one of ended) {
         one.answeredOn = connection;
       }
+    }
+    if (CODES[kind] !== undefined && all.length > 1) {
+      this.#sentAgain.add(keyOf(of));
     }
     if (WITHOUT_ID.includes(kind) && isOnly) {
       of.answeredOn = connection;
