@@ -1,6 +1,6 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
-import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -93,11 +93,11 @@ RED.nodes.registerType('mt-report-in', {
 function describe(node: EditorNode): string {
   const list = (name: string) => readList(node[name] ?? []);
   const identifiers = list('identifiers');
-  const what = (
-    identifiers.length > 0 ? identifiers : list('kinds').map((kind) => nameOfKind(node, kind))
-  ).join(', ');
+  const what = listBriefly(
+    identifiers.length > 0 ? identifiers : list('kinds').map((kind) => nameOfKind(node, kind)),
+  );
   const [name, where] = (['devices', 'labels', 'gateways'] as const)
-    .map((filter) => [filter, list(filter).join(', ')] as const)
+    .map((filter) => [filter, listBriefly(list(filter))] as const)
     .find(([, found]) => found !== '') ?? ['', ''];
   const from = where && node._(`node.${name}`, { where });
   return node._(`node.${what ? 'what' : 'all'}${from ? 'From' : ''}`, { what, from });

@@ -1,4 +1,6 @@
 // The mt-service panel: the two halves of the service in tabs, and a test of what is typed.
+import { splitBrokers } from '../../src/protocol/broker-list.ts';
+import { showAddress } from '../../src/protocol/redaction.ts';
 import { caption } from '../shared/editor/captions.ts';
 import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -96,9 +98,12 @@ function explainTogether(one: string, other: string): void {
   field(other, CONFIG_INPUT).on('change keyup input', () => field(one, CONFIG_INPUT).triggerHandler('paste'));
 }
 
-/** Where the service is, when it has no name. */
+/** Where the service is, when it has no name; a query may be a token, and a login is nobody's business. */
 function address(node: EditorNode): string {
-  return String(node.baseUrl || node.brokerUrl || '').replace(/^\w+:\/\//, '');
+  const addresses = node.baseUrl
+    ? [String(node.baseUrl)]
+    : (splitBrokers(String(node.brokerUrl ?? '')) ?? []);
+  return addresses.map((url) => showAddress(url).replace(/^\w+:\/\//, '')).join(', ');
 }
 
 function prepareTabs(node: EditorNode): void {

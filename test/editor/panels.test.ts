@@ -71,6 +71,39 @@ describe('the panels in the editor', function () {
     assert.equal(await editor.property(id, 'service'), '');
   });
 
+  const captionOf = (id: string) =>
+    editor.page.evaluate((wanted) => {
+      const { RED } = window as unknown as {
+        RED: { nodes: { node(id: string): object }; utils: { getNodeLabel(node: object): string } };
+      };
+      return RED.utils.getNodeLabel(RED.nodes.node(wanted));
+    }, id);
+
+  it('calls a service without a name by its addresses, and shows no query of them, which may be a secret', async () => {
+    const brokerUrl = 'wss://broker.example.com/mqtt?token=hidden, mqtt://user:hidden@localhost:1';
+    const other = { id: 'other', type: 'mt-service', brokerUrl };
+    await red.deploy([other, ...bareNodes().map((node) => ({ ...node, service: 'other' }))]);
+    await editor.reload();
+    assert.equal(await captionOf('other'), 'broker.example.com/mqtt, localhost:1');
+    await editor.editConfig('mt-service', 'other');
+    await editor.page.fill('#node-config-input-brokerUrl', 'wss://?token=hidden');
+    const problem = editor.page.locator('#mt-gateway-problem-brokerUrl', { hasText: 'wss://' });
+    await problem.waitFor();
+    assert.doesNotMatch(await problem.innerText(), /hidden/);
+    await editor.press('cancel', true);
+  });
+
+  it('names two entries of a long list in the caption of a node, and the number of the others', async () => {
+    const devices = Array.from({ length: 300 }, (_, index) => (0xc00000000000 + index).toString(16));
+    const kinds = ['heartbeat', 'rssi', 'property'];
+    await red.deploy([
+      serviceNode(service),
+      { ...bareNodes()[0]!, id: 'many', type: 'mt-report-in', kinds, devices },
+    ]);
+    await editor.reload();
+    assert.equal(await captionOf('many'), 'heartbeat, signal strength +1 from c00000000000, c00000000001 +298');
+  });
+
   it('shows every caption in words, and none as the name of a text', async () => {
     for (const type of FLOW_NODE_TYPES) {
       await editor.edit(type);

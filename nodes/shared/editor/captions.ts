@@ -20,3 +20,12 @@ export const captionStyle = (givenName = nameOf) =>
   function (this: EditorNode): string {
     return givenName(this) ? 'node_label_italic' : '';
   };
+
+/** Entries of a list that a caption names; it makes the node as wide as it is long. */
+const MAX_NAMED = 2;
+
+/** The first entries of a list, and how many more there are. */
+export function listBriefly(entries: readonly string[]): string {
+  const more = entries.length - MAX_NAMED;
+  return entries.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` +${more}` : '');
+}

@@ -67,10 +67,11 @@ export function brokers(value: unknown, _options: unknown): Verdict {
 function addressProblem(setting: string, address: string, schemes: readonly string[]): string | undefined {
   const scheme = schemes.find((known) => address.toLowerCase().startsWith(`${known}://`));
   if (!scheme) {
-    return text('problem.scheme', { schemes: schemes.map((known) => `${known}://`).join(', '), address });
+    const expected = schemes.map((known) => `${known}://`).join(', ');
+    return text('problem.scheme', { schemes: expected, address: showAddress(address, '…@') });
   }
   if (!/^[^\s/?#]+/.test(address.slice(scheme.length + 3)) || !URL.canParse(address)) {
-    return text('problem.host', { address });
+    return text('problem.host', { address: showAddress(address, '…@') });
   }
   return hasLogin(address)
     ? errorText(setting, 'secretInUrl', { value: showAddress(address, '…@') })
