@@ -49,7 +49,7 @@ export interface FilledService {
 
 /**
  * Fills a saved or typed service; a variable that is set and empty is an empty text.
- * @param original the properties before Node-RED filled what it fills
+ * @param original properties and credentials before Node-RED filled what it fills
  */
 export function fillService(
   RED: NodeAPI,
@@ -59,7 +59,7 @@ export function fillService(
   original: () => Record<string, unknown>,
 ): FilledService {
   const filled = fillEnv(RED, node, pickKnown(saved, DEFAULTS), original);
-  const secrets = fillEnv(RED, node, pickKnown(entered, CREDENTIALS), () => ({}));
+  const secrets = fillEnv(RED, node, pickKnown(entered, CREDENTIALS), original);
   const config = upgrade(filled.values);
   return {
     config,

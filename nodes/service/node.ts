@@ -1,7 +1,7 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
 import { asText } from '../shared/defaults.ts';
-import { savedNode } from '../shared/runtime/env.ts';
+import { savedCredentials, savedNode } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS } from './config.ts';
@@ -15,7 +15,10 @@ export default function registerService(RED: NodeAPI): void {
     this.users = {};
     this.followers = new Set();
     rememberInstance(this);
-    const filled = fillService(RED, this, saved, this.credentials ?? {}, () => savedNode(RED, saved));
+    const filled = fillService(RED, this, saved, this.credentials ?? {}, () => ({
+      ...savedNode(RED, saved),
+      ...savedCredentials(RED, saved),
+    }));
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });
     const holder = new SessionHolder(RED, this, [config.tls, config.proxy], () => {

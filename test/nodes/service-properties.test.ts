@@ -386,6 +386,20 @@ describeNodes('the property of mt-service', (start) => {
     });
   }
 
+  it('a variable brings what it holds, also where that looks like a variable', async () => {
+    process.env.MT_HELD = 'a${HOME}b';
+    const credentials = { username: 'demo', password: '${MT_HELD}' };
+    box = await startService({ mqtt: false, listed: 1, password: 'a${HOME}b' });
+    const device = box.devices[0]!.id;
+    const rename = { id: 'rename', type: 'mt-rename', name: '${MT_HELD}', nameType: 'str' };
+    const flow = await start(flowAround(serviceNode(box), rename), { credentials: { svc: credentials } });
+    flow.send('rename', { device });
+    assert.deepEqual((await flow.next('out')).payload, { id: device, friendlyName: 'a${HOME}b' });
+    const { body } = await flow.post('/mt-service/test', { ...serviceNode(box), credentials });
+    delete process.env.MT_HELD;
+    assert.equal((body as { rest: { ok: boolean } }).rest.ok, true);
+  });
+
   it('authHeader carries the token', async () => {
     const flow = await run({ mqtt: false, authHeader: 'X-Auth' }, { authHeader: 'X-Auth' }, LABEL);
     flow.send('label', { payload: 'x' });

@@ -44,6 +44,11 @@ export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () =>
   const source = saved as Properties;
   const values: Properties = {};
   const unset = new Map<string, string>();
+  let found: Properties | undefined;
+  const originalOf = (property: string): unknown => {
+    found ??= original();
+    return found[property];
+  };
   for (const [property, value] of Object.entries(source)) {
     if (property.startsWith('_')) {
       continue;
@@ -53,15 +58,15 @@ export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () =>
     if (UNFILLED_TYPES.has(type)) {
       values[property] = value;
     } else if (Array.isArray(value) && type === undefined) {
-      values[property] = filler.fillList(value, () => original()[property]);
+      values[property] = filler.fillList(value, () => originalOf(property));
     } else {
-      values[property] = filler.fill(value);
+      values[property] = filler.fill(value, () => originalOf(property));
     }
     if (filler.unset !== undefined) {
       unset.set(property, filler.unset);
     }
   }
-  return { values, unset, emptied: (property) => findEmptied(values[property], () => original()[property]) };
+  return { values, unset, emptied: (property) => findEmptied(values[property], () => originalOf(property)) };
 }
 
 /** What Node-RED was given for a node, by its id or, inside a subflow, by the id in the subflow's template. */
@@ -93,23 +98,28 @@ class Filler {
     this.#node = node;
   }
 
-  fill(value: unknown, depth = 0): unknown {
+  /** @param original the value before Node-RED filled it: what a variable holds is not filled again */
+  fill(value: unknown, original: () => unknown, depth = 0): unknown {
     if (hasEnv(value)) {
-      return this.#fillText(value);
+      const before = original();
+      return typeof before === 'string' && before !== value ? value : this.#fillText(value);
     }
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) {
       return value;
     }
+    const part = (key: string | number) => () => (original() as Properties | undefined)?.[key];
     if (Array.isArray(value)) {
-      return value.map((entry) => this.fill(entry, depth + 1));
+      return value.map((entry, index) => this.fill(entry, part(index), depth + 1));
     }
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.fill(part, depth + 1)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [key, this.fill(entry, part(key), depth + 1)]),
+    );
   }
 
   /** Only what came from a variable is split: a label that was picked may have a comma in it. */
   fillList(list: readonly unknown[], original: () => unknown): unknown[] {
     return list.flatMap((entry, index) => {
-      const filled = this.fill(entry);
+      const filled = this.fill(entry, () => (original() as unknown[] | undefined)?.[index]);
       const isSplit =
         typeof filled === 'string' &&
         LIST_SEPARATOR.test(filled) &&
