@@ -14,20 +14,25 @@ export interface Nats {
   stop(): Promise<void>;
 }
 
-/** Everybody may come in. @param denied subjects that nobody may subscribe */
-export async function startNats(denied: readonly string[] = []): Promise<Nats> {
+/** The users of a server that lets everybody in. @param denied subjects that nobody may subscribe */
+function everybody(denied: readonly string[]): string {
+  const permissions = `{ publish: ">", subscribe: { allow: ">", deny: ${JSON.stringify(denied)} } }`;
+  return `authorization { users: [ { user: any, password: any, permissions: ${permissions} } ] }`;
+}
+
+/** @param authorization that block of its configuration; without it everybody may come in */
+export async function startNats(denied: readonly string[] = [], authorization?: string): Promise<Nats> {
   const [port, natsPort] = [await freePort(), await freePort()];
   const folder = await mkdtemp(join(tmpdir(), 'nats-'));
   const config = join(folder, 'nats.conf');
-  const permissions = `permissions: { publish: ">", subscribe: { allow: ">", deny: ${JSON.stringify(denied)} } }`;
   await writeFile(
     config,
     [
       'server_name: test',
       `listen: "127.0.0.1:${natsPort}"`,
       `jetstream { store_dir: ${JSON.stringify(folder)} }`,
-      `mqtt { listen: "127.0.0.1:${port}", no_auth_user: any }`,
-      `authorization { users: [ { user: any, password: any, ${permissions} } ] }`,
+      `mqtt { listen: "127.0.0.1:${port}"${authorization ? '' : ', no_auth_user: any'} }`,
+      authorization ?? everybody(denied),
       '',
     ].join('\n'),
   );

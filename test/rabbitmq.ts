@@ -1,14 +1,18 @@
 // A real RabbitMQ with its MQTT plugin, where one is installed: on free ports, its files in a folder of its own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort, type Mosquitto } from './mosquitto.ts';
 import { findProgram } from './requirements.ts';
 
-export type RabbitMq = Omit<Mosquitto, 'port' | 'publish'>;
+export interface RabbitMq extends Omit<Mosquitto, 'port' | 'publish'> {
+  /** Runs rabbitmqctl. */
+  control(...args: string[]): Promise<void>;
+}
 
 /** Where packages of distributions put it. */
 const RELEASES = '/usr/lib/rabbitmq/lib';
@@ -57,6 +61,10 @@ export async function startRabbitMq(): Promise<RabbitMq> {
   };
   return {
     url: `mqtt://127.0.0.1:${port}`,
+    control: async (...args) => {
+      const program = join(dirname(findRabbitMq() as string), 'rabbitmqctl');
+      await promisify(execFile)(program, ['-n', env.RABBITMQ_NODENAME, ...args], { env });
+    },
     kill: () => end('SIGKILL'),
     shutDown: () => end('SIGTERM'),
     freeze: () => signalAll(child, 'SIGSTOP'),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../../src/session.ts';
-import { DURABLE, startMosquitto } from '../mosquitto.ts';
-import { findRabbitMq, type RabbitMq, startRabbitMq } from '../rabbitmq.ts';
+import { DURABLE, type Mosquitto, startMosquitto } from '../mosquitto.ts';
+import { findRabbitMq, startRabbitMq } from '../rabbitmq.ts';
 import { requirePrograms } from '../requirements.ts';
 import { openSession, reached } from '../session.ts';
 import { type Field, openField } from './field.ts';
@@ -22,8 +22,10 @@ const FREEZE_MS = 4_000;
 /** Mosquitto writes its store after it has acknowledged: what it acknowledged just before a crash, gateways repeat. */
 const UNSAVED_MS = 2_000;
 
+type Broker = Omit<Mosquitto, 'port' | 'publish'>;
+
 interface Subject {
-  start(): Promise<RabbitMq>;
+  start(): Promise<Broker>;
   /** What it needs from the machine. */
   program?: string;
   /** How often a fault is made; 0: not now. */
@@ -42,7 +44,7 @@ const BROKERS: Record<string, Subject> = {
 };
 
 interface Ground {
-  broker: RabbitMq;
+  broker: Broker;
   field: Field;
 }
 
@@ -79,7 +81,7 @@ interface Outcome {
 }
 
 /** Makes a fault so many times to a broker of its own, under traffic. */
-async function undergo(fault: string, count: number, broker: RabbitMq): Promise<Outcome> {
+async function undergo(fault: string, count: number, broker: Broker): Promise<Outcome> {
   const field = await openField(broker.url);
   const session = openSession(broker.url, { persistent: true, keepalive: 2, maxInFlight: IN_FLIGHT });
   try {
