@@ -31,6 +31,8 @@ export class LearnedLimits {
   readonly forbidden = new ForbiddenFilters();
   readonly quota = new SubscriptionQuota();
   readonly #sizes = new PortionSizes();
+  /** Of packets with several filters that were not answered while the connection goes on: one may be the cause. */
+  readonly #unanswered = new Set<string>();
   #sent: Sent | undefined;
 
   /** What is known of the broker. */
@@ -45,7 +47,7 @@ export class LearnedLimits {
   *subscribePortions(filters: readonly string[], held: () => number): Generator<string[]> {
     const turns = new Map<Turn, string[]>(TURNS.map((turn) => [turn, []]));
     for (const filter of filters) {
-      turns.get(this.forbidden.turnOf(filter))?.push(filter);
+      turns.get(this.#turnOf(filter))?.push(filter);
     }
     for (const [turn, list] of turns) {
       const isAlone = turn !== 'granted' && turn !== 'unknown';
@@ -76,17 +78,40 @@ export class LearnedLimits {
 
   /** The broker has answered what was sent last. */
   answered(): void {
-    this.#sizes.answered(this.#sent?.filters ?? []);
+    if (this.#sent) {
+      this.#sizes.answered(this.#sent.filters);
+    }
     this.#sent = undefined;
+  }
+
+  /** It goes on without having answered what was sent last. What was sent together is asked for one by one. */
+  unanswered(): void {
+    const { filters = [], isSubscribe = false } = this.#sent ?? {};
+    this.#sent = undefined;
+    this.#sizes.lost(filters);
+    if (isSubscribe && filters.length > 1) {
+      for (const filter of filters) {
+        this.#unanswered.add(filter);
+      }
+    }
+  }
+
+  /** A connection begins. */
+  connected(wanted: ReadonlyMap<string, unknown>): void {
+    for (const filter of [...this.#unanswered].filter((one) => !wanted.has(one))) {
+      this.#unanswered.delete(filter);
+    }
   }
 
   /** Nobody wants the filter any more. */
   unwanted(filter: string): void {
+    this.#unanswered.delete(filter);
     this.forbidden.unwanted(filter);
   }
 
   /** The broker has granted the filter. @returns whether it was a blocked one that was tried again */
   granted(filter: string, held: number): boolean {
+    this.#unanswered.delete(filter);
     this.quota.granted(filter, this.#sent?.held ?? held);
     return this.forbidden.granted(filter, held);
   }
@@ -107,6 +132,11 @@ export class LearnedLimits {
     }
     this.#sizes.lost(sent.filters);
     return sent.isSubscribe ? this.#searched(sent) : this.interrupted();
+  }
+
+  #turnOf(filter: string): Turn {
+    const turn = this.forbidden.turnOf(filter);
+    return this.#unanswered.has(filter) && (turn === 'granted' || turn === 'unknown') ? 'suspect' : turn;
   }
 
   #searched({ filters, held }: Sent): Lesson {

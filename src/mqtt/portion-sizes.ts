@@ -24,6 +24,8 @@ export class PortionSizes {
   /** The largest that the broker has answered. */
   #provenCount = 0;
   #provenBytes = 0;
+  /** Filters of the last packet that was as small as what had been answered before, and was not answered. */
+  #doubtedCount = 0;
   /** A packet that was not answered has shown that the portions are as large as they can be. */
   #mayGrow = true;
 
@@ -55,17 +57,28 @@ export class PortionSizes {
   answered(filters: readonly string[]): void {
     this.#provenCount = Math.max(this.#provenCount, filters.length);
     this.#provenBytes = Math.max(this.#provenBytes, bytesOf(filters));
+    if (filters.length >= this.#doubtedCount) {
+      this.#doubtedCount = 0;
+    }
     if (this.#mayGrow) {
       this.#count = Math.min(this.#maxCount, this.#count * 2);
       this.#bytes = Math.min(this.#maxBytes, this.#bytes * 2);
     }
   }
 
-  /** A packet with these filters has ended the connection; it may have been too large, if none of its size was answered. */
+  /**
+   * A packet with these filters has ended the connection, or was not answered. It may have been too large, if none of its
+   * size was answered before; for the second time in a row also then: what a broker takes can change.
+   */
   lost(filters: readonly string[]): void {
     if (filters.length <= this.#provenCount && bytesOf(filters) <= this.#provenBytes) {
-      return;
+      if (this.#doubtedCount === 0) {
+        this.#doubtedCount = filters.length;
+        return;
+      }
+      [this.#provenCount, this.#provenBytes] = [0, 0];
     }
+    this.#doubtedCount = 0;
     this.#mayGrow = false;
     this.#count = Math.max(Math.ceil(filters.length / 2), Math.min(this.#provenCount, filters.length));
     this.#bytes = Math.max(FIRST_BYTES / 8, Math.ceil(this.#bytes / 2));

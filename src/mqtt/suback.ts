@@ -4,7 +4,8 @@ import type { Logger } from '../log.ts';
 import { NoBrokerResponse } from './broker-response.ts';
 import { noSuback, type Reason, reasonOfSuback } from './reasons.ts';
 
-const REFUSED = 0x80;
+/** The least of the codes that refuse; in MQTT 3.1.1 the only one. */
+export const UNSPECIFIED = 0x80;
 /** MQTT 5, section 3.9.3. */
 export const QUOTA_EXCEEDED = 0x97;
 /** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
@@ -20,7 +21,7 @@ export interface Outcome {
   code: number;
 }
 
-export const isRefusal = (code: number): boolean => code >= REFUSED;
+export const isRefusal = (code: number): boolean => code >= UNSPECIFIED;
 
 /** The broker has said so itself. */
 export const isSubackRefusal = (code: number): boolean => isRefusal(code) && code !== NO_RESPONSE;
@@ -49,7 +50,7 @@ export function logRefusals(log: Logger, outcomes: readonly Outcome[]): void {
   const others = refused.length > 1 ? ` and ${refused.length - 1} others` : '';
   const what = first.code === NO_RESPONSE ? 'does not answer' : 'refused';
   const code = first.code === NO_RESPONSE ? '' : ` (${first.code})`;
-  const why = first.code > REFUSED && code !== '' ? `: ${inEnglish(reasonOf(first.code))}` : '';
+  const why = first.code > UNSPECIFIED && code !== '' ? `: ${inEnglish(reasonOf(first.code))}` : '';
   log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}${why}`);
 }
 

@@ -18,6 +18,7 @@ import {
   QUOTA_EXCEEDED,
   reasonOf,
   shownMaxQos,
+  UNSPECIFIED,
 } from './suback.ts';
 
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
@@ -220,6 +221,7 @@ export class Subscriptions {
     }
     this.#active = new Map();
     this.#swapped = 1;
+    this.#learned.connected(this.#wanted);
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     const [first] = blocked;
     if (first !== undefined) {
@@ -432,7 +434,7 @@ export class Subscriptions {
     if (transport !== this.#transport) {
       return;
     }
-    const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? qos }));
+    const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? UNSPECIFIED }));
     this.#tellOutcomes(outcomes);
     for (const { filter } of outcomes.filter(
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
@@ -486,7 +488,7 @@ export class Subscriptions {
     }
     this.#pendingPreviews = [];
     for (const [i, [filter, qos]] of batch.entries()) {
-      const code = codes[i] ?? qos;
+      const code = codes[i] ?? UNSPECIFIED;
       if (this.#wanted.has(filter) || !isRefusal(code)) {
         this.#settle({ filter, qos, code });
       } else if (this.#previewed.has(filter)) {
@@ -510,12 +512,15 @@ export class Subscriptions {
       );
       return granted.map(({ qos }) => qos);
     } catch (error) {
+      if (error instanceof NoBrokerResponse) {
+        this.#learned.unanswered();
+      }
       return codesOf(error, batch.length);
     }
   }
 
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
-    await transport.unsubscribe(batch).catch(unlessNoResponse);
+    await transport.unsubscribe(batch).catch((error: unknown) => this.#unlessNoResponse(error));
     for (const filter of batch) {
       this.#forget(filter);
     }
@@ -555,16 +560,17 @@ export class Subscriptions {
     }
   }
 
+  #unlessNoResponse(error: unknown): void {
+    if (!(error instanceof NoBrokerResponse)) {
+      throw error;
+    }
+    this.#learned.unanswered();
+  }
+
   #forget(filter: string): void {
     this.#active.delete(filter);
     this.#renewed.delete(filter);
     this.#learned.forbidden.forget(filter);
     forgetKept(this.#session, filter);
-  }
-}
-
-function unlessNoResponse(error: unknown): void {
-  if (!(error instanceof NoBrokerResponse)) {
-    throw error;
   }
 }

@@ -231,10 +231,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/lifecycle':
         'tells Catch nodes once that the broker refuses the login, however often it is asked, and again after a connection',
     },
-    '**Resubscribe.** After every connect all filters are subscribed again: 8 in the first packet, and more while the broker answers, up to 200.':
+    '**Resubscribe.** After every connect all filters are subscribed again: 8 in the first packet, more while the broker answers, up to 200, and fewer where it ends the connection at that.':
       {
         'mqtt/losses':
           'are made again after every connect, in packets that grow to 200 while the broker answers',
+        'mqtt/packet-sizes': 'go out fewer at a time when the broker takes fewer than it did before',
       },
     'When the filters change, the new ones are subscribed before the old ones are given back, so that no report falls between.':
       {
@@ -325,6 +326,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'As long as pings wait too, the response is waited for: it may stand behind a flood of reports.': {
       'mqtt/subscriptions': 'is waited for as long as pings wait, too: its response may stand behind a flood',
+    },
+    'What was asked for together is asked for one by one the next time.': {
+      'mqtt/packet-sizes':
+        'of which one is not answered are asked for one by one: the others bring their reports',
     },
     '**Lower QoS.** A broker that grants a lower QoS than was asked for, or takes only lower ones, is told of once, as a warning in the log.':
       {

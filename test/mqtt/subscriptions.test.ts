@@ -53,6 +53,34 @@ describe('subscriptions', () => {
   });
 });
 
+describe('a response with fewer codes than filters', () => {
+  it('grants none of those that it says nothing of', async () => {
+    const log = createLog();
+    const refused: string[] = [];
+    const events = {
+      refusing() {},
+      refused: (filter: string) => void refused.push(filter),
+      recovered() {},
+      quota() {},
+      lowerQos() {},
+    };
+    const done = new Promise<void>((synced) => {
+      const subscriptions = new Subscriptions(
+        false,
+        log,
+        { ...events, synced },
+        { next: () => 1e6, reset() {} },
+      );
+      subscriptions.change(['a', 'b', 'c'], 1);
+      const packet = { granted: [0x80] };
+      const subscribe = () => Promise.reject(Object.assign(new Error('refused'), { packet }));
+      subscriptions.online({ subscribe, unsubscribe: async () => {} }, true);
+    });
+    await done;
+    assert.deepEqual(refused, ['a', 'b', 'c']);
+  });
+});
+
 describe('a session at a broker that refuses filters', () => {
   const bench = useScriptedBroker();
 
