@@ -101,7 +101,10 @@ describe('the panels in the editor', function () {
       { ...bareNodes()[0]!, id: 'many', type: 'mt-report-in', kinds, devices },
     ]);
     await editor.reload();
-    assert.equal(await captionOf('many'), 'heartbeat, signal strength +1 from c00000000000, c00000000001 +298');
+    assert.equal(
+      await captionOf('many'),
+      'heartbeat, signal strength +1 from c00000000000, c00000000001 +298',
+    );
   });
 
   it('shows every caption in words, and none as the name of a text', async () => {
