@@ -1,16 +1,19 @@
 // The newest reports that the settings of an open mt-report-in panel would let through.
+import { isDeepStrictEqual } from 'node:util';
 import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
-import { handleQuery, readLimit } from '../shared/runtime/admin.ts';
-import { checkFilled, fillEnv } from '../shared/runtime/env.ts';
+import { handleQuery, mayDeploy, readLimit } from '../shared/runtime/admin.ts';
+import { checkFilled, fillEnv, namesVariable, savedNode } from '../shared/runtime/env.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { DEFAULTS, upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
 
 /** Entries of one list. */
 const MAX_ENTRIES = 10_000;
+/** No look is a reason to read the list of devices more often than the pickers do. */
+const MIN_LABEL_REFRESH_S = 60;
 
 type PanelProperties = Record<string, unknown>;
 
@@ -24,15 +27,23 @@ export function registerPreview(RED: NodeAPI): void {
  * @returns the newest first, each with its `topic`
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
-function preview(session: Session, { body }: Request, service: ServiceNode, RED: NodeAPI): object[] {
+async function preview(
+  session: Session,
+  req: Request,
+  service: ServiceNode,
+  RED: NodeAPI,
+): Promise<object[]> {
+  const { body } = req;
   const typed = (typeof body === 'object' && body !== null ? body : {}) as PanelProperties;
   const known = pickKnown(typed, DEFAULTS);
-  const filled = fillEnv(RED, environmentOf(service, typed), known, () => known);
+  const place = await placeOf(RED, req, typed, known);
+  const filled = fillEnv(RED, environmentOf(service, place), known, () => known);
   const config = upgrade(filled.values);
   checkListLengths(config);
   const entries = hideValues(typed, () => {
     checkFilled(config, filled);
-    return session.preview(filterOf(config));
+    const filter = filterOf(config);
+    return session.preview({ ...filter, labelRefresh: Math.max(filter.labelRefresh, MIN_LABEL_REFRESH_S) });
   });
   return entries
     .slice(Math.max(0, entries.length - readLimit(typed.limit)))
@@ -43,6 +54,29 @@ function preview(session: Session, { body }: Request, service: ServiceNode, RED:
       gatewayName: session.devices?.nameOf(report.gateway),
       deviceName: session.devices?.nameOf(report.device),
     }));
+}
+
+/**
+ * Where the panel's node stands. What a variable holds becomes a part of what the broker is asked, so for those who may
+ * not deploy it is filled only where it is deployed.
+ * @throws ServiceError `INVALID_INPUT` with the property's name
+ */
+async function placeOf(
+  RED: NodeAPI,
+  req: Request,
+  { node, z }: PanelProperties,
+  known: PanelProperties,
+): Promise<PanelProperties> {
+  const withVariables = Object.keys(known).filter((property) => namesVariable(known[property]));
+  if (withVariables.length === 0 || (await mayDeploy(RED, req))) {
+    return { node, z };
+  }
+  const deployed = savedNode(RED, { id: node });
+  const foreign = withVariables.find((property) => !isDeepStrictEqual(known[property], deployed[property]));
+  if (foreign !== undefined) {
+    throw invalidInput(foreign, undefined, 'mayNotFill');
+  }
+  return { node, z: deployed.z };
 }
 
 /** Bounds what a user who may only read can make the service remember. @throws ServiceError `INVALID_INPUT` */

@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
-import { handleQuery, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
+import { handleQuery, mayDeploy, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
 import { testConnection } from './connection-test.ts';
 
 /** Adds the admin endpoints to the admin API; their addresses are relative to `httpAdminRoot`. */
@@ -25,15 +25,6 @@ export function registerAdmin(RED: NodeAPI): void {
         (result) => res.json(result),
         (error: unknown) => sendError(RED, res, error),
       );
-  });
-}
-
-/** Who may deploy flows can read every variable by one; Node-RED tells only by refusing a response of its own. */
-function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
-  return new Promise((resolve) => {
-    const refusal = { status: () => refusal, end: () => resolve(false) };
-    const check = RED.auth.needsPermission('flows.write') as RequestHandler;
-    void check(req, refusal as never, () => resolve(true));
   });
 }
 

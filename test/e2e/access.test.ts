@@ -17,6 +17,11 @@ const READY = {
   ...{ id: 'ready', type: 'function', z: 'tab', func: '', wires: [] },
   initialize: "global.get('outbox')('ready', {});",
 };
+const TAB = { id: 'tab', type: 'tab', env: [{ name: 'MT_PROPERTY', value: '8000', type: 'str' }] };
+const FILTERED = {
+  ...{ id: 'filtered', type: 'mt-report-in', z: 'tab', service: 'service', x: 1, y: 1, wires: [[]] },
+  ...{ kinds: ['property'], identifiers: ['${MT_PROPERTY}'] },
+};
 const TEST = ['POST', 'mt-service/test'] as const;
 
 for (const version of VERSIONS) {
@@ -35,7 +40,7 @@ for (const version of VERSIONS) {
         await authorizationOf(red.url, 'writer'),
       ];
       anybody = { nobody: {}, reader, writer };
-      const deployed = await ask('writer', 'POST', 'flows', [{ id: 'tab', type: 'tab' }, config(), READY]);
+      const deployed = await ask('writer', 'POST', 'flows', [TAB, config(), FILTERED, READY]);
       assert.equal(deployed.status, 204);
       // Node-RED answers a deploy before its nodes are there.
       await red.next('ready');
@@ -129,6 +134,26 @@ for (const version of VERSIONS) {
         anybody.writer,
       );
       assert.deepEqual(told.match(/\S*\$\{PATH\}\S*/g), ['x:${PATH}', '${PATH}#'], told);
+    });
+
+    it('a user who may not deploy sees what is deployed, and cannot have another variable sent to the broker', async () => {
+      const path = 'mt-service/service/preview';
+      const { kinds, identifiers } = FILTERED;
+      const place = { node: 'filtered', z: 'other' };
+      const deployed = { ...place, kinds, identifiers, form: 'raw' };
+      assert.deepEqual(await statuses('POST', path, deployed), { nobody: 401, reader: 200, writer: 200 });
+      for (const body of [
+        { kinds, identifiers: ['${HOME_OF_SECRETS}'] },
+        { ...place, kinds, identifiers: ['${MT_PROPERTY}', '${HOME_OF_SECRETS}'] },
+        { ...place, kinds, identifiers, labels: ['${MT_PROPERTY}'] },
+        { ...place, node: 'service', kinds, identifiers },
+        { ...place, kinds, identifiers: [['${MT_PROPERTY}']] },
+      ]) {
+        const answer = await ask('reader', 'POST', path, body);
+        const { code, message } = (await answer.json()) as Record<string, string>;
+        assert.deepEqual([answer.status, code], [400, 'INVALID_INPUT'], JSON.stringify(body));
+        assert.match(message ?? '', /who may deploy flows/);
+      }
     });
 
     it('a user who may not write cannot make Node-RED connect to a place of his own', async () => {

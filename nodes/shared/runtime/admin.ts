@@ -69,6 +69,15 @@ function hide(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
   return hideVariables(RED, service, saved, '…').inError(error);
 }
 
+/** Who may deploy flows can read every variable by one; Node-RED tells only by refusing a response of its own. */
+export function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
+  return new Promise((resolve) => {
+    const refusal = { status: () => refusal, end: () => resolve(false) };
+    const check = RED.auth.needsPermission('flows.write') as RequestHandler;
+    void check(req, refusal as never, () => resolve(true));
+  });
+}
+
 /** Responds with the error's code and its text in the runtime's language. */
 export function sendError(RED: NodeAPI, res: Response, error: unknown): void {
   const { message, code } = toFlowError(RED, error) as Error & { code?: unknown };

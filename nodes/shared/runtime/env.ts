@@ -85,6 +85,14 @@ export function savedCredentials(RED: NodeAPI, saved: object): Properties {
   return (RED.nodes.getCredentials(_alias) ?? {}) as Properties;
 }
 
+/** Whether a value names a variable anywhere where `fillEnv` would fill it. */
+export function namesVariable(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) {
+    return hasEnv(value);
+  }
+  return Object.values(value).some((part) => namesVariable(part, depth + 1));
+}
+
 class Filler {
   /** The first text with a variable that is not set. */
   unset: string | undefined;
