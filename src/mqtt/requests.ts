@@ -161,7 +161,8 @@ export class Requests {
     const id = body?.id;
     if (id !== undefined && id !== null) {
       const pending = typeof id === 'string' ? this.#inFlight.find(id) : undefined;
-      if (pending) {
+      // Every gateway sees ids of ours, and none answers for another one.
+      if (pending?.gateway === gateway) {
         this.#receiveResponse(pending, body);
       }
       return true;

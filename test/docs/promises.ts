@@ -696,6 +696,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waiting':
         'is not ours with an id that is not, a number included, although only one request is under way',
     },
+    'So is one with the right `id` that comes from another gateway.': {
+      'mqtt/waiting': 'is not ours when another gateway sends it, though it has seen our id',
+    },
     'A response that comes after the end of its request is ignored.': {
       'mqtt/losses': 'is not ended by a response to an earlier one that has ended',
     },

@@ -324,6 +324,25 @@ describe('what the response to a request is taken for', () => {
     });
   }
 
+  it('is not ours when another gateway sends it, though it has seen our id', async () => {
+    const { broker } = bench;
+    const session = bench.open();
+    const asked = [G, G2].map((gateway) => session.request('apiversion', { gateway }, { signal }));
+    await broker.until(() => requests(broker).length === 2);
+    const ids = new Map(requests(broker).map(({ topic, body }) => [topic.split('/')[2], body.id]));
+    const answer = (id: unknown, version: string) =>
+      broker.publish(`mt/gateway/${G2}/response/${G2}/apiversion`, { id, time: TIME, status: 0, version });
+    answer(ids.get(G), 'forged');
+    answer(ids.get(G2), '2.4.0');
+    assert.equal((await asked[1])?.value, '2.4.0');
+    broker.publish(`mt/gateway/${G}/response/${G}/apiversion`, {
+      id: ids.get(G),
+      status: 0,
+      version: '2.3.0',
+    });
+    assert.equal((await asked[0])?.value, '2.3.0');
+  });
+
   it('is found although a template of the user names an id of its own', async () => {
     const session = bench.open({ ackPayload: { id: 'mine', time: '{{time}}' } });
     answerAll(bench.broker, ({ id }) => ({ id }));
