@@ -23,14 +23,22 @@ export class AskedGateways {
   readonly #topics: Topics;
   readonly #maxInFlight: number;
   readonly #filters: ResponseFilters;
+  readonly #shared: (gateway: GatewayRequests) => void;
   readonly #gateways = new Map<string, GatewayRequests>();
   #isShared = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(topics: Topics, maxInFlight: number, filters: ResponseFilters) {
+  /** @param shared called for a gateway whose own filter was given back, since the one of all gateways is granted */
+  constructor(
+    topics: Topics,
+    maxInFlight: number,
+    filters: ResponseFilters,
+    shared: (gateway: GatewayRequests) => void,
+  ) {
     this.#topics = topics;
     this.#maxInFlight = maxInFlight;
     this.#filters = filters;
+    this.#shared = shared;
   }
 
   get size(): number {
@@ -128,6 +136,8 @@ export class AskedGateways {
       if (gateway.filter !== shared) {
         this.#filters.releaseFilter(gateway.filter);
         gateway.filter = shared;
+        // It may have waited for its own.
+        this.#shared(gateway);
       }
     }
   }

@@ -98,7 +98,10 @@ export class Requests {
     this.#limits = limits;
     this.#topics = topics;
     this.#transport = transport;
-    this.#gateways = new AskedGateways(topics, limits.maxInFlight, transport);
+    this.#gateways = new AskedGateways(topics, limits.maxInFlight, transport, (gateway) => {
+      gateway.isGrantPending = false;
+      this.#requestGrant(gateway);
+    });
   }
 
   /**
