@@ -65,7 +65,7 @@ export class DeviceDirectory {
    * @throws what the fetch threw, when there never was a list; QUEUE_FULL when 1 000 others wait for one
    */
   async search(q: string, limit: number, signal?: AbortSignal): Promise<DirectoryEntry[]> {
-    const { texts, entries } = await this.#listForPicker(signal);
+    const { texts, entries } = (await this.#listForPicker(signal)).searchable;
     const most = mostShown(limit);
     const wanted = q.trim().toLowerCase();
     const mac = macPart(wanted);

@@ -12,11 +12,16 @@ export interface DirectoryEntry {
   readonly model: string;
 }
 
-export interface DeviceIndex {
+export interface SearchableEntries {
   /** In order of their names. */
   readonly entries: readonly DirectoryEntry[];
   /** One lower-case text per entry, made once, so that a search at 50 000 devices is a scan of texts. */
   readonly texts: readonly string[];
+}
+
+export interface DeviceIndex {
+  /** Made with the first search: most lists are fetched for names and labels, and to sort a long one holds reports up. */
+  readonly searchable: SearchableEntries;
   readonly byMac: ReadonlyMap<string, DirectoryEntry>;
   readonly macsByLabel: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -74,11 +79,10 @@ export class DeviceIndexBuilder {
   }
 
   build(): DeviceIndex {
-    const keyed = [...this.#entries.values()].map((entry) => ({ entry, key: entry.name.toLowerCase() }));
-    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    const kept = [...this.#entries.values()];
     const byMac = new Map<string, DirectoryEntry>();
     const macsByLabel = new Map<string, Set<string>>();
-    for (const { entry } of keyed) {
+    for (const entry of kept) {
       if (entry.mac) {
         byMac.set(entry.mac, entry);
       }
@@ -90,10 +94,15 @@ export class DeviceIndexBuilder {
         macsByLabel.set(label, macs);
       }
     }
-    const texts = keyed.map(({ entry, key }) =>
-      [key, entry.mac, entry.id, ...entry.labels].join('\n').toLowerCase(),
-    );
-    return { entries: keyed.map(({ entry }) => entry), texts, byMac, macsByLabel };
+    let searchable: SearchableEntries | undefined;
+    return {
+      byMac,
+      macsByLabel,
+      get searchable() {
+        searchable ??= sortEntries(kept);
+        return searchable;
+      },
+    };
   }
 
   /** Everything here comes from the network, so nothing is taken to have its type. */
@@ -137,6 +146,15 @@ export class DeviceIndexBuilder {
     this.#size += LABEL_SIZE + label.length;
     return label;
   }
+}
+
+function sortEntries(kept: readonly DirectoryEntry[]): SearchableEntries {
+  const keyed = kept.map((entry) => ({ entry, key: entry.name.toLowerCase() }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const texts = keyed.map(({ entry, key }) =>
+    [key, entry.mac, entry.id, ...entry.labels].join('\n').toLowerCase(),
+  );
+  return { entries: keyed.map(({ entry }) => entry), texts };
 }
 
 /** The length of everything in an entry that is text. */

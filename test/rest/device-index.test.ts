@@ -56,7 +56,8 @@ describe('index of devices', () => {
     const builder = new DeviceIndexBuilder();
     builder.add(deviceOf(1, { labels: Array.from({ length: 2_000_000 }, (_, index) => `${index}`) }));
     assert.equal(builder.isCut, true);
-    const { entries, macsByLabel } = builder.build();
+    const { searchable, macsByLabel } = builder.build();
+    const { entries } = searchable;
     assert.ok((entries[0]?.labels.length ?? 0) < 500_000);
     assert.equal(macsByLabel.size, entries[0]?.labels.length);
   });
@@ -66,7 +67,7 @@ describe('index of devices', () => {
     const [fits, long] = ['l'.repeat(2_000), 'l'.repeat(2_001)];
     builder.add({ id: fits, labels: [fits, long], modelNumber: long });
     builder.add({ id: long });
-    const { entries } = builder.build();
+    const { entries } = builder.build().searchable;
     assert.deepEqual(
       entries.map(({ id, labels, model }) => [id, labels, model]),
       [[fits, [fits], `${fits}…`]],
@@ -86,7 +87,8 @@ describe('index of devices', () => {
     ] as [string, string, string[]][]) {
       builder.add({ id, friendlyName, labels, ...(id !== 'none' && { mac: `mac ${id}` }) });
     }
-    const { entries, texts, byMac, macsByLabel } = builder.build();
+    const { searchable, byMac, macsByLabel } = builder.build();
+    const { entries, texts } = searchable;
     assert.deepEqual(
       entries.map(({ name }) => name),
       ['A', 'a', 'Ab', 'b', 'B', 'c'],
@@ -107,7 +109,7 @@ describe('index of devices', () => {
     const odd = { id: {}, mac: 5, friendlyName: [], labels: { 0: 'a' }, connectivity: 'on', modelNumber: 7 };
     builder.add(odd as never);
     builder.add({ friendlyName: 'b', labels: [null, 'c'], connectivity: { connected: true } } as never);
-    assert.deepEqual(builder.build().entries, [
+    assert.deepEqual(builder.build().searchable.entries, [
       { id: '', mac: '5', name: '', labels: [], connected: false, model: '7' },
       { id: '', mac: '', name: 'b', labels: ['c'], connected: true, model: '' },
     ]);
