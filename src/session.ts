@@ -14,7 +14,7 @@ import {
   type RequestInput,
   readResponse,
 } from './protocol/operations/index.ts';
-import { nameThePlace } from './protocol/operations/place.ts';
+import { addNames, nameThePlace, wordsFor } from './protocol/operations/place.ts';
 import { type BuiltRequest, isGiven } from './protocol/operations/request.ts';
 import { createTopics } from './protocol/topics.ts';
 import type { PreviewLine } from './reports/preview.ts';
@@ -33,6 +33,7 @@ import {
 import { RestClient } from './rest/client.ts';
 import { DeviceDirectory } from './rest/device-directory.ts';
 import { type ListedPage, type ListOptions, listPages } from './rest/list.ts';
+import { NameRefresh } from './rest/name-refresh.ts';
 import type { RestState } from './rest/types.ts';
 import type { MqttSettings, Settings } from './settings.ts';
 
@@ -72,26 +73,33 @@ export class Session {
   readonly #subscribers: Subscribers | undefined;
   readonly #mqttSettings: MqttSettings | undefined;
   readonly #rest: RestClient | undefined;
+  /** Undefined where reports and responses are to carry no names of devices. */
+  readonly #names: NameRefresh | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
     this.catalogue = createCatalogue(settings.identifiers);
-    this.activity = new RecentActivity(this.catalogue);
+    this.activity = new RecentActivity(this.catalogue, this.#nameOf);
     this.#mqttSettings = settings.mqtt;
-    if (settings.mqtt) {
-      const { topicPrefix, sharedGroup } = settings.mqtt;
-      const topics = createTopics(topicPrefix);
-      const isShared = sharedGroup !== '';
-      const reports = new Reports(topics, this.catalogue, this.activity, log, { isShared });
-      const events = { state: () => this.#notify(), resumed: () => this.#subscribers?.resumed() };
-      this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
-      this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
-    }
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(() => this.#notify());
       this.devices = new DeviceDirectory(this.#rest, { log });
+    }
+    if (settings.mqtt) {
+      const { topicPrefix, sharedGroup } = settings.mqtt;
+      const topics = createTopics(topicPrefix);
+      const isShared = sharedGroup !== '';
+      const names = settings.names && this.devices ? this.#nameOf : undefined;
+      const reports = new Reports(topics, this.catalogue, this.activity, log, { isShared, nameOf: names });
+      const events = { state: () => this.#notify(), resumed: () => this.#subscribers?.resumed() };
+      this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
+      this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
+      if (settings.names && this.devices) {
+        this.#names = new NameRefresh(this.devices, { log });
+        this.devices.onNames(() => reports.namesChanged());
+      }
     }
   }
 
@@ -129,9 +137,17 @@ export class Session {
     return this.#mqtt?.reportFilters ?? [];
   }
 
-  /** Keeps the broker connection up until the returned function is called; does nothing without an MQTT half. */
+  /**
+   * Keeps the broker connection up, and names of devices known, until the returned function is called; does nothing
+   * without an MQTT half.
+   */
   attach(): () => void {
-    return this.#mqtt?.attach() ?? (() => {});
+    const detach = this.#mqtt?.attach();
+    const endNames = this.#names?.use();
+    return () => {
+      endNames?.();
+      detach?.();
+    };
   }
 
   /** Reports wait until `resumeReports`, at most 20 s: call it while flows are being replaced. */
@@ -150,7 +166,12 @@ export class Session {
    * @throws ServiceError `NOT_CONFIGURED` (`mqtt`; `rest` with labels), `INVALID_INPUT` with the filter's field
    */
   subscribe(filter: ReportFilter, subscriber: Subscriber, owner?: string): (comesBack?: boolean) => void {
-    return this.#needSubscribers().add(filter, subscriber, owner);
+    const end = this.#needSubscribers().add(filter, subscriber, owner);
+    const endNames = this.#names?.use();
+    return (comesBack) => {
+      endNames?.();
+      end(comesBack);
+    };
   }
 
   /**
@@ -185,7 +206,8 @@ export class Session {
     const answer = mqtt
       .request(request, options)
       .then((body) => readResponse(request, body, this.catalogue, options.decode ?? true));
-    const { value, response } = await this.#withNames(answer);
+    const { value, response } = await this.#withWords(answer);
+    this.#addNames(response, request);
     return { gateway, ...(device !== undefined && { device }), identifier, value, response };
   }
 
@@ -205,8 +227,9 @@ export class Session {
     const mqtt = this.#needMqtt();
     const request = this.#build('ack', given);
     const key = `${request.gateway}/${request.device}/${request.suffix}/${String(given.time)}`;
-    const read = (body: unknown) => readResponse(request, body, this.catalogue, false).response;
-    const response = await this.#withNames(mqtt.acknowledge(request, key, options, read));
+    const read = (body: unknown) =>
+      this.#addNames(readResponse(request, body, this.catalogue, false).response, request);
+    const response = await this.#withWords(mqtt.acknowledge(request, key, options, read));
     return response ? { sent: true, response } : { sent: true };
   }
 
@@ -224,7 +247,9 @@ export class Session {
     name: unknown,
     signal: AbortSignal,
   ): Promise<{ id: string; friendlyName: string }> {
-    return this.#changing(rename(this.#needRest(), device, name, signal));
+    const renamed = await this.#changing(rename(this.#needRest(), device, name, signal));
+    this.devices?.renamed(renamed.id, renamed.friendlyName);
+    return renamed;
   }
 
   async createLabel(label: unknown, signal: AbortSignal): Promise<{ label: string }> {
@@ -251,6 +276,7 @@ export class Session {
    */
   async close(isFinal = false): Promise<void> {
     this.#subscribers?.close();
+    this.#names?.close();
     this.devices?.close();
     await Promise.all([this.#mqtt?.close(isFinal), this.#rest?.close()]);
     this.#listeners.clear();
@@ -273,17 +299,25 @@ export class Session {
     }
     const gateway = this.activity.gatewayOf(mac);
     if (!gateway) {
-      throw invalidInput('gateway', undefined, 'notSeen', { device: mac });
+      throw invalidInput('gateway', undefined, 'notSeen', { device: wordsFor(mac, this.#nameOf) });
     }
     return { ...input, gateway };
   }
 
+  /** Asks nobody. */
+  readonly #nameOf = (mac: string): string | undefined => this.devices?.nameOf(mac);
+
+  /** A response says which device it is about as a report does. */
+  #addNames(response: Record<string, unknown>, { gateway, device }: BuiltRequest): Record<string, unknown> {
+    return this.#names ? addNames(response, { gateway, device }, this.#nameOf) : response;
+  }
+
   /** A person knows a device by its name, and an error waits for nobody: what is known already. */
-  async #withNames<T>(answer: Promise<T>): Promise<T> {
+  async #withWords<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
     } catch (error) {
-      nameThePlace(error, (mac) => this.devices?.nameOf(mac));
+      nameThePlace(error, this.#nameOf);
       throw error;
     }
   }

@@ -72,6 +72,8 @@ export interface MqttSettings {
 export interface Settings {
   rest?: RestSettings;
   mqtt?: MqttSettings;
+  /** Whether the list of devices is fetched in the background, so that reports and responses carry their names. */
+  names?: boolean;
   /** Further catalogue entries, unchecked. */
   identifiers?: unknown;
 }

@@ -38,6 +38,8 @@ export interface ServiceConfig {
   httpRetries: number;
   authHeader: string;
   pageTokenParam: string;
+  /** Names of devices are fetched in the background, so that reports and responses carry them. */
+  names: boolean;
   ackOperation: string;
   ackDecodedOperation: string;
   /** JSON object; strings of the form `{{name}}` are replaced by the sample's field. */
@@ -88,6 +90,7 @@ export const DEFAULTS: ServiceConfig = {
   httpRetries: 3,
   authHeader: 'Authorization',
   pageTokenParam: 'NextToken',
+  names: true,
   ackOperation: 'ack',
   ackDecodedOperation: 'ack-decoded',
   ackTemplate: '{"time":"{{time}}"}',

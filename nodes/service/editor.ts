@@ -52,6 +52,7 @@ RED.nodes.registerType('mt-service', {
     httpRetries: { value: 3, validate: wholeNumber(RANGES.httpRetries) },
     authHeader: { value: 'Authorization', validate: authHeader },
     pageTokenParam: { value: 'NextToken' },
+    names: { value: true },
     ackOperation: { value: 'ack' },
     ackDecodedOperation: { value: 'ack-decoded' },
     ackTemplate: { value: '{"time":"{{time}}"}', validate: json('object') },

@@ -59,6 +59,7 @@ export function createSettings(
   return {
     ...(hasRest && { rest: { ...createRest(config, credentials, tls), proxy } }),
     ...(brokers.length > 0 && { mqtt: { ...createMqtt(RED, id, brokers, config, credentials, tls), proxy } }),
+    names: config.names,
     identifiers: config.identifiers,
   };
 }

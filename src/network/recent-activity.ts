@@ -53,6 +53,7 @@ export interface ActivityQuery {
 
 export class RecentActivity {
   readonly #catalogue: Catalogue;
+  readonly #nameOf: (mac: string) => string;
   readonly #gateways = new GenerationMap<Activity>(MAX_LISTED);
   /** What is known of each device: its trace when it is listed, else only the gateway that last reported it. */
   readonly #devices = new GenerationMap<DeviceActivity | string>(MAX_ROUTED);
@@ -62,8 +63,10 @@ export class RecentActivity {
   /** How many identifiers are kept, of all devices. */
   #identifiers = 0;
 
-  constructor(catalogue: Catalogue) {
+  /** @param nameOf the name of a gateway or a device, where one is known */
+  constructor(catalogue: Catalogue, nameOf: (mac: string) => string | undefined = () => undefined) {
     this.#catalogue = catalogue;
+    this.#nameOf = (mac) => nameOf(mac) ?? mac;
   }
 
   /**
@@ -104,7 +107,7 @@ export class RecentActivity {
   }
 
   gateways(query: ActivityQuery = {}): ActivityEntry[] {
-    return list(this.#gateways.entries(), query, (id) => id);
+    return list(this.#gateways.entries(), query, this.#nameOf);
   }
 
   /** Of one gateway: with what this gateway heard of each. */
@@ -112,13 +115,13 @@ export class RecentActivity {
     const { gateway } = query;
     const chosen = this.#chosenDevices(query);
     if (!gateway) {
-      return list(chosen, query, (id) => id);
+      return list(chosen, query, this.#nameOf);
     }
     const heard = Array.from(chosen, ([id, device]): [string, Activity] => [
       id,
       heardBy(device, gateway) ?? device,
     ]);
-    return list(heard, query, (id) => id);
+    return list(heard, query, this.#nameOf);
   }
 
   identifiers(query: ActivityQuery = {}): ActivityEntry[] {

@@ -87,6 +87,14 @@ export interface TopicFilters {
   previewed: string[];
 }
 
+interface ReportOptions {
+  /** Whether reports are subscribed as a member of a shared group. */
+  isShared?: boolean;
+  now?: () => number;
+  /** The name of a gateway or a device, where one is known; undefined: reports carry no names. */
+  nameOf?: ((mac: string) => string | undefined) | undefined;
+}
+
 export class Reports {
   readonly #topics: Topics;
   readonly #catalogue: Catalogue;
@@ -99,6 +107,7 @@ export class Reports {
   readonly #copies = new Copies();
   readonly #isShared: boolean;
   readonly #now: () => number;
+  readonly #nameOf: ReportOptions['nameOf'];
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
   #expectedBefore: TopicFilterParts[] = [];
@@ -116,15 +125,15 @@ export class Reports {
   /** Undefined while no two subscriptions can match the same topic. */
   #overlaps: TopicFilterIndex | undefined;
 
-  /** @param options `isShared`: whether reports are subscribed as a member of a shared group */
   constructor(
     topics: Topics,
     catalogue: Catalogue,
     activity: RecentActivity,
     log: Logger,
-    { isShared = false, now = () => performance.now() }: { isShared?: boolean; now?: () => number } = {},
+    { isShared = false, now = () => performance.now(), nameOf }: ReportOptions = {},
   ) {
     this.#isShared = isShared;
+    this.#nameOf = nameOf;
     this.#now = now;
     this.#topics = topics;
     this.#catalogue = catalogue;
@@ -164,6 +173,11 @@ export class Reports {
       this.#routes.clear();
       this.#previewedAt = this.#now();
     };
+  }
+
+  /** What is remembered of topics has the names that were known then. */
+  namesChanged(): void {
+    this.#routes.clear();
   }
 
   /** How many topic filters serve all subscribers, where the broker has no limit. */
@@ -323,7 +337,7 @@ export class Reports {
 
   #readTopic(topic: string): ReportTopic | undefined {
     const parsed = this.#topics.parseReport(topic);
-    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
+    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest, this.#nameOf);
   }
 
   #replay({ route }: CompiledCriteria, target: Receiver, messages: readonly Message[]): void {

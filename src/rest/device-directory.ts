@@ -5,6 +5,7 @@ import { unlessAborted } from './abort.ts';
 import type { RestClient } from './client.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { type DeviceIndex, DeviceIndexBuilder, type DirectoryEntry, textLength } from './device-index.ts';
+import { DeviceNames } from './device-names.ts';
 import { devicePages } from './pages.ts';
 import type { Clock } from './types.ts';
 
@@ -23,6 +24,8 @@ const MAX_FETCH_MS = 40 * 60_000;
 /** One that a change made old, and one that was begun after it. */
 const MAX_FETCHES = 2;
 const PAGE_SIZE = 100;
+/** So many hold 200 000 devices, unless the service makes its pages smaller than it was asked to. */
+const MAX_PAGES = 2_000;
 const MAX_SHOWN = 1_000;
 /** Pickers that wait for a list at a time. */
 const MAX_WAITING_PICKERS = 1_000;
@@ -50,6 +53,8 @@ export class DeviceDirectory {
   #next: Promise<DeviceIndex> | undefined;
   #failure: { error: unknown; at: number } | undefined;
   #warning = '';
+  readonly #names = new DeviceNames();
+  readonly #nameListeners = new Set<() => void>();
   /** Pickers that have no response yet. */
   #waitingPickers = 0;
 
@@ -116,9 +121,29 @@ export class DeviceDirectory {
     return this.#clock.now() - this.#fetchedAt;
   }
 
-  /** The friendly name of a device in the last known list; asks nobody. @param mac 12 lowercase hex digits */
+  /**
+   * The friendly name of a device as one line, from the last known list and from what was renamed since; asks nobody.
+   * @param mac 12 lowercase hex digits
+   */
   nameOf(mac: string): string | undefined {
-    return this.#list?.byMac.get(mac)?.name;
+    return this.#names.of(mac, this.#list);
+  }
+
+  /** Calls the listener whenever names may be others. @returns stops it */
+  onNames(listener: () => void): () => void {
+    this.#nameListeners.add(listener);
+    return () => this.#nameListeners.delete(listener);
+  }
+
+  /** Fetches the list unless it is younger. @throws what the fetch threw */
+  async refresh(maxAge: number, signal: AbortSignal): Promise<void> {
+    await this.#listOfAge(maxAge, signal);
+  }
+
+  /** After a rename: the name counts at once, also where a list that is on its way does not know it yet. */
+  renamed(id: string, name: string): void {
+    this.#names.rename(id, name, this.#lastNumber);
+    this.#tellNames();
   }
 
   /** After a rename or a change of labels: the next question fetches anew. */
@@ -211,6 +236,8 @@ export class DeviceDirectory {
     }
     this.#list = list;
     this.#listNumber = number;
+    this.#names.forgetBefore(number);
+    this.#tellNames();
     this.#failure = undefined;
     // A list whose fetching began before a change may not show it, so it does not count as new.
     if (this.#pending === fetch) {
@@ -234,13 +261,23 @@ export class DeviceDirectory {
     throw error;
   }
 
+  #tellNames(): void {
+    for (const listener of this.#nameListeners) {
+      listener();
+    }
+  }
+
   async #read(): Promise<DeviceIndex> {
     const builder = new DeviceIndexBuilder();
+    let pages = 0;
     const end = this.#clock.now() + MAX_FETCH_MS;
     const signal = this.#closing.signal;
-    for await (const { devices } of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
-      for (const device of devices) {
+    for await (const page of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
+      for (const device of page.devices) {
         builder.add(device);
+      }
+      if (++pages >= MAX_PAGES && page.nextToken !== undefined) {
+        builder.cut();
       }
       if (builder.isCut) {
         break;

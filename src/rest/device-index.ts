@@ -58,9 +58,14 @@ export class DeviceIndexBuilder {
     return this.#leftOut;
   }
 
-  /** Whether a device found no room any more. */
+  /** Whether there are devices that are not in the index because there are too many. */
   get isCut(): boolean {
     return this.#isCut;
+  }
+
+  /** No more devices are fetched, though the service has some. */
+  cut(): void {
+    this.#isCut = true;
   }
 
   add(device: Device): void {

@@ -62,12 +62,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'does not connect to the broker for nodes that only need REST, and logs in with the first call',
         'rest/auth': 'of … s is renewed … s before its end',
       },
-    'list of devices, for pickers and labels | with the first question; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost | with the service':
+    'list of devices, for pickers, labels and names | with the first question, or for names a second after the first node of the MQTT half; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost | with the service':
       {
         'rest/device-directory': [
           'asks nobody before the first question',
           'fetches the list once for all who wait, and keeps it for a minute',
         ],
+        'rest/name-refresh': 'are fetched a second after the first use, and every ten minutes',
         'rest/changes': [
           'is fetched anew after: …',
           'is fetched anew when the response to it was lost: …',
@@ -148,10 +149,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A flow that wants later what the panel has asked for gets the retained reports.': {
       'reports/copies': 'leaves the retained reports to a flow that wants the same thing later',
     },
-    'When nothing is to do, no timer of this package runs but the keep-alive of the connection, and the refresh of labels where a *report in* node uses them.':
+    'When nothing is to do, no timer of this package runs but the keep-alive of the connection, and the refresh of labels where a *report in* node uses them, and of names where the service has both halves.':
       {
         'mqtt/idle':
           'has no timer but the keep-alive, two until the time of the last request is over, and one to give its subscription back',
+        'rest/name-refresh': 'are not fetched before somebody uses them, nor after the last one has gone',
       },
     "After the last request at most two fire once more, when that request's time would have been over.": {
       'mqtt/idle':
@@ -878,6 +880,45 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'comes after a failure as soon as it always does, where that is sooner than 30 seconds',
         ],
       },
+    '**Names.** Where the service has both halves and *Show reports with the names of their devices* (`names`) is on, reports and responses carry the names that gateways have in the device list: `deviceName` and `gatewayName`.':
+      {
+        'nodes/names': [
+          'are fetched by themselves, and are where a person reads them in a report',
+          'stand in the responses to requests and acknowledgements',
+          'are not fetched, and are in no report, where the service is told so',
+        ],
+      },
+    'The list is fetched in the background, a second after the first node of the MQTT half has started and then every 10 minutes, as long as there is such a node.':
+      {
+        'rest/name-refresh': [
+          'are fetched a second after the first use, and every ten minutes',
+          'are not fetched before somebody uses them, nor after the last one has gone',
+        ],
+        'nodes/names': 'are not fetched for nodes that only use the REST half',
+      },
+    'A list that a picker or a label has fetched meanwhile serves as well, and a deploy that leaves the service alone fetches none.':
+      {
+        'rest/name-refresh': [
+          'come from the list that a picker has fetched',
+          'are not fetched anew because flows are deployed',
+        ],
+      },
+    'No report waits for a name: until the first list is there, reports have none.': {
+      'nodes/names': 'are in no report before there is a list, and no report waits for one',
+    },
+    'A rename by a *rename* node counts from the next report on.': {
+      'nodes/names': 'change with a rename at once',
+    },
+    'When the service cannot be asked, one warning in the log says so, the last known names hold, and it is asked again after a minute, doubling to 10 minutes.':
+      {
+        'rest/name-refresh': 'are asked for later and later while the service fails, which is told once',
+      },
+    'At most 2 000 pages and 200 000 devices are read, a name is cut to 200 characters and is one line.': {
+      'rest/device-directory':
+        'reads 2 000 pages of a list, whatever their size, and says that there are more',
+      'rest/device-index': 'keeps 200 000 devices as they usually are, and none beyond',
+      'rest/device-names': ['is one line: …', 'is cut to 200 characters: …'],
+    },
   },
   'What each status means': {
     'A new colour shows at once, up to four times in half a second; a new text at most twice a second.': {

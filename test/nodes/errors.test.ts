@@ -238,7 +238,7 @@ describeNodes('a Catch node gets', (start) => {
     });
   }
 
-  it('the names of gateway and device in the text as soon as they are known, and the addresses in the cause', async () => {
+  it('the names of gateway and device before their addresses as soon as they are known, and the addresses in the cause', async () => {
     const flow = await run({ ...READ, timeout: '100' });
     const { gateway, device } = box.demo;
     const textOf = async () => {
@@ -252,7 +252,8 @@ describeNodes('a Catch node gets', (start) => {
     await session?.devices?.search('', 1);
     const name = session?.devices?.nameOf(gateway);
     assert.ok(name);
-    const named = `gateway ${name}, device ${session?.devices?.nameOf(device) ?? device}`;
+    const named = `gateway ${name} (${gateway}), device ${device}`;
+    assert.equal(session?.devices?.nameOf(device), undefined);
     const error = await textOf();
     assert.equal(error?.message, `refused (status 3), ${named}`);
     assert.ok(`${error?.cause}`.startsWith(address));

@@ -62,7 +62,7 @@ describeNodes('a service', (start) => {
 
   for (const node of [IN, READ, WRITE, ACK]) {
     it(`connects to the broker when ${node.type} is deployed, and asks nothing over REST`, async () => {
-      const flow = await start(flowAround(service(), node), { credentials });
+      const flow = await start(flowAround(service({ names: false }), node), { credentials });
       await flow.statuses(node.id).next(({ text }) => text === 'connected');
       assert.deepEqual([broker.connections.length, portal.logins.length], [1, 0]);
     });

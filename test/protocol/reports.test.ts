@@ -29,10 +29,16 @@ const FOLDER = 'test/fixtures/reports';
 const catalogue = createCatalogue();
 const topics = createTopics('');
 
-function read(topic: string, payload: unknown, decode = true, retained = false): Report {
+function read(
+  topic: string,
+  payload: unknown,
+  decode = true,
+  retained = false,
+  nameOf?: (mac: string) => string | undefined,
+): Report {
   const parsed = topics.parseReport(topic);
   assert.ok(parsed);
-  const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest);
+  const at = readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest, nameOf);
   return readReport(at, payload, catalogue, decode, retained);
 }
 
@@ -51,6 +57,38 @@ describe('reports', () => {
     const files = readdirSync(FOLDER).sort();
     assert.deepEqual(files, [...KIND_NAMES, 'other'].map((kind) => `${kind}.json`).sort());
   });
+
+  /** As the contract has it: what a person reads first. */
+  const ORDER = [
+    ...['name', 'value', 'unit', 'deviceName', 'device', 'gatewayName', 'gateway'],
+    ...['kind', 'form', 'identifier', 'time'],
+  ];
+
+  for (const [who, named] of [
+    ['nobody', []],
+    ['the gateway', ['gateway']],
+    ['the device', ['device']],
+    ['both', ['device', 'gateway']],
+  ] as const) {
+    it(`begin in the same order, whatever their kind, with a name for ${who}`, () => {
+      for (const { title, topic, payload, decode, retained, report } of readdirSync(FOLDER).flatMap(
+        fixturesOf,
+      )) {
+        if (!report) {
+          continue;
+        }
+        const names: Record<string, string> = Object.fromEntries(
+          named.map((place) => [report[place], `the ${place}`]),
+        );
+        const made = read(topic, payload, decode, retained, (mac) => names[mac]);
+        const { deviceName, gatewayName, ...rest } = made;
+        assert.deepEqual(rest, report, title);
+        assert.deepEqual([deviceName, gatewayName], [names[report.device], names[report.gateway]], title);
+        const known = ORDER.filter((field) => field in made);
+        assert.deepEqual(Object.keys(made).slice(0, known.length), known, title);
+      }
+    });
+  }
 
   for (const file of readdirSync(FOLDER)) {
     describe(file.replace('.json', ''), () => {

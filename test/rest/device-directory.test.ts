@@ -293,6 +293,38 @@ describe('device directory', () => {
     assert.equal((await names('room')).length, 6);
   });
 
+  it('reads 2 000 pages of a list, whatever their size, and says that there are more', async () => {
+    const warnings: string[] = [];
+    const log = { ...SILENT, warn: (text: string) => warnings.push(text) };
+    const other = new DeviceDirectory(client, { log, clock });
+    server.answer = (_, response) => {
+      const count = server.calls.length;
+      json(response, { items: [createDevice(count)], nextToken: `t${count}` });
+    };
+    await other.refresh(0, new AbortController().signal);
+    other.close();
+    assert.equal(server.calls.length, 2_000);
+    assert.equal(other.nameOf(macOf(2_000)), 'Room 02000');
+    assert.deepEqual(warnings, ['the list of devices is cut after 2000']);
+  });
+
+  it('knows a device by its new name at once, whatever a list that is on its way says', async () => {
+    const asked = holdNext();
+    const first = names('room');
+    const release = await asked;
+    let told = 0;
+    directory.onNames(() => told++);
+    directory.renamed(`bmac-${macOf(1)}`, 'Cellar');
+    assert.deepEqual([directory.nameOf(macOf(1)), told], ['Cellar', 1]);
+    release(devices);
+    await first;
+    assert.deepEqual([directory.nameOf(macOf(1)), directory.nameOf(macOf(2))], ['Cellar', 'Room 00002']);
+    assert.equal(told, 2);
+    directory.invalidate();
+    await names('room');
+    assert.equal(directory.nameOf(macOf(1)), 'Room 00001', 'what was asked for later shows every rename');
+  });
+
   it('lists a device once that the service gave on two pages', async () => {
     devices = Array.from({ length: 150 }, (_, index) => createDevice(index));
     devices[120] = { ...createDevice(3), friendlyName: 'Room moved' };

@@ -12,6 +12,7 @@ import {
   type Report,
   type ReportPlace,
 } from './report.ts';
+import { startReport } from './start.ts';
 import { timestamped } from './timestamped.ts';
 import { fillValue } from './value.ts';
 
@@ -62,17 +63,29 @@ export interface ReportTopic extends ReportPlace {
   kind: Kind | 'other';
   /** Whether gateway and device are MAC addresses, as they must be. */
   hasMacs: boolean;
+  /** For people, where they are known. */
+  deviceName: string | undefined;
+  gatewayName: string | undefined;
 }
 
 /**
  * Finds the kind of a report by its topic. A known kind with a wrong number of levels (`heartbeat/x`,
  * `measurement`, `measurement/a/b`) is `other`, like an unknown one.
  * @param rest what follows the device in the topic
+ * @param nameOf the name of a gateway or a device by its MAC, where one is known
  */
-export function readReportTopic(topic: string, gateway: string, device: string, rest: string): ReportTopic {
+export function readReportTopic(
+  topic: string,
+  gateway: string,
+  device: string,
+  rest: string,
+  nameOf?: (mac: string) => string | undefined,
+): ReportTopic {
   const { kind, form, segment, identifier } = tailOf(rest);
   const hasMacs = isMac(gateway) && isMac(device);
-  return { topic, gateway, device, kind, form, segment, identifier, hasMacs };
+  const deviceName = nameOf?.(device);
+  const gatewayName = nameOf?.(gateway);
+  return { topic, gateway, device, kind, form, segment, identifier, hasMacs, deviceName, gatewayName };
 }
 
 type Tail = Pick<ReportTopic, 'kind' | 'form' | 'segment' | 'identifier'>;
@@ -132,7 +145,7 @@ export function readReport(
   if (typeof fields.time !== 'string') {
     throw badReport('time', at, body);
   }
-  const report = startReport(at, fields.time, catalogue);
+  const report = startReport(at, fields.time, catalogue, at.kind === 'other' || KINDS[at.kind].hasValue);
   if (at.kind === 'other') {
     report.topicKind = at.segment;
     report.value = body;
@@ -149,39 +162,9 @@ export function readReport(
   return report;
 }
 
-/**
- * The fields that come before those of the kind, in the order in which a person reads them: what, then where and when.
- * Where a value is to come its place is held, and given up by `readReport` when none has come.
- */
-function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Report {
-  const { gateway, device, kind, form, identifier } = at;
-  if (kind === 'other') {
-    const place = { value: undefined, device, gateway, kind, form };
-    return identifier === undefined ? { ...place, time } : { ...place, identifier, time };
-  }
-  if (identifier === undefined) {
-    return { device, gateway, kind, form, time };
-  }
-  const row = catalogue.find(identifier);
-  const name = form === 'decoded' ? identifier : row?.name;
-  const unit = row?.unit;
-  if (!KINDS[kind].hasValue) {
-    const what = { ...(name && { name }), ...(name && unit !== undefined && { unit }) };
-    return { ...what, device, gateway, kind, form, identifier, time };
-  }
-  // One literal for each shape: V8 makes those in one step, and every report passes here.
-  if (!name) {
-    return { value: undefined, device, gateway, kind, form, identifier, time };
-  }
-  if (unit === undefined) {
-    return { name, value: undefined, device, gateway, kind, form, identifier, time };
-  }
-  return { name, value: undefined, unit, device, gateway, kind, form, identifier, time };
-}
-
 /** Fields of ours that not every report has: a payload does not set them either. */
 const RESERVED: ReadonlySet<string> = new Set([
-  ...['identifier', 'name', 'unit', 'raw', 'topicKind', 'retained', 'test'],
+  ...['identifier', 'name', 'unit', 'deviceName', 'gatewayName', 'raw', 'topicKind', 'retained', 'test'],
 ]);
 
 /** Everything else in a payload passes through unchanged, fields of later versions of the service too. */

@@ -9,6 +9,9 @@ export type Form = (typeof FORMS)[number];
 export interface Report {
   gateway: string;
   device: string;
+  /** For people: the friendly names of the REST half, where they are known. */
+  gatewayName?: string;
+  deviceName?: string;
   /** A name of the table of kinds, or `other`. */
   kind: string;
   form: Form;
