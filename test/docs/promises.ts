@@ -846,7 +846,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'rest/pages': 'reports a token that repeats … as BAD_RESPONSE',
         'rest/progress': [
-          'is known by ten pages in a row that bring the same devices with new tokens',
+          'is known by ten pages in a row that bring known devices with new tokens',
           'is known by a thousand empty pages in a row',
         ],
       },
