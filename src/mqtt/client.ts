@@ -121,7 +121,7 @@ export class MqttClient {
           this.#subscribing = true;
         }
         if (!this.#connection.connected) {
-          this.#group.lost();
+          this.#group.lost(name === 'closed');
         }
         events.state();
         this.#requests.connectionChanged();

@@ -116,6 +116,7 @@ export class SharedGroup {
   #isPlain = false;
   /** Over the present connection, or there is none. */
   #isTried = true;
+  #isClosed = false;
 
   /** @param changed called when `isPlain` has changed */
   constructor(settings: GroupSettings, topics: Topics, transport: GroupTransport, changed: () => void) {
@@ -138,11 +139,14 @@ export class SharedGroup {
   connected(broker: string): void {
     this.#broker = broker;
     this.#isTried = false;
+    this.#isClosed = false;
     this.#isPlain = VERDICTS.get(this.#key) === 'plain';
   }
 
-  lost(): void {
+  /** @param isClosed it was not the broker that has ended the connection, so that this says nothing of the group */
+  lost(isClosed: boolean): void {
     this.#isTried = true;
+    this.#isClosed = isClosed;
     this.#check?.end('unknown');
   }
 
@@ -161,6 +165,9 @@ export class SharedGroup {
       return;
     }
     void this.try(sharedGroup, MAX_CHECK_MS).then((verdict) => {
+      if (this.#isClosed) {
+        return;
+      }
       VERDICTS.add(this.#key, verdict);
       this.#isPlain = verdict === 'plain';
       this.#changed();

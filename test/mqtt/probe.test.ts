@@ -173,6 +173,17 @@ describe('a shared group', () => {
     assert.ok(!session.isRefused({ ...ALL, gateways: [G] }));
   });
 
+  it('is tried again after a deploy that came in the middle of it', async () => {
+    bench.broker.options.sharedSubscriptions = 'plain';
+    const first = bench.open({ sharedGroup: 'again' });
+    first.subscribe(ALL, new Collector());
+    await bench.broker.next('publish', ({ topic }) => topic.endsWith('check/plain'));
+    await first.close();
+    const second = bench.open({ sharedGroup: 'again' });
+    second.subscribe(ALL, new Collector());
+    await reached(second, 'limited');
+  });
+
   it('is tried once at a broker that ends the connection because of it', async () => {
     bench.broker.options.refuses = (filter) => filter.includes('/request/');
     bench.broker.options.refusesBy = 'close';
