@@ -32,6 +32,7 @@ export { fitsTopic } from './protocol/topics.ts';
 export { proxiesOf } from './proxy/choice.ts';
 export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';
 export type { LabelState } from './reports/label-filter.ts';
+export { isWellFormed } from './rest/addresses.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';
 export { spellingsOf } from './rest/secrets.ts';
 export type { Device } from './rest/types.ts';

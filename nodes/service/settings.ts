@@ -10,6 +10,7 @@ import {
   hasControlCharacter,
   hasLogin,
   invalidInput,
+  isWellFormed,
   type MqttSettings,
   PROFILED_SETTINGS,
   proxiesOf,
@@ -69,6 +70,7 @@ function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?
   if (problem) {
     throw invalidInput('authHeader', config.authHeader, problem);
   }
+  checkPageParameter(config);
   return {
     authUrl: config.authUrl.trim(),
     baseUrl: config.baseUrl.trim(),
@@ -80,6 +82,16 @@ function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?
     retries: config.httpRetries,
     tls,
   };
+}
+
+/** `MaxResults` would become the page token; half of a surrogate pair cannot stand in an address. */
+function checkPageParameter({ pageTokenParam }: ServiceConfig): void {
+  if (pageTokenParam === 'MaxResults') {
+    throw invalidInput('pageTokenParam', pageTokenParam, 'ownParameter');
+  }
+  if (!isWellFormed(pageTokenParam)) {
+    throw invalidInput('pageTokenParam', pageTokenParam, 'notText');
+  }
 }
 
 function createMqtt(

@@ -28,13 +28,14 @@ export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): Bas
 }
 
 const MALFORMED_PERCENT = /%(?![0-9a-f]{2})/i;
-const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
+/** Whoever writes an address means that host; a colon alone is part of a name, as in `devices:batch`. */
+const ADDRESS = /^\s*(?:https?:|[a-z][a-z0-9+.-]*:[\\/])/i;
 const MAX_PATH_LENGTH = 4000;
 
 /**
  * Reads the path of a free request: relative to the base URL, with or without a leading slash; a query may follow
  * a `?`. What is percent-encoded stays so; spaces and letters beyond ASCII become percent-encoded.
- * @throws INVALID_INPUT field `path`: empty, a scheme, `//host`, a backslash, `#`, a control character, a `%` without two
+ * @throws INVALID_INPUT field `path`: empty, an address of its own, `//host`, a backslash, `#`, a control character, a `%` without two
  *   hex digits, or what `leadsAway`
  */
 export function readPath(value: unknown): string {
@@ -49,7 +50,7 @@ export function readPath(value: unknown): string {
   }
   const path = value.startsWith('/') ? value : `/${value}`;
   const place = path.split('?', 1)[0] as string;
-  const isMalformed = SCHEME.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
+  const isMalformed = ADDRESS.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
   if (isMalformed || hasControlCharacter(decodeOnce(path)) || leadsAway(place)) {
     throw invalidInput('path', value, 'badPath');
   }

@@ -76,6 +76,8 @@ function modelTest(value: unknown): DeviceFilter | undefined {
   return (device) => device.modelNumber != null && String(device.modelNumber) === wanted;
 }
 
+/** What is longer is no version: it is neither read nor remembered. */
+const MAX_VERSION_LENGTH = 500;
 /** Range syntax, so that a mistyped range is not taken for the name of a version. */
 const RANGE_SIGNS = /[<>=^~|*\s]/;
 
@@ -90,7 +92,7 @@ function firmwareTest(value: unknown): DeviceFilter | undefined {
   }
   const known = new Map<string, boolean>();
   return ({ firmwareVersion }) => {
-    if (typeof firmwareVersion !== 'string') {
+    if (typeof firmwareVersion !== 'string' || firmwareVersion.length > MAX_VERSION_LENGTH) {
       return false;
     }
     // Many devices share few versions; the map is emptied so that odd ones cannot make it grow.

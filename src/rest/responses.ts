@@ -24,9 +24,12 @@ export function isFailing(statusCode: number): boolean {
   return statusCode === 429 || statusCode >= 500;
 }
 
+/** It names no other place. */
+const NOT_MODIFIED = 304;
+
 /** Which text tells of a response other than 2xx: a page is never shown. @param shown of the body */
 export function refusalReason({ statusCode, body }: HttpResponse, shown: string): string {
-  if (statusCode >= 300 && statusCode < 400) {
+  if (statusCode >= 300 && statusCode < 400 && statusCode !== NOT_MODIFIED) {
     return 'redirect';
   }
   if (isWebPage(body)) {

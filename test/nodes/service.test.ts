@@ -141,6 +141,8 @@ describeNodes('mt-service', (start) => {
   }
 
   for (const [property, value] of [
+    ['pageTokenParam', 'MaxResults'],
+    ['pageTokenParam', 'a\ud800'],
     ['brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2'],
     ['topicPrefix', 'site/+'],
     ['topicPrefix', 'site/#'],

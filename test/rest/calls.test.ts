@@ -165,7 +165,7 @@ describe('REST calls of flows', () => {
       {},
       'http://evil.example/',
       ' https://evil.example/',
-      'javascript:alert(1)',
+      'file:/etc/passwd',
       '//evil.example/x',
       '/%2fevil.example',
       '\\\\evil.example',

@@ -1051,6 +1051,7 @@ describe('REST client', () => {
       [302, 'a redirect, which is not followed (status 302, GET /a)'],
       [399, 'a redirect, which is not followed (status 399, GET /a)'],
       [299, undefined],
+      [304, 'status 304 (GET /a)'],
       [300, 'a redirect, which is not followed (status 300, GET /a)'],
       [400, 'status 400 (GET /a): x'],
       [404, 'status 404 (GET /a): x'],

@@ -148,6 +148,11 @@ describe('device filter', () => {
     }
   });
 
+  it('takes a firmware version of many characters for none, and is quick about it', () => {
+    const filter = createDeviceFilter({ firmware: '>=0' });
+    assert.equal(filter({ id: 'x', firmwareVersion: `${'1.'.repeat(4_500_000)}1` }), false);
+  });
+
   it('refuses a list that throws when it is looked at', () => {
     const labels = Object.assign(['a'], {
       [Symbol.iterator]() {

@@ -85,6 +85,12 @@ export function authHeader(value: unknown, _options: unknown): Verdict {
   return problem ? errorText('authHeader', problem, { value: given }) : true;
 }
 
+/** The parameter that carries the page token; an empty one is the default. */
+export function pageParameter(value: unknown, _options: unknown): Verdict {
+  const given = String(value ?? '').trim();
+  return given !== 'MaxResults' || errorText('pageTokenParam', 'ownParameter', { value: given });
+}
+
 /** A typed field: what its type asks for, and `check` for a fixed text. */
 export function typed(name: string, check?: (value: string) => Verdict) {
   return function (this: EditorNode, value: unknown, _options: unknown): Verdict {
