@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Id of the demo flow's mt-service node, whose credentials are written beside the flow. */
+/** Id of the mt-service node of the demo and of all samples; its credentials are written beside the flow. */
 const SERVICE_NODE = 'demo-service';
 
 /** What the dashboard sample needs; a development dependency of this package. */
@@ -24,7 +24,7 @@ async function linkPackage(folder: string, name: string, target: string): Promis
   await symlink(target, link, 'junction');
 }
 
-type Flow = { id: string; type: string; service?: string }[];
+type Flow = { id: string }[];
 
 const readFlow = async (...path: string[]): Promise<Flow> =>
   JSON.parse(await readFile(join(...path), 'utf8'));
@@ -33,8 +33,7 @@ const readFlow = async (...path: string[]): Promise<Flow> =>
 async function composeFlows(root: string): Promise<Flow> {
   const demo = await readFlow(root, 'examples', 'demo', 'flows.json');
   const dashboard = await readFlow(root, 'examples', 'dashboard', 'Live dashboard.json');
-  const nodes = dashboard.filter(({ type }) => type !== 'mt-service');
-  return [...demo, ...nodes.map((node) => (node.service ? { ...node, service: SERVICE_NODE } : node))];
+  return [...demo, ...dashboard.filter(({ id }) => id !== SERVICE_NODE)];
 }
 
 /**

@@ -434,7 +434,7 @@ describe('a sample flow of reports and requests', () => {
 
   describe('Several instances', () => {
     const LABEL = 'Several instances';
-    const options = { service: { sharedGroup: '' }, taps: { 'sample-instances-who': 'who' } };
+    const options = { taps: { 'sample-instances-who': 'who' } };
     const instance = async () => {
       await trouble.ready('sample-instances-reports');
       await trouble.report('heartbeat', { seq: 1, status: 0 });
@@ -454,7 +454,10 @@ describe('a sample flow of reports and requests', () => {
     it('goes on asking when the broker refuses to share reports', async () => {
       service().broker!.faults.refuseSubscription = (filter) => filter.startsWith('$share/');
       try {
-        await deployFresh(LABEL, { taps: { 'sample-instances-read': 'version' } });
+        await deployFresh(LABEL, {
+          service: { sharedGroup: 'node-red' },
+          taps: { 'sample-instances-read': 'version' },
+        });
         await red().status('sample-instances-reports', ({ fill }) => fill === 'red');
         await press(trouble.site, 'sample-instances-start');
         assert.equal((await red().next('version')).payload, '2.4.0');

@@ -280,11 +280,17 @@ describe('a sample flow', () => {
     requirePrograms(this, 'mosquitto');
     const { red, service } = site;
     const flow = await readSample(site, 'Several instances');
-    const second = JSON.parse(JSON.stringify(flow).replaceAll('sample-instances', 'second'));
+    const second = JSON.parse(
+      JSON.stringify(flow)
+        .replaceAll('sample-instances', 'second')
+        .replaceAll('demo-service', 'other-service'),
+    );
+    const options = { service: { sharedGroup: 'node-red' } };
+    const taps = { 'sample-instances-who': 'first', 'sample-instances-read': 'answer' };
     await deployTabs(
       site,
-      listenTo(flow, { taps: { 'sample-instances-who': 'first', 'sample-instances-read': 'answer' } }),
-      listenTo(second, { taps: { 'second-who': 'second', 'second-read': 'answer-of-second' } }),
+      listenTo(flow, { ...options, taps }),
+      listenTo(second, { ...options, taps: { 'second-who': 'second', 'second-read': 'answer-of-second' } }),
     );
     await ready('sample-instances-reports');
     await ready('second-reports');
