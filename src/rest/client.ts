@@ -51,7 +51,8 @@ export class RestClient {
   readonly #listeners = new Set<(state: RestState) => void>();
   readonly #closing = new AbortController();
   readonly #order = new KeyedOrder();
-  readonly #hold = new Hold();
+  /** By the origin that asked for it: the login may be elsewhere. */
+  readonly #holds = new Map<string, Hold>();
   #state: RestState;
   /** The newest state that is not about a call under way. */
   #lastLasting: RestState;
@@ -113,7 +114,8 @@ export class RestClient {
   async send(request: RestRequest, { signal, order }: CallOptions = {}): Promise<HttpResponse> {
     const base = this.#address('baseUrl');
     return this.#run(signal, order, async () => {
-      const call: Call = { repeat: repeatOf(request.method), signal, isLost: false, isAgain: false };
+      const repeat = repeatOf(request.method);
+      const call: Call = { repeat, signal, isLogin: false, isLost: false, isAgain: false };
       const response = await this.#authorized(base, request, call);
       if (call.isLost && isGone(response, request)) {
         return DONE;
@@ -263,7 +265,13 @@ export class RestClient {
     const base = this.#address('authUrl');
     const http = this.#httpRequest(base, request, {});
     // Others wait for it, so it goes ahead of them.
-    const call: Call = { repeat: 'repeatable', signal: undefined, isLost: false, isAgain: true };
+    const call: Call = {
+      repeat: 'repeatable',
+      signal: undefined,
+      isLogin: true,
+      isLost: false,
+      isAgain: true,
+    };
     const response = await this.#attempts(call, async () => http);
     const { statusCode, body } = response;
     if ([400, 401, 403].includes(statusCode)) {
@@ -336,17 +344,20 @@ export class RestClient {
   }
 
   /** Waiting for the time that the service named to another call uses up no attempt. */
-  async #sendWhenAllowed(request: HttpRequest, { signal }: Call): Promise<HttpResponse> {
-    while (this.#hold.isOn(this.#clock.now())) {
-      const refusal = this.#hold.refusal;
+  async #sendWhenAllowed(request: HttpRequest, { signal, isLogin }: Call): Promise<HttpResponse> {
+    const hold = this.#holds.get(request.origin) ?? new Hold();
+    this.#holds.set(request.origin, hold);
+    while (hold.isOn(this.#clock.now())) {
+      const { refusal } = hold;
       if (refusal) {
         return refusal;
       }
       const either = this.#either(signal);
-      await unlessAborted(this.#clock.wait(this.#hold.wait(this.#clock.now()), either), either);
+      await unlessAborted(this.#clock.wait(hold.wait(this.#clock.now()), either), either);
     }
     const response = await this.#http.send(request, signal);
-    this.#hold.note(response, this.#clock.now());
+    // What a login was answered with may show the password, so it is no answer to other calls.
+    hold.note(isLogin ? { ...response, body: '' } : response, this.#clock.now());
     return response;
   }
 
@@ -435,6 +446,7 @@ export class RestClient {
 interface Call {
   readonly repeat: Repeat;
   readonly signal: AbortSignal | undefined;
+  readonly isLogin: boolean;
   /** An attempt may have been carried out, though its response did not come. */
   isLost: boolean;
   /** It has had its turn before, so its next attempt goes ahead of new calls. */

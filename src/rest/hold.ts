@@ -1,4 +1,4 @@
-// What the service asks for with Retry-After holds for every call, not only for the one that was answered so.
+// What a server asks for with Retry-After holds for every call to it, not only for the one that was answered so.
 import type { HttpResponse } from './http.ts';
 import { MAX_RETRY_AFTER_MS, retryAfter, spread } from './retry.ts';
 
@@ -6,7 +6,7 @@ import { MAX_RETRY_AFTER_MS, retryAfter, spread } from './retry.ts';
 const MAX_HOLD_MS = 300_000;
 
 /**
- * From the first 429 or 503 with `Retry-After` until the time that it names nothing is sent. Where that is further away
+ * One server. From the first 429 or 503 with `Retry-After` until the time that it names nothing is sent. Where that is further away
  * than a call waits for, calls are answered as that one was, without asking.
  */
 export class Hold {

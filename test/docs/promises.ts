@@ -756,14 +756,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       ],
       'proxy/broker': 'ends at once while the proxy is silent, and leaves no connection behind',
     },
-    '`Retry-After` of one 429 or 503 holds for all calls and for the login: nothing is sent until then, and waiting for it is no attempt.':
+    '`Retry-After` of one 429 or 503 holds for everything that goes to the same host, the login among it: nothing is sent there until then, and waiting for it is no attempt.':
       {
         'rest/client': [
           'sends nothing else, no login either, until the Retry-After of one … is over',
           'gets any number of calls through at a service that allows ten a second',
         ],
       },
-    'While it is longer than 2 minutes, all calls end at once as that one did; after 5 minutes the service is asked again, whatever it said.':
+    'While it is longer than 2 minutes, all of these calls end at once as that one did; after 5 minutes the service is asked again, whatever it said.':
       {
         'rest/client':
           'does not ask again while Retry-After is longer than a call waits, and asks after 5 minutes whatever it was',

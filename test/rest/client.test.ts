@@ -800,6 +800,44 @@ describe('REST client', () => {
       });
     }
 
+    it('goes on with the token at the device address while the login address asks for patience', async () => {
+      const auth = await startServer((_, response) => response.destroy());
+      const clock = createClock(0);
+      const other = createClient(server.url, { authUrl: auth.url }, clock);
+      await other.send(LIST);
+      auth.login = (_, response) => json(response, {}, 503, { 'retry-after': '3600' });
+      clock.time += 1_745_000;
+      for (let time = 0; time < 3; time++) {
+        await other.send(LIST);
+        while (other.state.name === 'connecting' || auth.logins.length < 2) {
+          await turn();
+        }
+      }
+      assert.equal(auth.logins.length, 2);
+      await other.close();
+      await auth.stop();
+    });
+
+    it('does not show a call that is held back what a login was answered with', async () => {
+      const clock = createClock(0);
+      const other = createClient(server.url, { retries: 0 }, clock);
+      await other.send(LIST);
+      const hex = Buffer.from(PASSWORD).toString('hex');
+      server.login = (_, response) => json(response, { hex }, 429, { 'retry-after': '3600' });
+      clock.time += 1_745_000;
+      await other.send(LIST);
+      let error: ServiceError | undefined;
+      while (!error) {
+        error = await other.send(LIST).then(
+          () => undefined,
+          (reason: ServiceError) => reason,
+        );
+      }
+      await other.close();
+      assert.equal(error.message, 'status 429 (GET /api/v1/devices)');
+      assert.equal(error.cause.body, '');
+    });
+
     it('gets any number of calls through at a service that allows ten a second', async () => {
       const clock = createClock();
       const other = createClient(server.url, {}, clock);
