@@ -584,6 +584,20 @@ describe('the panels in the editor', function () {
     assert.equal(String(config.maxSubscriptions), '20');
   });
 
+  it('fetches names of devices unless the box is unticked', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
+    assert.equal(await page.isChecked('#node-config-input-names'), true);
+    await page.locator('label', { hasText: 'Show reports with the names of their devices' }).click();
+    await page
+      .locator('.mt-gateway-hint', { hasText: 'the device list is fetched every 10 minutes' })
+      .waitFor();
+    await editor.press('ok', true);
+    await editor.deploy();
+    assert.equal((await saved('service')).names, false);
+  });
+
   it('shows how many subscriptions the deployed nodes need and have', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');

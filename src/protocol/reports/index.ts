@@ -61,6 +61,8 @@ export const SEGMENTS: ReadonlyMap<string, Segment> = new Map(
 /** A report's topic, taken apart. */
 export interface ReportTopic extends ReportPlace {
   kind: Kind | 'other';
+  /** Of the table of kinds; undefined for `other`. */
+  row: KindRow | undefined;
   /** Whether gateway and device are MAC addresses, as they must be. */
   hasMacs: boolean;
   /** For people, where they are known. */
@@ -81,14 +83,14 @@ export function readReportTopic(
   rest: string,
   nameOf?: (mac: string) => string | undefined,
 ): ReportTopic {
-  const { kind, form, segment, identifier } = tailOf(rest);
+  const { kind, row, form, segment, identifier } = tailOf(rest);
   const hasMacs = isMac(gateway) && isMac(device);
   const deviceName = nameOf?.(device);
   const gatewayName = nameOf?.(gateway);
-  return { topic, gateway, device, kind, form, segment, identifier, hasMacs, deviceName, gatewayName };
+  return { topic, gateway, device, kind, row, form, segment, identifier, hasMacs, deviceName, gatewayName };
 }
 
-type Tail = Pick<ReportTopic, 'kind' | 'form' | 'segment' | 'identifier'>;
+type Tail = Pick<ReportTopic, 'kind' | 'row' | 'form' | 'segment' | 'identifier'>;
 
 /** A network uses a few hundred tails at most, so each is taken apart once. */
 const TAILS = new TopicCache<Tail>();
@@ -109,10 +111,10 @@ function readTail(rest: string): Tail {
   const identifier = slash < 0 ? undefined : rest.slice(slash + 1);
   const known = SEGMENTS.get(segment);
   if (known !== undefined && fits(known, identifier)) {
-    return { kind: known.kind, form: known.form, segment, identifier };
+    return { kind: known.kind, row: KINDS[known.kind], form: known.form, segment, identifier };
   }
   const form = segment.endsWith(DECODED_SUFFIX) ? 'decoded' : 'raw';
-  return { kind: 'other', form, segment, identifier };
+  return { kind: 'other', row: undefined, form, segment, identifier };
 }
 
 function fits({ identified }: Segment, identifier: string | undefined): boolean {
@@ -145,14 +147,15 @@ export function readReport(
   if (typeof fields.time !== 'string') {
     throw badReport('time', at, body);
   }
-  const report = startReport(at, fields.time, catalogue, at.kind === 'other' || KINDS[at.kind].hasValue);
-  if (at.kind === 'other') {
+  const { row } = at;
+  const report = startReport(at, fields.time, catalogue);
+  if (row === undefined) {
     report.topicKind = at.segment;
     report.value = body;
   } else {
-    KINDS[at.kind].fill(report, fields, at, decode ? catalogue : undefined);
+    row.fill(report, fields, at, decode ? catalogue : undefined);
     passExtras(report, fields);
-    if (report.value === undefined && KINDS[at.kind].hasValue) {
+    if (row.hasValue && report.value === undefined) {
       delete report.value;
     }
   }

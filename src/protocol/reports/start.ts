@@ -7,9 +7,9 @@ import type { Report } from './report.ts';
  * The fields that come before those of the kind. Where a value is to come its place is held, and given up by
  * `readReport` when none has come.
  */
-export function startReport(at: ReportTopic, time: string, catalogue: Catalogue, hasValue: boolean): Report {
-  const { kind, form, identifier } = at;
-  if (kind === 'other') {
+export function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Report {
+  const { row: kind, form, identifier } = at;
+  if (kind === undefined) {
     return putTogether({ value: undefined }, at, time);
   }
   if (identifier === undefined) {
@@ -18,7 +18,7 @@ export function startReport(at: ReportTopic, time: string, catalogue: Catalogue,
   const row = catalogue.find(identifier);
   const name = form === 'decoded' ? identifier : row?.name;
   const unit = row?.unit;
-  if (!hasValue) {
+  if (!kind.hasValue) {
     const what = { ...(name && { name }), ...(name && unit !== undefined && { unit }) };
     return putTogether(what, at, time);
   }
