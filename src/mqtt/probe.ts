@@ -46,14 +46,14 @@ export async function probeConnected(
   client: MqttClient,
   countGateways: (since: number) => number,
 ): Promise<BrokerProbe | undefined> {
-  const start = Date.now();
+  const [start, since] = [performance.now(), Date.now()];
   const ms = await client.ping(LISTEN_MS);
   const { state } = client;
   if (isAway(state)) {
     return undefined;
   }
-  await wait(Math.max(0, start + LISTEN_MS - Date.now()));
-  const gateways = countGateways(start);
+  await wait(Math.max(0, start + LISTEN_MS - performance.now()));
+  const gateways = countGateways(since);
   const { needed, inUse, max } = client.subscriptions;
   const values = { needed, inUse, ...(max !== undefined && { max }) };
   const notes: ErrorText[] = [

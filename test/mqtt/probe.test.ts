@@ -1,5 +1,6 @@
 // Test connection at brokers: it says what the service would meet, and the deployed connection goes on as if nothing were.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { connectAsync } from 'mqtt';
 import { probeBroker } from '../../src/mqtt/probe.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -123,6 +124,18 @@ describe('the test of a broker connection', () => {
       assert.ok(results.every((result) => result?.ok));
       assert.equal(bench.broker.packets('pingreq').length, 1);
       assert.deepEqual(warnings, []);
+    });
+
+    it('ends in its time though the clock is set back meanwhile', async () => {
+      const session = bench.open();
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'connected');
+      const probed = session.probe();
+      const now = Date.now();
+      const clock = mock.method(Date, 'now', () => now - 3_600_000);
+      const result = await probed;
+      clock.mock.restore();
+      assert.ok(result?.ok);
     });
 
     it('says that the broker is silent when it answers no ping', async () => {
