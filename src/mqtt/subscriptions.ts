@@ -7,6 +7,7 @@ import { LearnedLimits } from './learned-limits.ts';
 import type { PortionLimits } from './portion-sizes.ts';
 import type { Reason } from './reasons.ts';
 import { RefusedFilters } from './refused-filters.ts';
+import { RefusedPreviews } from './refused-previews.ts';
 import {
   codesOf,
   isRefusal,
@@ -60,9 +61,7 @@ export class Subscriptions {
   readonly #refused: RefusedFilters;
   /** For people who look; none of these is in `#wanted` too. */
   #previewed = new Map<string, Qos>();
-  #refusedPreviews = new Set<string>();
-  /** Asked of the broker and not answered yet. */
-  #pendingPreviews: readonly string[] = [];
+  readonly #refusedPreviews = new RefusedPreviews();
   /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
   readonly #renewed = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
@@ -126,7 +125,7 @@ export class Subscriptions {
     }
     if (previews) {
       this.#previewed = new Map([...previews].map((filter) => [filter, qos]));
-      this.#refusedPreviews = new Set([...this.#refusedPreviews].filter((filter) => previews.has(filter)));
+      this.#refusedPreviews.keep(previews);
     }
     void this.#sync();
   }
@@ -143,7 +142,7 @@ export class Subscriptions {
 
   /** The same of the filters that people look through. */
   get refusedPreviews(): ReadonlySet<string> {
-    return this.#refusedPreviews;
+    return this.#refusedPreviews.all;
   }
 
   /**
@@ -245,9 +244,7 @@ export class Subscriptions {
     const { isSearch, isQuota } = isUnrelated ? this.#learned.interrupted() : this.#learned.lost();
     this.#refused.disconnected();
     clearTimeout(this.#quotaRetry);
-    // There are brokers that refuse a subscription by ending the connection: these would end the next one, too.
-    this.#refusedPreviews = new Set(this.#pendingPreviews);
-    this.#pendingPreviews = [];
+    this.#refusedPreviews.disconnected(isUnrelated);
     this.#renewed.clear();
     this.#madeRoom.clear();
     this.#isUnsubscribingStale = false;
@@ -355,10 +352,10 @@ export class Subscriptions {
       await this.#unsubscribeAll(transport, stale);
       return true;
     }
-    const previews = this.#missingOf(this.#previewed, this.#refusedPreviews);
-    const room = Math.max(0, this.#quota - held.size);
+    const previews = this.#missingOf(this.#previewed, this.#refusedPreviews.all);
+    const room = this.#refusedPreviews.areResting ? 0 : Math.max(0, this.#quota - held.size);
     const blocked = [...this.#previewed.keys()].filter((filter) => this.#learned.forbidden.has(filter));
-    this.#refusedPreviews = new Set([...this.#refusedPreviews, ...previews.splice(room), ...blocked]);
+    this.#refusedPreviews.add([...previews.splice(room), ...blocked]);
     await this.#subscribeAll(previews, (portion) => this.#subscribePreviews(transport, portion));
     return previews.length > 0;
   }
@@ -480,19 +477,20 @@ export class Subscriptions {
 
   /** Says nothing of what comes out: whoever looks asks, and what is not told cannot tell what a filter holds. */
   async #subscribePreviews(transport: SubscriptionTransport, filters: string[]): Promise<void> {
-    this.#pendingPreviews = filters;
+    this.#refusedPreviews.asked(filters);
     const batch = filters.map((filter) => [filter, this.#previewed.get(filter) ?? 0] as [string, Qos]);
     const codes = await this.#codesOf(transport, batch);
     if (transport !== this.#transport) {
       return;
     }
-    this.#pendingPreviews = [];
+    this.#refusedPreviews.answered();
     for (const [i, [filter, qos]] of batch.entries()) {
       const code = codes[i] ?? UNSPECIFIED;
       if (this.#wanted.has(filter) || !isRefusal(code)) {
         this.#settle({ filter, qos, code });
+        this.#refusedPreviews.granted();
       } else if (this.#previewed.has(filter)) {
-        this.#refusedPreviews.add(filter);
+        this.#refusedPreviews.add([filter]);
       }
     }
   }

@@ -146,6 +146,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/lifecycle':
           'tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses',
       },
+    'Where that ended the connection, nothing is asked for panels for 10 seconds, doubling to 5 minutes, and it counts as refused.':
+      {
+        'reports/copies': [
+          'rests when it has cost the connection, and so do others: flows keep theirs',
+          'is not asked for again when another one costs the next connection',
+        ],
+      },
     'A flow that wants later what the panel has asked for gets the retained reports.': {
       'reports/copies': 'leaves the retained reports to a flow that wants the same thing later',
     },

@@ -1,5 +1,6 @@
 // Filters that overlap: each node gets each report once, however the broker sees it, and no more than is wanted comes.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
@@ -15,6 +16,17 @@ import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 
 const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+/** Resolves when the broker is known to refuse what this looks through. */
+async function refusedPreview(preview: () => unknown): Promise<void> {
+  for (let isRefused = false; !isRefused; await turn()) {
+    try {
+      preview();
+    } catch (error) {
+      isRefused = (error as ServiceError).code === 'NOT_CONNECTED';
+    }
+  }
+}
 
 describe('a node for one kind and a node for one gateway', () => {
   const bench = useScriptedBroker();
@@ -267,6 +279,49 @@ describe('the preview of an open panel', () => {
     broker.publish(reportTopic('heartbeat'), heartbeat(2));
     await collector.until(({ reports }) => reports.length === 2);
     assert.equal(broker.connections.filter(({ clientId: id }) => id === clientId).length, 2);
+  });
+
+  it('rests when it has cost the connection, and so do others: flows keep theirs', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter.includes('00002/') || filter.includes('00003/');
+    broker.options.refusesBy = 'close';
+    const of = (gateway: string) => ({ ...ALL, gateways: [gateway] });
+    const session = bench.open({ clientId });
+    const collector = new Collector();
+    session.subscribe(of(G), collector);
+    await reached(session, 'connected');
+    session.preview(of('c00000000002'));
+    await reached(session, 'waiting');
+    for (const gateway of ['c00000000002', 'c00000000003']) {
+      await reached(session, 'connected');
+      await refusedPreview(() => session.preview(of(gateway)));
+    }
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(broker.connections.filter(({ clientId: id }) => id === clientId).length, 2);
+  });
+
+  it('is not asked for again when another one costs the next connection', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter.includes('00002/') || filter.includes('00003/');
+    broker.options.refusesBy = 'close';
+    const of = (gateway: string) => ({ ...ALL, gateways: [gateway] });
+    const session = bench.open({ clientId });
+    session.subscribe(of(G), new Collector());
+    await reached(session, 'connected');
+    const now = performance.now.bind(performance);
+    let passed = 0;
+    const clock = mock.method(performance, 'now', () => now() + passed);
+    for (const gateway of ['c00000000002', 'c00000000003']) {
+      session.preview(of(gateway));
+      await reached(session, 'waiting');
+      await reached(session, 'connected');
+      await refusedPreview(() => session.preview(of(gateway)));
+      passed += 16_000;
+    }
+    await refusedPreview(() => session.preview(of('c00000000002')));
+    clock.mock.restore();
+    assert.equal(broker.connections.filter(({ clientId: id }) => id === clientId).length, 3);
   });
 
   it('leaves the retained reports to a flow that wants the same thing later', async () => {
