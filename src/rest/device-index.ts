@@ -44,6 +44,10 @@ export class DeviceIndexBuilder {
   readonly #entries = new Map<string, DirectoryEntry>();
   /** Every label once: each response brings a copy of its own for every device. */
   readonly #labels = new Map<string, string>();
+  readonly #byMac = new Map<string, DirectoryEntry>();
+  readonly #macsByLabel = new Map<string, Set<string>>();
+  /** A device came again, so what was filed of it may be wrong. */
+  #hasRepeats = false;
   #size = 0;
   #leftOut = 0;
   #isCut = false;
@@ -79,35 +83,51 @@ export class DeviceIndexBuilder {
       return;
     }
     // Without an id nothing tells two devices apart.
-    this.#entries.set(entry.id || `\n${this.#entries.size}`, entry);
+    const key = entry.id || `\n${this.#entries.size}`;
+    if (this.#entries.has(key)) {
+      this.#hasRepeats = true;
+    } else {
+      this.#file(entry);
+    }
+    this.#entries.set(key, entry);
     this.#size += ENTRY_SIZE + 2 * textLength(entry) + REFERENCE_SIZE * entry.labels.length;
   }
 
   build(): DeviceIndex {
-    const kept = [...this.#entries.values()];
-    const byMac = new Map<string, DirectoryEntry>();
-    const macsByLabel = new Map<string, Set<string>>();
-    for (const entry of kept) {
-      if (entry.mac) {
-        byMac.set(entry.mac, entry);
-      }
-      for (const label of entry.labels) {
-        const macs = macsByLabel.get(label) ?? new Set();
-        if (entry.mac) {
-          macs.add(entry.mac);
-        }
-        macsByLabel.set(label, macs);
+    if (this.#hasRepeats) {
+      this.#byMac.clear();
+      this.#macsByLabel.clear();
+      for (const entry of this.#entries.values()) {
+        this.#file(entry);
       }
     }
+    const [entries, byMac, macsByLabel] = [this.#entries, this.#byMac, this.#macsByLabel];
     let searchable: SearchableEntries | undefined;
     return {
       byMac,
       macsByLabel,
       get searchable() {
-        searchable ??= sortEntries(kept);
+        searchable ??= sortEntries([...entries.values()]);
         return searchable;
       },
     };
+  }
+
+  /** With each device, as its page comes: at the end of a long list all at once would hold reports up. */
+  #file(entry: DirectoryEntry): void {
+    if (entry.mac) {
+      this.#byMac.set(entry.mac, entry);
+    }
+    for (const label of entry.labels) {
+      let macs = this.#macsByLabel.get(label);
+      if (!macs) {
+        macs = new Set();
+        this.#macsByLabel.set(label, macs);
+      }
+      if (entry.mac) {
+        macs.add(entry.mac);
+      }
+    }
   }
 
   /** Everything here comes from the network, so nothing is taken to have its type. */

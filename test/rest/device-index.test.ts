@@ -104,6 +104,22 @@ describe('index of devices', () => {
     });
   });
 
+  it('forgets the labels and the address that a device had when it came first', () => {
+    const builder = new DeviceIndexBuilder();
+    builder.add({ id: '1', mac: 'first', labels: ['a', 'b'] });
+    builder.add({ id: '2', mac: 'other', labels: ['b'] });
+    builder.add({ id: '1', mac: 'second', labels: ['c'] });
+    const { byMac, macsByLabel } = builder.build();
+    assert.deepEqual([...byMac.keys()], ['second', 'other']);
+    assert.deepEqual(
+      [...macsByLabel].map(([label, macs]) => [label, ...macs]),
+      [
+        ['c', 'second'],
+        ['b', 'other'],
+      ],
+    );
+  });
+
   it('tells devices without an id apart, and takes nothing to have its type', () => {
     const builder = new DeviceIndexBuilder();
     const odd = { id: {}, mac: 5, friendlyName: [], labels: { 0: 'a' }, connectivity: 'on', modelNumber: 7 };
