@@ -2,7 +2,7 @@
 import { FifoMap } from '../collections/fifo-map.ts';
 import { GenerationMap } from '../collections/generation-map.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
-import type { ReportTopic } from '../protocol/reports/index.ts';
+import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 
 /** Entries of one list that are kept; the oldest go first. */
 const MAX_LISTED = 10_000;
@@ -15,6 +15,9 @@ const MAX_IDENTIFIERS = 200_000;
 const MAX_IDENTIFIER_LENGTH = 200;
 /** Gateways that hear one device; a further one takes the place of the one that was silent longest. */
 const MAX_HEARD_BY = 16;
+/** Characters of a last value; a longer one tells nothing at a glance, and would cost more memory than it is worth. */
+const MAX_VALUE_LENGTH = 40;
+const BATTERY_LEVEL = 'battery-level';
 /** Of so many reports of devices that are known but not listed, one brings its device back into the list. */
 const READMIT_EVERY = 100;
 
@@ -24,7 +27,14 @@ export interface ActivityEntry {
   /** ISO-8601 */
   lastSeen: string;
   count: number;
+  /** The last value of an identifier, as flows had it: a number, a truth value or a short text. */
+  value?: Value;
+  /** Of a device: its last signal strength in dBm, and the last charge of its battery in percent. */
+  rssi?: number;
+  battery?: number;
 }
+
+type Value = string | number | boolean;
 
 interface Activity {
   lastSeen: number;
@@ -35,12 +45,17 @@ interface NamedActivity extends Activity {
   id: string;
 }
 
+interface IdentifierActivity extends NamedActivity {
+  value: Value | undefined;
+}
+
 interface DeviceActivity extends Activity {
   /** The one that last reported it. */
   gateway: string;
   /** A device has few of both: to look through them costs less than a map. */
   heardBy: NamedActivity[];
-  identifiers: NamedActivity[];
+  identifiers: IdentifierActivity[];
+  rssi: number | undefined;
 }
 
 export interface ActivityQuery {
@@ -72,8 +87,9 @@ export class RecentActivity {
   /**
    * Called for every well-formed report, but not for a retained one: it may be years old, and the device elsewhere.
    * @param now milliseconds since the epoch
+   * @param report for the last values; as one receiver has it
    */
-  record(at: ReportTopic, now: number): void {
+  record(at: ReportTopic, now: number, report?: Report): void {
     const known = this.#find(at.device);
     touch(this.#gateways.get(at.gateway) ?? this.#newGateway(at.gateway), now);
     const device = typeof known === 'object' ? known : this.#admit(at, known === undefined);
@@ -87,7 +103,11 @@ export class RecentActivity {
     touch(device, now);
     recordGateway(device.heardBy, at.gateway, now);
     if (at.identifier !== undefined) {
-      this.#recordIdentifier(device.identifiers, at.identifier, now);
+      // A sample that comes late is not the last value.
+      const value = report?.backfill === true ? undefined : report?.value;
+      this.#recordIdentifier(device.identifiers, at.identifier, now, value);
+    } else if (typeof report?.rssi === 'number') {
+      device.rssi = report.rssi;
     }
   }
 
@@ -114,30 +134,36 @@ export class RecentActivity {
   devices(query: ActivityQuery = {}): ActivityEntry[] {
     const { gateway } = query;
     const chosen = this.#chosenDevices(query);
-    if (!gateway) {
-      return list(chosen, query, this.#nameOf);
-    }
-    const heard = Array.from(chosen, ([id, device]): [string, Activity] => [
-      id,
-      heardBy(device, gateway) ?? device,
-    ]);
-    return list(heard, query, this.#nameOf);
+    const heard = gateway
+      ? Array.from(chosen, ([id, device]): [string, Activity] => [id, heardBy(device, gateway) ?? device])
+      : chosen;
+    return list(heard, query, this.#nameOf).map((entry) => ({ ...entry, ...this.#linkOf(entry.id) }));
   }
 
   identifiers(query: ActivityQuery = {}): ActivityEntry[] {
-    const merged = new Map<string, Activity>();
+    const merged = new Map<string, IdentifierActivity>();
     for (const [, device] of this.#chosenDevices(query)) {
-      for (const { id, count, lastSeen } of device.identifiers) {
-        const sum = merged.get(id);
-        if (!sum) {
-          merged.set(id, { count, lastSeen });
-        } else {
-          sum.count += count;
-          sum.lastSeen = Math.max(sum.lastSeen, lastSeen);
-        }
+      for (const one of device.identifiers) {
+        const sum = merged.get(one.id);
+        const newest = sum && sum.lastSeen > one.lastSeen ? sum : one;
+        merged.set(one.id, { ...newest, count: one.count + (sum?.count ?? 0) });
       }
     }
-    return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id);
+    return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id).map((entry) => {
+      const value = merged.get(entry.id)?.value;
+      return value === undefined ? entry : { ...entry, value };
+    });
+  }
+
+  /** What tells a device apart from its neighbours. */
+  #linkOf(id: string): Pick<ActivityEntry, 'rssi' | 'battery'> {
+    const { rssi, identifiers = [] } = this.#listed.get(id) ?? {};
+    const battery = identifiers.filter((one) => this.#catalogue.find(one.id)?.name === BATTERY_LEVEL);
+    const { value } = battery.sort((one, other) => other.lastSeen - one.lastSeen)[0] ?? {};
+    return {
+      ...(rssi !== undefined && { rssi }),
+      ...(typeof value === 'number' && { battery: value }),
+    };
   }
 
   /** A device that was silent for long may be listed still when the larger map has dropped it. */
@@ -156,7 +182,7 @@ export class RecentActivity {
     if (!isNew && this.#listed.isFull && ++this.#unlistedReports % READMIT_EVERY !== 0) {
       return undefined;
     }
-    const trace = { lastSeen: 0, count: 0, gateway, heardBy: [], identifiers: [] };
+    const trace = { lastSeen: 0, count: 0, gateway, heardBy: [], identifiers: [], rssi: undefined };
     const pushedOut = this.#listed.add(device, trace);
     if (pushedOut) {
       this.#devices.set(pushedOut[0], pushedOut[1].gateway);
@@ -175,17 +201,18 @@ export class RecentActivity {
     }
   }
 
-  #recordIdentifier(identifiers: NamedActivity[], id: string, now: number): void {
+  #recordIdentifier(identifiers: IdentifierActivity[], id: string, now: number, value: unknown): void {
     const known = find(identifiers, id);
     if (known) {
       touch(known, now);
+      known.value = valueToKeep(value) ?? known.value;
       return;
     }
     const isFull = identifiers.length >= MAX_IDENTIFIERS_PER_DEVICE || this.#identifiers >= MAX_IDENTIFIERS;
     if (isFull || id.length > MAX_IDENTIFIER_LENGTH) {
       return;
     }
-    identifiers.push({ id, lastSeen: now, count: 1 });
+    identifiers.push({ id, lastSeen: now, count: 1, value: valueToKeep(value) });
     this.#identifiers++;
   }
 }
@@ -195,7 +222,15 @@ function touch(trace: Activity, now: number): void {
   trace.count++;
 }
 
-function find(traces: readonly NamedActivity[], id: string): NamedActivity | undefined {
+/** What can be shown in a few characters. */
+function valueToKeep(value: unknown): Value | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return value;
+  }
+  return typeof value === 'string' && value.length <= MAX_VALUE_LENGTH ? value : undefined;
+}
+
+function find<Trace extends NamedActivity>(traces: readonly Trace[], id: string): Trace | undefined {
   for (const trace of traces) {
     if (trace.id === id) {
       return trace;

@@ -369,7 +369,7 @@ export class Reports {
     }
     // What was received before is known already.
     if (heardAt === undefined && !retained) {
-      this.#activity.record(at, Date.now());
+      this.#activity.record(at, Date.now(), report);
     }
     this.#callListener(listener, report, at.topic, payload, heardAt);
   }
@@ -403,7 +403,7 @@ export class Reports {
       return;
     }
     if (!retained) {
-      this.#activity.record(at, Date.now());
+      this.#activity.record(at, Date.now(), reports[0]);
     }
     for (const [i, { listener }] of subscribers.entries()) {
       this.#callListener(listener, reports[i] as Report, at.topic, payload);

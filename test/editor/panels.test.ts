@@ -21,6 +21,7 @@ describe('the panels in the editor', function () {
     requirePrograms(this, BROWSERS[0] as string);
     service = await startService({ gateways: 3, devices: 4, rate: 20, listed: 40 });
     service.devices[0]!.friendlyName = HOSTILE;
+    service.devices[1]!.labels.push('hall, north');
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([serviceNode(service), ...bareNodes()]);
     editor = await openEditor(red.url);
@@ -158,7 +159,6 @@ describe('the panels in the editor', function () {
   });
 
   it('keeps a label with a comma whole when it is picked', async () => {
-    service.devices[1]!.labels.push('hall, north');
     await editor.edit('mt-report-in');
     await editor.page.click('#mt-gateway-labels input');
     await choices().filter({ hasText: 'hall, north' }).first().click();

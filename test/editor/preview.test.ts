@@ -31,10 +31,11 @@ describe('reports that pass now', function () {
     await service?.close();
   });
 
-  const deploy = () => {
+  const deploy = async () => {
     const place = { service: 'service', x: 200, y: 100, wires: [['seen']] };
     const node = { id: 'in', type: 'mt-report-in', ...place };
-    return red.deploy([serviceNode(service), node, { ...sink('seen'), x: 400, y: 100 }]);
+    await red.deploy([serviceNode(service), node, { ...sink('seen'), x: 400, y: 100 }]);
+    await red.status('in', ({ text }) => text === 'connected');
   };
   const rows = () => editor.page.locator('#mt-gateway-preview tbody tr');
   const preview = () => editor.page.locator('#mt-gateway-preview');

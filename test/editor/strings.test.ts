@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { IDENTIFIERS } from '../../src/protocol/identifiers.ts';
 import { NODE_FOLDERS as FOLDERS } from '../node-types.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -49,6 +50,14 @@ describe('the texts of the editor and the runtime', () => {
       });
     }
   }
+
+  it('say what each property means, in English as the catalogue does', () => {
+    const said = Object.entries(
+      JSON.parse(readFileSync(join(ROOT, 'nodes/service/locales/en-US.json'), 'utf8')).editor.meaning,
+    );
+    const meant = IDENTIFIERS.map(({ name, description }) => [name || 'update', description] as const);
+    assert.deepEqual(Object.fromEntries(said), Object.fromEntries(meant));
+  });
 
   it('keep apart what mt-service, the shared texts and the errors are called', () => {
     const merged = ['nodes/service/locales', 'nodes/shared/locales', 'src/locales'].flatMap((folder) => [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { RecentActivity } from '../../src/network/recent-activity.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
-import { readReportTopic } from '../../src/protocol/reports/index.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
 
 const G = 'c0141f68fc3d';
 const G2 = 'c0141f68fc3e';
@@ -28,6 +28,41 @@ describe('what reports have shown', () => {
     assert.equal(seen.gatewayOf(deviceAt(0)), G);
     heard(seen, 0, 1, G2);
     assert.equal(seen.gatewayOf(deviceAt(0)), G2);
+  });
+
+  it('keeps the last value of a property, and of a device its signal and battery', () => {
+    const seen = new RecentActivity(createCatalogue());
+    const device = deviceAt(0);
+    const record = (rest: string, now: number, report: object) =>
+      seen.record(readReportTopic('t', G, device, rest), now, report as Report);
+    record('measurement/8800', 1, { value: 20 });
+    record('measurement-decoded/temperature', 2, { value: 21 });
+    record('measurement/8800', 3, { value: 22 });
+    record('timestamped/8800', 4, { value: 5, backfill: true });
+    record('property/8001', 5, { value: 'x'.repeat(41) });
+    record('property/8005', 5, { value: { chip: 1 } });
+    record('property-decoded/battery-level', 6, { value: 81 });
+    record('rssi', 7, { rssi: -67 });
+    const values = seen.identifiers({ device }).map(({ id, value }) => [id, value]);
+    assert.deepEqual(Object.fromEntries(values), {
+      ...{ 8800: 22, temperature: 21, 8001: undefined, 8005: undefined, 'battery-level': 81 },
+    });
+    const [row] = seen.devices();
+    assert.deepEqual([row?.rssi, row?.battery], [-67, 81]);
+    assert.deepEqual(seen.devices({ gateway: G })[0]?.rssi, -67);
+  });
+
+  it('shows of a property in the whole network the value that was heard last', () => {
+    const seen = new RecentActivity(createCatalogue());
+    for (const [i, now, value] of [
+      [1, 30, 3],
+      [2, 10, 1],
+      [3, 20, 2],
+    ] as const) {
+      seen.record(readReportTopic('t', G, deviceAt(i), 'measurement/8800'), now, { value } as never);
+    }
+    const [row] = seen.identifiers();
+    assert.deepEqual([row?.value, row?.count, row?.lastSeen], [3, 3, new Date(30).toISOString()]);
   });
 
   it('knows the last gateway of devices that were pushed out of the list, let back in and moved', () => {

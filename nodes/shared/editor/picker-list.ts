@@ -8,6 +8,9 @@ export function choiceRow(choice: Choice, id: string): JQuery {
   line.toggleClass('mt-gateway-choice-typed', choice.isTyped === true);
   const head = element('div', 'mt-gateway-choice-head').appendTo(line);
   element('span', 'mt-gateway-choice-title', choice.title).appendTo(head);
+  if (choice.last) {
+    element('span', 'mt-gateway-choice-last', choice.last).appendTo(head);
+  }
   if (choice.connected !== undefined) {
     const words = text(choice.connected ? 'picker.connected' : 'picker.notConnected');
     element(
@@ -24,18 +27,42 @@ export function choiceRow(choice: Choice, id: string): JQuery {
   return line;
 }
 
-/** Under the input, or above it where there is more room; over the panel, so that nothing is cut off. */
-export function place(list: JQuery, input: JQuery): void {
-  const box = input[0]?.getBoundingClientRect();
+/** What the user sees as the field that an input stands in. */
+const FIELDS = '.mt-gateway-chips, .red-ui-typedInput-container';
+
+/** Shows the list over the panel, so that nothing is cut off, and has it follow its field. @returns ends that */
+export function showAt(list: JQuery, input: JQuery): () => void {
+  list.appendTo(document.body).show().scrollTop(0);
+  const follow = () => place(list, input);
+  follow();
+  // The field moves when the panel is scrolled, and when rows above it change.
+  const resized = new ResizeObserver(follow);
+  for (const one of input.parentsUntil('.red-ui-tray').addBack().get()) {
+    resized.observe(one);
+  }
+  document.addEventListener('scroll', follow, true);
+  window.addEventListener('resize', follow);
+  return () => {
+    resized.disconnect();
+    document.removeEventListener('scroll', follow, true);
+    window.removeEventListener('resize', follow);
+    list.detach().hide();
+  };
+}
+
+/** Directly under its field, or above it where there is more room. */
+function place(list: JQuery, input: JQuery): void {
+  const field = input.closest(FIELDS)[0] ?? input[0];
+  const box = field?.getBoundingClientRect();
   if (!box) {
     return;
   }
   const below = window.innerHeight - box.bottom - 8;
   const up = below < 180 && box.top > below;
-  list.appendTo(document.body).show().scrollTop(0);
+  const width = Math.max(box.width, 320);
   list.css({
-    left: Math.max(4, Math.min(box.left, window.innerWidth - Math.max(box.width, 320) - 4)),
-    width: Math.max(box.width, 320),
+    left: Math.max(4, Math.min(box.left, window.innerWidth - width - 4)),
+    width,
     maxHeight: Math.min(300, up ? box.top - 8 : below),
     top: up ? 'auto' : box.bottom + 2,
     bottom: up ? window.innerHeight - box.top + 2 : 'auto',

@@ -1,6 +1,6 @@
 // A text field that offers choices while one types. Enter takes the best of them; a row keeps what is typed as it is.
 import { element, text } from './panel.ts';
-import { choiceRow, place } from './picker-list.ts';
+import { choiceRow, showAt } from './picker-list.ts';
 
 export interface Choice {
   value: string;
@@ -9,6 +9,8 @@ export interface Choice {
   /** Shown as words beside a coloured dot. */
   connected?: boolean;
   tags?: readonly string[];
+  /** The last value that was heard. */
+  last?: string;
   /** What was typed, as it is. */
   isTyped?: boolean;
 }
@@ -55,6 +57,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   let isTyping = false;
   let newestSearch = 0;
   let timer: number | undefined;
+  let hide: () => void = () => undefined;
 
   const isActive = () => options.active?.() !== false;
   const isOpen = () => list.is(':visible');
@@ -65,7 +68,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   const close = () => {
     cancelSearch();
     isTyping = false;
-    list.detach().hide();
+    hide();
     input.attr('aria-expanded', 'false').removeAttr('aria-activedescendant');
   };
   const mark = (index: number) => {
@@ -100,7 +103,8 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
       element('div', 'mt-gateway-list-note', note).attr('role', 'status').appendTo(list);
     }
     marked = -1;
-    place(list, input);
+    hide();
+    hide = showAt(list, input);
     if (query?.trim()) {
       mark(found.isComplete ? choices.length - 1 : indexOfBest(choices, query));
     }

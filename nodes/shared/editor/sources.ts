@@ -6,6 +6,8 @@ import { hasEnv } from '../defaults.ts';
 import { field, text } from './panel.ts';
 import type { Choice, Found } from './picker.ts';
 
+/** What is asked of the runtime, so that it can be put in order here; no more than it answers with. */
+const MAX_FETCHED = 1_000;
 const MAX_CHOICES = 50;
 
 interface ListedDevice {
@@ -20,8 +22,12 @@ interface ListedDevice {
 interface Heard {
   id: string;
   name?: string;
-  lastSeen?: string | number;
   count?: number;
+  /** Of a property. */
+  value?: string | number | boolean;
+  /** Of a device. */
+  rssi?: number;
+  battery?: number;
 }
 
 /** The id of the service that the open panel has chosen; empty when none. */
@@ -72,7 +78,7 @@ async function fetchRows<T>(path: string, query: Record<string, string | number>
     const url = `mt-service/${encodeURIComponent(service)}/${path}`;
     const rows: unknown = await $.ajax({
       url,
-      data: { limit: MAX_CHOICES, ...query },
+      data: { limit: MAX_FETCHED, ...query },
       dataType: 'json',
       timeout: 10_000,
     });
@@ -110,32 +116,35 @@ function fromDevice(device: ListedDevice, useId: boolean): Choice {
   };
 }
 
-function fromHeard({ id, name, count }: Heard): Choice {
-  const times = count === undefined ? '' : text('picker.heard', { count });
+function fromHeard({ id, name, count, rssi, battery }: Heard): Choice {
   const isNamed = name !== undefined && name !== '' && name !== id;
-  return {
-    value: id,
-    title: isNamed ? name : id,
-    detail: [isNamed ? id : '', times].filter(Boolean).join(' · '),
-  };
+  const detail = [
+    isNamed && id,
+    rssi !== undefined && text('picker.signal', { rssi }),
+    battery !== undefined && text('picker.battery', { level: battery }),
+    count !== undefined && text('picker.heard', { count }),
+  ];
+  return { value: id, title: isNamed ? name : id, detail: detail.filter(Boolean).join(' · ') };
 }
 
 /** Whether the runtime is still reading the list, so that it has to be asked again. */
 const isLoading = (list: unknown): boolean => list === text('picker.loading');
 
-/** What was found in two lists; why one of them failed is shown only when the other is empty too. */
-function merged(first: Choice[] | string, second: Choice[] | string): Found {
+/** Lists one behind the other, each by name; why one of them failed is shown only when the others are empty too. */
+function inOrder(...lists: readonly (Choice[] | string)[]): Found {
   const choices = new Map<string, Choice>();
-  for (const list of [first, second]) {
-    for (const choice of typeof list === 'string' ? [] : list) {
+  for (const list of lists) {
+    for (const choice of typeof list === 'string' ? [] : list.sort(byTitle)) {
       choices.has(choice.value) || choices.set(choice.value, choice);
     }
   }
-  const note = [first, second].find((list) => typeof list === 'string') as string | undefined;
+  const failure = lists.find((list) => typeof list === 'string') as string | undefined;
+  const more = choices.size - MAX_CHOICES;
+  const note = choices.size === 0 ? failure : more > 0 ? text('picker.more', { count: more }) : undefined;
   return {
-    choices: [...choices.values()],
-    ...(choices.size === 0 && note !== undefined ? { note } : {}),
-    isLoading: [first, second].some(isLoading),
+    choices: [...choices.values()].slice(0, MAX_CHOICES),
+    ...(note !== undefined && { note }),
+    isLoading: lists.some(isLoading),
   };
 }
 
@@ -156,29 +165,32 @@ const heard = async (
 };
 
 /** Devices of the device list, by their REST id. */
-export const searchListed = async (q: string): Promise<Found> => merged(await listed(q, true), []);
+export const searchListed = async (q: string): Promise<Found> => inOrder(await listed(q, true));
 
-/** Gateways: the device list by MAC, those that were heard before the others. */
+/** Gateways: those that were heard, as the device list has them, then the others of the list. */
 export async function searchGateways(q: string): Promise<Found> {
-  const [rows, reported] = await Promise.all([listed(q, false), heard('gateways', q)]);
-  const known = new Set(typeof reported === 'string' ? [] : reported.map(({ value }) => value));
-  const first = typeof rows === 'string' ? rows : rows.filter(({ value }) => known.has(value));
-  const { choices, note } = merged(first, reported);
-  return choices.length === 0 ? merged(rows, []) : { ...merged([...choices], rows), ...(note && { note }) };
+  const [rows, reported] = await Promise.all([listed(q, false), heard('gateways', '')]);
+  if (typeof reported === 'string') {
+    return inOrder(rows, reported);
+  }
+  const known = new Map((typeof rows === 'string' ? [] : rows).map((row) => [row.value, row]));
+  const first = reported.filter((row) => known.has(row.value) || isFound(row, q));
+  return inOrder(
+    first.map((row) => known.get(row.value) ?? row),
+    rows,
+  );
 }
 
-/** Devices that were heard, of the chosen gateway when it is fixed; the gateways themselves after them. */
-export async function searchHeardDevices(q: string): Promise<Found> {
-  const lists = [heard('devices', q, narrowed(['gateway'])), listed(q, false)] as const;
-  return merged(...(await Promise.all(lists)));
-}
+/** Devices that were heard, of the chosen gateway when it is fixed. The device list has gateways only. */
+export const searchHeardDevices = async (q: string): Promise<Found> =>
+  inOrder(await heard('devices', q, narrowed(['gateway'])));
 
 /** Labels of the device list. */
 export async function searchLabels(q: string): Promise<Found> {
   const labels = await fetchRows<string>('labels', { q });
-  return typeof labels === 'string'
-    ? { choices: [], note: labels, isLoading: isLoading(labels) }
-    : { choices: labels.map((label) => ({ value: label, title: label })) };
+  return inOrder(
+    typeof labels === 'string' ? labels : labels.map((label) => ({ value: label, title: label })),
+  );
 }
 
 /** The catalogue with the entries that the chosen service adds; without them when they cannot be read. */
@@ -197,28 +209,39 @@ export function currentCatalogue(id = chosenService()): Catalogue {
  */
 export async function searchIdentifiers(q: string, access: readonly Access[] = []): Promise<Found> {
   const catalogue = currentCatalogue();
-  const reported = await heard('identifiers', '', narrowed(['gateway', 'device']));
-  const ids = typeof reported === 'string' ? [] : reported.map(({ value }) => value);
-  const heardRows = ids.map((id) => catalogue.find(id) ?? id);
+  const reported = await fetchRows<Heard>('seen', {
+    what: 'identifiers',
+    ...narrowed(['gateway', 'device']),
+  });
   const usable = (row: Identifier | string) =>
     typeof row === 'string'
       ? !access.includes('write')
       : access.length === 0 || row.access.some((one) => access.includes(one));
   const choices = new Map<string, Choice>();
-  for (const [rows, tags] of [
-    [heardRows, [text('picker.reported')]],
-    [catalogue.rows, []],
-  ] as const) {
-    const listed = rows.filter(usable).map((row) => ({ ...fromIdentifier(row), tags }));
-    for (const choice of listed.sort(byTitle)) {
-      choices.has(choice.value) || choices.set(choice.value, choice);
+  const add = (row: Identifier | string, more: Partial<Choice>) => {
+    const choice = { ...fromIdentifier(row), ...more };
+    if (usable(row) && !choices.has(choice.value)) {
+      choices.set(choice.value, choice);
     }
+  };
+  for (const { id, value } of typeof reported === 'string' ? [] : reported) {
+    const row = catalogue.find(id) ?? id;
+    add(row, { tags: [text('picker.reported')], last: shownValue(value, row) });
   }
-  const wanted = q.trim().toLowerCase();
-  const fits = ({ title, detail }: Choice) => `${title} ${detail}`.toLowerCase().includes(wanted);
-  // A hex id asks for the raw form, the name beside it for the decoded one.
-  return { choices: [...choices.values()].filter(fits), isComplete: catalogue.find(wanted)?.id === wanted };
+  const heardRows = [...choices.values()].sort(byTitle);
+  for (const row of catalogue.rows) {
+    add(row, {});
+  }
+  const others = [...choices.values()].slice(heardRows.length).sort(byTitle);
+  return {
+    choices: [...heardRows, ...others].filter((choice) => isFound(choice, q)),
+    // A hex id asks for the raw form, the name beside it for the decoded one.
+    isComplete: catalogue.find(q.trim().toLowerCase())?.id === q.trim().toLowerCase(),
+  };
 }
+
+const isFound = ({ title, detail = '' }: Choice, q: string): boolean =>
+  `${title} ${detail}`.toLowerCase().includes(q.trim().toLowerCase());
 
 const byTitle = (one: Choice, other: Choice): number => one.title.localeCompare(other.title);
 
@@ -227,9 +250,22 @@ export const remarkIdentifier = (value: string): string =>
   currentCatalogue().find(value) ? '' : text('identifier.notListed');
 
 function fromIdentifier(row: Identifier | string): Choice {
-  const { id, name, unit = '' } = typeof row === 'string' ? { id: row, name: '' } : row;
+  const {
+    id,
+    name,
+    unit = '',
+    description,
+  } = typeof row === 'string' ? { id: row, name: '', description: '' } : row;
   const value = name || id;
-  return { value, title: value, detail: [id, unit].filter((part) => part && part !== value).join(' · ') };
+  const meaning = description === '' ? '' : text(`meaning.${name || 'update'}`);
+  const detail = [id, unit, meaning].filter((part) => part && part !== value);
+  return { value, title: value, detail: detail.join(' · ') };
+}
+
+/** The last value that was heard; a text is raw, so it has no unit. */
+function shownValue(value: Heard['value'], row: Identifier | string): string {
+  const unit = typeof value === 'number' && typeof row === 'object' ? (row.unit ?? '') : '';
+  return value === undefined ? '' : `${value} ${unit}`.trim();
 }
 
 async function listedDevice(value: string): Promise<ListedDevice | undefined> {

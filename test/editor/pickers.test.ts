@@ -1,0 +1,146 @@
+// What the pickers offer and in which order, in a network of which the reports are known.
+import assert from 'node:assert/strict';
+import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { type Service, startService } from '../simulator/service.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { bareNodes, serviceNode } from './flow.ts';
+
+const GATEWAYS = 60;
+
+describe('the pickers', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: GATEWAYS, devices: 2, rate: 0, listed: 90 });
+    red = await startNodeRed(VERSIONS[0]!);
+    const nodes = bareNodes().map((node) =>
+      node.type === 'mt-report-in' ? { ...node, wires: [['heard']] } : node,
+    );
+    await red.deploy([serviceNode(service), ...nodes, { ...sink('heard'), x: 500, y: 60 }]);
+    await red.status('mt-report-in', ({ text }) => text === 'connected');
+    for (const { mac } of service.gateways) {
+      await publish('heartbeat', { status: 0 }, mac);
+    }
+    editor = await openEditor(red.url, { theme: 'dark', width: 1100, height: 700 });
+  });
+  afterEach(async () => {
+    await editor.press('cancel');
+    assert.deepEqual(editor.errors, []);
+  });
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const publish = async (suffix: string, more: object, gateway = service.demo.gateway) => {
+    const time = new Date().toISOString();
+    await service.publish(gateway, service.demo.device, suffix, { time, seq: 1, ...more });
+    await red.next('heard');
+  };
+  const choices = () => editor.page.locator('.mt-gateway-choice');
+  const openAt = async (name: string) => {
+    await editor.page.locator(`#node-input-${name} ~ .mt-gateway-pick`).click();
+    await choices().first().waitFor();
+  };
+  const titles = () => choices().locator('.mt-gateway-choice-title').allInnerTexts();
+  const byName = (names: string[]) => [...names].sort((one, other) => one.localeCompare(other));
+
+  it('name every gateway that was heard, list them by name, and say how many more there are', async () => {
+    await editor.edit('mt-gw-read');
+    await openAt('gateway');
+    const shown = await titles();
+    const names = new Map(service.devices.map(({ id, friendlyName }) => [id.slice(5), friendlyName]));
+    const heard = byName(service.gateways.map(({ mac }) => names.get(mac) ?? mac));
+    assert.deepEqual(shown, heard.slice(0, shown.length));
+    assert.ok(!shown.some((title) => /^[0-9a-f]{12}$/.test(title)), shown.join());
+    await editor.page.locator('.mt-gateway-list-note', { hasText: 'more: type to find' }).waitFor();
+    await editor.typed('gateway').fill(heard.at(-1)!);
+    await choices()
+      .filter({ hasText: heard.at(-1)! })
+      .first()
+      .waitFor();
+  });
+
+  it('offer a device where a device is asked for, told apart by its signal and its battery', async () => {
+    const { device } = service.demo;
+    await publish('rssi', { parent: service.demo.gateway, rssi: -67 });
+    await publish('property-decoded/battery-level', { value: 81 });
+    await editor.edit('mt-gw-read');
+    await openAt('device');
+    assert.deepEqual(await titles(), [device]);
+    const words = await choices().first().innerText();
+    assert.match(words, /-67 dBm · battery 81 %/);
+  });
+
+  it('show of a property what it means, its unit and what was heard last', async () => {
+    await publish('measurement-decoded/humidity', { value: 55 });
+    await publish('measurement-decoded/humidity', { value: 41.5 });
+    await editor.edit('mt-gw-read');
+    await openAt('identifier');
+    const row = choices().filter({ hasText: 'humidity' }).first();
+    assert.match(await row.innerText(), /41\.5 %[\s\S]*8802 · % · relative humidity/);
+  });
+
+  it('open right below their field, and stay there when the panel is scrolled', async () => {
+    const { page } = editor;
+    await editor.edit('mt-report-in');
+    const gap = async () => {
+      const [field, list] = await Promise.all([
+        page.locator('#mt-gateway-devices').boundingBox(),
+        page.locator('.mt-gateway-list').boundingBox(),
+      ]);
+      assert.ok(field && list);
+      const above = field.y - (list.y + list.height);
+      return [Math.round(Math.max(list.y - (field.y + field.height), above)), Math.round(list.x - field.x)];
+    };
+    await page.click('#mt-gateway-devices input');
+    await choices().first().waitFor();
+    assert.deepEqual(await gap(), [2, 0]);
+    // The click has scrolled the panel down to its field.
+    const { scrolled, from } = (await page.evaluate(`(() => {
+      const content = document.querySelector('.mt-gateway-form').closest('.red-ui-tray-content');
+      const from = content.scrollTop;
+      content.scrollTop += from > 20 ? -20 : 20;
+      return { from, scrolled: content.scrollTop };
+    })()`)) as { scrolled: number; from: number };
+    assert.equal(Math.abs(scrolled - from), 20);
+    await page.waitForFunction(`(() => {
+      const box = (css) => document.querySelector(css)?.getBoundingClientRect();
+      const [field, list] = [box('#mt-gateway-devices'), box('.mt-gateway-list')];
+      return field && list && Math.abs(list.top - field.bottom - 2) < 1.5;
+    })()`);
+  });
+
+  it('have a border that can be seen in the dark theme', async () => {
+    await editor.edit('mt-gw-read');
+    await openAt('gateway');
+    const colour = (css: string, property: string) =>
+      editor.page
+        .locator(css)
+        .evaluate((one, name) => getComputedStyle(one).getPropertyValue(name), property);
+    const border = await colour('.mt-gateway-list', 'border-top-color');
+    const around = await colour('.red-ui-tray', 'background-color');
+    assert.ok(contrast(border, around) > 3, `${border} on ${around}`);
+  });
+});
+
+/** The contrast ratio of WCAG 2.2. */
+function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
