@@ -935,16 +935,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'does not flood the editor when messages follow one another',
       ],
     },
-    '`connected` | green dot | report in, read, write, acknowledge | connected to the broker, and everything is subscribed':
+    '`connected` | green dot | report in, read, write, acknowledge | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "connected" as a … … at …',
       },
-    '`ready` | green dot | all with an input | the last call was fine, or nothing was to do yet': {
-      'nodes/statuses': 'show "ready" as a … … at …',
-    },
-    '`… in flight` | blue dot | all with an input | so many messages are being worked on or wait for their turn':
+    '`ready` | green dot | list devices, rename, label, service request | the last call was fine, or nothing was to do yet':
       {
-        'nodes/statuses': 'show "… in flight" as a … … at …',
+        'nodes/statuses': 'show "ready" as a … … at …',
+      },
+    '`working on …` | blue dot | all with an input | so many messages are being worked on or wait for their turn':
+      {
+        'nodes/statuses': 'show "working on …" as a … … at …',
       },
     '`… devices` | blue dot | list devices | so many devices were listed so far': {
       'nodes/statuses': 'show "… devices" as a … … at …',

@@ -256,7 +256,7 @@ describeNodes('the REST nodes', (start) => {
   it('show what they do in their status', async () => {
     const flow = await run({ type: 'mt-rename' });
     flow.send('n', { device: box.devices[0]!.id, payload: 'Status' });
-    assert.deepEqual((await flow.status('n', 'blue')).text, '1 in flight');
+    assert.deepEqual((await flow.status('n', 'blue')).text, 'working on 1');
     assert.deepEqual((await flow.status('n', 'green')).text, 'ready');
   });
 

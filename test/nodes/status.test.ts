@@ -36,7 +36,7 @@ describe('the status line', () => {
     line.show({ style: 'error', key: 'status.error.TIMEOUT' });
     assert.deepEqual(shown, [
       { fill: 'green', shape: 'dot', text: 'ready' },
-      { fill: 'blue', shape: 'dot', text: '1 in flight' },
+      { fill: 'blue', shape: 'dot', text: 'working on 1' },
       { fill: 'red', shape: 'ring', text: 'timeout' },
     ]);
   });
@@ -45,9 +45,9 @@ describe('the status line', () => {
     for (let count = 1; count <= 100; count++) {
       line.show(working(count));
     }
-    assert.deepEqual(texts(), ['1 in flight']);
+    assert.deepEqual(texts(), ['working on 1']);
     mock.timers.tick(500);
-    assert.deepEqual(texts(), ['1 in flight', '100 in flight']);
+    assert.deepEqual(texts(), ['working on 1', 'working on 100']);
   });
 
   it('does not flood the editor when messages follow one another', () => {
@@ -66,7 +66,7 @@ describe('the status line', () => {
     mock.timers.setTime(0);
     line.show(working(2));
     mock.timers.tick(500);
-    assert.deepEqual(texts(), ['1 in flight', '2 in flight']);
+    assert.deepEqual(texts(), ['working on 1', 'working on 2']);
   });
 
   it('says nothing twice and leaves no timer behind when nothing changes', () => {
@@ -83,7 +83,7 @@ describe('the status line', () => {
     line.close();
     line.show(READY);
     mock.timers.tick(5_000);
-    assert.deepEqual(texts(), ['1 in flight']);
+    assert.deepEqual(texts(), ['working on 1']);
   });
 
   it('gives each kind of error a short reason', () => {

@@ -106,7 +106,7 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     return flow;
   },
 
-  async '… in flight'({ run, send }) {
+  async 'working on …'({ run, send }) {
     const flow = await run();
     send(flow, WITH_INPUT);
     return flow;
@@ -390,7 +390,22 @@ describeNodes('the statuses', (start) => {
     );
     answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
     send(flow, WITH_INPUT);
-    await allShow(flow, WITH_INPUT, 'ready');
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    await allShow(flow, REST_NODES, 'ready');
+  });
+
+  it('have one word for what is fine, before a message and after it', async () => {
+    const flow = await run();
+    await allShow(flow, GATEWAY_NODES, 'connected');
+    answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
+    send(flow, WITH_INPUT);
+    for (const name of WITH_INPUT) {
+      await flow.statuses(name).next(({ fill }) => fill === 'blue');
+      await flow.statuses(name).next(({ fill }) => fill === 'green');
+      const fine = flow.statuses(name).all.filter(({ fill }) => fill === 'green');
+      const word = GATEWAY_NODES.includes(name) ? 'connected' : 'ready';
+      assert.deepEqual([...new Set(fine.map(({ text }) => text))], [word], name);
+    }
   });
 
   it('forget the error of the last message to a gateway when the connection has been away', async () => {

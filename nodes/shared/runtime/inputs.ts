@@ -34,7 +34,7 @@ export class Inputs {
   readonly #context: InputContext;
   readonly #running = new Set<Input>();
   #service: Status = READY;
-  /** How the last message ended. */
+  /** How the last message failed. */
   #last: Status | undefined;
   #idle: (() => void) | undefined;
 
@@ -48,7 +48,7 @@ export class Inputs {
     this.#show();
   }
 
-  /** Forgets how the last message ended: its cause may be over. */
+  /** Forgets how the last message failed: its cause may be over. */
   forgetLast(): void {
     this.#last = undefined;
   }
@@ -62,7 +62,8 @@ export class Inputs {
       }
       this.#show();
       await this.handler(msg, (out) => sendChecked(out, send));
-      this.#finish(input, READY);
+      // One word for what is fine, that of the service: no node changes between two.
+      this.#finish(input, undefined);
     } catch (error) {
       const shown = toFlowError(this.#context.RED, error);
       this.#finish(input, statusOfError(shown), shown);
@@ -87,7 +88,7 @@ export class Inputs {
     }
   }
 
-  #finish(input: Input, status: Status, error?: Error): void {
+  #finish(input: Input, status: Status | undefined, error?: Error): void {
     const { done } = input;
     if (!done) {
       return;
