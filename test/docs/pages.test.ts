@@ -44,7 +44,7 @@ function statusTexts(part: object): string[] {
 
 /** Texts that stand for something else: the status of a half (`no service` …) or none at all. */
 const NEVER_SHOWN = new Set(['not configured', 'bad report']);
-const ALL_IS_WELL = new Set(['connected', 'ready', '… in flight', '… devices']);
+const ALL_IS_WELL = new Set(['connected', 'ready', 'working on …', '… devices']);
 
 describe('the pages', () => {
   for (const page of PAGES) {
@@ -98,13 +98,7 @@ describe('the pages', () => {
       }),
     );
     const fields = ['Login header', 'Page parameter', 'Shared group', 'Topic prefix', 'Own properties'];
-    const more = [
-      'Acknowledge raw',
-      'Acknowledge decoded',
-      'Acknowledge body',
-      'Broker address',
-      'Test connection',
-    ];
+    const more = ['Ack (raw)', 'Ack (decoded)', 'Ack (body)', 'Broker address', 'Test connection'];
     const panel = [
       'Reports that pass now',
       'only its value',

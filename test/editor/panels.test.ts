@@ -448,11 +448,13 @@ describe('the panels in the editor', function () {
 
   it('offers the properties that fit the node, those that were heard before the others, both by name', async () => {
     const { page } = editor;
+    const tag = page.locator('.mt-gateway-tag', { hasText: 'reported' });
+    const reported = () => choices().filter({ has: tag });
     const titles = async (open: () => Promise<unknown>) => {
       await open();
       await choices().first().waitFor();
       const rows = choices().locator('.mt-gateway-choice-title');
-      const heardRows = choices().filter({ hasText: 'reported' }).locator('.mt-gateway-choice-title');
+      const heardRows = reported().locator('.mt-gateway-choice-title');
       const [all, heard] = [await rows.allInnerTexts(), await heardRows.allInnerTexts()];
       const byName = (names: string[]) => [...names].sort((one, other) => one.localeCompare(other));
       assert.deepEqual(all, [...byName(heard), ...byName(all.slice(heard.length))]);
@@ -473,7 +475,7 @@ describe('the panels in the editor', function () {
     // What is heard is in the preview first.
     await page.locator('#mt-gateway-preview tbody tr').first().waitFor();
     const measured = await titles(() => page.click('#mt-gateway-identifiers input'));
-    await choices().filter({ hasText: 'reported' }).first().waitFor();
+    await reported().first().waitFor();
     assert.ok(measured.includes('temperature'));
     assert.ok(!measured.includes('scan-mode') && !measured.includes('storage-mode-event'));
   });

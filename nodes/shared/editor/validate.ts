@@ -104,8 +104,14 @@ export function typed(name: string, check?: (value: string) => Verdict) {
     }
     return given === '' && (type === 'json' || type === 'num')
       ? true
-      : RED.utils.validateTypedProperty(given, String(type), {});
+      : inOurWords(RED.utils.validateTypedProperty(given, String(type), {}), String(type));
   };
+}
+
+/** The editor's own words tell what its parser expected, in the words of that parser. */
+function inOurWords(verdict: Verdict, type: string): Verdict {
+  const problem = { json: 'json', num: 'number', msg: 'path', flow: 'path', global: 'path' }[type];
+  return verdict === true || problem === undefined ? verdict : text(`problem.${problem}`);
 }
 
 /** The type that an open panel shows, which is newer than the saved one. */

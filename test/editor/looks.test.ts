@@ -1,0 +1,103 @@
+// How the panels look in a small window, and what they say where the editor's own words would not help.
+import assert from 'node:assert/strict';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { FLOW_NODE_TYPES } from '../node-types.ts';
+import { requirePrograms } from '../requirements.ts';
+import { type Service, startService } from '../simulator/service.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { bareNodes, serviceNode } from './flow.ts';
+
+describe('the look of the panels', function () {
+  this.timeout(120_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor | undefined;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 1, devices: 1, rate: 0, listed: 3 });
+    red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy([serviceNode(service), ...bareNodes()]);
+  });
+  afterEach(async () => {
+    assert.deepEqual(editor?.errors, []);
+    await editor?.close();
+  });
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const open = async (language: string): Promise<Editor> => {
+    editor = await openEditor(red.url, { language, width: 1100, height: 700 });
+    return editor;
+  };
+  /** Captions that take more than one line. */
+  const wrapped = ({ page }: Editor) =>
+    page
+      .locator('.red-ui-tray')
+      .last()
+      .locator('.mt-gateway-form .form-row > label:first-child')
+      .evaluateAll((labels) =>
+        labels
+          .filter((label) => label.getBoundingClientRect().height > 28)
+          .map((label) => label.textContent?.trim()),
+      );
+
+  for (const language of ['en-US', 'de', 'es-ES', 'fr']) {
+    it(`is of one width and with captions of one line (${language})`, async () => {
+      const hands = await open(language);
+      const widths: Record<string, number> = {};
+      const long: Record<string, unknown> = {};
+      for (const type of FLOW_NODE_TYPES) {
+        await hands.edit(type);
+        const more = hands.page.locator('#mt-gateway-more[aria-expanded="false"]');
+        if ((await more.count()) > 0) {
+          await more.click();
+        }
+        widths[type] = (await hands.page.locator('.red-ui-tray').last().boundingBox())?.width ?? 0;
+        long[type] = await wrapped(hands);
+        await hands.press('cancel');
+      }
+      await hands.editConfig('mt-service', 'service');
+      widths['mt-service'] = (await hands.page.locator('.red-ui-tray').last().boundingBox())?.width ?? 0;
+      const onTabs = [];
+      for (const tab of [1, 2, 3]) {
+        await hands.page.click(`#mt-gateway-service-tabs li:nth-child(${tab}) a`);
+        onTabs.push(...(await wrapped(hands)));
+      }
+      long['mt-service'] = onTabs;
+      assert.equal(new Set(Object.values(widths)).size, 1, JSON.stringify(widths));
+      const none = Object.fromEntries(Object.keys(long).map((type) => [type, []]));
+      assert.deepEqual(long, none);
+    });
+  }
+
+  it('says in plain words what is wrong with a number and with JSON', async () => {
+    const hands = await open('en-US');
+    const { page } = hands;
+    const type = async (name: string, value: string) => {
+      await hands.typed(name).fill('');
+      await hands.typed(name).pressSequentially(value);
+    };
+    await hands.edit('mt-device-list');
+    const more = page.locator('#mt-gateway-more[aria-expanded="false"]');
+    if ((await more.count()) > 0) {
+      await more.click();
+    }
+    const problem = (name: string) => page.locator(`#mt-gateway-problem-${name}`);
+    await page.evaluate("$('#node-input-query').typedInput('type', 'json')");
+    await type('query', '{a}');
+    await problem('query').filter({ hasText: 'Is not valid JSON.' }).waitFor();
+    await hands.press('cancel');
+    await hands.edit('mt-gw-write');
+    await page.evaluate("$('#node-input-value').typedInput('type', 'num')");
+    await type('value', 'warm');
+    await problem('value').filter({ hasText: 'Must be a number.' }).waitFor();
+    await page.evaluate("$('#node-input-value').typedInput('type', 'msg')");
+    await type('value', 'payload[');
+    await problem('value').filter({ hasText: 'name of a property' }).waitFor();
+  });
+});
