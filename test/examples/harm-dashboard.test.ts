@@ -5,7 +5,20 @@ import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } f
 import { clockOf, withClock } from './import.ts';
 
 const FLOW = dashboard as unknown as NodeConfig[];
-const PARTS = ['dashboard-network', 'dashboard-request', 'dashboard-happened', 'dashboard-snapshot'];
+const PARTS = ['network', 'request', 'alarms', 'acknowledge', 'look', 'snapshot'].map(
+  (part) => `dashboard-${part}`,
+);
+const DEVICE = 'e4a7c5102030';
+const GATEWAY = 'c0141f68fc3d';
+
+interface Alarm {
+  key: string;
+  text: string;
+  count: number;
+  active: boolean;
+  acknowledged: boolean;
+  name: string;
+}
 const nodeOf = (id: string): NodeConfig => FLOW.find((node) => node.id === id)!;
 
 describe('the flow of the dashboard', () => {
@@ -18,7 +31,7 @@ describe('the flow of the dashboard', () => {
   after(() => red?.stop());
 
   /** Deploys the function nodes that the widgets talk to, each between a source and sinks. */
-  async function deploy(writable?: string): Promise<void> {
+  async function deploy(writable?: string, isAgain = false): Promise<void> {
     const tab = nodeOf('dashboard-tab');
     const env = (tab.env as { name: string; value: string }[]).map((entry) =>
       entry.name === 'WRITABLE' ? { ...entry, value: writable ?? entry.value } : entry,
@@ -41,6 +54,10 @@ describe('the flow of the dashboard', () => {
       onceDelay: 0.1,
       wires: [['up']],
     };
+    // What the flow remembers outlives a deploy of it.
+    if (!isAgain) {
+      await red.deploy([]);
+    }
     await red.deploy([
       { ...tab, env },
       ...clockOf(z),
@@ -249,7 +266,7 @@ describe('the flow of the dashboard', () => {
     for (const report of reports) {
       const msg = { device, gateway, report: { time, ...report } };
       red.send('to-dashboard-network', msg);
-      red.send('to-dashboard-happened', msg);
+      red.send('to-dashboard-alarms', msg);
     }
     red.send('to-dashboard-snapshot', {});
     const { devices, now } = (await red.next('dashboard-snapshot-0')).payload as {
@@ -261,5 +278,167 @@ describe('the flow of the dashboard', () => {
     assert.deepEqual([battery, points.length], [null, 1]);
     assert.ok(points[0]!.time <= now);
     assert.ok(parents.every(({ rssi }) => Number.isFinite(rssi)));
+  });
+
+  const report = (payload: object, device = DEVICE) => {
+    const msg = { device, gateway: GATEWAY, report: { time: new Date().toISOString(), ...payload } };
+    red.send('to-dashboard-network', msg);
+    red.send('to-dashboard-alarms', msg);
+  };
+  /** What the page is told with the next second. */
+  const alarms = async () => {
+    red.send('to-dashboard-alarms', {});
+    return (await red.next('dashboard-alarms-0')).payload as { now: number; alarms: Alarm[] };
+  };
+  const acknowledge = async (key: string, until: number) => {
+    red.send('to-dashboard-acknowledge', { payload: { acknowledge: key, until } });
+    const msg = await red.next('dashboard-acknowledge-0');
+    red.send('to-dashboard-alarms', { ...msg });
+    return (await red.next('dashboard-alarms-0')).payload as { alarms: Alarm[] };
+  };
+  const setAhead = async (ahead: number) => {
+    red.send('clock', { ahead });
+    await red.next('clock-set');
+  };
+
+  it('keeps an alarm until it is over and somebody has acknowledged it, in either order', async () => {
+    await deploy();
+    report({ kind: 'heartbeat', status: 4 });
+    report({ kind: 'measurement-error', name: 'humidity', error: 3 });
+    const { now, alarms: raised } = await alarms();
+    assert.deepEqual(
+      raised.map(({ text, active, acknowledged }) => [text, active, acknowledged]),
+      [
+        ['reports status 4', true, false],
+        ['humidity could not be measured: error 3', false, false],
+      ],
+    );
+    const { alarms: left } = await acknowledge('all', now);
+    assert.deepEqual(
+      left.map(({ text, acknowledged }) => [text, acknowledged]),
+      [['reports status 4', true]],
+    );
+    report({ kind: 'heartbeat', status: 0 });
+    assert.deepEqual((await alarms()).alarms, []);
+  });
+
+  it('raises an alarm again that comes again after it was acknowledged, and acknowledges nothing that the page has not shown', async () => {
+    await deploy();
+    const error = { kind: 'measurement-error', name: 'humidity', error: 3 };
+    report(error);
+    const {
+      now,
+      alarms: [first],
+    } = await alarms();
+    await setAhead(1000);
+    report(error);
+    const {
+      alarms: [again],
+    } = await acknowledge(first!.key, now);
+    assert.deepEqual([again!.count, again!.acknowledged], [2, false]);
+    assert.deepEqual((await acknowledge(first!.key, now + 60_000)).alarms, []);
+    report(error);
+    assert.equal((await alarms()).alarms[0]?.count, 1);
+  });
+
+  it('tells which devices have fallen silent, but not while the broker is away or has just come back', async () => {
+    await deploy();
+    report({ kind: 'heartbeat', status: 0, deviceName: 'Cold store 1' });
+    red.send('to-dashboard-alarms', { status: { fill: 'yellow', text: 'waiting: gone' } });
+    await setAhead(130_000);
+    assert.deepEqual(
+      (await alarms()).alarms.map(({ text }) => text),
+      ['no reports arrive: waiting: gone'],
+    );
+    red.send('to-dashboard-alarms', { status: { fill: 'green', text: 'connected' } });
+    assert.deepEqual(
+      (await alarms()).alarms.map(({ active }) => active),
+      [false],
+    );
+    await setAhead(260_000);
+    const [silent] = (await alarms()).alarms;
+    assert.deepEqual([silent?.text, silent?.name], ['is not heard any more', 'Cold store 1']);
+    report({ kind: 'heartbeat', status: 0 });
+    assert.ok((await alarms()).alarms.every(({ active }) => !active));
+  });
+
+  it('keeps at most 500 alarms, and of too many first drops those that somebody has seen', async () => {
+    await deploy();
+    const mac = (index: number) => index.toString(16).padStart(12, '0');
+    const fail = (index: number) => report({ kind: 'heartbeat', status: 1 }, mac(index));
+    fail(0);
+    fail(1);
+    const { now } = await alarms();
+    await acknowledge(`${mac(1)} status`, now);
+    for (let index = 2; index < 502; index++) {
+      fail(index);
+    }
+    const keys = (await alarms()).alarms.map(({ key }) => key);
+    assert.equal(keys.length, 500);
+    assert.ok(!keys.includes(`${mac(1)} status`) && !keys.includes(`${mac(0)} status`));
+    assert.ok(keys.includes(`${mac(2)} status`));
+  });
+
+  it('acknowledges nothing for a page that sends something else, and lets no page report', async () => {
+    await deploy();
+    report({ kind: 'heartbeat', status: 4 });
+    const { now } = await alarms();
+    const forged = { device: DEVICE, gateway: GATEWAY, report: { kind: 'heartbeat', status: 0 } };
+    for (const payload of [
+      null,
+      'all',
+      { acknowledge: ['all'], until: now },
+      { acknowledge: 'all' },
+      { acknowledge: 'all', until: '9e99' },
+    ]) {
+      red.send('to-dashboard-acknowledge', { payload, ...forged, status: { fill: 'green' } });
+    }
+    red.send('to-dashboard-acknowledge', { payload: { acknowledge: 'x', until: now }, ...forged });
+    const { _msgid, ...msg } = await red.next('dashboard-acknowledge-0');
+    assert.deepEqual(msg, { acknowledge: { key: 'x', until: now } });
+    assert.equal(red.waiting('dashboard-acknowledge-0'), 0);
+  });
+
+  it('keeps of one device 24 hours, 40 values and 10 events, and shows it only to the page that asks', async () => {
+    await deploy();
+    for (let hour = 0; hour < 30; hour++) {
+      await setAhead(hour * 3_600_000);
+      for (let part = 0; part < 6; part++) {
+        const time = new Date(Date.now() + hour * 3_600_000 - part * 600_000).toISOString();
+        report({ kind: 'measurement', name: 'temperature', value: hour, time });
+      }
+    }
+    for (let index = 0; index < 60; index++) {
+      report({ kind: 'property', name: `property-${index}`, value: 'x'.repeat(1000) });
+      report({ kind: 'event', name: `event-${index}`, value: 1 });
+    }
+    const _client = { socketId: 'one' };
+    red.send('to-dashboard-look', { payload: { device: DEVICE }, _client });
+    const answer = await red.next('dashboard-look-0');
+    assert.deepEqual(answer._client, _client);
+    const { device } = answer.payload as {
+      device: { history: { start: number }[]; values: { value: string }[]; events: unknown[] };
+    };
+    assert.equal(device.history.length, 144);
+    assert.deepEqual([device.values.length, device.events.length], [40, 10]);
+    assert.ok(device.values.every(({ value }) => value.length <= 100));
+    const starts = device.history.map(({ start }) => start);
+    assert.deepEqual(starts, [...starts].sort());
+    for (const asked of ['constructor', '__proto__', 'aabbccddeeff', null, { a: 1 }]) {
+      red.send('to-dashboard-look', { payload: { device: asked }, _client });
+      assert.equal(((await red.next('dashboard-look-0')).payload as { device: unknown }).device, null);
+    }
+  });
+
+  it('keeps its devices and alarms over a deploy', async () => {
+    await deploy();
+    report({ kind: 'heartbeat', status: 4 });
+    await alarms();
+    await deploy(undefined, true);
+    report({ kind: 'heartbeat', status: 5 }, 'e4a7c5102031');
+    assert.equal((await alarms()).alarms.length, 2);
+    red.send('to-dashboard-snapshot', {});
+    const { devices } = (await red.next('dashboard-snapshot-0')).payload as { devices: unknown[] };
+    assert.equal(devices.length, 2);
   });
 });

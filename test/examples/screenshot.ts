@@ -34,6 +34,9 @@ async function main(): Promise<void> {
     await ask(page, { operation: 'read', device: mac, identifier: 'tx-power' });
     await ask(page, { operation: 'read', device: second.devices[0]!.mac, identifier: 'production-info' });
     await ask(page, { operation: 'read', device: mac, identifier: 'temperature' });
+    const time = new Date().toISOString();
+    await service.publish(first.mac, mac, 'heartbeat', { time, seq: 1, status: 4, lastCount: 0 });
+    await page.locator('.mt-devices .mt-name').first().click();
     await wait(3000);
     await page.screenshot({ path: join(IMAGES, 'dashboard.png') });
   } finally {
