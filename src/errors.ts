@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   BAD_RESPONSE: 'a response that is not what the interface says',
   BAD_REPORT: 'a report that cannot be read',
   QUEUE_FULL: 'too many requests are waiting',
+  NO_VALUE: 'nothing has been reported of this property, or nothing young enough',
   CLOSED: 'the node was stopped or redeployed meanwhile',
 } as const;
 

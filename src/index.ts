@@ -13,6 +13,8 @@ export {
 } from './errors.ts';
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
+export type { LastValue } from './network/last-values.ts';
+export { fromStored, toStored } from './network/stored-values.ts';
 export { splitBrokers } from './protocol/broker-list.ts';
 export {
   BROKER_PROFILE_NAMES,
@@ -42,5 +44,6 @@ export {
   Session,
   type SessionState,
   type Subscriber,
+  type ValueFilter,
 } from './session.ts';
 export type { MqttSettings, ProxySettings, RestSettings, Settings, TlsSettings } from './settings.ts';

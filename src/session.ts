@@ -4,7 +4,17 @@ import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
+import { LastValues, VALUE_KINDS } from './network/last-values.ts';
 import { RecentActivity } from './network/recent-activity.ts';
+import {
+  findValue,
+  findValues,
+  type ValueContext,
+  type ValueInput,
+  type ValueOptions,
+  type ValueResult,
+  type ValueRow,
+} from './network/value-query.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { copyFields } from './protocol/json.ts';
 import { parseMac } from './protocol/mac.ts';
@@ -60,6 +70,22 @@ export interface SessionState {
   rest: RestState;
 }
 
+/** Of which values are recorded; what is left out lets everything pass. */
+export type ValueFilter = Partial<Pick<ReportFilter, 'gateways' | 'devices' | 'identifiers' | 'labels'>>;
+
+const EVERY_VALUE: ReportFilter = {
+  kinds: VALUE_KINDS,
+  form: 'both',
+  gateways: [],
+  devices: [],
+  identifiers: [],
+  labels: [],
+  labelRefresh: 300,
+  decode: true,
+  duplicates: 'keep',
+  duplicateWindow: 10,
+};
+
 const UNCONFIGURED = { name: 'unconfigured' } as const;
 
 /** Access to one service. Each half works without the other and is opened when it is first needed. */
@@ -67,6 +93,8 @@ export class Session {
   readonly catalogue: Catalogue;
   /** What reports have shown since the start. */
   readonly activity: RecentActivity;
+  /** Of what nodes with last values have received, and of what was read. */
+  readonly lastValues: LastValues;
   /** Undefined without a REST half. */
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttClient | undefined;
@@ -81,6 +109,7 @@ export class Session {
   constructor(settings: Settings, log: Logger) {
     this.catalogue = createCatalogue(settings.identifiers);
     this.activity = new RecentActivity(this.catalogue, this.#nameOf);
+    this.lastValues = new LastValues(this.catalogue);
     this.#mqttSettings = settings.mqtt;
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
@@ -175,6 +204,40 @@ export class Session {
   }
 
   /**
+   * Keeps the last values of all that passes the filter up to date.
+   * @returns ends it; what is known stays
+   * @throws ServiceError as `subscribe`
+   */
+  recordValues(filter: ValueFilter): () => void {
+    const criteria = { ...EVERY_VALUE, ...filter };
+    return this.subscribe(criteria, {
+      report: (report, _topic, _payload, heardAt) => this.lastValues.recordReport(report, heardAt),
+      // Nodes that receive the reports tell of those that cannot be read.
+      error() {},
+    });
+  }
+
+  /**
+   * The last value of one property of one device; with `tooOld: read` the device is asked where there is none.
+   * @throws ServiceError `INVALID_INPUT`, `NO_VALUE`, and as `request`
+   */
+  lastValue(input: ValueInput, options: ValueOptions & RequestOptions): Promise<ValueResult> {
+    return findValue(this.#valueContext(options), input, options);
+  }
+
+  /**
+   * The last values of all that passes, by device and property.
+   * @returns `failures`: why devices that were asked did not answer
+   * @throws ServiceError `INVALID_INPUT`, `NO_VALUE`
+   */
+  allLastValues(
+    input: ValueInput,
+    options: ValueOptions & RequestOptions,
+  ): Promise<{ rows: ValueRow[]; failures: unknown[] }> {
+    return findValues(this.#valueContext(options), input, options);
+  }
+
+  /**
    * The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s.
    * @throws ServiceError as `subscribe`; `NOT_CONNECTED` when the broker refuses the subscription and nothing was heard
    */
@@ -208,6 +271,10 @@ export class Session {
       .then((body) => readResponse(request, body, this.catalogue, options.decode ?? true));
     const { value, response } = await this.#withWords(answer);
     this.#addNames(response, request);
+    if (operation === 'read' && identifier !== undefined) {
+      const time = typeof response.time === 'string' ? response.time : undefined;
+      this.lastValues.recordRead({ gateway, device: request.device, identifier, value, time });
+    }
     return { gateway, ...(device !== undefined && { device }), identifier, value, response };
   }
 
@@ -310,6 +377,25 @@ export class Session {
   /** A response says which device it is about as a report does. */
   #addNames(response: Record<string, unknown>, { gateway, device }: BuiltRequest): Record<string, unknown> {
     return this.#names ? addNames(response, { gateway, device }, this.#nameOf) : response;
+  }
+
+  #valueContext(options: RequestOptions): ValueContext {
+    return {
+      values: this.lastValues,
+      catalogue: this.catalogue,
+      nameOf: this.#nameOf,
+      gatewaysWithLabels: (labels) => this.#needDevices().knownGatewaysWithLabels(labels),
+      read: async (input) => {
+        const {
+          gateway,
+          device = input.device,
+          identifier = input.identifier,
+          value,
+          response,
+        } = await this.request('read', { ...input, form: 'auto' }, options);
+        return { value, gateway, device, identifier, age: 0, source: 'read', response };
+      },
+    };
   }
 
   /** A person knows a device by its name, and an error waits for nobody: what is known already. */

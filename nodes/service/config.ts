@@ -40,6 +40,8 @@ export interface ServiceConfig {
   pageTokenParam: string;
   /** Names of devices are fetched in the background, so that reports and responses carry them. */
   names: boolean;
+  /** Name of a context store for last values; empty: nothing outlives a restart. */
+  remember: string;
   ackOperation: string;
   ackDecodedOperation: string;
   /** JSON object; strings of the form `{{name}}` are replaced by the sample's field. */
@@ -91,6 +93,7 @@ export const DEFAULTS: ServiceConfig = {
   authHeader: 'Authorization',
   pageTokenParam: 'NextToken',
   names: true,
+  remember: '',
   ackOperation: 'ack',
   ackDecodedOperation: 'ack-decoded',
   ackTemplate: '{"time":"{{time}}"}',

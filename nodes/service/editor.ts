@@ -54,6 +54,7 @@ RED.nodes.registerType('mt-service', {
     authHeader: { value: 'Authorization', validate: authHeader },
     pageTokenParam: { value: 'NextToken', validate: pageParameter },
     names: { value: true },
+    remember: { value: '' },
     ackOperation: { value: 'ack' },
     ackDecodedOperation: { value: 'ack-decoded' },
     ackTemplate: { value: '{"time":"{{time}}"}', validate: json('object') },
@@ -74,6 +75,7 @@ RED.nodes.registerType('mt-service', {
     prepareTest(this);
     explainProblems(this, CONFIG_INPUT);
     prepareProfile(this);
+    offerStores();
     void showSubscriptions(this);
     explainTogether('authUrl', 'baseUrl');
     rememberShown(this, CONFIG_INPUT);
@@ -121,6 +123,12 @@ function prepareTabs(node: EditorNode): void {
     tabs.addTab({ id, label: node._(`tab.${id}`) });
   }
   tabs.activateTab('mqtt');
+}
+
+/** The context stores of this Node-RED. */
+function offerStores(): void {
+  const { stores = [] } = RED.settings.context ?? {};
+  $('#mt-gateway-stores').append(stores.map((store) => $('<option>').attr('value', store)));
 }
 
 /** Only with MQTT 5 a client says how long the broker keeps its session. */

@@ -8,6 +8,7 @@ import { CREDENTIALS } from './config.ts';
 import { fillService } from './filled.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createSettings, rememberDeployed } from './settings.ts';
+import { ValueMemory } from './value-memory.ts';
 
 export default function registerService(RED: NodeAPI): void {
   function Service(this: ServiceNode, saved: NodeDef): void {
@@ -21,7 +22,8 @@ export default function registerService(RED: NodeAPI): void {
     }));
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });
-    const holder = new SessionHolder(RED, this, [config.tls, config.proxy], () => {
+    const memory = new ValueMemory(RED, this, config.remember.trim());
+    const holder = new SessionHolder(RED, this, [config.tls, config.proxy], memory, () => {
       filled.check();
       return createSettings(RED, this.id, config, credentials);
     });

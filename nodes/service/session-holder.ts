@@ -5,6 +5,7 @@ import { type Logger, ServiceError, Session, type SessionState, type Settings } 
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
+import type { ValueMemory } from './value-memory.ts';
 
 /**
  * Node-RED restarts a service together with its tls-config and its proxy node, and makes them in this order, where the
@@ -15,6 +16,7 @@ export class SessionHolder {
   readonly #node: ServiceNode;
   readonly #nodeIds: readonly string[];
   readonly #createSettings: () => Settings;
+  readonly #memory: ValueMemory;
   readonly #ignoreDeploys: readonly (() => void)[];
   #isRunning = false;
   #usedNodes: (Node | null)[] = [];
@@ -27,10 +29,17 @@ export class SessionHolder {
    * Sets `session` or `problem` of the node, now and whenever they change.
    * @param nodeIds of the configuration nodes that the settings are made of; empty for none
    */
-  constructor(RED: NodeAPI, node: ServiceNode, nodeIds: readonly string[], createSettings: () => Settings) {
+  constructor(
+    RED: NodeAPI,
+    node: ServiceNode,
+    nodeIds: readonly string[],
+    memory: ValueMemory,
+    createSettings: () => Settings,
+  ) {
     this.#RED = RED;
     this.#node = node;
     this.#nodeIds = nodeIds;
+    this.#memory = memory;
     this.#createSettings = createSettings;
     this.#open();
     this.#ignoreDeploys = [
@@ -49,7 +58,7 @@ export class SessionHolder {
       ignore();
     }
     this.#dispose();
-    await Promise.all([this.#change, this.#node.session?.close(isFinal)]);
+    await Promise.all([this.#change, this.#node.session?.close(isFinal), this.#memory.close(isFinal)]);
   }
 
   #open(): void {
@@ -59,6 +68,7 @@ export class SessionHolder {
       node.problem = undefined;
       node.session = new Session(this.#createSettings(), loggerOf(node));
       this.#disposers = connect(RED, node, node.session);
+      this.#memory.open(node.session);
     } catch (error) {
       node.session = undefined;
       node.problem = toFlowError(RED, error);
@@ -77,6 +87,7 @@ export class SessionHolder {
     const { session } = this.#node;
     this.#dispose();
     if (session) {
+      void this.#memory.close(false);
       // The new one has the same client id, so it comes when the old one has gone.
       this.#change = session.close().then(() => {
         this.#change = undefined;

@@ -601,6 +601,24 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'advice to the user',
     'Limit it in the flow.': 'advice to the user',
   },
+  'Last values': {
+    'A *last value* node knows what was reported since the first deploy of such a node.': {
+      'nodes/last-value': 'sends the newest value with its report, its age and where it came from',
+    },
+    'Of 200 000 values those that were not heard for longest go first.': {
+      'network/last-values': 'go when there are too many, those first that were not heard for longest',
+    },
+    'They are kept over a deploy, unless it removes the service or gives it another broker.': {
+      'nodes/last-value': 'still knows everything after a deploy of all nodes, and nothing of another broker',
+    },
+    'With *Remember in* (`remember`) the newest 10 000 are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start.':
+      {
+        'e2e/remember': 'are known to the next process, with their age',
+      },
+    'A store that fails costs no report, and is told once.': {
+      'e2e/remember': 'go on without a store that fails, which is told once',
+    },
+  },
   'Requests: how each one ends': {
     'A request is sent once.': {
       'mqtt/losses':
@@ -935,7 +953,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'does not flood the editor when messages follow one another',
       ],
     },
-    '`connected` | green dot | report in, read, write, acknowledge | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
+    '`connected` | green dot | report in, read, write, acknowledge, last value | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "connected" as a … … at …',
       },
@@ -970,16 +988,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
       },
-    '`overloaded, … lost` | yellow ring | report in, read, write, acknowledge | reports of QoS 0 were lost because flows are too slow':
+    '`overloaded, … lost` | yellow ring | report in, read, write, acknowledge, last value | reports of QoS 0 were lost because flows are too slow':
       {
         'nodes/statuses': 'show "overloaded, … lost" as a … … at …',
       },
     '`stopped` | yellow ring | all | the service is being stopped': {
       'nodes/statuses': 'show "stopped" as a … … at …',
     },
-    '`refused: …` | red ring | report in, read, write, acknowledge | the broker refuses the login': {
-      'nodes/statuses': 'show "refused: …" as a … … at …',
-    },
+    '`refused: …` | red ring | report in, read, write, acknowledge, last value | the broker refuses the login':
+      {
+        'nodes/statuses': 'show "refused: …" as a … … at …',
+      },
     '`not subscribed: …` | red ring | report in | the broker refuses a subscription by which reports of this node would come':
       {
         'nodes/statuses': 'show "not subscribed: …" as a … … at …',
@@ -996,15 +1015,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "invalid: … (…)" as a … … at …',
       },
-    '`not connected` | red ring | read, write, acknowledge | the last request ended with `NOT_CONNECTED`': {
-      'nodes/statuses': 'show "not connected" as a … … at …',
-    },
-    '`timeout` | red ring | read, write, acknowledge | the last request got no response in time': {
-      'nodes/statuses': 'show "timeout" as a … … at …',
-    },
-    '`failed: status …` | red ring | read, write, acknowledge | the gateway answered with this status': {
-      'nodes/statuses': 'show "failed: status …" as a … … at …',
-    },
+    '`not connected` | red ring | read, write, acknowledge, last value | the last request ended with `NOT_CONNECTED`':
+      {
+        'nodes/statuses': 'show "not connected" as a … … at …',
+      },
+    '`timeout` | red ring | read, write, acknowledge, last value | the last request got no response in time':
+      {
+        'nodes/statuses': 'show "timeout" as a … … at …',
+      },
+    '`failed: status …` | red ring | read, write, acknowledge, last value | the gateway answered with this status':
+      {
+        'nodes/statuses': 'show "failed: status …" as a … … at …',
+      },
     '`HTTP …` | red ring | list devices, rename, label, service request | the last call was answered with this HTTP status':
       {
         'nodes/statuses': 'show "HTTP …" as a … … at …',
@@ -1016,6 +1038,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '`bad response` | red ring | all with an input | the last response was not what the interface says': {
       'nodes/statuses': 'show "bad response" as a … … at …',
     },
+    '`no value` | red ring | last value | nothing has been reported of what was asked for, or nothing young enough':
+      {
+        'nodes/last-value': 'reports NO_VALUE with device and property where that is wanted',
+      },
     '`queue full` | red ring | all with an input | too many requests are waiting': {
       'nodes/statuses': 'show "queue full" as a … … at …',
     },
@@ -1033,7 +1059,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no REST login" as a … … at …',
       },
-    "`no broker address` | grey ring | report in, read, write, acknowledge | the service's MQTT half is empty":
+    "`no broker address` | grey ring | report in, read, write, acknowledge, last value | the service's MQTT half is empty":
       {
         'nodes/statuses': 'show "no broker address" as a … … at …',
       },

@@ -56,6 +56,8 @@ export interface NodeRed {
   waiting(sink: string): number;
   /** Ends the process at once and keeps its user directory for a successor. */
   kill(): Promise<void>;
+  /** Ends the process as an administrator would, and keeps its user directory for a successor. */
+  shutDown(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -193,6 +195,11 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
   const inbox = new Inbox();
   child.on('message', (message: { sink: string; msg: FlowMessage }) => inbox.add(message.sink, message.msg));
   const call = (method: string, path: string, body?: unknown) => callAdmin(url, method, path, body);
+  const shutDown = async () => {
+    const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  };
   return {
     url,
     process: child,
@@ -218,10 +225,9 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
       child.kill('SIGKILL');
       await ended;
     },
+    shutDown,
     stop: async () => {
-      const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
+      await shutDown();
       await rm(userDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -279,6 +279,40 @@ describe('a sample flow of reports and requests', () => {
     assert.equal(await state(), 'is gone');
   });
 
+  describe('Warm and somebody is there', () => {
+    const LABEL = 'Warm and somebody is there';
+    const taps = { 'sample-warm-there': 'there', 'sample-warm-motion': 'motion' };
+    const measure = (seq: number, value: unknown) =>
+      trouble.report('measurement-decoded/temperature', { seq, value });
+
+    it('tells nobody of a device whose motion is not known, is none, or came before a missing value', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-warm-reports');
+      await measure(1, 30);
+      await red().next('motion');
+      for (const value of [0, null, 'x']) {
+        await trouble.report('measurement-decoded/motion', { seq: 2, value });
+        await measure(3, 30);
+        await red().next('motion');
+      }
+      for (const value of [null, 'x', undefined]) {
+        await measure(4, value);
+      }
+      await measure(5, 31);
+      await red().next('motion');
+      assert.deepEqual([red().waiting('there'), red().waiting('motion')], [0, 0]);
+    });
+
+    it('says so when WARM_ABOVE_CELSIUS is no number, and tells nobody', async () => {
+      await deployFresh(LABEL, { taps, env: { WARM_ABOVE_CELSIUS: 'x' } });
+      await trouble.ready('sample-warm-reports');
+      await trouble.report('measurement-decoded/motion', { seq: 1, value: 1 });
+      await measure(2, 30);
+      await red().status('sample-warm-warm', ({ fill }) => fill === 'red');
+      assert.equal(red().waiting('there'), 0);
+    });
+  });
+
   describe('Which gateway hears it best', () => {
     const LABEL = 'Which gateway hears it best';
     const [one, two, three] = ['e40000000001', 'e40000000002', 'e40000000003'];

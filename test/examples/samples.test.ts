@@ -245,6 +245,17 @@ describe('a sample flow', () => {
     await shows('sample-nearest-done', `${device} near ${one}`);
   });
 
+  it('Warm and somebody is there: looks up the last motion of the device that is warm', async () => {
+    await deploySample(site, 'Warm and somebody is there', { taps: { 'sample-warm-there': 'there' } });
+    await ready('sample-warm-reports');
+    await report('measurement-decoded/motion', { seq: 1, value: 1 });
+    await report('measurement/8800', { seq: 2, value: hex16(2300) });
+    await report('measurement/8800', { seq: 3, value: hex16(2500) });
+    const told = await site.red.next('there');
+    assert.equal(told.payload, `${sensor.mac}: it is warm, and somebody is there`);
+    assert.equal(site.red.waiting('there'), 0);
+  });
+
   it('Firmware and jobs: lists firmware, makes a job for the old gateways that it has shown, and asks for its state', async () => {
     const { service } = site;
     await deploySample(site, 'Firmware and jobs');

@@ -7,6 +7,7 @@ import deviceList from '../../nodes/device-list/node.ts';
 import gwRead from '../../nodes/gw-read/node.ts';
 import gwWrite from '../../nodes/gw-write/node.ts';
 import label from '../../nodes/label/node.ts';
+import lastValue from '../../nodes/last-value/node.ts';
 import rename from '../../nodes/rename/node.ts';
 import reportIn from '../../nodes/report-in/node.ts';
 import service from '../../nodes/service/node.ts';
@@ -46,7 +47,18 @@ export interface HttpAnswer {
 // Mocha runs these files as CommonJS or as modules, depending on the version of Node.js.
 const load = createRequire(`${process.cwd()}/`);
 
-const NODES = [deviceList, gwRead, gwWrite, label, rename, reportIn, service, serviceRequest, timestampedAck];
+const NODES = [
+  deviceList,
+  gwRead,
+  gwWrite,
+  label,
+  lastValue,
+  rename,
+  reportIn,
+  service,
+  serviceRequest,
+  timestampedAck,
+];
 assert.equal(NODES.length, NODE_TYPES.length);
 
 function versions(): Record<string, string> {

@@ -28,6 +28,10 @@ const NODES: Record<string, { node: object; msg?: object }> = {
     node: { type: 'mt-timestamped-ack' },
     msg: { ...MAC, identifier: '8800', form: 'raw', time: TIME },
   },
+  'last value': {
+    node: { type: 'mt-last-value', tooOld: 'read' },
+    msg: MAC,
+  },
   'list devices': { node: { type: 'mt-device-list' }, msg: {} },
   rename: { node: { type: 'mt-rename' }, msg: { device: G, payload: 'new name' } },
   label: { node: { type: 'mt-label' }, msg: { payload: 'office' } },
@@ -35,7 +39,7 @@ const NODES: Record<string, { node: object; msg?: object }> = {
 };
 const ALL = Object.keys(NODES);
 const WITH_INPUT = ALL.filter((name) => NODES[name]?.msg);
-const GATEWAY_NODES = ['read', 'write', 'acknowledge'];
+const GATEWAY_NODES = ['read', 'write', 'acknowledge', 'last value'];
 const REST_NODES = ['list devices', 'rename', 'label', 'service request'];
 
 /** The nodes that a row of the page names. */
@@ -262,6 +266,13 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     return flow;
   },
 
+  async 'no value'({ run, send }) {
+    const flow = await run({}, { 'last value': { tooOld: 'error' } });
+    await allShow(flow, ['last value'], 'connected');
+    send(flow, ['last value']);
+    return flow;
+  },
+
   async 'queue full'({ broker, portal, run, send }) {
     // Acknowledgements have 100 000 places, which another test fills.
     const full = new ServiceError('QUEUE_FULL', 'waiting', { limit: 1 }, { limit: 1 });
@@ -339,9 +350,12 @@ describeNodes('the statuses', (start) => {
     return start(flowAround(config, ...changed), { credentials: { svc: login } });
   };
 
+  let asked = 0;
   const send: Ground['send'] = (flow, names, more = {}) => {
     for (const name of names) {
-      flow.send(name, { ...NODES[name]?.msg, ...more });
+      // What was read in an earlier test is known already.
+      const fresh = name === 'last value' ? { identifier: `property-${asked++}` } : {};
+      flow.send(name, { ...NODES[name]?.msg, ...fresh, ...more });
     }
   };
 

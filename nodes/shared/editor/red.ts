@@ -41,6 +41,7 @@ interface EditorRed {
   };
   workspaces: { active(): string };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
+  settings: { context?: { stores?: string[] } };
   user: { hasPermission(permission: string): boolean };
   notify(text: string, options?: object): void;
   utils: { validateTypedProperty(value: unknown, type: string, options: object): boolean | string };

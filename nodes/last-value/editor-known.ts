@@ -1,0 +1,100 @@
+// The values that an open mt-last-value panel's settings would bring now.
+import { element } from '../shared/editor/panel.ts';
+import type { EditorNode } from '../shared/editor/red.ts';
+import { currentSettings } from '../shared/editor/saved.ts';
+import { chosenService, howToDeploy } from '../shared/editor/sources.ts';
+
+const REFRESH_INTERVAL_MS = 2_000;
+const MAX_ROWS = 8;
+
+interface KnownValue {
+  device?: string;
+  deviceName?: string;
+  identifier?: string;
+  name?: string;
+  value?: unknown;
+  unit?: string;
+  age?: number;
+}
+
+/** Asks again and again while the panel is open. @returns stops it */
+export function showKnownValues(node: EditorNode, labels: () => string[]): () => void {
+  const container = $('#mt-gateway-known');
+  const state = $('#mt-gateway-known-state');
+  let timer: number | undefined;
+  let isClosed = false;
+  const refresh = async () => {
+    const { content, words } = await ask(node, { ...currentSettings(node), labels: labels() });
+    if (!isClosed) {
+      container.empty().append(content);
+      state.text(words);
+      timer = window.setTimeout(() => void refresh(), REFRESH_INTERVAL_MS);
+    }
+  };
+  void refresh();
+  return () => {
+    isClosed = true;
+    window.clearTimeout(timer);
+  };
+}
+
+async function ask(node: EditorNode, settings: object): Promise<{ content: JQuery; words: string }> {
+  const service = chosenService();
+  const say = (words: string) => ({ content: element('div', 'mt-gateway-preview-note', words), words: '' });
+  if (service === '') {
+    return say(node._('known.noService'));
+  }
+  try {
+    const { rows = [], total = 0 } = (await $.ajax({
+      url: `mt-service/${encodeURIComponent(service)}/last-values`,
+      method: 'POST',
+      contentType: 'application/json',
+      data: JSON.stringify({ ...settings, limit: MAX_ROWS }),
+      timeout: 10_000,
+    })) as { rows?: KnownValue[]; total?: number };
+    return rows.length === 0
+      ? say(node._('known.nothing'))
+      : { content: table(node, rows), words: node._('known.count', { count: total }) };
+  } catch (failure) {
+    return say(explain(node, failure as JQuery.jqXHR));
+  }
+}
+
+function explain(node: EditorNode, { status, responseJSON }: JQuery.jqXHR): string {
+  const words = (responseJSON as { message?: unknown } | undefined)?.message;
+  if (status === 404) {
+    return howToDeploy(node._('known.deployFirst'));
+  }
+  if (status === 401) {
+    return node._('known.forbidden');
+  }
+  return typeof words === 'string' ? words : node._('known.failed');
+}
+
+function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {
+  const result = element('table', '');
+  const head = element('tr', '').appendTo(element('thead', '').appendTo(result));
+  for (const name of ['device', 'what', 'value', 'age']) {
+    element('th', '', node._(`known.${name}`))
+      .attr('scope', 'col')
+      .appendTo(head);
+  }
+  const body = element('tbody', '').appendTo(result);
+  for (const {
+    device = '',
+    deviceName = device,
+    identifier,
+    name = identifier,
+    value,
+    unit,
+    age = 0,
+  } of rows) {
+    const line = element('tr', '').appendTo(body);
+    element('td', '', deviceName).attr('title', device).appendTo(line);
+    element('td', '', name).appendTo(line);
+    const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    element('td', '', unit ? `${shown} ${unit}` : shown).appendTo(line);
+    element('td', '', node._('known.seconds', { count: Math.round(age) })).appendTo(line);
+  }
+  return result;
+}

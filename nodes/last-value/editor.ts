@@ -1,0 +1,90 @@
+// The mt-last-value panel: whose last value is sent, and what is known of it now.
+import { asText, readList } from '../shared/defaults.ts';
+import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
+import { explainProblems } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { showIdentifier } from '../shared/editor/request.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { searchLabels } from '../shared/editor/sources.ts';
+import { tagList } from '../shared/editor/tags.ts';
+import { typedFields } from '../shared/editor/typed-field.ts';
+import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
+import { type LastValueConfig, RANGES } from './config.ts';
+import { showKnownValues } from './editor-known.ts';
+
+/** What the open panel holds beside its inputs. */
+let openPanel: { labels(): string[]; shownLabels: string; stop(): void } | undefined;
+
+RED.nodes.registerType('mt-last-value', {
+  category: 'mt gateway',
+  color: '#9CC4C4',
+  icon: 'last-value.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    select: { value: 'one' },
+    gateway: { value: 'gateway', validate: typed('gateway', mac) },
+    gatewayType: { value: 'msg' },
+    device: { value: 'device', validate: typed('device', mac) },
+    deviceType: { value: 'msg' },
+    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifierType: { value: 'msg' },
+    labels: { value: [] },
+    maxAge: { value: 0, validate: wholeNumber(RANGES.maxAge) },
+    tooOld: { value: 'send' },
+  } satisfies Defaults<LastValueConfig>,
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
+  onadd: takeOnlyService,
+  oneditprepare(this: EditorNode) {
+    showSaved(this);
+    typedFields(this, {
+      gateway: { pick: 'gateway' },
+      device: { pick: 'device' },
+      identifier: { pick: 'identifier', access: ['report', 'event', 'read'] },
+    });
+    const saved = readList(this.labels ?? []);
+    const labels = tagList($('#mt-gateway-labels'), {
+      search: searchLabels,
+      takesCommas: true,
+      saved,
+      label: 'mt-gateway-label-labels',
+      onChange() {},
+    });
+    showIdentifier();
+    explainProblems(this);
+    rememberShown(this);
+    const stop = showKnownValues(this, labels);
+    openPanel = { labels, shownLabels: JSON.stringify(labels()), stop };
+  },
+  oneditsave(this: EditorNode) {
+    const labels = openPanel?.labels();
+    if (labels && JSON.stringify(labels) !== openPanel?.shownLabels) {
+      this.labels = labels;
+    }
+    saveTouched(this);
+    closePanel();
+  },
+  oneditcancel: closePanel,
+});
+
+function closePanel(): void {
+  openPanel?.stop();
+  openPanel = undefined;
+}
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const fixed = (name: string) => (node[`${name}Type`] === 'str' ? asText(node[name] ?? '') : '');
+  const what = fixed('identifier');
+  const where = fixed('device') || fixed('gateway') || readList(node.labels ?? []).join(', ');
+  const all = node.select === 'all' ? 'all' : 'last';
+  return node._(`node.${all}${what ? 'What' : ''}${where ? 'Where' : ''}`, { what, where });
+}

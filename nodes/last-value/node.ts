@@ -1,0 +1,67 @@
+// mt-last-value: sends what the reports have shown last, without asking anybody.
+import type { NodeAPI } from 'node-red';
+import type { ValueFilter } from '../../src/index.ts';
+import { checkRanges } from '../shared/runtime/env.ts';
+import type { InputHandler } from '../shared/runtime/inputs.ts';
+import { updateMessage } from '../shared/runtime/message.ts';
+import { type NodeContext, registerAction } from '../shared/runtime/registration.ts';
+import { type LastValueConfig, RANGES, upgrade } from './config.ts';
+import { registerKnownValues } from './known-values.ts';
+
+const FIELDS = ['gateway', 'device', 'identifier'] as const;
+
+export default function registerLastValue(RED: NodeAPI): void {
+  registerAction<LastValueConfig>(RED, 'mt-last-value', {
+    upgrade,
+    check: (config) => checkRanges(config, RANGES),
+    half: 'mqtt',
+    createHandler,
+  });
+  registerKnownValues(RED);
+}
+
+function createHandler(context: NodeContext<LastValueConfig, object>): InputHandler {
+  const { RED, config, session, signal, fields, fail } = context;
+  const problem = record(context);
+  const { select, labels, maxAge, tooOld } = config;
+  const options = { labels, maxAge, tooOld, signal };
+  const read = fields(FIELDS);
+  const sendOne: InputHandler = async (msg, send) => {
+    const { value, ...result } = await session.lastValue(await read(msg), options);
+    // What other nodes have left in the message did not bring this value.
+    const nothing = { report: undefined, age: undefined, source: undefined };
+    send(updateMessage(RED, msg, { payload: value, ...nothing, ...result }));
+  };
+  const sendAll: InputHandler = async (msg, send) => {
+    const { rows, failures } = await session.allLastValues(await read(msg), options);
+    // The old values are sent in their place.
+    for (const error of failures) {
+      fail(error, RED.util.cloneMessage(msg));
+    }
+    send(updateMessage(RED, msg, { payload: rows, count: rows.length }));
+  };
+  const handler = select === 'one' ? sendOne : sendAll;
+  return (msg, send) => (problem ? Promise.reject(problem) : handler(msg, send));
+}
+
+/** @returns why there will be no values */
+function record({ config, session, signal }: NodeContext<LastValueConfig, object>): Error | undefined {
+  try {
+    signal.addEventListener('abort', session.recordValues(filterOf(config)), { once: true });
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** What a field of another type brings is not known before a message comes. */
+function filterOf(config: LastValueConfig): ValueFilter {
+  const fixed = (name: (typeof FIELDS)[number]) =>
+    config[`${name}Type`] === 'str' && config[name] !== '' ? [config[name]] : [];
+  return {
+    gateways: fixed('gateway'),
+    devices: fixed('device'),
+    identifiers: fixed('identifier'),
+    labels: config.labels,
+  };
+}

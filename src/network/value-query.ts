@@ -1,0 +1,225 @@
+// What a last-value query brings: the known value, or what to do where there is none, or none that is young enough.
+import { invalidInput, ServiceError } from '../errors.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
+import { isGiven, readMac } from '../protocol/operations/request.ts';
+import type { Report } from '../protocol/reports/index.ts';
+import type { LastValue, LastValues, ValueSource } from './last-values.ts';
+
+/** What happens when the newest value is too old, or there is none. */
+export type TooOld = 'send' | 'read' | 'error';
+
+export interface ValueInput {
+  device?: unknown;
+  gateway?: unknown;
+  identifier?: unknown;
+}
+
+export interface ValueOptions {
+  /** Only gateways that carry one of these REST labels. */
+  labels: readonly string[];
+  /** Seconds; 0: any age. */
+  maxAge: number;
+  tooOld: TooOld;
+}
+
+/** Of one property of one device. */
+export interface ValueResult {
+  value: unknown;
+  gateway?: string;
+  device: string;
+  identifier: string;
+  /** Seconds since it was heard; absent where nothing is known. */
+  age?: number;
+  source?: ValueSource;
+  /** That brought it. */
+  report?: Readonly<Report>;
+  /** Of the device that was asked. */
+  response?: Record<string, unknown>;
+}
+
+/** One of several values. */
+export interface ValueRow {
+  gateway: string;
+  device: string;
+  deviceName?: string;
+  identifier: string;
+  name?: string;
+  unit?: string;
+  value: unknown;
+  time: string | undefined;
+  /** Seconds since it was heard. */
+  age: number;
+  source: ValueSource;
+}
+
+/** What a query needs of the service. */
+export interface ValueContext {
+  values: LastValues;
+  catalogue: Catalogue;
+  nameOf(mac: string): string | undefined;
+  /** Undefined while the list of devices is not there. */
+  gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
+  /** Asks the device. @throws ServiceError as `Session.request` */
+  read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
+}
+
+/** Reads at a time, of one query; the engine bounds what waits for a gateway. */
+const MAX_READS = 100;
+
+/**
+ * The last value of one property of one device. Without a device the gateway itself is meant.
+ * @throws ServiceError `INVALID_INPUT`; `NO_VALUE` with `error`; with `read` as `Session.request`
+ */
+export async function findValue(
+  context: ValueContext,
+  input: ValueInput,
+  options: ValueOptions,
+): Promise<ValueResult> {
+  const gateway = readOptionalMac('gateway', input.gateway);
+  const device = readOptionalMac('device', input.device) ?? gateway;
+  const identifier = readOptionalIdentifier(input.identifier);
+  if (device === undefined) {
+    throw invalidInput('device', input.device, 'missing');
+  }
+  if (identifier === undefined) {
+    throw invalidInput('identifier', input.identifier, 'missing');
+  }
+  const gateways = labelledGateways(context, options.labels);
+  const [known] = context.values.all({ device, gateway, identifier, gateways });
+  const age = known && ageOf(known);
+  if (known && !isTooOld(known, options)) {
+    return resultOf(known);
+  }
+  switch (options.tooOld) {
+    case 'read': {
+      const asked = gateway ?? known?.gateway;
+      return context.read({ device, identifier, ...(asked !== undefined && { gateway: asked }) });
+    }
+    case 'error': {
+      const names = { device: context.nameOf(device) ?? device, identifier };
+      const cause = { device, identifier, age };
+      throw known
+        ? new ServiceError('NO_VALUE', 'tooOld', cause, { ...names, age: Math.round(age ?? 0) })
+        : new ServiceError('NO_VALUE', 'none', cause, names);
+    }
+    default:
+      return known ? resultOf(known) : { value: null, device, identifier };
+  }
+}
+
+/**
+ * The last values of all that passes. Those that are too old are left out (`error`), or asked for (`read`); where that
+ * fails, the old ones stay.
+ * @returns `failures`: what the reads were refused with
+ * @throws ServiceError `INVALID_INPUT`; with `error` `NO_VALUE` where nothing is left
+ */
+export async function findValues(
+  context: ValueContext,
+  input: ValueInput,
+  options: ValueOptions,
+): Promise<{ rows: ValueRow[]; failures: unknown[] }> {
+  const query = {
+    gateway: readOptionalMac('gateway', input.gateway),
+    device: readOptionalMac('device', input.device),
+    identifier: readOptionalIdentifier(input.identifier),
+    gateways: labelledGateways(context, options.labels),
+  };
+  const values = context.values.all(query);
+  const old = new Set(values.filter((value) => isTooOld(value, options)));
+  const failures: unknown[] = [];
+  if (options.tooOld === 'read') {
+    await eachOf([...old], async ({ gateway, device, identifier }) => {
+      try {
+        await context.read({ gateway, device, identifier });
+      } catch (error) {
+        failures.push(error);
+      }
+    });
+  }
+  const left = {
+    send: () => values,
+    // What the reads brought is known by now.
+    read: () => (old.size > 0 ? context.values.all(query) : values),
+    error: () => values.filter((value) => !old.has(value)),
+  }[options.tooOld]();
+  if (left.length === 0 && options.tooOld === 'error') {
+    const { device, identifier } = query;
+    throw new ServiceError('NO_VALUE', 'nothing', { device, identifier });
+  }
+  return { rows: left.map((value) => rowOf(value, context)), failures };
+}
+
+/** A value as one of several. */
+export function rowOf(
+  value: LastValue,
+  { catalogue, nameOf }: Pick<ValueContext, 'catalogue' | 'nameOf'>,
+): ValueRow {
+  const { gateway, device, identifier, time, source } = value;
+  const deviceName = nameOf(device);
+  const { name, unit } = catalogue.find(identifier) ?? {};
+  return {
+    gateway,
+    device,
+    ...(deviceName !== undefined && { deviceName }),
+    identifier,
+    ...(name && { name }),
+    ...(unit && { unit }),
+    value: value.value,
+    time,
+    age: ageOf(value),
+    source,
+  };
+}
+
+function resultOf(known: LastValue): ValueResult {
+  const { value, gateway, device, identifier, source, report } = known;
+  return { value, gateway, device, identifier, age: ageOf(known), source, ...(report && { report }) };
+}
+
+/** Seconds, to the tenth. */
+function ageOf({ heardAt }: LastValue): number {
+  return Math.round(Math.max(0, performance.now() - heardAt) / 100) / 10;
+}
+
+function isTooOld({ heardAt }: LastValue, { maxAge }: ValueOptions): boolean {
+  return maxAge > 0 && performance.now() - heardAt > maxAge * 1_000;
+}
+
+/** Undefined: every gateway. */
+function labelledGateways(context: ValueContext, labels: readonly string[]): ReadonlySet<string> | undefined {
+  return labels.length === 0 ? undefined : (context.gatewaysWithLabels(labels) ?? new Set());
+}
+
+/** What a flow has looked up in vain is there and empty, and no filter that lets everything pass. */
+function needText(field: string, value: unknown): string | undefined {
+  if (value === undefined) {
+    return undefined;
+  }
+  if (!isGiven(value)) {
+    throw invalidInput(field, value, 'missing');
+  }
+  return typeof value === 'string' ? value.trim() : String(value);
+}
+
+function readOptionalMac(field: string, value: unknown): string | undefined {
+  const text = needText(field, value);
+  return text === undefined ? undefined : readMac(field, text);
+}
+
+function readOptionalIdentifier(value: unknown): string | undefined {
+  const text = needText('identifier', value);
+  if (text === '' || (text !== undefined && typeof value !== 'string')) {
+    throw invalidInput('identifier', value, 'notIdentifier');
+  }
+  return text?.toLowerCase();
+}
+
+/** So many at a time that none is refused because too many wait. */
+async function eachOf<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
+  const next = async (): Promise<void> => {
+    for (let item = items.pop(); item !== undefined; item = items.pop()) {
+      await run(item);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_READS }, next));
+}

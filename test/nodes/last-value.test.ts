@@ -1,0 +1,177 @@
+// mt-last-value in a flow: what reports, reads and an earlier start have shown, and what happens where there is nothing.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../simulator/service.ts';
+import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
+import { describeNodes, type Flow, type Message } from './flow.ts';
+
+let number = 0;
+const TIME = '2025-01-02T03:04:05.678Z';
+
+describeNodes('last-value', (start) => {
+  let box: Service;
+  let gateway: string;
+  let device: string;
+  let other: string;
+  /** What is known of a service outlives its nodes: each test has a service of its own. */
+  let service = '';
+
+  before(async () => {
+    box = await startService({ rate: 0, listed: 10, delay: 1 });
+    ({ gateway, device } = box.demo);
+    other = box.gateways[1]!.mac;
+  });
+  after(() => box.close());
+
+  const flowOf = (more: object, ...nodes: object[]) =>
+    flowAround(
+      serviceNode(box, { id: service, names: false, ...more }),
+      ...nodes.map((node) => ({ service, ...node })),
+      { id: 'r', type: 'mt-report-in', service, wires: [['reports']] },
+      { id: 'reports', type: 'helper', wires: [] },
+    );
+  const secrets = () => ({ [service]: secretsOf(box).svc });
+
+  async function run(node: object = {}, ...others: object[]): Promise<Flow> {
+    service = `svc${number++}`;
+    const flow = await start(flowOf({}, { id: 'n', type: 'mt-last-value', ...node }, ...others), {
+      credentials: secrets(),
+    });
+    await subscribed(box);
+    return flow;
+  }
+
+  /** Resolves when the flow has it. */
+  async function heard(flow: Flow, suffix: string, payload: object, by = gateway): Promise<void> {
+    await box.publish(by, device, suffix, { time: TIME, ...payload });
+    await flow.next('reports', ({ topic }) => topic === `mt/gateway/${by}/device/${device}/${suffix}`);
+  }
+
+  const ask = async (flow: Flow, msg: object): Promise<Message & Record<string, unknown>> => {
+    flow.send('n', msg);
+    return (await flow.next('out')) as Message & Record<string, unknown>;
+  };
+
+  it('sends the newest value with its report, its age and where it came from', async () => {
+    const flow = await run();
+    await heard(flow, 'measurement/8800', { seq: 1, value: '1234' });
+    const msg = await ask(flow, { device, identifier: 'temperature', report: 'of another node', keep: 1 });
+    assert.equal(msg.payload, 46.6);
+    assert.deepEqual(
+      [msg.source, msg.gateway, msg.device, msg.identifier, msg.keep],
+      ['report', gateway, device, '8800', 1],
+    );
+    assert.ok(Number(msg.age) >= 0 && Number(msg.age) < 60, `${String(msg.age)}`);
+    assert.equal((msg.report as { raw: string }).raw, '1234');
+  });
+
+  it('gives null, and nothing of another message, where nothing is known', async () => {
+    const flow = await run();
+    const msg = await ask(flow, { device, identifier: 'humidity', age: 7, source: 'x', report: {} });
+    assert.deepEqual([msg.payload, msg.age, msg.source, msg.report], [null, undefined, undefined, undefined]);
+  });
+
+  it('knows what only it asks for, and the values that reads brought', async () => {
+    const version = { identifier: 'firmware-version', identifierType: 'str' };
+    const flow = await run(version, { id: 'read', type: 'mt-gw-read', ...version });
+    flow.send('read', { gateway, device });
+    await flow.next('out');
+    const msg = await ask(flow, { device });
+    assert.deepEqual([msg.payload, msg.source], ['3.4.1', 'read']);
+  });
+
+  it('asks the device where nothing is known, or nothing young enough', async () => {
+    const flow = await run({ tooOld: 'read', maxAge: 3600 });
+    const msg = await ask(flow, { gateway, device, identifier: 'firmware-version' });
+    assert.deepEqual([msg.payload, msg.source, msg.age], ['3.4.1', 'read', 0]);
+    assert.equal((msg.response as { status: number }).status, 0);
+    const again = await ask(flow, { device, identifier: 'firmware-version' });
+    assert.equal(again.response, undefined);
+  });
+
+  it('reports NO_VALUE with device and property where that is wanted', async () => {
+    const flow = await run({ tooOld: 'error' });
+    flow.send('n', { device, identifier: 'humidity' });
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'NO_VALUE');
+    assert.deepEqual({ ...error?.cause }, { device, identifier: 'humidity', age: undefined });
+  });
+
+  it('tells two gateways apart where one is given', async () => {
+    const flow = await run();
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 1 });
+    await heard(flow, 'measurement-decoded/temperature', { seq: 2, value: 2 }, other);
+    const identifier = 'temperature';
+    assert.equal((await ask(flow, { device, identifier })).payload, 2);
+    assert.equal((await ask(flow, { device, gateway, identifier })).payload, 1);
+  });
+
+  it('sends all that passes as a list', async () => {
+    const flow = await run({ select: 'all' });
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 20 });
+    await heard(flow, 'event/8b01', { seq: 1 });
+    const msg = await ask(flow, { device });
+    assert.equal(msg.count, 2);
+    const [first] = msg.payload as Record<string, unknown>[];
+    assert.deepEqual(
+      { ...first, age: 0 },
+      {
+        gateway,
+        device,
+        identifier: 'temperature',
+        name: 'temperature',
+        unit: '°C',
+        value: 20,
+        time: TIME,
+        age: 0,
+        source: 'report',
+      },
+    );
+  });
+
+  for (const [msg, field] of [
+    [{ identifier: 'temperature' }, 'device'],
+    [{ device: '', identifier: 'temperature' }, 'device'],
+    [{ device: 'boiler', identifier: 'temperature' }, 'device'],
+    [{ device: 'd00000000001' }, 'identifier'],
+    [{ device: 'd00000000001', identifier: 7 }, 'identifier'],
+    [{ device: 'd00000000001', identifier: 'temperature', gateway: 'x' }, 'gateway'],
+  ] as const) {
+    it(`refuses ${JSON.stringify(msg)}, which would be another question`, async () => {
+      const flow = await run();
+      flow.send('n', msg);
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', field]);
+    });
+  }
+
+  it('sends a message with an empty device to Catch nodes also when all are asked for', async () => {
+    const flow = await run({ select: 'all' });
+    flow.send('n', { device: '' });
+    const { error } = await flow.next('errors');
+    assert.equal(error?.cause?.field, 'device');
+  });
+
+  it('tells what is wrong with a fixed address', async () => {
+    const flow = await run({ device: 'boiler', deviceType: 'str' });
+    flow.send('n', { identifier: 'temperature' });
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'INVALID_INPUT');
+  });
+
+  it('still knows everything after a deploy of all nodes, and nothing of another broker', async () => {
+    const flow = await run();
+    const asked = { device, identifier: 'temperature' };
+    const last = { id: 'n', type: 'mt-last-value' };
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 21 });
+    await flow.deploy(flowOf({}, last), 'full', secrets());
+    await subscribed(box);
+    assert.equal((await ask(flow, asked)).payload, 21);
+    await flow.deploy(
+      flowOf({ brokerUrl: box.urls.mqtt.replace('127.0.0.1', 'localhost') }, last),
+      'full',
+      secrets(),
+    );
+    await subscribed(box);
+    assert.equal((await ask(flow, asked)).payload, null);
+  });
+});
