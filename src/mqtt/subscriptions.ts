@@ -2,7 +2,7 @@
 import type { Logger } from '../log.ts';
 import type { Backoff } from './backoff.ts';
 import { NoBrokerResponse } from './broker-response.ts';
-import { forgetKept, keptBy, noteKept } from './kept-subscriptions.ts';
+import { HeldFilters } from './held-filters.ts';
 import { LearnedLimits } from './learned-limits.ts';
 import type { PortionLimits } from './portion-sizes.ts';
 import type { Reason } from './reasons.ts';
@@ -54,7 +54,7 @@ export interface KnownLimits {
 
 /** The wanted filters with their QoS, and the broker's view of them. */
 export class Subscriptions {
-  readonly #persistent: boolean;
+  readonly #held: HeldFilters;
   readonly #log: Logger;
   readonly #events: SubscriptionEvents;
   readonly #wanted = new Map<string, Qos>();
@@ -62,8 +62,6 @@ export class Subscriptions {
   /** For people who look; none of these is in `#wanted` too. */
   #previewed = new Map<string, Qos>();
   readonly #refusedPreviews = new RefusedPreviews();
-  /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
-  readonly #renewed = new Set<string>();
   readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
   /** By session; no more than there are addresses. */
   readonly #learnedBySession = new Map<string, LearnedLimits>();
@@ -76,17 +74,15 @@ export class Subscriptions {
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #isUnsubscribingStale = false;
-  #active = new Map<string, Qos>();
   #transport: SubscriptionTransport | undefined;
   #syncing: SubscriptionTransport | undefined;
   #changed = false;
   #quotaRetry: NodeJS.Timeout | undefined;
-  #session = '';
   #hasLoggedLowerQos = false;
 
   /** @param backoff of refused filters */
   constructor(persistent: boolean, log: Logger, events: SubscriptionEvents, backoff?: Backoff) {
-    this.#persistent = persistent;
+    this.#held = new HeldFilters(persistent);
     this.#log = log;
     this.#events = events;
     const refusals = {
@@ -112,8 +108,8 @@ export class Subscriptions {
     previews?: ReadonlySet<string>,
   ): void {
     for (const filter of add) {
-      if (!this.#wanted.has(filter) && this.#active.has(filter)) {
-        this.#renewed.add(filter);
+      if (!this.#wanted.has(filter)) {
+        this.#held.renew(filter);
       }
       this.#wanted.set(filter, qos);
     }
@@ -132,7 +128,7 @@ export class Subscriptions {
 
   /** How many the broker has granted. */
   get inUse(): number {
-    return this.#active.size;
+    return this.#held.granted;
   }
 
   /** What the broker has refused of the filters that are wanted, or has ended the connection because of. */
@@ -150,11 +146,11 @@ export class Subscriptions {
    * @returns whether there is anything to unsubscribe; `synced` tells when it is done
    */
   unsubscribeStale(filters: string[]): boolean {
-    const unused = filters.filter((filter) => !this.#active.has(filter) && !this.#isAskedFor(filter));
+    const unused = filters.filter((filter) => !this.#held.isGranted(filter) && !this.#isAskedFor(filter));
     if (unused.length === 0) {
       return false;
     }
-    noteKept(this.#session, unused);
+    this.#held.addStale(unused);
     this.#isUnsubscribingStale = true;
     void this.#sync();
     return true;
@@ -162,10 +158,8 @@ export class Subscriptions {
 
   /** Every filter that the broker may hold for this client, which forgets them: nobody comes back for them. */
   takeAll(): string[] {
-    const kept = keptBy(this.#session);
-    const all = new Set([...kept, ...this.#active.keys(), ...this.#wanted.keys(), ...this.#previewed.keys()]);
-    forgetKept(this.#session);
-    this.#active = new Map();
+    const all = new Set([...this.#held.all(), ...this.#wanted.keys(), ...this.#previewed.keys()]);
+    this.#held.clear();
     this.#wanted.clear();
     this.#previewed.clear();
     return [...all];
@@ -176,7 +170,7 @@ export class Subscriptions {
    * @param session names the broker and the client id
    */
   prepare(session: string, { portions, maxQos, maxCount = Number.POSITIVE_INFINITY }: KnownLimits): void {
-    this.#session = session;
+    this.#held.prepare(session);
     this.#learned = this.#learnedBySession.get(session) ?? new LearnedLimits();
     this.#learnedBySession.set(session, this.#learned);
     this.#learned.portions = portions;
@@ -195,7 +189,7 @@ export class Subscriptions {
 
   /** True when the broker has granted the filter already. */
   isActive(filter: string): boolean {
-    return this.#active.has(filter) && !this.#renewed.has(filter);
+    return this.#held.isCurrent(filter);
   }
 
   /** Calls back once the broker has granted or refused this wanted filter; a loss in between keeps it waiting. */
@@ -215,10 +209,7 @@ export class Subscriptions {
   /** @param isNew the broker has kept nothing of an earlier connection */
   online(transport: SubscriptionTransport, isNew: boolean): void {
     this.#transport = transport;
-    if (isNew) {
-      forgetKept(this.#session);
-    }
-    this.#active = new Map();
+    this.#held.connected(isNew);
     this.#swapped = 1;
     this.#learned.connected(this.#wanted);
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
@@ -245,13 +236,9 @@ export class Subscriptions {
     this.#refused.disconnected();
     clearTimeout(this.#quotaRetry);
     this.#refusedPreviews.disconnected(isUnrelated);
-    this.#renewed.clear();
     this.#madeRoom.clear();
     this.#isUnsubscribingStale = false;
-    if (this.#persistent) {
-      noteKept(this.#session, this.#active.keys());
-    }
-    this.#active = new Map();
+    this.#held.disconnected();
     if (isQuota) {
       this.#tellQuota();
     }
@@ -310,20 +297,6 @@ export class Subscriptions {
     }
   }
 
-  /** The broker may hold these. */
-  get #held(): Set<string> {
-    return new Set([...this.#active.keys(), ...keptBy(this.#session)]);
-  }
-
-  /** How many these are, without looking at each: what a persistent session has been granted is kept as well. */
-  get #heldCount(): number {
-    return Math.max(this.#active.size, keptBy(this.#session).size);
-  }
-
-  #isHeld(filter: string): boolean {
-    return this.#active.has(filter) || keptBy(this.#session).has(filter);
-  }
-
   get #quota(): number {
     return Math.min(this.#maxCount, this.#learned.quota.max);
   }
@@ -335,7 +308,7 @@ export class Subscriptions {
   async #step(transport: SubscriptionTransport): Promise<boolean> {
     const wanted = this.#missingOf(this.#wanted, this.#refused.all);
     const missing = wanted.sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
-    const held = this.#held;
+    const held = this.#held.all();
     const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
     if (missing.length > 0) {
       const fresh = missing.filter((filter) => !held.has(filter));
@@ -395,12 +368,12 @@ export class Subscriptions {
       (filter) =>
         !refused.has(filter) &&
         !this.#learned.forbidden.has(filter) &&
-        (this.#active.get(filter) !== filters.get(filter) || this.#renewed.has(filter)),
+        !this.#held.isCurrent(filter, filters.get(filter)),
     );
   }
 
   async #subscribeAll(filters: string[], send: (portion: string[]) => Promise<void>): Promise<void> {
-    const portions = this.#learned.subscribePortions(filters, () => this.#heldCount);
+    const portions = this.#learned.subscribePortions(filters, () => this.#held.count);
     await this.#inTurn(portions, send);
   }
 
@@ -426,7 +399,7 @@ export class Subscriptions {
 
   async #subscribe(transport: SubscriptionTransport, filters: string[]): Promise<void> {
     const batch = filters.map((filter) => [filter, this.#wanted.get(filter) ?? 0] as [string, Qos]);
-    const held = new Set(filters.filter((filter) => this.#isHeld(filter)));
+    const held = new Set(filters.filter((filter) => this.#held.has(filter)));
     const codes = await this.#codesOf(transport, batch);
     if (transport !== this.#transport) {
       return;
@@ -436,14 +409,14 @@ export class Subscriptions {
     for (const { filter } of outcomes.filter(
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
     )) {
-      forgetKept(this.#session, filter);
+      this.#held.refused(filter);
     }
     for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {
       this.#settle(outcome);
     }
     const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
-    if (beyond.length > 0 && this.#heldCount > 0) {
-      this.#learned.quota.told(this.#heldCount);
+    if (beyond.length > 0 && this.#held.count > 0) {
+      this.#learned.quota.told(this.#held.count);
       this.#tellQuota();
     }
     for (const outcome of beyond) {
@@ -497,13 +470,7 @@ export class Subscriptions {
 
   /** @throws what ended the connection */
   async #codesOf(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<number[]> {
-    // A persistent session keeps what was granted, also when the connection breaks before this is known here.
-    if (this.#persistent) {
-      noteKept(
-        this.#session,
-        batch.map(([filter]) => filter),
-      );
-    }
+    this.#held.asked(batch.map(([filter]) => filter));
     try {
       const granted = await transport.subscribe(
         Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos: this.#atMost(qos) }])),
@@ -539,9 +506,8 @@ export class Subscriptions {
 
   #settle({ filter, qos, code }: Outcome): void {
     if (!isRefusal(code)) {
-      this.#active.set(filter, qos);
-      this.#renewed.delete(filter);
-      if (this.#learned.granted(filter, this.#active.size)) {
+      this.#held.grant(filter, qos);
+      if (this.#learned.granted(filter, this.#held.granted)) {
         this.#refused.tryBlocked();
       }
       this.#callWaiting(filter, false);
@@ -566,9 +532,7 @@ export class Subscriptions {
   }
 
   #forget(filter: string): void {
-    this.#active.delete(filter);
-    this.#renewed.delete(filter);
+    this.#held.delete(filter);
     this.#learned.forbidden.forget(filter);
-    forgetKept(this.#session, filter);
   }
 }

@@ -1,0 +1,109 @@
+// The topic filters that a broker has granted to this connection, or may still hold of earlier ones.
+import { forgetKept, keptBy, noteKept } from './kept-subscriptions.ts';
+import type { Qos } from './suback.ts';
+
+export class HeldFilters {
+  readonly #persistent: boolean;
+  #granted = new Map<string, Qos>();
+  /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
+  readonly #renewed = new Set<string>();
+  /** Names the broker and the client id. */
+  #session = '';
+
+  /** @param persistent the broker keeps what it has granted over the end of a connection */
+  constructor(persistent: boolean) {
+    this.#persistent = persistent;
+  }
+
+  /** How many were granted to this connection. */
+  get granted(): number {
+    return this.#granted.size;
+  }
+
+  /** How many the broker may hold: what a persistent session has been granted is kept as well, so none is looked at. */
+  get count(): number {
+    return Math.max(this.#granted.size, keptBy(this.#session).size);
+  }
+
+  /** All that the broker may hold; linear. */
+  all(): Set<string> {
+    return new Set([...this.#granted.keys(), ...keptBy(this.#session)]);
+  }
+
+  has(filter: string): boolean {
+    return this.#granted.has(filter) || keptBy(this.#session).has(filter);
+  }
+
+  isGranted(filter: string): boolean {
+    return this.#granted.has(filter);
+  }
+
+  /** Whether it needs not be asked for. @param qos undefined: any */
+  isCurrent(filter: string, qos?: Qos): boolean {
+    const granted = this.#granted.get(filter);
+    return granted !== undefined && (qos ?? granted) === granted && !this.#renewed.has(filter);
+  }
+
+  /** A connection begins. @param session names the broker and the client id */
+  prepare(session: string): void {
+    this.#session = session;
+  }
+
+  /** @param isNew the broker has kept nothing of an earlier connection */
+  connected(isNew: boolean): void {
+    if (isNew) {
+      forgetKept(this.#session);
+    }
+    this.#granted = new Map();
+  }
+
+  disconnected(): void {
+    this.#renewed.clear();
+    if (this.#persistent) {
+      noteKept(this.#session, this.#granted.keys());
+    }
+    this.#granted = new Map();
+  }
+
+  /** A persistent session keeps what it grants, also when the connection breaks before this is known here. */
+  asked(filters: Iterable<string>): void {
+    if (this.#persistent) {
+      noteKept(this.#session, filters);
+    }
+  }
+
+  /** The broker may hold these of an earlier life of this client. */
+  addStale(filters: Iterable<string>): void {
+    noteKept(this.#session, filters);
+  }
+
+  grant(filter: string, qos: Qos): void {
+    this.#granted.set(filter, qos);
+    this.#renewed.delete(filter);
+  }
+
+  /** What was granted is asked for once more. */
+  renew(filter: string): void {
+    if (this.#granted.has(filter)) {
+      this.#renewed.add(filter);
+    }
+  }
+
+  /** The broker has refused what it did not hold before. */
+  refused(filter: string): void {
+    forgetKept(this.#session, filter);
+  }
+
+  /** The broker holds it no longer. */
+  delete(filter: string): void {
+    this.#granted.delete(filter);
+    this.#renewed.delete(filter);
+    forgetKept(this.#session, filter);
+  }
+
+  /** The broker is left, and nobody comes back. */
+  clear(): void {
+    forgetKept(this.#session);
+    this.#granted = new Map();
+  }
+}
