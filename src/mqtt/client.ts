@@ -51,6 +51,8 @@ export class MqttClient {
   readonly #group: SharedGroup;
   #lostReports = 0;
   #maxSubscriptions = Number.POSITIVE_INFINITY;
+  /** Subscriptions of the shared group. */
+  #maxShared = Number.POSITIVE_INFINITY;
   /** The broker has refused a filter that was to take the place of narrower ones. */
   #isWideRefused = false;
   #isUpdatePending = false;
@@ -135,7 +137,10 @@ export class MqttClient {
       transport,
     );
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
-    const { maxSubscriptions } = settings.limits;
+    const { maxSubscriptions, maxSharedSubscriptions } = settings.limits;
+    if (settings.sharedGroup !== '' && maxSharedSubscriptions !== undefined) {
+      this.#maxShared = maxSharedSubscriptions;
+    }
     if (maxSubscriptions !== undefined) {
       this.#maxSubscriptions = maxSubscriptions;
       this.#requests.shareFilter(true);
@@ -394,7 +399,8 @@ export class MqttClient {
 
   /** One subscription is kept for responses. */
   get #maxReportFilters(): number {
-    return this.#isWideRefused ? Number.POSITIVE_INFINITY : Math.max(1, this.#maxSubscriptions - 1);
+    const max = Math.min(this.#maxSubscriptions - 1, this.#maxShared);
+    return this.#isWideRefused ? Number.POSITIVE_INFINITY : Math.max(1, max);
   }
 
   #drained(): void {

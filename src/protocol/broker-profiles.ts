@@ -13,6 +13,8 @@ export interface BrokerLimits {
   maxQos: number | undefined;
   /** Whether it knows shared subscriptions. */
   hasSharedGroups?: boolean | undefined;
+  /** Shared ones among the topic filters of one connection. */
+  maxSharedSubscriptions?: number | undefined;
 }
 
 interface BrokerProfile {
@@ -61,9 +63,11 @@ export const BROKER_PROFILES = {
     name: 'Azure Event Grid',
     limits: {
       // https://learn.microsoft.com/azure/event-grid/quotas-limits, "MQTT limits in the Event Grid namespace":
-      // 10 filters in a SUBSCRIBE, 50 subscriptions of a session, 1000 inbound messages in flight, 512 KB.
+      // 10 filters in a SUBSCRIBE, 50 subscriptions of a session, 10 of them shared, 1000 inbound messages in flight,
+      // 512 KB.
       maxFiltersPerSubscribe: 10,
       maxSubscriptions: 50,
+      maxSharedSubscriptions: 10,
       maxUnacknowledged: 1_000,
       maxPacketSize: 512 * 1_024,
       // https://learn.microsoft.com/azure/event-grid/mqtt-support, "Current limitations": maximum QoS 1. Shared
@@ -132,6 +136,9 @@ export function brokerLimits(
     maxUnacknowledged: own.maxUnacknowledged || limits.maxUnacknowledged,
     maxPacketSize: limits.maxPacketSize,
     maxQos: limits.maxQos,
+    ...(limits.maxSharedSubscriptions !== undefined && {
+      maxSharedSubscriptions: limits.maxSharedSubscriptions,
+    }),
   };
 }
 

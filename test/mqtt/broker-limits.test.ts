@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
+import { brokerLimits } from '../../src/protocol/broker-profiles.ts';
 import { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
@@ -352,6 +353,27 @@ describe('a broker that takes a lower QoS only', () => {
       assert.equal(broker.connections.length, 1);
     });
   }
+});
+
+describe('a broker that allows few shared subscriptions', () => {
+  const bench = useScriptedBroker();
+
+  it('is asked for no more of them, and the reports of all gateways come', async () => {
+    const { broker } = bench;
+    const session = bench.open({
+      sharedGroup: 'g',
+      limits: brokerLimits('azure-event-grid', { maxSubscriptions: 0, maxUnacknowledged: 0 }),
+    });
+    const collector = new Collector();
+    const gateways = Array.from({ length: 30 }, (_, n) => `c${n.toString(16).padStart(11, '0')}`);
+    session.subscribe({ ...ALL, gateways: [G, ...gateways] }, collector);
+    await reached(session, 'connected');
+    const asked = broker.packets('subscribe').flatMap(({ subscriptions }) => subscriptions);
+    const shared = new Set(asked.map(({ topic }) => topic).filter((topic) => topic.startsWith('$share/g/')));
+    assert.ok(shared.size > 0 && shared.size <= 10, [...shared].join());
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+  });
 });
 
 describe('a broker of MQTT 3.1.1 that ends the connection at a publish with QoS 2', () => {
