@@ -12,7 +12,9 @@ import {
 } from '../rest/server.ts';
 
 const PAGES = 3;
-const PAGE = Array.from({ length: 20 }, (_, index) => ({
+const PAGE_SIZE = 20;
+/** Page by page other devices, as the service has them. */
+const ITEMS = Array.from({ length: PAGES * PAGE_SIZE }, (_, index) => ({
   id: `bmac-c0141f68${(0xf000 + index).toString(16)}`,
 }));
 /** Seconds, as the interface says. */
@@ -126,7 +128,10 @@ export class Portal {
 
 function nextPage(url: string): object {
   const page = Number(/NextToken=(\d+)/.exec(url)?.[1] ?? 1);
-  return { items: PAGE, nextToken: page < PAGES ? `${page + 1}` : null };
+  return {
+    items: ITEMS.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
+    nextToken: page < PAGES ? `${page + 1}` : null,
+  };
 }
 
 export async function startPortal(): Promise<Portal> {
