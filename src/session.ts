@@ -7,6 +7,7 @@ import type { MqttState } from './mqtt/state.ts';
 import { LastValues, VALUE_KINDS } from './network/last-values.ts';
 import { RecentActivity } from './network/recent-activity.ts';
 import {
+  findFirstValues,
   findValue,
   findValues,
   type ValueContext,
@@ -16,6 +17,7 @@ import {
   type ValueRow,
 } from './network/value-query.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
+import { isHexBytes } from './protocol/hex.ts';
 import { copyFields } from './protocol/json.ts';
 import { parseMac } from './protocol/mac.ts';
 import {
@@ -238,6 +240,18 @@ export class Session {
   }
 
   /**
+   * The first of what `allLastValues` would bring, of any age, and how many there are.
+   * @throws ServiceError `INVALID_INPUT`, `NOT_CONFIGURED` (`rest` with labels)
+   */
+  firstLastValues(
+    input: ValueInput,
+    options: Pick<ValueOptions, 'labels' | 'signal'>,
+    limit: number,
+  ): Promise<{ rows: ValueRow[]; total: number }> {
+    return findFirstValues(this.#valueContext(options), input, options, limit);
+  }
+
+  /**
    * The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s.
    * @throws ServiceError as `subscribe`; `NOT_CONNECTED` when the broker refuses the subscription and nothing was heard
    */
@@ -273,7 +287,8 @@ export class Session {
     this.#addNames(response, request);
     if (operation === 'read' && identifier !== undefined) {
       const time = typeof response.time === 'string' ? response.time : undefined;
-      this.lastValues.recordRead({ gateway, device: request.device, identifier, value, time });
+      const known = options.decode === false ? this.#decode(request, value) : value;
+      this.lastValues.recordRead({ gateway, device: request.device, identifier, value: known, time });
     }
     return { gateway, ...(device !== undefined && { device }), identifier, value, response };
   }
@@ -355,6 +370,13 @@ export class Session {
     return buildRequest(operation, this.#withGateway(input), { catalogue: this.catalogue, ack });
   }
 
+  /** A value that one node wants as it came is known to the others as they would have it. */
+  #decode({ operation, identifier = '' }: BuiltRequest, value: unknown): unknown {
+    const decoded =
+      operation === 'read' && isHexBytes(value) ? this.catalogue.decode(identifier, value) : undefined;
+    return decoded ? decoded.value : value;
+  }
+
   #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {
     // An address that is there and empty is refused where it is read.
     if (input.gateway !== undefined || !isGiven(input.device)) {
@@ -384,7 +406,8 @@ export class Session {
       values: this.lastValues,
       catalogue: this.catalogue,
       nameOf: this.#nameOf,
-      gatewaysWithLabels: (labels) => this.#needDevices().knownGatewaysWithLabels(labels),
+      gatewaysWithLabels: async (labels, signal) =>
+        this.#needDevices().gatewaysWithLabels(labels, Number.POSITIVE_INFINITY, signal),
       read: async (input) => {
         const {
           gateway,

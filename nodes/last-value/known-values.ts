@@ -19,7 +19,7 @@ export function registerKnownValues(RED: NodeAPI): void {
  * @returns `rows`: the first of them, with `total`
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
-async function knownValues(
+function knownValues(
   session: Session,
   { body }: Request,
   ...[, , signal]: [service: unknown, RED: NodeAPI, signal: AbortSignal]
@@ -33,12 +33,6 @@ async function knownValues(
   const labels = readList(typed.labels ?? [])
     .filter((label) => !hasEnv(label))
     .slice(0, MAX_LABELS);
-  const { rows } = await session.allLastValues(input, {
-    labels,
-    maxAge: 0,
-    tooOld: 'send',
-    signal,
-  });
   const limit = readLimit((body as { limit?: unknown } | undefined)?.limit);
-  return { total: rows.length, rows: rows.slice(0, limit) };
+  return session.firstLastValues(input, { labels, signal }, limit);
 }

@@ -1,14 +1,21 @@
 // The newest value of each property of each device, by each gateway that brought it; bounded.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
-import type { Report } from '../protocol/reports/index.ts';
+import { copyReport, type Report } from '../protocol/reports/index.ts';
+import { sizeOf } from './value-size.ts';
 
 /** The least recently heard go first. */
 const MAX_VALUES = 200_000;
+/** Bytes of all values together, estimated: as many as 200 000 ordinary ones take. */
+const MAX_SIZE = 256 * 1024 * 1024;
 /** Gateways whose values of one property of one device are kept; a further one takes the place of the oldest. */
 const MAX_GATEWAYS = 16;
+const MAC_LENGTH = 12;
 /** Longer ones are none of a device, and would cost more memory than they are worth. */
 const MAX_IDENTIFIER_LENGTH = 200;
+
+/** Candidates for the first ones, beside twice as many as are wanted, between two sorts. */
+const ROOM = 100;
 
 export const VALUE_KINDS = ['property', 'measurement', 'event', 'timestamped'] as const;
 const KINDS = new Set<string>(VALUE_KINDS);
@@ -29,6 +36,8 @@ export interface LastValue {
   heardAt: number;
   /** That brought it; undefined for a response. Not to be changed. */
   report: Readonly<Report> | undefined;
+  /** In bytes, estimated; set when it is kept. */
+  size?: number;
 }
 
 /** What is asked for; what is left out lets everything pass. */
@@ -41,6 +50,9 @@ export interface ValueQuery {
   gateways?: ReadonlySet<string> | undefined;
 }
 
+/** With what it is sorted by: device and property. */
+export type KeyedValue = [key: string, value: LastValue];
+
 /** Of one property of one device, by gateway; the newest comes first. A device is heard by few. */
 type Entry = LastValue[];
 
@@ -48,16 +60,22 @@ export class LastValues {
   readonly #catalogue: Catalogue;
   readonly #now: () => number;
   readonly #max: number;
+  readonly #maxSize: number;
   /** By device and property; the least recently heard comes first. */
   readonly #entries = new Map<string, Entry>();
   #count = 0;
+  #size = 0;
   /** Called when a value has changed. */
   onChange: (() => void) | undefined;
 
-  constructor(catalogue: Catalogue, { now = () => performance.now(), max = MAX_VALUES } = {}) {
+  constructor(
+    catalogue: Catalogue,
+    { now = () => performance.now(), max = MAX_VALUES, maxSize = MAX_SIZE } = {},
+  ) {
     this.#catalogue = catalogue;
     this.#now = now;
     this.#max = max;
+    this.#maxSize = maxSize;
   }
 
   /** How many values are kept. */
@@ -71,7 +89,7 @@ export class LastValues {
    */
   recordReport(report: Readonly<Report>, heardAt?: number): void {
     const { kind, gateway, device, identifier, time } = report;
-    if (!KINDS.has(kind) || identifier === undefined || 'errorCode' in report) {
+    if (!KINDS.has(kind) || identifier === undefined || hasError(report)) {
       return;
     }
     const now = heardAt ?? this.#now();
@@ -88,9 +106,15 @@ export class LastValues {
     });
   }
 
-  /** Notes the response to a read. */
+  /** Notes the response to a read; the value is copied, since the flow has it too. */
   recordRead(place: Pick<LastValue, 'gateway' | 'device' | 'identifier' | 'value' | 'time'>): void {
-    this.#record({ ...place, source: 'read', heardAt: this.#now(), report: undefined });
+    this.#record({
+      ...place,
+      value: copyValue(place.value),
+      source: 'read',
+      heardAt: this.#now(),
+      report: undefined,
+    });
   }
 
   /** Takes what was known before; what is known already and was heard later stays. */
@@ -121,43 +145,83 @@ export class LastValues {
 
   /** The newest value of each property of each device, in the order of their addresses and properties. */
   all(query: ValueQuery = {}): LastValue[] {
-    const found: [key: string, value: LastValue][] = [];
+    return sortByKey(this.unsorted(query)).map(([, value]) => value);
+  }
+
+  /** As `all`, in any order, each with what it is sorted by. */
+  unsorted(query: ValueQuery = {}): KeyedValue[] {
+    const { gateway, gateways } = query;
+    const isAny = gateway === undefined && gateways === undefined;
+    const isChosen = (value: LastValue) =>
+      (gateway === undefined || value.gateway === gateway) && (gateways?.has(value.gateway) ?? true);
+    const found: KeyedValue[] = [];
     for (const [key, entry] of this.#chosen(query)) {
-      const value = entry.find(
-        ({ gateway }) =>
-          (query.gateway === undefined || gateway === query.gateway) &&
-          (query.gateways === undefined || query.gateways.has(gateway)),
-      );
+      const value = isAny ? entry[0] : entry.find(isChosen);
       if (value) {
         found.push([key, value]);
       }
     }
-    return found.sort(([a], [b]) => (a < b ? -1 : Number(a > b))).map(([, value]) => value);
+    return found;
   }
 
-  /** Those of the properties that were heard last, which come last. @param max how many values */
-  newest(max: number): LastValue[] {
-    return [...this.#entries.values()]
-      .slice(-max)
-      .flatMap((entry) => [...entry].reverse())
-      .slice(-max);
+  /** The first of `all`, and how many there are; it does not sort all of them. */
+  first(query: ValueQuery, limit: number): { values: LastValue[]; total: number } {
+    const all = this.unsorted(query);
+    let first: KeyedValue[] = [];
+    let last = '\uffff';
+    for (const value of all) {
+      if (value[0] >= last) {
+        continue;
+      }
+      first.push(value);
+      if (first.length >= 2 * limit + ROOM) {
+        first = sortByKey(first).slice(0, limit);
+        last = first[limit - 1]?.[0] ?? last;
+      }
+    }
+    const values = sortByKey(first).slice(0, limit);
+    return { values: values.map(([, value]) => value), total: all.length };
   }
 
-  *#chosen({ device, identifier }: ValueQuery): Generator<[string, Entry]> {
+  /**
+   * Those of the properties that were heard last, which come last.
+   * @param max how many values
+   * @param maxSize of all of them, in bytes, estimated
+   */
+  newest(max: number, maxSize = Number.POSITIVE_INFINITY): LastValue[] {
+    const found: LastValue[] = [];
+    let size = 0;
+    for (const value of [...this.#entries.values()].reverse().flat()) {
+      size += value.size ?? 0;
+      if (found.length >= max || size > maxSize) {
+        break;
+      }
+      found.push(value);
+    }
+    return found.reverse();
+  }
+
+  #chosen({ device, identifier }: ValueQuery): Iterable<[string, Entry]> {
+    if (device === undefined && identifier === undefined) {
+      return this.#entries;
+    }
     if (device !== undefined && identifier !== undefined) {
       const key = this.#keyOf(device, identifier);
       const entry = this.#entries.get(key);
-      if (entry) {
-        yield [key, entry];
-      }
-      return;
+      return entry ? [[key, entry]] : [];
     }
-    const [start, end] = [
-      device === undefined ? '' : `${device}/`,
-      identifier === undefined ? '' : this.#keyOf('', identifier),
-    ];
+    return this.#chosenByPart(device, identifier);
+  }
+
+  *#chosenByPart(device: string | undefined, identifier: string | undefined): Generator<[string, Entry]> {
+    const start = device === undefined ? '' : `${device}/`;
+    const property = identifier === undefined ? undefined : this.#keyOf('', identifier).slice(1);
     for (const pair of this.#entries) {
-      if (pair[0].startsWith(start) && pair[0].endsWith(end)) {
+      const [key] = pair;
+      // A device is always of the same length.
+      const isChosen =
+        property === undefined ? key.startsWith(start) : key.slice(MAC_LENGTH + 1) === property;
+      if (isChosen) {
         yield pair;
       }
     }
@@ -178,48 +242,66 @@ export class LastValues {
     if (entry === undefined) {
       this.#entries.set(key, [value]);
       this.#count++;
-      this.#changed();
+      this.#added(value);
       return;
     }
     const at = entry.findIndex(({ gateway }) => gateway === value.gateway);
     const known = at < 0 ? undefined : entry[at];
-    if (known && isOlder(value, known)) {
+    if (known && this.#isOlder(value, known)) {
       return;
     }
-    if (known) {
-      entry.splice(at, 1);
-    } else if (entry.length >= MAX_GATEWAYS) {
-      entry.pop();
-    } else {
-      this.#count++;
-    }
-    const place = entry.findIndex((other) => !isOlder(value, other));
+    const [replaced] = entry.splice(at < 0 ? MAX_GATEWAYS - 1 : at, 1);
+    this.#size -= replaced?.size ?? 0;
+    this.#count += replaced ? 0 : 1;
+    const place = entry.findIndex((other) => !this.#isOlder(value, other));
     entry.splice(place < 0 ? entry.length : place, 0, value);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    this.#changed();
+    this.#added(value);
   }
 
-  #changed(): void {
-    while (this.#count > this.#max) {
+  #added(value: LastValue): void {
+    value.size = sizeOf(value);
+    this.#size += value.size;
+    while (this.#count > this.#max || this.#size > this.#maxSize) {
       const [key, entry] = this.#entries.entries().next().value as [string, Entry];
       this.#entries.delete(key);
       this.#count -= entry.length;
+      this.#size -= entry.reduce((sum, { size = 0 }) => sum + size, 0);
     }
     this.onChange?.();
   }
+
+  /** A sample may come late, so its own time counts; everything else is as old as it was heard. */
+  #isOlder(value: LastValue, known: LastValue): boolean {
+    if (value.report?.kind === 'timestamped' && value.time !== undefined && known.time !== undefined) {
+      return this.#madeAt(value.time, value) < this.#madeAt(known.time, known);
+    }
+    return value.heardAt < known.heardAt;
+  }
+
+  /** Milliseconds since the epoch. A clock that is ahead would keep out all that follows: nothing is made after it was heard. */
+  #madeAt(time: string, { heardAt }: LastValue): number {
+    return Math.min(Date.parse(time), Date.now() - (this.#now() - heardAt));
+  }
+}
+
+/** Sorts the array itself. */
+export function sortByKey(values: KeyedValue[]): KeyedValue[] {
+  return values.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+}
+
+/** A value that a flow may change: a deep copy. */
+export function copyValue(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? copyReport({ value } as never).value : value;
+}
+
+/** Every sample has the field, as the interface gives it a default. */
+function hasError({ errorCode }: Readonly<Report>): boolean {
+  return errorCode !== undefined && errorCode !== null;
 }
 
 /** Milliseconds since a moment by the clock of this machine; 0 where it is none, or lies ahead. */
 function ageOf(time: string): number {
   return Math.max(0, Date.now() - Date.parse(time) || 0);
-}
-
-/** Samples come late when nobody has acknowledged them, and what was restored or retained is of before. */
-function isOlder(value: LastValue, known: LastValue): boolean {
-  const isSample = value.report?.kind === 'timestamped' || known.report?.kind === 'timestamped';
-  if (isSample && value.time !== undefined && known.time !== undefined) {
-    return Date.parse(value.time) < Date.parse(known.time);
-  }
-  return value.heardAt < known.heardAt;
 }

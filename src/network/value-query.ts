@@ -2,8 +2,15 @@
 import { invalidInput, ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
-import type { Report } from '../protocol/reports/index.ts';
-import type { LastValue, LastValues, ValueSource } from './last-values.ts';
+import { copyReport, type Report } from '../protocol/reports/index.ts';
+import {
+  copyValue,
+  type LastValue,
+  type LastValues,
+  type ValueQuery,
+  type ValueSource,
+} from './last-values.ts';
+import { sortInTurns, Turns, throwIfClosed } from './turns.ts';
 
 /** What happens when the newest value is too old, or there is none. */
 export type TooOld = 'send' | 'read' | 'error';
@@ -20,6 +27,8 @@ export interface ValueOptions {
   /** Seconds; 0: any age. */
   maxAge: number;
   tooOld: TooOld;
+  /** Aborted: nobody waits for the result any more. */
+  signal: AbortSignal;
 }
 
 /** Of one property of one device. */
@@ -57,14 +66,16 @@ export interface ValueContext {
   values: LastValues;
   catalogue: Catalogue;
   nameOf(mac: string): string | undefined;
-  /** Undefined while the list of devices is not there. */
-  gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
+  /** By the last known list, else by the first, which is waited for. @throws ServiceError where there is none */
+  gatewaysWithLabels(labels: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
   /** Asks the device. @throws ServiceError as `Session.request` */
   read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
 }
 
 /** Reads at a time, of one query; the engine bounds what waits for a gateway. */
 const MAX_READS = 100;
+/** So many rows are made between two looks at the clock. */
+const ROWS_PER_LOOK = 500;
 
 /**
  * The last value of one property of one device. Without a device the gateway itself is meant.
@@ -84,7 +95,7 @@ export async function findValue(
   if (identifier === undefined) {
     throw invalidInput('identifier', input.identifier, 'missing');
   }
-  const gateways = labelledGateways(context, options.labels);
+  const gateways = await labelledGateways(context, options);
   const [known] = context.values.all({ device, gateway, identifier, gateways });
   const age = known && ageOf(known);
   if (known && !isTooOld(known, options)) {
@@ -108,45 +119,77 @@ export async function findValue(
 }
 
 /**
- * The last values of all that passes. Those that are too old are left out (`error`), or asked for (`read`); where that
- * fails, the old ones stay.
+ * The last values of all that passes, by device and property. Those that are too old are left out (`error`), or asked for
+ * (`read`); where that fails, the old ones stay. There may be very many: reports come in between.
  * @returns `failures`: what the reads were refused with
- * @throws ServiceError `INVALID_INPUT`; with `error` `NO_VALUE` where nothing is left
+ * @throws ServiceError `INVALID_INPUT`; with `error` `NO_VALUE` where nothing is left; `CLOSED`
  */
 export async function findValues(
   context: ValueContext,
   input: ValueInput,
   options: ValueOptions,
 ): Promise<{ rows: ValueRow[]; failures: unknown[] }> {
-  const query = {
-    gateway: readOptionalMac('gateway', input.gateway),
-    device: readOptionalMac('device', input.device),
-    identifier: readOptionalIdentifier(input.identifier),
-    gateways: labelledGateways(context, options.labels),
-  };
-  const values = context.values.all(query);
-  const old = new Set(values.filter((value) => isTooOld(value, options)));
-  const failures: unknown[] = [];
-  if (options.tooOld === 'read') {
-    await eachOf([...old], async ({ gateway, device, identifier }) => {
-      try {
-        await context.read({ gateway, device, identifier });
-      } catch (error) {
-        failures.push(error);
-      }
-    });
-  }
-  const left = {
-    send: () => values,
-    // What the reads brought is known by now.
-    read: () => (old.size > 0 ? context.values.all(query) : values),
-    error: () => values.filter((value) => !old.has(value)),
-  }[options.tooOld]();
+  const query = await readQuery(context, input, options);
+  const failures = options.tooOld === 'read' ? await readOld(context, query, options) : [];
+  const values = context.values.unsorted(query);
+  const left = options.tooOld === 'error' ? values.filter(([, value]) => !isTooOld(value, options)) : values;
   if (left.length === 0 && options.tooOld === 'error') {
     const { device, identifier } = query;
     throw new ServiceError('NO_VALUE', 'nothing', { device, identifier });
   }
-  return { rows: left.map((value) => rowOf(value, context)), failures };
+  const turns = new Turns(options.signal);
+  const rows: ValueRow[] = [];
+  for (const [, value] of await sortInTurns(left, turns)) {
+    rows.push(rowOf(value, context));
+    if (rows.length % ROWS_PER_LOOK === 0) {
+      await turns.next();
+    }
+  }
+  return { rows, failures };
+}
+
+/**
+ * The first of what `findValues` would bring, of any age, and how many there are.
+ * @throws ServiceError `INVALID_INPUT`, `CLOSED`
+ */
+export async function findFirstValues(
+  context: ValueContext,
+  input: ValueInput,
+  options: Pick<ValueOptions, 'labels' | 'signal'>,
+  limit: number,
+): Promise<{ rows: ValueRow[]; total: number }> {
+  const query = await readQuery(context, input, options);
+  const { values, total } = context.values.first(query, limit);
+  return { rows: values.map((value) => rowOf(value, context)), total };
+}
+
+async function readQuery(
+  context: ValueContext,
+  input: ValueInput,
+  options: Pick<ValueOptions, 'labels' | 'signal'>,
+): Promise<ValueQuery> {
+  return {
+    gateway: readOptionalMac('gateway', input.gateway),
+    device: readOptionalMac('device', input.device),
+    identifier: readOptionalIdentifier(input.identifier),
+    gateways: await labelledGateways(context, options),
+  };
+}
+
+/** What the reads bring is known then. @returns why devices did not answer @throws ServiceError `CLOSED` */
+async function readOld(context: ValueContext, query: ValueQuery, options: ValueOptions): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  const old = context.values.unsorted(query).filter(([, value]) => isTooOld(value, options));
+  await eachOf(old, async ([, { gateway, device, identifier }]) => {
+    throwIfClosed(options.signal);
+    try {
+      await context.read({ gateway, device, identifier });
+    } catch (error) {
+      failures.push(error);
+    }
+  });
+  throwIfClosed(options.signal);
+  return failures;
 }
 
 /** A value as one of several. */
@@ -164,16 +207,19 @@ export function rowOf(
     identifier,
     ...(name && { name }),
     ...(unit && { unit }),
-    value: value.value,
+    value: copyValue(value.value),
     time,
     age: ageOf(value),
     source,
   };
 }
 
+/** The flow may change what it gets. */
 function resultOf(known: LastValue): ValueResult {
-  const { value, gateway, device, identifier, source, report } = known;
-  return { value, gateway, device, identifier, age: ageOf(known), source, ...(report && { report }) };
+  const { gateway, device, identifier, source, report } = known;
+  const value = copyValue(known.value);
+  const age = ageOf(known);
+  return { value, gateway, device, identifier, age, source, ...(report && { report: copyReport(report) }) };
 }
 
 /** Seconds, to the tenth. */
@@ -186,8 +232,11 @@ function isTooOld({ heardAt }: LastValue, { maxAge }: ValueOptions): boolean {
 }
 
 /** Undefined: every gateway. */
-function labelledGateways(context: ValueContext, labels: readonly string[]): ReadonlySet<string> | undefined {
-  return labels.length === 0 ? undefined : (context.gatewaysWithLabels(labels) ?? new Set());
+async function labelledGateways(
+  context: ValueContext,
+  { labels, signal }: Pick<ValueOptions, 'labels' | 'signal'>,
+): Promise<ReadonlySet<string> | undefined> {
+  return labels.length === 0 ? undefined : context.gatewaysWithLabels(labels, signal);
 }
 
 /** What a flow has looked up in vain is there and empty, and no filter that lets everything pass. */

@@ -1,8 +1,9 @@
 // The last values: one for each property of each device, whatever way it came, and no more than are allowed.
 import assert from 'node:assert/strict';
 import { LastValues } from '../../src/network/last-values.ts';
+import { sortInTurns, Turns } from '../../src/network/turns.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
-import type { Report } from '../../src/protocol/reports/index.ts';
+import { type Report, readReport, readReportTopic } from '../../src/protocol/reports/index.ts';
 
 const [G, G2] = ['c0141f68fc3d', 'c0141f68fc3e'];
 const D = 'd00000000001';
@@ -23,10 +24,12 @@ function report(more: Partial<Report> = {}): Report {
 
 describe('last values', () => {
   let now = 0;
-  const open = (max?: number) =>
-    new LastValues(createCatalogue([{ id: '8f7f', name: 'ph-value', type: 'u8' }]), {
+  const catalogue = createCatalogue([{ id: '8f7f', name: 'ph-value', type: 'u8' }]);
+  const open = (max?: number, maxSize?: number) =>
+    new LastValues(catalogue, {
       now: () => now,
       ...(max !== undefined && { max }),
+      ...(maxSize !== undefined && { maxSize }),
     });
 
   beforeEach(() => {
@@ -61,6 +64,26 @@ describe('last values', () => {
     );
   });
 
+  for (const [form, tail, body, value] of [
+    ['raw', 'timestamped/8800', { value: '1234', flags: '08' }, 46.6],
+    ['decoded', 'timestamped-decoded/temperature', { value: 20 }, 20],
+  ] as const) {
+    it(`come from samples as they are received, ${form}, and not from those that are errors`, () => {
+      const values = open();
+      const receive = (more: object) => {
+        const at = readReportTopic(`mt/gateway/${G}/device/${D}/${tail}`, G, D, tail);
+        const payload = { time: '2026-01-01T12:00:00.000Z', ...body, ...more };
+        values.recordReport(readReport(at, payload, catalogue, true, false));
+      };
+      receive({});
+      receive(form === 'raw' ? { value: '05', flags: '04' } : { value: null, errorCode: 5 });
+      assert.deepEqual(
+        values.all().map((one) => one.value),
+        [value],
+      );
+    });
+  }
+
   it('are not replaced by a sample that comes late', () => {
     const values = open();
     const sample = (time: string, value: number) =>
@@ -70,6 +93,25 @@ describe('last values', () => {
     assert.equal(values.find({ device: D, identifier: 'temperature' })?.value, 1);
     sample('12:30:00', 3);
     assert.equal(values.find({ device: D, identifier: 'temperature' })?.value, 3);
+  });
+
+  it('go on after a sample of a device whose clock was ahead', () => {
+    const values = open();
+    const sample = (time: number, value: number, more: object = {}) =>
+      values.recordReport(
+        report({ kind: 'timestamped', time: new Date(time).toISOString(), value, ...more }),
+      );
+    const find = () => values.find({ device: D, identifier: 'temperature' })?.value;
+    sample(Date.now() + 1e12, 1);
+    now += 60_000;
+    sample(Date.now(), 2);
+    assert.equal(find(), 2);
+    sample(Date.now() + 1e12, 3);
+    values.recordReport(report({ value: 4 }));
+    assert.equal(find(), 4);
+    sample(Date.now() + 1e12, 5);
+    values.recordRead({ gateway: G, device: D, identifier: '8800', value: 6, time: '2026-01-01T12:00:00Z' });
+    assert.equal(find(), 6);
   });
 
   it('are known by gateway, and the newest one counts where none is given', () => {
@@ -103,6 +145,44 @@ describe('last values', () => {
       [1, 3, 4].map(mac),
     );
     assert.equal(values.size, 3);
+  });
+
+  it('go when they take too much memory, however few they are', () => {
+    const values = open(undefined, 1_000_000);
+    for (let n = 0; n < 100; n++) {
+      values.recordReport(report({ device: mac(n), value: Array.from({ length: 2_000 }, () => [n]) }));
+    }
+    assert.ok(values.size >= 2 && values.size <= 20, `${values.size}`);
+    assert.equal(values.find({ device: mac(99), identifier: 'temperature' })?.device, mac(99));
+    for (let n = 0; n < 10_000; n++) {
+      values.recordReport(report({ device: mac(99), value: n }));
+      values.recordReport(report({ device: mac(98), gateway: mac(n), value: n }));
+    }
+    // What was replaced does not count.
+    assert.ok(values.find({ device: mac(99), identifier: 'temperature' }));
+    for (let n = 200; n < 300; n++) {
+      values.recordReport(report({ device: mac(n) }));
+    }
+    assert.ok(values.size > 100, `${values.size}`);
+  });
+
+  it('are in the same order in turns, and the first of them without the others', async () => {
+    const values = open();
+    for (let n = 0; n < 12_345; n++) {
+      values.recordReport(report({ device: mac((n * 7919) % 12_345) }));
+    }
+    const all = values.all();
+    const turns = new Turns(new AbortController().signal);
+    const sorted = await sortInTurns(values.unsorted(), turns);
+    assert.deepEqual(
+      sorted.map(([, { device }]) => device),
+      all.map(({ device }) => device),
+    );
+    for (const limit of [0, 1, 8, 1_000, 20_000]) {
+      const { values: first, total } = values.first({}, limit);
+      assert.equal(total, 12_345);
+      assert.deepEqual(first, all.slice(0, limit));
+    }
   });
 
   it('of one property are kept for sixteen gateways', () => {

@@ -79,6 +79,31 @@ describeNodes('last-value', (start) => {
     assert.deepEqual([msg.payload, msg.source], ['3.4.1', 'read']);
   });
 
+  it('sends what another node has read raw as it would be in a report', async () => {
+    const raw = { identifier: '8001', identifierType: 'str', decode: false };
+    const flow = await run({}, { id: 'read', type: 'mt-gw-read', ...raw });
+    flow.send('read', { gateway, device });
+    assert.equal((await flow.next('out')).payload, '03040100');
+    assert.equal((await ask(flow, { device, identifier: 'firmware-version' })).payload, '3.4.1');
+  });
+
+  it('knows samples', async () => {
+    const flow = await run();
+    await heard(flow, 'timestamped-decoded/temperature', { value: 20 });
+    assert.equal((await ask(flow, { device, identifier: 'temperature' })).payload, 20);
+  });
+
+  it('tells that the gateways of a label are not known, and does not take all for none', async () => {
+    service = `svc${number++}`;
+    const node = { id: 'n', type: 'mt-last-value', labels: ['a'], select: 'all' };
+    const flow = await start(flowOf({ authUrl: 'http://127.0.0.1:1', httpRetries: 0 }, node), {
+      credentials: secrets(),
+    });
+    flow.send('n', {});
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'NETWORK');
+  });
+
   it('asks the device where nothing is known, or nothing young enough', async () => {
     const flow = await run({ tooOld: 'read', maxAge: 3600 });
     const msg = await ask(flow, { gateway, device, identifier: 'firmware-version' });
