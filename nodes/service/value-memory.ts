@@ -7,11 +7,24 @@ import { translate } from '../shared/runtime/texts.ts';
 /** What is kept over a restart; the newest. */
 const MAX_STORED = 10_000;
 const WRITE_INTERVAL_MS = 30_000;
+/** Why a store is told of that has not called back. */
+const SLOW = new Error('ETIMEDOUT');
 /** In the context of the config node. */
 const KEY = 'lastValues';
 
+/** Bytes of these, estimated. */
+const MAX_STORED_SIZE = 16 * 1024 * 1024;
+/** A store that takes longer is not waited for: a deploy must not take longer either. */
+const CLOSE_DEADLINE_MS = 1_500;
+
+interface Kept {
+  values: LastValue[];
+  /** The store whose content is among them. */
+  loadedFrom: string | undefined;
+}
+
 /** By the id of the service, from the end of a session to the beginning of the next. */
-const KEPT = new Map<string, LastValue[]>();
+const KEPT = new Map<string, Kept>();
 
 export class ValueMemory {
   readonly #RED: NodeAPI;
@@ -21,7 +34,9 @@ export class ValueMemory {
   #session: Session | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isChanged = false;
-  #isWriting = false;
+  /** What the store holds is known: from now on it can be replaced. */
+  #isLoaded = false;
+  #writing: Promise<void> | undefined;
   #hasToldFault = false;
 
   constructor(RED: NodeAPI, node: ServiceNode, store: string) {
@@ -36,16 +51,18 @@ export class ValueMemory {
     this.#session = session;
     const kept = KEPT.get(this.#node.id);
     KEPT.delete(this.#node.id);
-    if (kept) {
-      session.lastValues.restore(kept);
-    }
+    session.lastValues.restore(kept?.values ?? []);
     if (this.#store === '') {
       return;
     }
-    if (!kept) {
-      this.#load(session);
-    }
     session.lastValues.onChange = () => this.#changed();
+    this.#isLoaded = kept?.loadedFrom === this.#store;
+    if (!this.#isLoaded) {
+      void this.#load(session);
+    }
+    if (kept && kept.values.length > 0) {
+      this.#changed();
+    }
   }
 
   /**
@@ -57,28 +74,36 @@ export class ValueMemory {
     this.#session = undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!session) {
-      return;
+    if (session) {
+      session.lastValues.onChange = undefined;
     }
-    session.lastValues.onChange = undefined;
-    const values = isFinal ? [] : session.lastValues.newest(Number.POSITIVE_INFINITY);
-    if (values.length > 0) {
-      KEPT.set(this.#node.id, values);
+    if (isFinal) {
+      KEPT.delete(this.#node.id);
+    } else if (session) {
+      const values = session.lastValues.newest(Number.POSITIVE_INFINITY);
+      KEPT.set(this.#node.id, { values, loadedFrom: this.#isLoaded ? this.#store : undefined });
     }
-    if (this.#store !== '' && (this.#isChanged || isFinal)) {
-      await this.#write(values.slice(-MAX_STORED));
+    const isDue = this.#store !== '' && (isFinal || (session && this.#isChanged && this.#isLoaded));
+    const writing = isDue ? this.#write(isFinal ? undefined : session) : this.#writing;
+    if (writing !== undefined) {
+      await this.#withinDeadline(writing);
     }
   }
 
-  #load(session: Session): void {
+  /** What cannot be read is tried again before anything is written in its place. */
+  async #load(session: Session): Promise<void> {
     try {
-      this.#node.context().get(KEY, this.#store, (error: unknown, stored: unknown) => {
-        if (error) {
-          this.#tellFault(error);
-        } else if (session === this.#session) {
-          session.lastValues.restore(fromStored(stored));
-        }
+      const stored = await new Promise<unknown>((resolve, reject) => {
+        this.#node
+          .context()
+          .get(KEY, this.#store, (error: unknown, value: unknown) =>
+            error ? reject(toError(error)) : resolve(value),
+          );
       });
+      if (session === this.#session) {
+        session.lastValues.restore(fromStored(stored));
+        this.#isLoaded = true;
+      }
     } catch (error) {
       this.#tellFault(error);
     }
@@ -88,34 +113,71 @@ export class ValueMemory {
     this.#isChanged = true;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      if (this.#session && !this.#isWriting) {
-        void this.#write(this.#session.lastValues.newest(MAX_STORED));
-      }
+      void this.#writeChanges();
     }, WRITE_INTERVAL_MS).unref();
   }
 
+  async #writeChanges(): Promise<void> {
+    const session = this.#session;
+    if (session && this.#writing !== undefined) {
+      this.#tellFault(SLOW);
+      this.#changed();
+      return;
+    }
+    if (session && !this.#isLoaded) {
+      await this.#load(session);
+    }
+    if (session && session === this.#session && this.#isLoaded) {
+      await this.#write(session);
+    } else if (session && session === this.#session) {
+      this.#changed();
+    }
+  }
+
+  /** One after the other, or the older content could win. @param session undefined: the store is emptied */
+  #write(session: Session | undefined): Promise<void> {
+    const writing = Promise.resolve(this.#writing).then(() => this.#set(session));
+    this.#writing = writing;
+    return writing.finally(() => {
+      if (this.#writing === writing) {
+        this.#writing = undefined;
+      }
+    });
+  }
+
   /** A store that is slow or full costs no report, and is told once. */
-  async #write(values: LastValue[]): Promise<void> {
-    this.#isWriting = true;
+  async #set(session: Session | undefined): Promise<void> {
     this.#isChanged = false;
+    const values = toStored(session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? []);
     try {
       await new Promise<void>((resolve, reject) => {
         this.#node
           .context()
-          .set(KEY, toStored(values), this.#store, (error) => (error ? reject(error) : resolve()));
+          .set(KEY, values, this.#store, (error) => (error ? reject(toError(error)) : resolve()));
       });
       this.#hasToldFault = false;
     } catch (error) {
+      this.#isChanged = true;
       this.#tellFault(error);
-    } finally {
-      this.#isWriting = false;
     }
+  }
+
+  async #withinDeadline(work: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#tellFault(SLOW);
+        resolve();
+      }, CLOSE_DEADLINE_MS);
+    });
+    await Promise.race([work, late]);
+    clearTimeout(timer);
   }
 
   #tellFault(error: unknown): void {
     if (!this.#hasToldFault) {
       this.#hasToldFault = true;
-      const values = { store: this.#store, reason: error instanceof Error ? error.message : String(error) };
+      const values = { store: this.#store, reason: toError(error).message };
       this.#node.warn(translate(this.#RED, 'remember.failed', values));
     }
   }
@@ -131,6 +193,8 @@ export class ValueMemory {
     }
   }
 }
+
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
  * @param stores `contextStorage` of Node-RED's settings: modules by name, or the name of another one

@@ -605,19 +605,44 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A *last value* node knows what was reported since the first deploy of such a node.': {
       'nodes/last-value': 'sends the newest value with its report, its age and where it came from',
     },
-    'Of 200 000 values those that were not heard for longest go first.': {
-      'network/last-values': 'go when there are too many, those first that were not heard for longest',
+    'Of 200 000 values, or some 256 MB, those that were not heard for longest go first.': {
+      'network/last-values': [
+        'go when there are too many, those first that were not heard for longest',
+        'go when they take too much memory, however few they are',
+      ],
+    },
+    "A sample that comes late does not replace a newer value; a time that lies ahead of this machine's clock counts as the moment when the sample was heard.":
+      {
+        'network/last-values': [
+          'are not replaced by a sample that comes late',
+          'go on after a sample of a device whose clock was ahead',
+        ],
+      },
+    'With labels, the first message waits for the first device list, and tells why there is none.': {
+      'nodes/last-value': 'tells that the gateways of a label are not known, and does not take all for none',
+    },
+    'A list of very many values is put together in turns, so that reports come in between.': {
+      'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
     },
     'They are kept over a deploy, unless it removes the service or gives it another broker.': {
       'nodes/last-value': 'still knows everything after a deploy of all nodes, and nothing of another broker',
     },
-    'With *Remember in* (`remember`) the newest 10 000 are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start.':
+    'With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start.':
       {
         'e2e/remember': 'are known to the next process, with their age',
+        'nodes/value-memory': 'is ten thousand values, and no more than a store can take',
       },
-    'A store that fails costs no report, and is told once.': {
-      'e2e/remember': 'go on without a store that fails, which is told once',
+    'Nothing is written before the store has been read: while that fails, its content stays.': {
+      'nodes/value-memory': [
+        'is not replaced by the few values that came before the store was read',
+        'is not replaced while the store cannot be read, which is told once',
+      ],
     },
+    'A store that fails costs no report, is waited for 1.5 s at most when the service closes, and is told once.':
+      {
+        'e2e/remember': 'go on without a store that fails, which is told once',
+        'nodes/value-memory': 'does not keep a deploy waiting for a store that never calls back',
+      },
   },
   'Requests: how each one ends': {
     'A request is sent once.': {

@@ -1,0 +1,196 @@
+// What of the last values outlives a deploy and a restart, whatever the context store does.
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { NodeAPI } from 'node-red';
+import { ValueMemory } from '../../nodes/service/value-memory.ts';
+import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
+import { type LastValue, Session } from '../../src/index.ts';
+
+const G = 'c0141f68fc3d';
+const mac = (n: number) => `d${n.toString(16).padStart(11, '0')}`;
+
+type Callback = (error?: unknown, value?: unknown) => void;
+
+/** A context store as another package may have made it; what it is asked waits for the test. */
+class Store {
+  content: unknown;
+  /** Undefined: calls back at once. */
+  held: (() => void)[] | undefined;
+  fault: Error | undefined;
+  #number = 0;
+
+  get(_key: string, _store: string, callback: Callback): void {
+    this.#answer(() => callback(this.fault, this.fault ? undefined : this.content));
+  }
+
+  set(_key: string, value: unknown, _store: string, callback: Callback): void {
+    this.#answer(() => {
+      if (!this.fault) {
+        this.content = JSON.parse(JSON.stringify(value));
+        this.#number++;
+      }
+      callback(this.fault);
+    });
+  }
+
+  /** How often it was written. */
+  get written(): number {
+    return this.#number;
+  }
+
+  get devices(): string[] {
+    return ((this.content ?? []) as LastValue[]).map(({ device }) => device).sort();
+  }
+
+  #answer(call: () => void): void {
+    if (this.held) {
+      this.held.push(call);
+    } else {
+      call();
+    }
+  }
+}
+
+describe('what is remembered of last values', () => {
+  let store: Store;
+  let warnings: string[];
+  let id = '';
+  let number = 0;
+
+  beforeEach(() => {
+    store = new Store();
+    warnings = [];
+    id = `memory${number++}`;
+  });
+
+  const settings = { contextStorage: { file: { module: 'localfilesystem' } } };
+  const RED = { settings, _: (key: string) => key };
+
+  async function open(remember = 'file'): Promise<{ memory: ValueMemory; session: Session }> {
+    const node = { id, context: () => store, warn: (text: string) => warnings.push(text) };
+    const memory = new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, remember);
+    const session = new Session({ names: false, identifiers: '[]' }, { info() {}, warn() {}, trace() {} });
+    memory.open(session);
+    await turn();
+    return { memory, session };
+  }
+
+  const hear = ({ lastValues }: Session, device: string, value: unknown = 1) =>
+    lastValues.recordRead({ gateway: G, device, identifier: 'temperature', value, time: undefined });
+
+  const known = ({ lastValues }: Session) => lastValues.all().map(({ device }) => device);
+
+  /** Of the store of before. */
+  async function fill(...devices: string[]): Promise<void> {
+    const { memory, session } = await open();
+    for (const device of devices) {
+      hear(session, device);
+    }
+    await memory.close(false);
+    assert.deepEqual(store.devices, devices);
+    // Another process.
+    id += 'x';
+  }
+
+  it('comes back after a restart, as stored', async () => {
+    await fill(mac(1));
+    const { session } = await open();
+    assert.deepEqual(
+      session.lastValues.all().map(({ device, source }) => [device, source]),
+      [[mac(1), 'stored']],
+    );
+  });
+
+  it('is not replaced by the few values that came before the store was read', async () => {
+    await fill(mac(1), mac(2));
+    store.held = [];
+    const { memory, session } = await open();
+    hear(session, mac(3));
+    await memory.close(false);
+    store.held = undefined;
+    assert.deepEqual(store.devices, [mac(1), mac(2)]);
+    const next = await open();
+    assert.deepEqual(known(next.session), [mac(1), mac(2), mac(3)]);
+    await next.memory.close(false);
+    assert.deepEqual(store.devices, [mac(1), mac(2), mac(3)]);
+  });
+
+  it('is not replaced while the store cannot be read, which is told once', async () => {
+    await fill(mac(1));
+    store.fault = new Error('EIO');
+    const { memory, session } = await open();
+    store.fault = undefined;
+    hear(session, mac(2));
+    await memory.close(false);
+    assert.deepEqual(store.devices, [mac(1)]);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /EIO/);
+  });
+
+  it('is the newest where the store calls back twice and late', async () => {
+    await fill(mac(1));
+    store.held = [];
+    const { session } = await open();
+    hear(session, mac(1), 'new');
+    for (const answer of [...store.held, ...store.held]) {
+      answer();
+    }
+    await turn();
+    assert.deepEqual(
+      session.lastValues.all().map(({ value }) => value),
+      ['new'],
+    );
+  });
+
+  it('does not keep a deploy waiting for a store that never calls back', async () => {
+    const { memory, session } = await open();
+    hear(session, mac(1));
+    store.held = [];
+    const began = performance.now();
+    await memory.close(false);
+    assert.ok(performance.now() - began < 5_000);
+    assert.match(warnings.join(), /ETIMEDOUT/);
+    store.held = undefined;
+    const next = await open();
+    assert.deepEqual(known(next.session), [mac(1)]);
+  });
+
+  it('goes to the store that a deploy names', async () => {
+    const { memory, session } = await open('');
+    hear(session, mac(1));
+    await memory.close(false);
+    assert.equal(store.written, 0);
+    const next = await open('file');
+    await next.memory.close(false);
+    assert.deepEqual(store.devices, [mac(1)]);
+  });
+
+  it('is forgotten with a service that is removed, also where that had a problem', async () => {
+    const { memory, session } = await open();
+    hear(session, mac(1));
+    await memory.close(false);
+    const node = { id, context: () => store, warn() {} };
+    const troubled = new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, 'file');
+    await troubled.close(true);
+    assert.deepEqual(store.devices, []);
+    const { session: again } = await open();
+    assert.deepEqual(known(again), []);
+  });
+
+  it('is ten thousand values, and no more than a store can take', async () => {
+    const { memory, session } = await open();
+    for (let n = 0; n < 10_050; n++) {
+      hear(session, mac(n));
+    }
+    await memory.close(false);
+    assert.equal(store.devices.length, 10_000);
+    assert.equal(store.devices.at(-1), mac(10_049));
+    const next = await open();
+    for (let n = 0; n < 100; n++) {
+      hear(next.session, mac(n), 'x'.repeat(500_000));
+    }
+    await next.memory.close(false);
+    assert.ok(JSON.stringify(store.content).length < 20_000_000);
+    assert.ok(store.devices.length >= 10, `${store.devices.length}`);
+  });
+});
