@@ -408,6 +408,7 @@ export class Session {
       nameOf: this.#nameOf,
       gatewaysWithLabels: async (labels, signal) =>
         this.#needDevices().gatewaysWithLabels(labels, Number.POSITIVE_INFINITY, signal),
+      gatewayOf: (device) => this.activity.gatewayOf(device),
       read: async (input) => {
         const {
           gateway,

@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import type { ValueFilter } from '../../src/index.ts';
 import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
-import { updateMessage } from '../shared/runtime/message.ts';
+import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
 import { type NodeContext, registerAction } from '../shared/runtime/registration.ts';
 import { type LastValueConfig, RANGES, upgrade } from './config.ts';
 import { registerKnownValues } from './known-values.ts';
@@ -36,7 +36,7 @@ function createHandler(context: NodeContext<LastValueConfig, object>): InputHand
     const { rows, failures } = await session.allLastValues(await read(msg), options);
     // The old values are sent in their place.
     for (const error of failures) {
-      fail(error, RED.util.cloneMessage(msg));
+      fail(error, copyCopyable(RED, msg));
     }
     send(updateMessage(RED, msg, { payload: rows, count: rows.length }));
   };

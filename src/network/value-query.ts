@@ -68,6 +68,8 @@ export interface ValueContext {
   nameOf(mac: string): string | undefined;
   /** By the last known list, else by the first, which is waited for. @throws ServiceError where there is none */
   gatewaysWithLabels(labels: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** The gateway that last reported the device. */
+  gatewayOf(device: string): string | undefined;
   /** Asks the device. @throws ServiceError as `Session.request` */
   read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
 }
@@ -103,19 +105,32 @@ export async function findValue(
   }
   switch (options.tooOld) {
     case 'read': {
-      const asked = gateway ?? known?.gateway;
+      const asked = gateway ?? known?.gateway ?? context.gatewayOf(device);
+      // A gateway without the label is none of this node's business.
+      if (gateways && !(asked !== undefined && gateways.has(asked))) {
+        throw noValue(context, device, identifier, undefined);
+      }
       return context.read({ device, identifier, ...(asked !== undefined && { gateway: asked }) });
     }
-    case 'error': {
-      const names = { device: context.nameOf(device) ?? device, identifier };
-      const cause = { device, identifier, age };
-      throw known
-        ? new ServiceError('NO_VALUE', 'tooOld', cause, { ...names, age: Math.round(age ?? 0) })
-        : new ServiceError('NO_VALUE', 'none', cause, names);
-    }
+    case 'error':
+      throw noValue(context, device, identifier, age);
     default:
       return known ? resultOf(known) : { value: null, device, identifier };
   }
+}
+
+/** @param age seconds; undefined: nothing is known */
+function noValue(
+  { nameOf }: ValueContext,
+  device: string,
+  identifier: string,
+  age: number | undefined,
+): ServiceError {
+  const names = { device: nameOf(device) ?? device, identifier };
+  const cause = { device, identifier, age };
+  return age === undefined
+    ? new ServiceError('NO_VALUE', 'none', cause, names)
+    : new ServiceError('NO_VALUE', 'tooOld', cause, { ...names, age: Math.round(age) });
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   findValue,
   findValues,
   type ValueContext,
+  type ValueOptions,
   type ValueResult,
 } from '../../src/network/value-query.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
@@ -19,10 +20,12 @@ describe('a query of last values', () => {
   let values: LastValues;
   let closing: AbortController;
   let read: ValueContext['read'];
+  let labelled: ReadonlySet<string>;
 
   beforeEach(() => {
     values = new LastValues(catalogue);
     closing = new AbortController();
+    labelled = new Set([G]);
     read = () => assert.fail('nobody is asked');
   });
 
@@ -41,12 +44,13 @@ describe('a query of last values', () => {
     values,
     catalogue,
     nameOf: () => undefined,
-    gatewaysWithLabels: () => assert.fail('no labels'),
+    gatewaysWithLabels: async () => labelled,
+    gatewayOf: () => G,
     read: (input) => read(input),
   });
 
-  const options = (more: { maxAge?: number; tooOld?: 'send' | 'read' | 'error' } = {}) =>
-    ({ labels: [], maxAge: 0, tooOld: 'send', signal: closing.signal, ...more }) as const;
+  const options = (more: Partial<ValueOptions> = {}) =>
+    ({ labels: [], maxAge: 0, tooOld: 'send', signal: closing.signal, ...more }) satisfies ValueOptions;
 
   it('brings values that the flow may change', async () => {
     hear(mac(1), { state: ['on'] });
@@ -69,6 +73,21 @@ describe('a query of last values', () => {
     value.state.push('changed by the flow');
     const known = await findValue(context(), { device: mac(1), identifier: 'motion' }, options());
     assert.deepEqual(known.value, { state: ['on'] });
+  });
+
+  it('asks a device by gateways that carry the label, and by no others', async () => {
+    read = async ({ device, gateway = '' }) => ({ value: gateway, device, identifier: 'motion' });
+    const ask = (gateway?: string) =>
+      findValue(
+        context(),
+        { device: mac(1), gateway, identifier: 'motion' },
+        options({ labels: ['a'], tooOld: 'read' }),
+      );
+    assert.equal((await ask()).value, G);
+    await assert.rejects(ask(mac(9)), { code: 'NO_VALUE' });
+    labelled = new Set([mac(9)]);
+    assert.equal((await ask(mac(9))).value, mac(9));
+    await assert.rejects(ask(), { code: 'NO_VALUE' });
   });
 
   it('ends with CLOSED when its node closes while devices are asked, and asks no more', async () => {
