@@ -1,6 +1,7 @@
 // Keeps the last values of a service over a deploy, and over a restart where a context store is named.
 import type { NodeAPI } from 'node-red';
 import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
+import { onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { translate } from '../shared/runtime/texts.ts';
 
@@ -82,12 +83,23 @@ export class ValueMemory {
     } else if (session) {
       const values = session.lastValues.newest(Number.POSITIVE_INFINITY);
       KEPT.set(this.#node.id, { values, loadedFrom: this.#isLoaded ? this.#store : undefined });
+      this.#forgetUnlessBack();
     }
     const isDue = this.#store !== '' && (isFinal || (session && this.#isChanged && this.#isLoaded));
     const writing = isDue ? this.#write(isFinal ? undefined : session) : this.#writing;
     if (writing !== undefined) {
       await this.#withinDeadline(writing);
     }
+  }
+
+  /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */
+  #forgetUnlessBack(): void {
+    const { id } = this.#node;
+    onceStarted(this.#RED, () => {
+      if (!this.#RED.nodes.getNode(id)) {
+        KEPT.delete(id);
+      }
+    });
   }
 
   /** What cannot be read is tried again before anything is written in its place. */

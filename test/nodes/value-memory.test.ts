@@ -1,5 +1,6 @@
 // What of the last values outlives a deploy and a restart, whatever the context store does.
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { ValueMemory } from '../../nodes/service/value-memory.ts';
@@ -64,7 +65,15 @@ describe('what is remembered of last values', () => {
   });
 
   const settings = { contextStorage: { file: { module: 'localfilesystem' } } };
-  const RED = { settings, _: (key: string) => key };
+  const events = new EventEmitter();
+  /** Services that Node-RED has. */
+  const nodes = new Set<string>();
+  const RED = {
+    settings,
+    events,
+    nodes: { getNode: (name: string) => (nodes.has(name) ? {} : null) },
+    _: (key: string) => key,
+  };
 
   async function open(remember = 'file'): Promise<{ memory: ValueMemory; session: Session }> {
     const node = { id, context: () => store, warn: (text: string) => warnings.push(text) };
@@ -175,6 +184,23 @@ describe('what is remembered of last values', () => {
     assert.deepEqual(store.devices, []);
     const { session: again } = await open();
     assert.deepEqual(known(again), []);
+  });
+
+  it('is forgotten with the instance of a subflow, and kept where a deploy makes the service anew', async () => {
+    for (const isBack of [true, false]) {
+      const { memory, session } = await open('');
+      hear(session, mac(1));
+      await memory.close(false);
+      nodes.clear();
+      if (isBack) {
+        nodes.add(id);
+      }
+      events.emit('flows:started');
+      const next = await open('');
+      assert.deepEqual(known(next.session), isBack ? [mac(1)] : []);
+      await next.memory.close(true);
+    }
+    assert.equal(events.listenerCount('flows:started'), 0);
   });
 
   it('is ten thousand values, and no more than a store can take', async () => {
