@@ -86,6 +86,18 @@ describe('the demo', () => {
     assert.ok(stored.length > 0 && stored.every((line) => JSON.parse(line).kind === 'timestamped'));
   });
 
+  it('leaves the debug sidebar to the rules of the user: it forgets all but the newest 100 messages of all flows', async () => {
+    const answer = await fetch(`${addressOf(text, 'Editor')}/flows`);
+    const flows = (await answer.json()) as Record<string, unknown>[];
+    const reports = flows.filter(({ type }) => type === 'mt-report-in').flatMap(({ wires }) => wires);
+    const shown = flows.filter(({ id, type }) => type === 'debug' && reports.flat().includes(id));
+    assert.ok(shown.length > 5 && shown.every(({ tostatus }) => tostatus === true));
+    assert.deepEqual(
+      shown.filter(({ active }) => active).map(({ name }) => name),
+      [],
+    );
+  });
+
   it('stops at one signal and leaves nothing behind', async () => {
     const ended = once(demo, 'exit');
     demo.kill('SIGINT');
