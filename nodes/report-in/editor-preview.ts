@@ -21,6 +21,8 @@ export function startPreview(node: EditorNode, lists: () => PanelSettings): () =
   const say = (words: string) => state.text(words).attr('title', words);
   const settings = (): PanelSettings => ({ ...currentSettings(node), ...lists() });
   const opened = JSON.stringify(settings());
+  /** The settings that the table was made for. */
+  let shownFor = '';
   let newestRefresh = 0;
   let timer: number | undefined;
   /** @returns whether a test can be sent */
@@ -40,9 +42,13 @@ export function startPreview(node: EditorNode, lists: () => PanelSettings): () =
     window.clearTimeout(timer);
     newestRefresh += 1;
     const ownRefresh = newestRefresh;
-    const shown = await preview(node, settings(), send);
+    const asked = settings();
+    const shown = await preview(node, asked, send);
     if (ownRefresh === newestRefresh && document.contains(container[0] ?? null)) {
-      if (!isUsed(container)) {
+      const askedFor = JSON.stringify(asked);
+      // The pointer that has just chosen another setting may rest above the rows of the old one.
+      if (askedFor !== shownFor || !isUsed(container)) {
+        shownFor = askedFor;
         container.empty().append(shown);
         explain();
       }

@@ -119,10 +119,12 @@ describe('reports that pass now', function () {
     await open();
     await measure(21.5);
     await rows().filter({ hasText: '{ value: 21.5, unit: "°C"' }).waitFor();
+    // The choices of the field unfold above the rows: that is where the pointer is after a choice.
+    await rows().first().hover();
     await page.selectOption('#node-input-output', 'value');
     await rows()
       .locator('td', { hasText: /^21\.5$/ })
-      .waitFor();
+      .waitFor({ timeout: 15_000 });
   });
 
   it('are sent through the deployed node by a click, marked as a test, and stay still under the pointer', async () => {
