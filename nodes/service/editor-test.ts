@@ -26,10 +26,11 @@ export function prepareTest(node: EditorNode): void {
   });
 }
 
+/** Shows the lines, in sight also where the panel is longer than its window. */
 function show(lines: readonly JQuery[]): void {
-  $('#mt-gateway-test-result')
-    .empty()
-    .append(...lines);
+  const result = $('#mt-gateway-test-result').empty();
+  result.append(...lines);
+  result[0]?.scrollIntoView({ block: 'nearest' });
 }
 
 async function test(node: EditorNode): Promise<JQuery[]> {

@@ -446,7 +446,7 @@ describe('the panels in the editor', function () {
     });
   });
 
-  it('offers the properties that fit the node, those that were heard before the others, both by name', async () => {
+  it('offers the properties that fit the node, those that were heard before the others, both by name, bare ids last', async () => {
     const { page } = editor;
     const tag = page.locator('.mt-gateway-tag', { hasText: 'reported' });
     const reported = () => choices().filter({ has: tag });
@@ -456,8 +456,13 @@ describe('the panels in the editor', function () {
       const rows = choices().locator('.mt-gateway-choice-title');
       const heardRows = reported().locator('.mt-gateway-choice-title');
       const [all, heard] = [await rows.allInnerTexts(), await heardRows.allInnerTexts()];
-      const byName = (names: string[]) => [...names].sort((one, other) => one.localeCompare(other));
+      const isBare = (name: string) => /^[0-9a-f]{4}$/.test(name);
+      const byName = (names: string[]) =>
+        [...names].sort(
+          (one, other) => Number(isBare(one)) - Number(isBare(other)) || one.localeCompare(other),
+        );
       assert.deepEqual(all, [...byName(heard), ...byName(all.slice(heard.length))]);
+      assert.equal(isBare(all[0] ?? ''), false);
       return all;
     };
     const pickOf = () => page.locator('#node-input-identifier ~ .mt-gateway-pick').click();
@@ -508,8 +513,17 @@ describe('the panels in the editor', function () {
     await editor.editConfig('mt-service', 'service');
     await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
     assert.equal(await page.inputValue('#node-config-input-password'), '__PWRD__');
+    // As much of the panel as a small window shows.
+    await page.setViewportSize({ width: 1100, height: 700 });
     await page.click('#mt-gateway-test');
-    await page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' }).waitFor();
+    const verdict = page.locator('.mt-gateway-verdict-ok', { hasText: 'Gateways' });
+    await verdict.waitFor();
+    const isSeen = await verdict.evaluate((line) => {
+      const { x, y, height } = line.getBoundingClientRect();
+      return line.contains(document.elementFromPoint(x + 5, y + height / 2));
+    });
+    assert.ok(isSeen, 'the verdict is out of sight');
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.locator('.mt-gateway-verdict-ok', { hasText: 'Portal (REST)' }).waitFor();
     await page.fill('#node-config-input-password', 'wrong');
     await page.click('#mt-gateway-test');

@@ -205,7 +205,8 @@ export function currentCatalogue(id = chosenService()): Catalogue {
 
 /**
  * Identifiers that can be used in one of these ways, or in any: those that were heard first, then the catalogue, both
- * by name. What the catalogue does not know is offered when it was heard, unless it is to be written.
+ * by name, those without a name last. What the catalogue does not know is offered when it was heard, unless it is to be
+ * written.
  */
 export async function searchIdentifiers(q: string, access: readonly Access[] = []): Promise<Found> {
   const catalogue = currentCatalogue();
@@ -228,11 +229,11 @@ export async function searchIdentifiers(q: string, access: readonly Access[] = [
     const row = catalogue.find(id) ?? id;
     add(row, { tags: [text('picker.reported')], last: shownValue(value, row) });
   }
-  const heardRows = [...choices.values()].sort(byTitle);
+  const heardRows = [...choices.values()].sort(namedFirst);
   for (const row of catalogue.rows) {
     add(row, {});
   }
-  const others = [...choices.values()].slice(heardRows.length).sort(byTitle);
+  const others = [...choices.values()].slice(heardRows.length).sort(namedFirst);
   return {
     choices: [...heardRows, ...others].filter((choice) => isFound(choice, q)),
     // A hex id asks for the raw form, the name beside it for the decoded one.
@@ -244,6 +245,12 @@ const isFound = ({ title, detail = '' }: Choice, q: string): boolean =>
   `${title} ${detail}`.toLowerCase().includes(q.trim().toLowerCase());
 
 const byTitle = (one: Choice, other: Choice): number => one.title.localeCompare(other.title);
+
+const isNameless = ({ title }: Choice): boolean => /^[0-9a-f]{4}$/.test(title);
+
+/** A bare hex id tells a reader less than any name. */
+const namedFirst = (one: Choice, other: Choice): number =>
+  Number(isNameless(one)) - Number(isNameless(other)) || byTitle(one, other);
 
 /** What is said at a property that the catalogue does not have; empty otherwise. */
 export const remarkIdentifier = (value: string): string =>
