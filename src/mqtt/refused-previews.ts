@@ -51,10 +51,10 @@ export class RefusedPreviews {
 
   /** The connection has ended. @param isUnrelated not because of what the broker was asked for */
   disconnected(isUnrelated: boolean): void {
-    for (const filter of this.#pending) {
-      this.#ending.add(filter);
-    }
     if (this.#pending.length > 0 && !isUnrelated) {
+      for (const filter of this.#pending) {
+        this.#ending.add(filter);
+      }
       this.#restUntil = performance.now() + this.#backoff.next();
     }
     this.#pending = [];

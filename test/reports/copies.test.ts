@@ -301,6 +301,25 @@ describe('the preview of an open panel', () => {
     assert.equal(broker.connections.filter(({ clientId: id }) => id === clientId).length, 2);
   });
 
+  it('is asked for again where the connection ended for another reason, and does not count as refused', async () => {
+    const { broker } = bench;
+    const session = bench.open({ clientId, protocolVersion: 5 });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G] }, collector);
+    await reached(session, 'connected');
+    await broker.until(() => broker.subscriptionsOf(clientId).size > 0);
+    broker.options.withhold = ['suback'];
+    session.preview(ALL);
+    await broker.until(() => broker.withheld.length > 0);
+    broker.options.withhold = [];
+    // It is shut down for a moment.
+    broker.disconnect(0x8b);
+    await broker.until(() => broker.connections.filter(({ clientId: id }) => id === clientId).length === 2);
+    await reached(session, 'connected');
+    await broker.until(() => broker.subscriptionsOf(clientId).has(EVERYTHING));
+    assert.deepEqual(session.preview(ALL), []);
+  });
+
   it('is not asked for again when another one costs the next connection', async () => {
     const { broker } = bench;
     broker.options.refuses = (filter) => filter.includes('00002/') || filter.includes('00003/');
