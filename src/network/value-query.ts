@@ -255,27 +255,31 @@ async function labelledGateways(
 }
 
 /** What a flow has looked up in vain is there and empty, and no filter that lets everything pass. */
-function needText(field: string, value: unknown): string | undefined {
-  if (value === undefined) {
-    return undefined;
-  }
+function checkGiven(field: string, value: unknown): void {
   if (!isGiven(value)) {
     throw invalidInput(field, value, 'missing');
   }
-  return typeof value === 'string' ? value.trim() : String(value);
 }
 
 function readOptionalMac(field: string, value: unknown): string | undefined {
-  const text = needText(field, value);
-  return text === undefined ? undefined : readMac(field, text);
+  if (value === undefined) {
+    return undefined;
+  }
+  checkGiven(field, value);
+  // An object of a flow may throw when it becomes a text.
+  return readMac(field, typeof value === 'string' ? value.trim() : value);
 }
 
 function readOptionalIdentifier(value: unknown): string | undefined {
-  const text = needText('identifier', value);
-  if (text === '' || (text !== undefined && typeof value !== 'string')) {
+  if (value === undefined) {
+    return undefined;
+  }
+  checkGiven('identifier', value);
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  if (text === '') {
     throw invalidInput('identifier', value, 'notIdentifier');
   }
-  return text?.toLowerCase();
+  return text;
 }
 
 /** So many at a time that none is refused because too many wait. */

@@ -174,6 +174,7 @@ describeNodes('the admin endpoints under attack', function (start) {
   for (const [path, bound] of [
     ['/mt-service/svc/preview', MAX_ANSWER_MS],
     ['/mt-service/svc/test-report', MAX_ANSWER_MS],
+    ['/mt-service/svc/last-values', MAX_ANSWER_MS],
     ['/mt-service/test', MAX_TEST_MS],
   ] as const) {
     it(`answer every body to ${path}`, async () => {
@@ -190,6 +191,17 @@ describeNodes('the admin endpoints under attack', function (start) {
     for (const property of PREVIEW) {
       for (const [title, value] of Object.entries(ODD_VALUES)) {
         await ask(flow, '/mt-service/svc/preview', `${property}: ${title}`, `{"${property}":${value}}`);
+      }
+    }
+    await goesOn(flow);
+  });
+
+  it('answer a question for last values with every odd value in every property', async () => {
+    const flow = await run();
+    for (const property of ['gateway', 'device', 'identifier', 'labels', 'limit', 'select', '__proto__']) {
+      for (const [title, value] of Object.entries(ODD_VALUES)) {
+        const body = `{"${property}Type":"str","${property}":${value}}`;
+        await ask(flow, '/mt-service/svc/last-values', `${property}: ${title}`, body);
       }
     }
     await goesOn(flow);
