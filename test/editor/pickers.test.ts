@@ -79,6 +79,20 @@ describe('the pickers', function () {
     assert.match(words, /-67 dBm · battery 81 %/);
   });
 
+  it('tell below the gateway that a device which is picked needs none', async () => {
+    const { page } = editor;
+    const words = page.locator('.form-row:has(#node-input-gateway) .mt-gateway-hint', {
+      hasText: 'the gateway that last heard the device',
+    });
+    await publish('rssi', { parent: service.demo.gateway, rssi: -67 });
+    await editor.edit('mt-gw-read');
+    assert.equal(await words.isVisible(), false);
+    await editor.pick('device', service.demo.device);
+    await words.waitFor();
+    await editor.pick('gateway', service.demo.gateway);
+    await words.waitFor({ state: 'hidden' });
+  });
+
   it('show of a property what it means, its unit and what was heard last', async () => {
     await publish('measurement-decoded/humidity', { value: 55 });
     await publish('measurement-decoded/humidity', { value: 41.5 });

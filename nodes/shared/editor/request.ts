@@ -33,6 +33,20 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
     accessType: { types: fixedTypes(node, 'accessType', ACCESS_TYPES) },
     publicKey: {},
   });
+  showRoute();
+}
+
+/** Says at the gateway what becomes of a request to a fixed device when the message brings no gateway. */
+function showRoute(): void {
+  const value = (name: string) => String(field(name).val() ?? '');
+  runOnChange(['gateway', 'gatewayType', 'device', 'deviceType', 'operation', 'service'], () => {
+    // Below a fixed gateway stands its name.
+    if (value('gatewayType') !== 'str' || value('gateway') === '') {
+      const isNeeded = value('operation') !== 'apiversion';
+      const isFixed = value('deviceType') === 'str' && value('device') !== '';
+      hint('gateway', isNeeded && isFixed ? text('request.anyGateway') : '');
+    }
+  });
 }
 
 /** A drop-down with names; a saved text that is none of the choices stays. */
