@@ -34,6 +34,11 @@ export interface LastValue {
   source: ValueSource;
   /** When it was heard, in milliseconds of `performance.now()`; negative for what was heard before this process. */
   heardAt: number;
+  /**
+   * Milliseconds since the epoch, of what was heard before this process: a machine without a battery for its clock sets it
+   * only after the start.
+   */
+  heard?: number;
   /** That brought it; undefined for a response. Not to be changed. */
   report: Readonly<Report> | undefined;
   /** In bytes, estimated; set when it is kept. */
@@ -101,7 +106,8 @@ export class LastValues {
       time,
       source: 'report',
       // A broker keeps it for years: what was heard just now is the broker.
-      heardAt: report.retained === true ? now - ageOf(time) : now,
+      heardAt: report.retained === true ? now - ageOfTime(time) : now,
+      ...(report.retained === true && Date.parse(time) > 0 && { heard: Date.parse(time) }),
       report,
     });
   }
@@ -286,6 +292,11 @@ export class LastValues {
   }
 }
 
+/** Milliseconds since it was heard. */
+export function ageOf({ heard, heardAt }: LastValue): number {
+  return Math.max(0, heard === undefined ? performance.now() - heardAt : Date.now() - heard);
+}
+
 /** Sorts the array itself. */
 export function sortByKey(values: KeyedValue[]): KeyedValue[] {
   return values.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
@@ -302,6 +313,6 @@ function hasError({ errorCode }: Readonly<Report>): boolean {
 }
 
 /** Milliseconds since a moment by the clock of this machine; 0 where it is none, or lies ahead. */
-function ageOf(time: string): number {
+function ageOfTime(time: string): number {
   return Math.max(0, Date.now() - Date.parse(time) || 0);
 }

@@ -18,13 +18,13 @@ export interface StoredValue {
 /** Values for a store. */
 export function toStored(values: readonly LastValue[]): StoredValue[] {
   const [now, epoch] = [performance.now(), Date.now()];
-  return values.map(({ gateway, device, identifier, value, time, heardAt, report }) => ({
+  return values.map(({ gateway, device, identifier, value, time, heardAt, heard, report }) => ({
     gateway,
     device,
     identifier,
     value,
     ...(time !== undefined && { time }),
-    heard: Math.round(epoch - (now - heardAt)),
+    heard: heard ?? Math.round(epoch - (now - heardAt)),
     ...(report && { report }),
   }));
 }
@@ -50,6 +50,7 @@ export function fromStored(stored: unknown): LastValue[] {
         time: typeof time === 'string' ? time : undefined,
         source: 'stored',
         heardAt: now - Math.max(0, epoch - (heard as number)),
+        heard: heard as number,
         report: typeof report === 'object' && report !== null ? report : undefined,
       },
     ];

@@ -4,6 +4,7 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
 import { copyReport, type Report } from '../protocol/reports/index.ts';
 import {
+  ageOf,
   copyValue,
   type LastValue,
   type LastValues,
@@ -99,7 +100,7 @@ export async function findValue(
   }
   const gateways = await labelledGateways(context, options);
   const [known] = context.values.all({ device, gateway, identifier, gateways });
-  const age = known && ageOf(known);
+  const age = known && secondsOf(known);
   if (known && !isTooOld(known, options)) {
     return resultOf(known);
   }
@@ -224,7 +225,7 @@ export function rowOf(
     ...(unit && { unit }),
     value: copyValue(value.value),
     time,
-    age: ageOf(value),
+    age: secondsOf(value),
     source,
   };
 }
@@ -233,17 +234,17 @@ export function rowOf(
 function resultOf(known: LastValue): ValueResult {
   const { gateway, device, identifier, source, report } = known;
   const value = copyValue(known.value);
-  const age = ageOf(known);
+  const age = secondsOf(known);
   return { value, gateway, device, identifier, age, source, ...(report && { report: copyReport(report) }) };
 }
 
-/** Seconds, to the tenth. */
-function ageOf({ heardAt }: LastValue): number {
-  return Math.round(Math.max(0, performance.now() - heardAt) / 100) / 10;
+/** To the tenth. */
+function secondsOf(value: LastValue): number {
+  return Math.round(ageOf(value) / 100) / 10;
 }
 
-function isTooOld({ heardAt }: LastValue, { maxAge }: ValueOptions): boolean {
-  return maxAge > 0 && performance.now() - heardAt > maxAge * 1_000;
+function isTooOld(value: LastValue, { maxAge }: ValueOptions): boolean {
+  return maxAge > 0 && ageOf(value) > maxAge * 1_000;
 }
 
 /** Undefined: every gateway. */

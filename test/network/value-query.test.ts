@@ -1,7 +1,9 @@
 // Queries of last values: what a flow gets is its own, and very many values hold nothing up.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { LastValues } from '../../src/network/last-values.ts';
+import { fromStored, toStored } from '../../src/network/stored-values.ts';
 import {
   findFirstValues,
   findValue,
@@ -11,6 +13,7 @@ import {
   type ValueResult,
 } from '../../src/network/value-query.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import type { Report } from '../../src/protocol/reports/index.ts';
 
 const G = 'c0141f68fc3d';
 const mac = (n: number) => `d${n.toString(16).padStart(11, '0')}`;
@@ -29,7 +32,7 @@ describe('a query of last values', () => {
     read = () => assert.fail('nobody is asked');
   });
 
-  const hear = (device: string, value: unknown) =>
+  const hear = (device: string, value: unknown, more: Partial<Report> = {}) =>
     values.recordReport({
       gateway: G,
       device,
@@ -38,6 +41,7 @@ describe('a query of last values', () => {
       identifier: 'motion',
       time: '2026-01-01T12:00:00.000Z',
       value,
+      ...more,
     });
 
   const context = (): ValueContext => ({
@@ -73,6 +77,31 @@ describe('a query of last values', () => {
     value.state.push('changed by the flow');
     const known = await findValue(context(), { device: mac(1), identifier: 'motion' }, options());
     assert.deepEqual(known.value, { state: ['on'] });
+  });
+
+  it('tells the age of what was heard before the start by a clock that is set only later', async () => {
+    const hour = 3_600_000;
+    const heard = Date.now();
+    const place = { gateway: G, device: mac(1), identifier: 'motion' };
+    const ask = (device: string) => findValue(context(), { ...place, device }, options());
+    // Without a battery the clock goes on from where it was saved.
+    const clock = mock.method(Date, 'now', () => heard - hour);
+    try {
+      values.restore(fromStored([{ ...place, value: 1, heard }]));
+      hear(mac(2), 2, { retained: true, time: new Date(heard).toISOString() });
+      assert.deepEqual([(await ask(mac(1))).age, (await ask(mac(2))).age], [0, 0]);
+      clock.mock.mockImplementation(() => heard + hour);
+      assert.deepEqual([(await ask(mac(1))).age, (await ask(mac(2))).age], [3_600, 3_600]);
+      await assert.rejects(findValue(context(), place, options({ maxAge: 60, tooOld: 'error' })), {
+        code: 'NO_VALUE',
+      });
+      assert.deepEqual(
+        toStored(values.newest(9)).map((one) => one.heard),
+        [heard, heard],
+      );
+    } finally {
+      clock.mock.restore();
+    }
   });
 
   it('asks a device by gateways that carry the label, and by no others', async () => {
