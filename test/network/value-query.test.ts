@@ -168,13 +168,13 @@ describe('a query of last values', () => {
       const { rows } = await query;
       assert.equal(rows.length, 200_000);
       assert.ok(rows.every(({ device }, n) => device === mac(n)));
-      assert.ok(stall < 1_000, `${stall} ms`);
+      assert.ok(stall < 2_000, `${stall} ms`);
     });
 
     it('shows the first of them to a person without sorting all', async () => {
       const began = performance.now();
       const { rows, total } = await findFirstValues(context(), {}, options(), 8);
-      assert.ok(performance.now() - began < 1_000);
+      assert.ok(performance.now() - began < 2_000);
       assert.equal(total, 200_000);
       assert.deepEqual(
         rows.map(({ device }) => device),
