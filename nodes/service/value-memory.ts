@@ -1,4 +1,4 @@
-// Keeps what reports have shown over a deploy, and last values over a restart where a context store is named.
+// Keeps the last values of a service over a deploy, and over a restart where a context store is named.
 import type { NodeAPI } from 'node-red';
 import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { onceStarted } from '../shared/runtime/deploys.ts';
@@ -19,7 +19,6 @@ const MAX_STORED_SIZE = 16 * 1024 * 1024;
 const CLOSE_DEADLINE_MS = 1_500;
 
 interface Kept {
-  activity: Session['activity'];
   values: LastValue[];
   /** The store whose content is among them. */
   loadedFrom: string | undefined;
@@ -54,9 +53,6 @@ export class ValueMemory {
     const kept = KEPT.get(this.#node.id);
     KEPT.delete(this.#node.id);
     session.lastValues.restore(kept?.values ?? []);
-    if (kept) {
-      session.activity.takeOver(kept.activity);
-    }
     if (this.#store === '') {
       return;
     }
@@ -86,8 +82,7 @@ export class ValueMemory {
       KEPT.delete(this.#node.id);
     } else if (session) {
       const values = session.lastValues.newest(Number.POSITIVE_INFINITY);
-      const { activity } = session;
-      KEPT.set(this.#node.id, { activity, values, loadedFrom: this.#isLoaded ? this.#store : undefined });
+      KEPT.set(this.#node.id, { values, loadedFrom: this.#isLoaded ? this.#store : undefined });
       this.#forgetUnlessBack();
     }
     const isDue = this.#store !== '' && (isFinal || (session && this.#isChanged && this.#isLoaded));

@@ -75,11 +75,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is kept after a free GET, and after what was never sent',
         ],
       },
-    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the removal of the service, or with another broker or client id; it is kept over a deploy, and not stored':
+    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the service; it is not stored':
       {
         session: 'knows what reports have shown, for pickers',
-        'nodes/lifecycle':
-          'keeps over a deploy what reports have shown, and forgets it with another client id',
+        'nodes/lifecycle': 'forgets with its end what reports have shown',
       },
     'There is one connection to the broker per service, however many nodes use it.': {
       'nodes/lifecycle':
@@ -627,9 +626,6 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'They are kept over a deploy, unless it removes the service or gives it another broker.': {
       'nodes/last-value': 'still knows everything after a deploy of all nodes, and nothing of another broker',
-    },
-    'So is which gateway has reported a device, which requests without a gateway need.': {
-      'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },
     'With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start.':
       {

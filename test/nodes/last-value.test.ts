@@ -183,15 +183,6 @@ describeNodes('last-value', (start) => {
     assert.equal(error?.code, 'INVALID_INPUT');
   });
 
-  it('still knows which gateway hears a device after a deploy of all nodes', async () => {
-    const read = { id: 'read', type: 'mt-gw-read', identifier: 'firmware-version', identifierType: 'str' };
-    const flow = await run({}, read);
-    await heard(flow, 'heartbeat', { seq: 1, status: 0 });
-    await flow.deploy(flowOf({}, read), 'full', secrets());
-    flow.send('read', { device });
-    assert.equal((await flow.next('out')).payload, '3.4.1');
-  });
-
   it('still knows everything after a deploy of all nodes, and nothing of another broker', async () => {
     const flow = await run();
     const asked = { device, identifier: 'temperature' };
