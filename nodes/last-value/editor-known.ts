@@ -1,8 +1,8 @@
 // The values that an open mt-last-value panel's settings would bring now.
+import { askService } from '../shared/editor/ask-service.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
-import { chosenService, howToDeploy } from '../shared/editor/sources.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
 const MAX_ROWS = 8;
@@ -15,6 +15,11 @@ interface KnownValue {
   value?: unknown;
   unit?: string;
   age?: number;
+}
+
+interface KnownValues {
+  rows?: KnownValue[];
+  total?: number;
 }
 
 /** Asks again and again while the panel is open. @returns stops it */
@@ -39,36 +44,14 @@ export function showKnownValues(node: EditorNode, labels: () => string[]): () =>
 }
 
 async function ask(node: EditorNode, settings: object): Promise<{ content: JQuery; words: string }> {
-  const service = chosenService();
-  const say = (words: string) => ({ content: element('div', 'mt-gateway-preview-note', words), words: '' });
-  if (service === '') {
-    return say(node._('known.noService'));
+  const asked = { ...settings, limit: MAX_ROWS };
+  const response = await askService<KnownValues>(node, 'last-values', asked, 'known');
+  const { rows = [], total = 0 } = typeof response === 'string' ? {} : (response ?? {});
+  if (rows.length > 0) {
+    return { content: table(node, rows), words: node._('known.count', { count: total }) };
   }
-  try {
-    const { rows = [], total = 0 } = (await $.ajax({
-      url: `mt-service/${encodeURIComponent(service)}/last-values`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify({ ...settings, limit: MAX_ROWS }),
-      timeout: 10_000,
-    })) as { rows?: KnownValue[]; total?: number };
-    return rows.length === 0
-      ? say(node._('known.nothing'))
-      : { content: table(node, rows), words: node._('known.count', { count: total }) };
-  } catch (failure) {
-    return say(explain(node, failure as JQuery.jqXHR));
-  }
-}
-
-function explain(node: EditorNode, { status, responseJSON }: JQuery.jqXHR): string {
-  const words = (responseJSON as { message?: unknown } | undefined)?.message;
-  if (status === 404) {
-    return howToDeploy(node._('known.deployFirst'));
-  }
-  if (status === 401) {
-    return node._('known.forbidden');
-  }
-  return typeof words === 'string' ? words : node._('known.failed');
+  const words = typeof response === 'string' ? response : node._('known.nothing');
+  return { content: element('div', 'mt-gateway-preview-note', words), words: '' };
 }
 
 function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {

@@ -1,9 +1,9 @@
 // The live preview of mt-report-in: the last reports that would pass the settings as they stand in the open panel.
 import { readList } from '../shared/defaults.ts';
+import { askService } from '../shared/editor/ask-service.ts';
 import { element, runOnChange } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
-import { chosenService, howToDeploy } from '../shared/editor/sources.ts';
 import { isKind, nameOfKind } from './editor-kinds.ts';
 import { type PreviewRow, reportTable } from './editor-preview-table.ts';
 import { explainObstacle, sendTest } from './editor-test.ts';
@@ -71,36 +71,15 @@ async function preview(
   settings: PanelSettings,
   send: (row: PreviewRow) => Promise<void>,
 ): Promise<JQuery> {
-  const service = chosenService();
-  if (service === '') {
-    return note(node._('preview.noService'));
+  const asked = { ...settings, node: node.id, z: node.z, limit: MAX_ROWS };
+  const response = await askService<PreviewRow[] | object>(node, 'preview', asked, 'preview');
+  if (typeof response === 'string') {
+    return note(response);
   }
-  try {
-    const response: unknown = await $.ajax({
-      url: `mt-service/${encodeURIComponent(service)}/preview`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify({ ...settings, node: node.id, z: node.z, limit: MAX_ROWS }),
-      timeout: 10_000,
-    });
-    const rows = Array.isArray(response) ? (response as PreviewRow[]) : [];
-    return rows.length === 0
-      ? note(nothingYet(node, settings))
-      : reportTable(node, rows, { onlyValue: settings.output === 'value', send });
-  } catch (failure) {
-    return note(explainFailure(node, failure as JQuery.jqXHR));
-  }
-}
-
-function explainFailure(node: EditorNode, { status, responseJSON }: JQuery.jqXHR): string {
-  const words = (responseJSON as { message?: unknown } | undefined)?.message;
-  if (status === 404) {
-    return howToDeploy(node._('preview.deployFirst'));
-  }
-  if (status === 401) {
-    return node._('preview.forbidden');
-  }
-  return typeof words === 'string' ? words : node._('preview.failed');
+  const rows = Array.isArray(response) ? (response as PreviewRow[]) : [];
+  return rows.length === 0
+    ? note(nothingYet(node, settings))
+    : reportTable(node, rows, { onlyValue: settings.output === 'value', send });
 }
 
 /** What is waited for when nothing is shown: the chosen properties, else the kinds. */
