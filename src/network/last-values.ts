@@ -1,7 +1,7 @@
 // The newest value of each property of each device, by each gateway that brought it; bounded.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
-import { copyReport, type Report } from '../protocol/reports/index.ts';
+import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
 import { sizeOf } from './value-size.ts';
 
 /** The least recently heard go first. */
@@ -17,8 +17,9 @@ const MAX_IDENTIFIER_LENGTH = 200;
 /** Candidates for the first ones, beside twice as many as are wanted, between two sorts. */
 const ROOM = 100;
 
-export const VALUE_KINDS = ['property', 'measurement', 'event', 'timestamped'] as const;
-const KINDS = new Set<string>(VALUE_KINDS);
+/** The kinds whose reports have values. */
+export const VALUE_KINDS: readonly string[] = KIND_NAMES.filter((kind) => KINDS[kind].hasValue);
+const WITH_VALUE = new Set(VALUE_KINDS);
 
 /** Where a value came from: a report, the response to a read, or a store that outlived a restart. */
 export type ValueSource = 'report' | 'read' | 'stored';
@@ -94,7 +95,7 @@ export class LastValues {
    */
   recordReport(report: Readonly<Report>, heardAt?: number): void {
     const { kind, gateway, device, identifier, time } = report;
-    if (!KINDS.has(kind) || identifier === undefined || hasError(report)) {
+    if (!WITH_VALUE.has(kind) || identifier === undefined || hasError(report)) {
       return;
     }
     const now = heardAt ?? this.#now();
