@@ -212,7 +212,7 @@ const toError = (error: unknown): Error => (error instanceof Error ? error : new
  * @param stores `contextStorage` of Node-RED's settings: modules by name, or the name of another one
  * @returns `unknown` or `memory`; undefined when it keeps its content over a restart
  */
-export function findStoreProblem(stores: unknown, name: string): 'unknown' | 'memory' | undefined {
+function findStoreProblem(stores: unknown, name: string): 'unknown' | 'memory' | undefined {
   const all = (stores ?? { default: { module: 'memory' } }) as Record<string, unknown>;
   const found = Object.hasOwn(all, name) ? all[name] : undefined;
   const store = typeof found === 'string' && Object.hasOwn(all, found) ? all[found] : found;

@@ -136,20 +136,6 @@ export class LastValues {
     }
   }
 
-  /** The newest value of a property of a device, also by another gateway unless one is given. */
-  find({
-    device,
-    gateway,
-    identifier,
-  }: {
-    device: string;
-    gateway?: string | undefined;
-    identifier: string;
-  }) {
-    const entry = this.#entries.get(this.#keyOf(device, identifier));
-    return gateway === undefined ? entry?.[0] : entry?.find((value) => value.gateway === gateway);
-  }
-
   /** The newest value of each property of each device, in the order of their addresses and properties. */
   all(query: ValueQuery = {}): LastValue[] {
     return sortByKey(this.unsorted(query)).map(([, value]) => value);

@@ -14,7 +14,7 @@ import {
 import { sortInTurns, Turns, throwIfClosed } from './turns.ts';
 
 /** What happens when the newest value is too old, or there is none. */
-export type TooOld = 'send' | 'read' | 'error';
+type TooOld = 'send' | 'read' | 'error';
 
 export interface ValueInput {
   device?: unknown;
@@ -209,7 +209,7 @@ async function readOld(context: ValueContext, query: ValueQuery, options: ValueO
 }
 
 /** A value as one of several. */
-export function rowOf(
+function rowOf(
   value: LastValue,
   { catalogue, nameOf }: Pick<ValueContext, 'catalogue' | 'nameOf'>,
 ): ValueRow {

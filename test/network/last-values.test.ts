@@ -1,6 +1,6 @@
 // The last values: one for each property of each device, whatever way it came, and no more than are allowed.
 import assert from 'node:assert/strict';
-import { LastValues } from '../../src/network/last-values.ts';
+import { LastValues, type ValueQuery } from '../../src/network/last-values.ts';
 import { sortInTurns, Turns } from '../../src/network/turns.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReport, readReportTopic } from '../../src/protocol/reports/index.ts';
@@ -21,6 +21,9 @@ function report(more: Partial<Report> = {}): Report {
     ...more,
   };
 }
+
+/** The newest value of one property of one device. */
+const findIn = (values: LastValues, query: ValueQuery) => values.all(query)[0];
 
 describe('last values', () => {
   let now = 0;
@@ -43,9 +46,9 @@ describe('last values', () => {
     values.recordReport(report({ identifier: '8f7f', value: 7 }));
     assert.equal(values.size, 2);
     for (const identifier of ['temperature', '8800', 'Temperature']) {
-      assert.equal(values.find({ device: D, identifier })?.value, 21);
+      assert.equal(findIn(values, { device: D, identifier })?.value, 21);
     }
-    assert.equal(values.find({ device: D, identifier: 'ph-value' })?.value, 7);
+    assert.equal(findIn(values, { device: D, identifier: 'ph-value' })?.value, 7);
   });
 
   it('come from properties, measurements, events, samples and reads, and from nothing else', () => {
@@ -90,9 +93,9 @@ describe('last values', () => {
       values.recordReport(report({ kind: 'timestamped', time: `2026-01-01T${time}Z`, value }));
     sample('12:00:00', 1);
     sample('11:00:00', 2);
-    assert.equal(values.find({ device: D, identifier: 'temperature' })?.value, 1);
+    assert.equal(findIn(values, { device: D, identifier: 'temperature' })?.value, 1);
     sample('12:30:00', 3);
-    assert.equal(values.find({ device: D, identifier: 'temperature' })?.value, 3);
+    assert.equal(findIn(values, { device: D, identifier: 'temperature' })?.value, 3);
   });
 
   it('go on after a sample of a device whose clock was ahead', () => {
@@ -101,7 +104,7 @@ describe('last values', () => {
       values.recordReport(
         report({ kind: 'timestamped', time: new Date(time).toISOString(), value, ...more }),
       );
-    const find = () => values.find({ device: D, identifier: 'temperature' })?.value;
+    const find = () => findIn(values, { device: D, identifier: 'temperature' })?.value;
     sample(Date.now() + 1e12, 1);
     now += 60_000;
     sample(Date.now(), 2);
@@ -119,7 +122,8 @@ describe('last values', () => {
     values.recordReport(report({ value: 1 }));
     now += 1_000;
     values.recordReport(report({ gateway: G2, value: 2 }));
-    const find = (gateway?: string) => values.find({ device: D, gateway, identifier: 'temperature' })?.value;
+    const find = (gateway?: string) =>
+      findIn(values, { device: D, gateway, identifier: 'temperature' })?.value;
     assert.deepEqual([find(), find(G), find(G2), find(mac(9))], [2, 1, 2, undefined]);
     assert.deepEqual(
       values.all({ gateways: new Set([G]) }).map(({ value }) => value),
@@ -130,7 +134,7 @@ describe('last values', () => {
   it('of a retained report are as old as the report, not as its delivery', () => {
     const values = open();
     values.recordReport(report({ retained: true, time: new Date(Date.now() - 3_600_000).toISOString() }));
-    const { heardAt } = values.find({ device: D, identifier: 'temperature' })!;
+    const { heardAt } = findIn(values, { device: D, identifier: 'temperature' })!;
     assert.ok(Math.abs(now - heardAt - 3_600_000) < 60_000, `${heardAt}`);
   });
 
@@ -153,13 +157,13 @@ describe('last values', () => {
       values.recordReport(report({ device: mac(n), value: Array.from({ length: 2_000 }, () => [n]) }));
     }
     assert.ok(values.size >= 2 && values.size <= 20, `${values.size}`);
-    assert.equal(values.find({ device: mac(99), identifier: 'temperature' })?.device, mac(99));
+    assert.equal(findIn(values, { device: mac(99), identifier: 'temperature' })?.device, mac(99));
     for (let n = 0; n < 10_000; n++) {
       values.recordReport(report({ device: mac(99), value: n }));
       values.recordReport(report({ device: mac(98), gateway: mac(n), value: n }));
     }
     // What was replaced does not count.
-    assert.ok(values.find({ device: mac(99), identifier: 'temperature' }));
+    assert.ok(findIn(values, { device: mac(99), identifier: 'temperature' }));
     for (let n = 200; n < 300; n++) {
       values.recordReport(report({ device: mac(n) }));
     }
@@ -192,7 +196,7 @@ describe('last values', () => {
       values.recordReport(report({ gateway: mac(n), value: n }));
     }
     assert.equal(values.size, 16);
-    assert.equal(values.find({ device: D, identifier: 'temperature' })?.value, 39);
+    assert.equal(findIn(values, { device: D, identifier: 'temperature' })?.value, 39);
   });
 
   it('are restored, save what was heard since', () => {
