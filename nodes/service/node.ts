@@ -1,16 +1,18 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
+import { showAddress, splitBrokers } from '../../src/index.ts';
 import { asText } from '../shared/defaults.ts';
 import { savedCredentials, savedNode } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
-import { CREDENTIALS } from './config.ts';
+import { CREDENTIALS, type ServiceConfig } from './config.ts';
 import { fillService } from './filled.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createSettings, rememberDeployed } from './settings.ts';
-import { ValueMemory } from './value-memory.ts';
+import { type KeptMemories, ValueMemory } from './value-memory.ts';
 
 export default function registerService(RED: NodeAPI): void {
+  const kept: KeptMemories = new Map();
   function Service(this: ServiceNode, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     this.users = {};
@@ -22,7 +24,8 @@ export default function registerService(RED: NodeAPI): void {
     }));
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });
-    const memory = new ValueMemory(RED, this, config.remember.trim());
+    const options = { kept, network: networkOf(config), store: config.remember.trim() };
+    const memory = new ValueMemory(RED, this, options);
     const holder = new SessionHolder(RED, this, [config.tls, config.proxy], memory, () => {
       filled.check();
       return createSettings(RED, this.id, config, credentials);
@@ -42,4 +45,10 @@ export default function registerService(RED: NodeAPI): void {
 function sessionOf(RED: NodeAPI, saved: NodeDef): string {
   const { brokerUrl, clientId, persistent } = savedNode(RED, saved);
   return JSON.stringify([brokerUrl, clientId, persistent].map((value) => asText(value ?? '')));
+}
+
+/** Tells the network of a service from others, without a secret. */
+function networkOf({ brokerUrl, topicPrefix }: ServiceConfig): string {
+  const brokers = splitBrokers(brokerUrl) ?? [];
+  return JSON.stringify([brokers.map((address) => showAddress(address)), topicPrefix]);
 }

@@ -1,4 +1,4 @@
-// Keeps the last values of a service over a deploy, and over a restart where a context store is named.
+// Keeps what reports have shown over a deploy, and last values over a restart where a context store is named.
 import type { NodeAPI } from 'node-red';
 import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { onceStarted } from '../shared/runtime/deploys.ts';
@@ -19,18 +19,33 @@ const MAX_STORED_SIZE = 16 * 1024 * 1024;
 const CLOSE_DEADLINE_MS = 1_500;
 
 interface Kept {
+  /** Of what they are: nothing of one network is true of another. */
+  network: string;
+  activity: Session['activity'];
   values: LastValue[];
   /** The store whose content is among them. */
   loadedFrom: string | undefined;
 }
 
-/** By the id of the service, from the end of a session to the beginning of the next. */
-const KEPT = new Map<string, Kept>();
+/**
+ * By the id of the service, from the end of a session to the beginning of the next. Of one Node-RED: another one in the
+ * same process may have a service of the same id.
+ */
+export type KeptMemories = Map<string, Kept>;
+
+export interface ValueMemoryOptions {
+  kept: KeptMemories;
+  /** Tells the network of the service from others: its broker and the prefix of its topics. */
+  network: string;
+  /** Name of a context store; empty: nothing outlives a restart. */
+  store: string;
+}
 
 export class ValueMemory {
   readonly #RED: NodeAPI;
   readonly #node: ServiceNode;
-  /** Name of a context store; empty: nothing outlives a restart. */
+  readonly #kept: KeptMemories;
+  readonly #network: string;
   readonly #store: string;
   #session: Session | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -40,9 +55,11 @@ export class ValueMemory {
   #writing: Promise<void> | undefined;
   #hasToldFault = false;
 
-  constructor(RED: NodeAPI, node: ServiceNode, store: string) {
+  constructor(RED: NodeAPI, node: ServiceNode, { kept, network, store }: ValueMemoryOptions) {
     this.#RED = RED;
     this.#node = node;
+    this.#kept = kept;
+    this.#network = network;
     this.#store = store;
     this.#tellStore();
   }
@@ -50,9 +67,11 @@ export class ValueMemory {
   /** A session begins: it gets what is known of before. */
   open(session: Session): void {
     this.#session = session;
-    const kept = KEPT.get(this.#node.id);
-    KEPT.delete(this.#node.id);
-    session.lastValues.restore(kept?.values ?? []);
+    const kept = this.#takeKept();
+    if (kept) {
+      session.lastValues.restore(kept.values);
+      session.activity.takeOver(kept.activity);
+    }
     if (this.#store === '') {
       return;
     }
@@ -64,6 +83,13 @@ export class ValueMemory {
     if (kept && kept.values.length > 0) {
       this.#changed();
     }
+  }
+
+  #takeKept(): Kept | undefined {
+    const { id } = this.#node;
+    const kept = this.#kept.get(id);
+    this.#kept.delete(id);
+    return kept?.network === this.#network ? kept : undefined;
   }
 
   /**
@@ -79,10 +105,9 @@ export class ValueMemory {
       session.lastValues.onChange = undefined;
     }
     if (isFinal) {
-      KEPT.delete(this.#node.id);
+      this.#kept.delete(this.#node.id);
     } else if (session) {
-      const values = session.lastValues.newest(Number.POSITIVE_INFINITY);
-      KEPT.set(this.#node.id, { values, loadedFrom: this.#isLoaded ? this.#store : undefined });
+      this.#keep(session);
       this.#forgetUnlessBack();
     }
     const isDue = this.#store !== '' && (isFinal || (session && this.#isChanged && this.#isLoaded));
@@ -92,12 +117,21 @@ export class ValueMemory {
     }
   }
 
+  #keep({ lastValues, activity }: Session): void {
+    this.#kept.set(this.#node.id, {
+      network: this.#network,
+      activity,
+      values: lastValues.newest(Number.POSITIVE_INFINITY),
+      loadedFrom: this.#isLoaded ? this.#store : undefined,
+    });
+  }
+
   /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */
   #forgetUnlessBack(): void {
     const { id } = this.#node;
     onceStarted(this.#RED, () => {
       if (!this.#RED.nodes.getNode(id)) {
-        KEPT.delete(id);
+        this.#kept.delete(id);
       }
     });
   }

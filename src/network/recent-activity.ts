@@ -69,10 +69,10 @@ export interface ActivityQuery {
 export class RecentActivity {
   readonly #catalogue: Catalogue;
   readonly #nameOf: (mac: string) => string;
-  readonly #gateways = new GenerationMap<Activity>(MAX_LISTED);
+  #gateways = new GenerationMap<Activity>(MAX_LISTED);
   /** What is known of each device: its trace when it is listed, else only the gateway that last reported it. */
-  readonly #devices = new GenerationMap<DeviceActivity | string>(MAX_ROUTED);
-  readonly #listed = new FifoMap<DeviceActivity>(MAX_LISTED);
+  #devices = new GenerationMap<DeviceActivity | string>(MAX_ROUTED);
+  #listed = new FifoMap<DeviceActivity>(MAX_LISTED);
   /** Reports of devices that are known but not listed. */
   #unlistedReports = 0;
   /** How many identifiers are kept, of all devices. */
@@ -82,6 +82,14 @@ export class RecentActivity {
   constructor(catalogue: Catalogue, nameOf: (mac: string) => string | undefined = () => undefined) {
     this.#catalogue = catalogue;
     this.#nameOf = (mac) => nameOf(mac) ?? mac;
+  }
+
+  /** Goes on with what another one has seen, which records nothing any more. */
+  takeOver(before: RecentActivity): void {
+    this.#gateways = before.#gateways;
+    this.#devices = before.#devices;
+    this.#listed = before.#listed;
+    this.#identifiers = before.#identifiers;
   }
 
   /**

@@ -75,10 +75,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is kept after a free GET, and after what was never sent',
         ],
       },
-    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the service; it is not stored':
+    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the removal of the service, or with another broker, topic prefix or client id; it is kept over a deploy, and not stored':
       {
         session: 'knows what reports have shown, for pickers',
-        'nodes/lifecycle': 'forgets with its end what reports have shown',
+        'nodes/lifecycle':
+          'keeps over a deploy what reports have shown, and forgets it with another client id',
       },
     'There is one connection to the broker per service, however many nodes use it.': {
       'nodes/lifecycle':
@@ -624,8 +625,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A list of very many values is put together in turns, so that reports come in between.': {
       'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
     },
-    'They are kept over a deploy, unless it removes the service or gives it another broker.': {
+    'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix.': {
       'nodes/last-value': 'still knows everything after a deploy of all nodes, and nothing of another broker',
+    },
+    'So is which gateway has reported a device, which requests without a gateway need.': {
+      'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },
     'With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start.':
       {

@@ -19,6 +19,19 @@ describe('what reports have shown', () => {
 
   const listed = (seen: RecentActivity) => new Set(seen.devices().map(({ id }) => id));
 
+  it('go on with what was known before', () => {
+    const before = new RecentActivity(createCatalogue());
+    heard(before, 0, 2);
+    const seen = new RecentActivity(createCatalogue());
+    seen.takeOver(before);
+    heard(seen, 1, 3, G2);
+    assert.deepEqual(
+      [0, 1, 2].map((i) => seen.gatewayOf(deviceAt(i))),
+      [G, G2, G2],
+    );
+    assert.equal(listed(seen).size, 3);
+  });
+
   it('lists the devices that came last when they are too many, and knows the gateway of all', () => {
     const seen = new RecentActivity(createCatalogue());
     heard(seen, 0, 15_000);

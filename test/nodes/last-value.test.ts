@@ -4,7 +4,6 @@ import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 
-let number = 0;
 const TIME = '2025-01-02T03:04:05.678Z';
 
 describeNodes('last-value', (start) => {
@@ -12,8 +11,6 @@ describeNodes('last-value', (start) => {
   let gateway: string;
   let device: string;
   let other: string;
-  /** What is known of a service outlives its nodes: each test has a service of its own. */
-  let service = '';
 
   before(async () => {
     box = await startService({ rate: 0, listed: 10, delay: 1 });
@@ -24,15 +21,14 @@ describeNodes('last-value', (start) => {
 
   const flowOf = (more: object, ...nodes: object[]) =>
     flowAround(
-      serviceNode(box, { id: service, names: false, ...more }),
-      ...nodes.map((node) => ({ service, ...node })),
-      { id: 'r', type: 'mt-report-in', service, wires: [['reports']] },
+      serviceNode(box, { names: false, ...more }),
+      ...nodes,
+      { id: 'r', type: 'mt-report-in', wires: [['reports']] },
       { id: 'reports', type: 'helper', wires: [] },
     );
-  const secrets = () => ({ [service]: secretsOf(box).svc });
+  const secrets = () => secretsOf(box);
 
   async function run(node: object = {}, ...others: object[]): Promise<Flow> {
-    service = `svc${number++}`;
     const flow = await start(flowOf({}, { id: 'n', type: 'mt-last-value', ...node }, ...others), {
       credentials: secrets(),
     });
@@ -94,7 +90,6 @@ describeNodes('last-value', (start) => {
   });
 
   it('tells that the gateways of a label are not known, and does not take all for none', async () => {
-    service = `svc${number++}`;
     const node = { id: 'n', type: 'mt-last-value', labels: ['a'], select: 'all' };
     const flow = await start(flowOf({ authUrl: 'http://127.0.0.1:1', httpRetries: 0 }, node), {
       credentials: secrets(),
@@ -181,6 +176,15 @@ describeNodes('last-value', (start) => {
     flow.send('n', { identifier: 'temperature' });
     const { error } = await flow.next('errors');
     assert.equal(error?.code, 'INVALID_INPUT');
+  });
+
+  it('still knows which gateway hears a device after a deploy of all nodes', async () => {
+    const read = { id: 'read', type: 'mt-gw-read', identifier: 'firmware-version', identifierType: 'str' };
+    const flow = await run({}, read);
+    await heard(flow, 'heartbeat', { seq: 1, status: 0 });
+    await flow.deploy(flowOf({}, read), 'full', secrets());
+    flow.send('read', { device });
+    assert.equal((await flow.next('out')).payload, '3.4.1');
   });
 
   it('still knows everything after a deploy of all nodes, and nothing of another broker', async () => {

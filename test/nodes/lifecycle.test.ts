@@ -192,7 +192,7 @@ describeNodes('a service', (start) => {
     }
   });
 
-  it('forgets with its end what reports have shown', async () => {
+  it('keeps over a deploy what reports have shown, and forgets it with another client id', async () => {
     const flow = await start(flowAround(service(), IN), { credentials });
     await flow.statuses('in').next(({ text }) => text === 'connected');
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
@@ -200,6 +200,8 @@ describeNodes('a service', (start) => {
     const seen = () => flow.node<ServiceNode>('svc').session?.activity.devices().length;
     assert.equal(seen(), 1);
     await flow.deploy(flowAround(service(), IN), 'full', credentials);
+    assert.equal(seen(), 1);
+    await flow.deploy(flowAround(service({ clientId: 'another' }), IN), 'full', credentials);
     assert.equal(seen(), 0);
   });
 

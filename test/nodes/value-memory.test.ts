@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
-import { ValueMemory } from '../../nodes/service/value-memory.ts';
+import { type KeptMemories, ValueMemory } from '../../nodes/service/value-memory.ts';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { type LastValue, Session } from '../../src/index.ts';
+import { readReportTopic } from '../../src/protocol/reports/index.ts';
 
 const G = 'c0141f68fc3d';
 const mac = (n: number) => `d${n.toString(16).padStart(11, '0')}`;
@@ -75,9 +76,19 @@ describe('what is remembered of last values', () => {
     _: (key: string) => key,
   };
 
-  async function open(remember = 'file'): Promise<{ memory: ValueMemory; session: Session }> {
+  let kept: KeptMemories = new Map();
+
+  const memoryOf = (remember: string, network: string) => {
     const node = { id, context: () => store, warn: (text: string) => warnings.push(text) };
-    const memory = new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, remember);
+    const options = { kept, network, store: remember };
+    return new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, options);
+  };
+
+  async function open(
+    remember = 'file',
+    network = 'one',
+  ): Promise<{ memory: ValueMemory; session: Session }> {
+    const memory = memoryOf(remember, network);
     const session = new Session({ names: false, identifiers: '[]' }, { info() {}, warn() {}, trace() {} });
     memory.open(session);
     await turn();
@@ -181,9 +192,7 @@ describe('what is remembered of last values', () => {
     const { memory, session } = await open();
     hear(session, mac(1));
     await memory.close(false);
-    const node = { id, context: () => store, warn() {} };
-    const troubled = new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, 'file');
-    await troubled.close(true);
+    await memoryOf('file', 'one').close(true);
     assert.deepEqual(store.devices, []);
     const { session: again } = await open();
     assert.deepEqual(known(again), []);
@@ -204,6 +213,22 @@ describe('what is remembered of last values', () => {
       await next.memory.close(true);
     }
     assert.equal(events.listenerCount('flows:started'), 0);
+  });
+
+  it('is of one network, and of one Node-RED', async () => {
+    const { memory, session } = await open('');
+    hear(session, mac(1));
+    session.activity.record(readReportTopic('t', G, mac(1), 'heartbeat'), Date.now());
+    await memory.close(false);
+    const same = await open('');
+    assert.deepEqual([known(same.session), same.session.activity.gatewayOf(mac(1))], [[mac(1)], G]);
+    await same.memory.close(false);
+    const other = await open('', 'another');
+    assert.deepEqual([known(other.session), other.session.activity.gatewayOf(mac(1))], [[], undefined]);
+    hear(other.session, mac(2));
+    await other.memory.close(false);
+    kept = new Map();
+    assert.deepEqual(known((await open('', 'another')).session), []);
   });
 
   it('is ten thousand values, and no more than a store can take', async () => {
