@@ -625,9 +625,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A list of very many values is put together in turns, so that reports come in between.': {
       'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
     },
-    'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix.': {
-      'nodes/last-value': 'still knows everything after a deploy of all nodes, and nothing of another broker',
-    },
+    'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix.':
+      {
+        'nodes/last-value':
+          'still knows everything after a deploy of all nodes, and nothing of another broker',
+      },
     'So is which gateway has reported a device, which requests without a gateway need.': {
       'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },
