@@ -45,6 +45,7 @@ const openService = async (rate: number): Promise<Service> =>
     restPort: await freePort(8080),
     mqttPort: await freePort(1883),
     rate,
+    named: true,
     awayEvery: 120,
     historyLimit: 5_000,
   });

@@ -86,6 +86,22 @@ describe('the demo', () => {
     assert.ok(stored.length > 0 && stored.every((line) => JSON.parse(line).kind === 'timestamped'));
   });
 
+  it('has a name for every device that is heard and for every gateway, as the pickers show them', async () => {
+    const ask = async (path: string): Promise<{ id: string; mac?: string; name?: string }[]> => {
+      const answer = await fetch(`${addressOf(text, 'Editor')}/mt-service/demo-service/${path}`);
+      return (await answer.json()) as { id: string }[];
+    };
+    const listed = await ask('devices?limit=1000');
+    const heard = await ask('seen?what=devices');
+    assert.ok(heard.length > 0);
+    assert.deepEqual(
+      heard.filter(({ id, name }) => !name || name === id).map(({ id }) => id),
+      [],
+    );
+    const lobby = listed.find(({ mac }) => mac === DEMO.gateway);
+    assert.equal(lobby?.name, 'Lobby');
+  });
+
   it('leaves the debug sidebar to the rules of the user: it forgets all but the newest 100 messages of all flows', async () => {
     const answer = await fetch(`${addressOf(text, 'Editor')}/flows`);
     const flows = (await answer.json()) as Record<string, unknown>[];

@@ -18,6 +18,12 @@ describe('the pickers', function () {
     this.timeout(180_000);
     requirePrograms(this, BROWSERS[0] as string);
     service = await startService({ gateways: GATEWAYS, devices: 2, rate: 0, listed: 90 });
+    // A service may list what is below gateways, too.
+    service.devices.push({
+      ...service.devices[0]!,
+      id: `bmac-${service.demo.device}`,
+      friendlyName: 'Meeting room 2.14',
+    });
     red = await startNodeRed(VERSIONS[0]!);
     const nodes = bareNodes().map((node) =>
       node.type === 'mt-report-in' ? { ...node, wires: [['heard']] } : node,
@@ -74,9 +80,20 @@ describe('the pickers', function () {
     await publish('property-decoded/battery-level', { value: 81 });
     await editor.edit('mt-gw-read');
     await openAt('device');
-    assert.deepEqual(await titles(), [device]);
+    assert.deepEqual(await titles(), ['Meeting room 2.14']);
     const words = await choices().first().innerText();
+    assert.ok(words.includes(device), words);
     assert.match(words, /-67 dBm · battery 81 %/);
+  });
+
+  it('offer no device where a gateway is asked for, though the list has devices, too', async () => {
+    const { page } = editor;
+    await publish('rssi', { parent: service.demo.gateway, rssi: -67 });
+    await editor.edit('mt-gw-read');
+    await openAt('gateway');
+    await editor.typed('gateway').fill('Meeting room');
+    await page.locator('.mt-gateway-choice-typed').waitFor();
+    assert.equal(await choices().count(), 1, (await titles()).join());
   });
 
   it('tell below the gateway that a device which is picked needs none', async () => {

@@ -105,7 +105,7 @@ async function shootPalette(editor: Editor, theme: Theme): Promise<void> {
 
 async function main(): Promise<void> {
   await mkdir(IMAGES, { recursive: true });
-  const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60 });
+  const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60, named: true });
   const red = await startNodeRed(VERSIONS[0]!);
   try {
     const nodes = shownNodes(service);

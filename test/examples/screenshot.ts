@@ -10,7 +10,7 @@ const WINDOW = 120;
 async function main(): Promise<void> {
   await mkdir(IMAGES, { recursive: true });
   const { service, page, close } = await openDashboard({
-    service: { rate: 40, seed: 7, ackTimeout: 5_000 },
+    service: { rate: 40, seed: 7, ackTimeout: 5_000, named: true },
     window: WINDOW,
   });
   try {

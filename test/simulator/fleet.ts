@@ -66,7 +66,7 @@ const MEASURES = {
   tag: ['8810', '8803', '8800'],
 } as const satisfies Record<Device['role'], readonly string[]>;
 
-const MODELS = { gateway: 2011, extender: 2020, sensor: 2102, tag: 2103 } as const;
+export const MODELS = { gateway: 2011, extender: 2020, sensor: 2102, tag: 2103 } as const;
 
 const encode = (id: string, value: unknown): string => known(id).encode(value);
 

@@ -22,6 +22,11 @@ export const OPTIONS = {
   pageTokenParam: { type: 'string', default: 'NextToken', text: 'query parameter of the page token' },
   tokenLifetime: { type: 'number', default: 1800, text: 'seconds' },
   listed: { type: 'number', default: 250, text: 'devices in the REST list' },
+  named: {
+    type: 'boolean',
+    default: false,
+    text: 'the REST list has the devices below gateways, too, all with names as people give them',
+  },
   strictLabels: {
     type: 'boolean',
     default: false,

@@ -1,6 +1,6 @@
 // The device portal behind the REST half: devices with names and labels, tokens, firmware and jobs.
 import { createHmac } from 'node:crypto';
-import { FIRMWARES, macOfGateway } from './fleet.ts';
+import { type Device, FIRMWARES, type Fleet, type Gateway, MODELS, macOfGateway } from './fleet.ts';
 import { createRandom, pick, type Random, whole } from './random.ts';
 
 /** A device of the list, as the interface shows it. */
@@ -78,10 +78,52 @@ export interface Portal {
   firmwares: { version: string; model: string }[];
 }
 
-/** @param listed number of devices; the first `simulated` of them are gateways that are really there. */
-export function createPortal(seed: number, listed: number, simulated: number): Portal {
+/** What things are called in the one building in which all that is simulated stands. */
+const NAMES: Record<Device['role'], readonly string[]> = {
+  gateway: ['Lobby', 'Office', 'Workshop', 'Warehouse', 'Laboratory'],
+  extender: ['Corridor'],
+  sensor: ['Meeting room', 'Kitchen', 'Server room', 'Archive'],
+  tag: ['Trolley', 'Projector', 'Ladder'],
+};
+
+const nameOf = (role: Device['role'], number: number): string =>
+  NAMES[role][number % NAMES[role].length] ?? '';
+
+const labelsOf = (floor: number): string[] => [PLACES[0][0], `floor-${floor}`];
+
+/** A device below a gateway, as a service that lists those, too, would show it: the floor and the number on the door. */
+const belowGateway = (random: Random, device: Device, floor: number, index: number): ListedDevice => ({
+  ...makeDevice(random, 0, true),
+  id: `bmac-${device.mac}`,
+  friendlyName: `${nameOf(device.role, Math.floor(index / 2))} ${floor}.${10 + index}`,
+  modelNumber: String(MODELS[device.role]),
+  labels: labelsOf(floor),
+});
+
+/** Names as people give them, for gateways and for what is below them; each gateway is on a floor of its own. */
+function nameAll(random: Random, devices: ListedDevice[], gateways: readonly Gateway[]): void {
+  for (const [index, device] of devices.slice(0, gateways.length).entries()) {
+    device.friendlyName = index < NAMES.gateway.length ? nameOf('gateway', index) : `Floor ${index + 1}`;
+    device.labels = labelsOf(index + 1);
+  }
+  const below = gateways.flatMap((gateway, number) =>
+    gateway.devices.map((device, index) => belowGateway(random, device, number + 1, index)),
+  );
+  devices.splice(gateways.length, below.length, ...below.slice(0, devices.length - gateways.length));
+}
+
+/**
+ * @param listed number of devices; the first ones are the gateways of the fleet, and when all are `named` what is
+ * below them
+ */
+export function createPortal(seed: number, listed: number, fleet: Fleet, named: boolean): Portal {
   const random = createRandom(seed + 1);
-  const devices = Array.from({ length: listed }, (_, index) => makeDevice(random, index, index < simulated));
+  const devices = Array.from({ length: listed }, (_, index) =>
+    makeDevice(random, index, index < fleet.gateways.length),
+  );
+  if (named) {
+    nameAll(random, devices, fleet.gateways);
+  }
   return {
     devices,
     byId: new Map(devices.map((device) => [device.id, device])),

@@ -46,6 +46,24 @@ describe('the service in a box, REST half', () => {
     assert.ok(ids.includes(`bmac-${service.demo.gateway}`));
   });
 
+  it('lists what is below the gateways, too, when all is to have names, each its own', async () => {
+    const named = await startService({ mqtt: false, named: true, listed: 60 });
+    try {
+      const { fleet, devices } = named;
+      const real = [...fleet.gateways, ...fleet.devices].map(({ mac }) => `bmac-${mac}`);
+      assert.deepEqual(
+        devices.slice(0, real.length).map(({ id }) => id),
+        real,
+      );
+      const names = devices.slice(0, real.length).map(({ friendlyName }) => friendlyName);
+      assert.equal(new Set(names).size, real.length, names.join());
+      assert.ok(names.includes('Lobby') && names.includes('Meeting room 2.10'), names.join());
+      assert.equal(new Set(devices.map(({ id }) => id)).size, 60);
+    } finally {
+      await named.close();
+    }
+  });
+
   it('renames devices, attaches and removes labels', async () => {
     const id = `bmac-${service.demo.gateway}`;
     const name = 'a/b #7 %20 "ü" 🏢';

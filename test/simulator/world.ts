@@ -32,7 +32,7 @@ export function createWorld(options: ServiceOptions, now: () => number): World {
     now,
     fleet,
     samples,
-    portal: createPortal(seed, options.listed, options.gateways),
+    portal: createPortal(seed, options.listed, fleet, options.named),
     tokens: new Tokens(options.tokenLifetime, now),
     faults: {
       rest: new RestFaults(),

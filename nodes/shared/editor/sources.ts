@@ -167,17 +167,25 @@ const heard = async (
 /** Devices of the device list, by their REST id. */
 export const searchListed = async (q: string): Promise<Found> => inOrder(await listed(q, true));
 
-/** Gateways: those that were heard, as the device list has them, then the others of the list. */
+/**
+ * Gateways: those that were heard, as the device list has them, then the others of the list. A list may hold what is
+ * below gateways, too: what was heard only through another one is no gateway.
+ */
 export async function searchGateways(q: string): Promise<Found> {
-  const [rows, reported] = await Promise.all([listed(q, false), heard('gateways', '')]);
+  const [rows, reported, below] = await Promise.all([
+    listed(q, false),
+    heard('gateways', ''),
+    heard('devices', ''),
+  ]);
   if (typeof reported === 'string') {
     return inOrder(rows, reported);
   }
   const known = new Map((typeof rows === 'string' ? [] : rows).map((row) => [row.value, row]));
   const first = reported.filter((row) => known.has(row.value) || isFound(row, q));
+  const devices = new Set((typeof below === 'string' ? [] : below).map(({ value }) => value));
   return inOrder(
     first.map((row) => known.get(row.value) ?? row),
-    rows,
+    typeof rows === 'string' ? rows : rows.filter(({ value }) => !devices.has(value)),
   );
 }
 
