@@ -1,6 +1,6 @@
 // mt-last-value in a flow: what reports, reads and an earlier start have shown, and what happens where there is nothing.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 
