@@ -1,12 +1,12 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
-import { Semaphore } from './collections/semaphore.ts';
 import { invalidInput, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { LastValues, VALUE_KINDS } from './network/last-values.ts';
-import { RecentActivity } from './network/recent-activity.ts';
+import { NetworkState } from './network/network-state.ts';
+import { RecentLists } from './network/recent-lists.ts';
 import {
   findFirstValues,
   findValue,
@@ -89,8 +89,8 @@ const EVERY_VALUE: ReportFilter = {
   duplicateWindow: 10,
 };
 
-/** Reads of queries for many values that are under way at a time: they leave room in the queue for what flows ask for. */
-const MAX_VALUE_READS = 100;
+/** States in which reports come. */
+const LISTENING: ReadonlySet<MqttState['name']> = new Set(['connected', 'overloaded', 'limited']);
 
 const UNCONFIGURED = { name: 'unconfigured' } as const;
 
@@ -98,7 +98,9 @@ const UNCONFIGURED = { name: 'unconfigured' } as const;
 export class Session {
   readonly catalogue: Catalogue;
   /** What reports have shown since the start. */
-  readonly activity: RecentActivity;
+  readonly network = new NetworkState();
+  /** What was heard last, for pickers. */
+  readonly recent: RecentLists;
   /** Of what nodes with last values have received, and of what was read. */
   readonly lastValues: LastValues;
   /** Undefined without a REST half. */
@@ -110,17 +112,13 @@ export class Session {
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
-  /** No more than may wait: what one query asks for must not be refused because of itself. */
-  readonly #valueReads: Semaphore;
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
     this.catalogue = createCatalogue(settings.identifiers);
-    this.activity = new RecentActivity(this.catalogue, this.#nameOf);
+    this.recent = new RecentLists(this.network, this.catalogue, this.#nameOf);
     this.lastValues = new LastValues(this.catalogue);
     this.#mqttSettings = settings.mqtt;
-    const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
-    this.#valueReads = new Semaphore(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(() => this.#notify());
@@ -131,7 +129,7 @@ export class Session {
       const topics = createTopics(topicPrefix);
       const isShared = sharedGroup !== '';
       const names = settings.names && this.devices ? this.#nameOf : undefined;
-      const reports = new Reports(topics, this.catalogue, this.activity, log, { isShared, nameOf: names });
+      const reports = new Reports(topics, this.catalogue, this.network, log, { isShared, nameOf: names });
       const events = { state: () => this.#notify(), resumed: () => this.#subscribers?.resumed() };
       this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
       this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
@@ -168,7 +166,7 @@ export class Session {
    * @returns undefined when it is not connected
    */
   async probe(): Promise<BrokerProbe | undefined> {
-    return this.#mqtt && probeConnected(this.#mqtt, (since) => this.activity.countGateways(since));
+    return this.#mqtt && probeConnected(this.#mqtt, (since) => this.network.countGateways(since));
   }
 
   /** Topic filters that the nodes want at present, without the group. */
@@ -237,13 +235,13 @@ export class Session {
 
   /**
    * The last values of all that passes, by device and property.
-   * @returns `failure`: `NO_VALUE` with the devices that were asked and did not answer
+   * @returns `failures`: why devices that were asked did not answer
    * @throws ServiceError `INVALID_INPUT`, `NO_VALUE`
    */
   allLastValues(
     input: ValueInput,
     options: ValueOptions & RequestOptions,
-  ): Promise<{ rows: ValueRow[]; failure: ServiceError | undefined }> {
+  ): Promise<{ rows: ValueRow[]; failures: unknown[] }> {
     return findValues(this.#valueContext(options), input, options);
   }
 
@@ -274,7 +272,7 @@ export class Session {
 
   /**
    * Sends a request to a gateway and reads its response. A missing device means the gateway itself, a missing gateway
-   * the one that last reported the device.
+   * the one that hears the device best.
    * @throws ServiceError `NOT_CONFIGURED`, `INVALID_INPUT`, `NOT_CONNECTED`, `TIMEOUT`, `REQUEST_FAILED`,
    *   `BAD_RESPONSE`, `QUEUE_FULL`, `CLOSED`
    */
@@ -394,7 +392,7 @@ export class Session {
     if (!mac) {
       throw invalidInput('device', input.device, 'notMac');
     }
-    const gateway = this.activity.gatewayOf(mac);
+    const gateway = this.network.gatewayOf(mac);
     if (!gateway) {
       throw invalidInput('gateway', undefined, 'notSeen', { device: wordsFor(mac, this.#nameOf) });
     }
@@ -416,8 +414,7 @@ export class Session {
       nameOf: this.#nameOf,
       gatewaysWithLabels: async (labels, signal) =>
         this.#needDevices().gatewaysWithLabels(labels, Number.POSITIVE_INFINITY, signal),
-      gatewayOf: (device) => this.activity.gatewayOf(device),
-      reads: this.#valueReads,
+      gatewayOf: (device) => this.network.gatewayOf(device),
       read: async (input) => {
         const {
           gateway,
@@ -455,6 +452,11 @@ export class Session {
     }
   }
 
+  /** A time without the broker is no silence of a device. */
+  #setListening({ name }: MqttState): void {
+    this.network.setListening(LISTENING.has(name), false);
+  }
+
   #needMqtt(): MqttClient {
     if (!this.#mqtt) {
       throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
@@ -483,6 +485,7 @@ export class Session {
 
   #notify(): void {
     const state = this.state;
+    this.#setListening(state.mqtt);
     for (const listener of this.#listeners) {
       listener(state);
     }

@@ -412,10 +412,10 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await report('property-decoded/humidity', { time: TIME, value: 4 }, G2, D2);
       await collector.until(({ reports }) => reports.length === 2);
       const ids = (entries: { id: string }[]) => entries.map(({ id }) => id).sort();
-      assert.deepEqual(ids(session.activity.gateways()), [G, G2]);
-      assert.deepEqual(ids(session.activity.devices({ gateway: G2 })), [D2]);
-      assert.deepEqual(ids(session.activity.identifiers({ device: D })), ['8800']);
-      assert.equal(session.activity.identifiers({ text: 'TEMP' })[0]?.name, 'temperature');
+      assert.deepEqual(ids(session.recent.gateways()), [G, G2]);
+      assert.deepEqual(ids(session.recent.devices({ gateway: G2 })), [D2]);
+      assert.deepEqual(ids(session.recent.identifiers({ device: D })), ['8800']);
+      assert.equal(session.recent.identifiers({ text: 'TEMP' })[0]?.name, 'temperature');
     });
   });
 }

@@ -38,7 +38,7 @@ function listLabels({ devices }: Session, { query }: Request, ...[, , signal]: R
   return devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
 }
 
-function listSeen({ activity }: Session, { query }: Request): unknown {
+function listSeen({ recent }: Session, { query }: Request): unknown {
   const wanted = {
     gateway: readQueryText(query.gateway),
     device: readQueryText(query.device),
@@ -47,10 +47,10 @@ function listSeen({ activity }: Session, { query }: Request): unknown {
   };
   switch (query.what) {
     case 'devices':
-      return activity.devices(wanted);
+      return recent.devices(wanted);
     case 'identifiers':
-      return activity.identifiers(wanted);
+      return recent.identifiers(wanted);
     default:
-      return activity.gateways(wanted);
+      return recent.gateways(wanted);
   }
 }

@@ -21,7 +21,7 @@ const CLOSE_DEADLINE_MS = 1_500;
 interface Kept {
   /** Of what they are: nothing of one network is true of another. */
   network: string;
-  activity: Session['activity'];
+  shown: Session['network'];
   values: LastValue[];
   /** The store whose content is among them. */
   loadedFrom: string | undefined;
@@ -70,7 +70,7 @@ export class ValueMemory {
     const kept = this.#takeKept();
     if (kept) {
       session.lastValues.restore(kept.values);
-      session.activity.takeOver(kept.activity);
+      session.network.takeOver(kept.shown);
     }
     if (this.#store === '') {
       return;
@@ -117,10 +117,10 @@ export class ValueMemory {
     }
   }
 
-  #keep({ lastValues, activity }: Session): void {
+  #keep({ lastValues, network }: Session): void {
     this.#kept.set(this.#node.id, {
       network: this.#network,
-      activity,
+      shown: network,
       values: lastValues.newest(Number.POSITIVE_INFINITY),
       loadedFrom: this.#isLoaded ? this.#store : undefined,
     });

@@ -39,21 +39,21 @@ const SUFFIX_BYTES = 5;
 
 /**
  * Asks over a connection that is there, and listens to what it brings anyway.
- * @param countGateways how many were heard since then, in milliseconds since the epoch
+ * @param countGateways how many were heard since then, in milliseconds of `performance.now()`
  * @returns undefined when it is not connected
  */
 export async function probeConnected(
   client: MqttClient,
   countGateways: (since: number) => number,
 ): Promise<BrokerProbe | undefined> {
-  const [start, since] = [performance.now(), Date.now()];
+  const start = performance.now();
   const ms = await client.ping(LISTEN_MS);
   const { state } = client;
   if (isAway(state)) {
     return undefined;
   }
   await wait(Math.max(0, start + LISTEN_MS - performance.now()));
-  const gateways = countGateways(since);
+  const gateways = countGateways(start);
   const { needed, inUse, max } = client.subscriptions;
   const values = { needed, inUse, ...(max !== undefined && { max }) };
   const notes: ErrorText[] = [

@@ -3,7 +3,7 @@
 import { TopicCache } from '../collections/topic-cache.ts';
 import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { RecentActivity } from '../network/recent-activity.ts';
+import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseJson } from '../protocol/json.ts';
 import {
@@ -55,6 +55,8 @@ interface Receiver {
 interface TopicRoute {
   at: ReportTopic;
   receivers: readonly Receiver[];
+  /** A flow is among them. */
+  isWanted: boolean;
   /** How many subscriptions at the broker match it. */
   copies: number;
   /** Of the previews that may have brought it. */
@@ -98,7 +100,7 @@ interface ReportOptions {
 export class Reports {
   readonly #topics: Topics;
   readonly #catalogue: Catalogue;
-  readonly #activity: RecentActivity;
+  readonly #network: NetworkState;
   readonly #log: Logger;
   readonly #dispatch = new Dispatch<Receiver>();
   readonly #routes = new TopicCache<TopicRoute>();
@@ -128,7 +130,7 @@ export class Reports {
   constructor(
     topics: Topics,
     catalogue: Catalogue,
-    activity: RecentActivity,
+    network: NetworkState,
     log: Logger,
     { isShared = false, now = () => performance.now(), nameOf }: ReportOptions = {},
   ) {
@@ -137,7 +139,7 @@ export class Reports {
     this.#now = now;
     this.#topics = topics;
     this.#catalogue = catalogue;
-    this.#activity = activity;
+    this.#network = network;
     this.#log = log;
   }
 
@@ -260,14 +262,14 @@ export class Reports {
     if (known === undefined || known.receivers.length === 0) {
       return 'unwanted';
     }
-    const { at, receivers, copies } = known;
+    const { receivers, copies } = known;
     if (this.#overlaps && this.#copies.isCopy(topic, payload, copies, retained, this.#isSettled)) {
       return 'copy';
     }
     if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {
       return 'repeat';
     }
-    this.#deliverTo(retained ? this.#receiversOfRetained(receivers) : receivers, at, payload, retained);
+    this.#deliverTo(retained ? this.#receiversOfRetained(receivers) : receivers, known, payload, retained);
     return 'delivered';
   }
 
@@ -282,16 +284,16 @@ export class Reports {
     return subscribers.filter(({ isPreview }) => isPreview);
   }
 
-  #deliverTo(subscribers: readonly Receiver[], at: ReportTopic, payload: Buffer, retained: boolean): void {
+  #deliverTo(subscribers: readonly Receiver[], route: TopicRoute, payload: Buffer, retained: boolean): void {
     const [first] = subscribers;
     if (!first) {
       return;
     }
     const body = bodyOf(payload);
     if (subscribers.length === 1) {
-      this.#deliverOne(first, at, body, retained, payload);
+      this.#deliverOne(first, route, body, retained, payload);
     } else {
-      this.#deliverToSeveral(subscribers, at, body, retained, payload);
+      this.#deliverToSeveral(subscribers, route, body, retained, payload);
     }
   }
 
@@ -330,7 +332,9 @@ export class Reports {
     const copies = this.#overlaps?.count(place) ?? 1;
     const requests = Array.from(this.#previews).filter(({ index }) => index.count(place) > 0);
     const received = requests.map((request) => request.received);
-    const route = { at, receivers: this.#dispatch.match(at), copies, received };
+    const receivers = this.#dispatch.match(at);
+    const isWanted = receivers.some(({ isPreview }) => !isPreview);
+    const route = { at, receivers, isWanted, copies, received };
     this.#routes.set(topic, route);
     return route;
   }
@@ -348,13 +352,13 @@ export class Reports {
       if (at === undefined || own.match(at).length === 0) {
         continue;
       }
-      this.#deliverOne(target, at, bodyOf(payload), retained, payload, heardAt);
+      this.#deliverOne(target, { at, isWanted: true }, bodyOf(payload), retained, payload, heardAt);
     }
   }
 
   #deliverOne(
     { listener, decode }: Receiver,
-    at: ReportTopic,
+    { at, isWanted }: Pick<TopicRoute, 'at' | 'isWanted'>,
     body: unknown,
     retained: boolean,
     payload: Buffer,
@@ -369,7 +373,7 @@ export class Reports {
     }
     // What was received before is known already.
     if (heardAt === undefined && !retained) {
-      this.#activity.record(at, Date.now(), report);
+      this.#network.record(at, this.#now(), report, isWanted);
     }
     this.#callListener(listener, report, at.topic, payload, heardAt);
   }
@@ -377,14 +381,15 @@ export class Reports {
   /** Copies are made before anything is given away: a receiver may change its report at once. */
   #deliverToSeveral(
     subscribers: readonly Receiver[],
-    at: ReportTopic,
+    route: TopicRoute,
     body: unknown,
     retained: boolean,
     payload: Buffer,
   ): void {
+    const { at, isWanted } = route;
     const reports: Report[] = [];
+    const originals = new Map<boolean, Report>();
     try {
-      const originals = new Map<boolean, Report>();
       for (const { decode } of subscribers) {
         const original = originals.get(decode);
         if (original) {
@@ -398,12 +403,12 @@ export class Reports {
       }
     } catch {
       for (const subscriber of subscribers) {
-        this.#deliverOne(subscriber, at, body, retained, payload);
+        this.#deliverOne(subscriber, route, body, retained, payload);
       }
       return;
     }
     if (!retained) {
-      this.#activity.record(at, Date.now(), reports[0]);
+      this.#network.record(at, this.#now(), originals.get(true) ?? reports[0], isWanted);
     }
     for (const [i, { listener }] of subscribers.entries()) {
       this.#callListener(listener, reports[i] as Report, at.topic, payload);

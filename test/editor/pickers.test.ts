@@ -1,8 +1,8 @@
 // What the pickers offer and in which order, in a network of which the reports are known.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
+import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
@@ -99,7 +99,7 @@ describe('the pickers', function () {
   it('tell below the gateway that a device which is picked needs none', async () => {
     const { page } = editor;
     const words = page.locator('.form-row:has(#node-input-gateway) .mt-gateway-hint', {
-      hasText: 'the gateway that last heard the device',
+      hasText: 'the gateway that hears the device best',
     });
     await publish('rssi', { parent: service.demo.gateway, rssi: -67 });
     await editor.edit('mt-gw-read');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { Requests } from '../../src/mqtt/requests.ts';
-import { RecentActivity } from '../../src/network/recent-activity.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { buildRequest, readResponse } from '../../src/protocol/operations/index.ts';
@@ -32,7 +32,7 @@ describe('messages made to break the reader', function () {
   it('become a report each, or BAD_REPORT, for every subscriber', async () => {
     const warnings: string[] = [];
     const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
-    const dispatcher = new Reports(topics, catalogue, new RecentActivity(catalogue), log);
+    const dispatcher = new Reports(topics, catalogue, new NetworkState(), log);
     const got: (Report | ServiceError)[] = [];
     const route = compileCriteria(ALL, catalogue)!;
     const duplicates = new Duplicates(10_000);

@@ -155,10 +155,10 @@ describe('reports that come', () => {
     await collector.until(({ reports }) => reports.length === 1);
     const read = () => session.request('read', { device: D, identifier: '8001' }, { signal, timeout: 1 });
     await assert.rejects(read(), { code: 'INVALID_INPUT' });
-    assert.deepEqual(session.activity.devices(), []);
+    assert.deepEqual(session.recent.devices(), []);
     publish(2);
     await collector.until(({ reports }) => reports.length === 2);
-    assert.equal(session.activity.gatewayOf(D), G);
+    assert.equal(session.network.gatewayOf(D), G);
   });
 
   it('retained come again with every connection, and say so', async () => {

@@ -62,7 +62,7 @@ const ALONE: readonly string[] = [
   'src/rest/semaphore.ts',
   'src/rest/versions.ts',
   'src/reports/preview.ts',
-  'src/network/recent-activity.ts',
+  'src/network/network-state.ts',
 ];
 
 export function specsOf(file: string): readonly string[] {

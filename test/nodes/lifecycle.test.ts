@@ -197,7 +197,7 @@ describeNodes('a service', (start) => {
     await flow.statuses('in').next(({ text }) => text === 'connected');
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
     await flow.next('out');
-    const seen = () => flow.node<ServiceNode>('svc').session?.activity.devices().length;
+    const seen = () => flow.node<ServiceNode>('svc').session?.recent.devices().length;
     assert.equal(seen(), 1);
     await flow.deploy(flowAround(service(), IN), 'full', credentials);
     assert.equal(seen(), 1);

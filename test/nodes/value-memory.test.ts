@@ -218,13 +218,13 @@ describe('what is remembered of last values', () => {
   it('is of one network, and of one Node-RED', async () => {
     const { memory, session } = await open('');
     hear(session, mac(1));
-    session.activity.record(readReportTopic('t', G, mac(1), 'heartbeat'), Date.now());
+    session.network.record(readReportTopic('t', G, mac(1), 'heartbeat'), performance.now());
     await memory.close(false);
     const same = await open('');
-    assert.deepEqual([known(same.session), same.session.activity.gatewayOf(mac(1))], [[mac(1)], G]);
+    assert.deepEqual([known(same.session), same.session.network.gatewayOf(mac(1))], [[mac(1)], G]);
     await same.memory.close(false);
     const other = await open('', 'another');
-    assert.deepEqual([known(other.session), other.session.activity.gatewayOf(mac(1))], [[], undefined]);
+    assert.deepEqual([known(other.session), other.session.network.gatewayOf(mac(1))], [[], undefined]);
     hear(other.session, mac(2));
     await other.memory.close(false);
     kept = new Map();

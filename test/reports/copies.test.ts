@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
-import { RecentActivity } from '../../src/network/recent-activity.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { Copies } from '../../src/reports/copies.ts';
@@ -186,15 +186,9 @@ describe('the preview of an open panel', () => {
     const at = (name: string) => ({ ...new Collector(), report: () => void seen.push(name), error() {} });
     const filter = (kinds: string[], gateways: string[]) =>
       compileCriteria({ ...ALL, kinds, gateways }, createCatalogue())!;
-    const reports = new Reports(
-      createTopics(''),
-      createCatalogue(),
-      new RecentActivity(createCatalogue()),
-      SILENT,
-      {
-        now: () => now,
-      },
-    );
+    const reports = new Reports(createTopics(''), createCatalogue(), new NetworkState(), SILENT, {
+      now: () => now,
+    });
     const retained = (suffix = 'heartbeat') => {
       seen.length = 0;
       reports.deliver(reportTopic(suffix), Buffer.from('{"time":""}'), true);

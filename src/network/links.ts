@@ -1,0 +1,116 @@
+// Which gateways and parents hear a device, and how well; bounded for each device.
+
+/** Of one device; a further one takes the place of the one that was silent longest. */
+export const MAX_LINKS_PER_DEVICE = 16;
+/** A signal that is older says nothing of where the device is now. */
+const RECENT_MS = 5 * 60_000;
+/** A gateway must hear it so much better before requests go another way, in dB. */
+const HYSTERESIS_DB = 6;
+
+/** Times are milliseconds of `performance.now()`. */
+export interface Signal {
+  /** In dBm. */
+  rssi: number;
+  heardAt: number;
+  /** BLE advertising channel; 0 where none was given. */
+  channel: number;
+  /** The device cannot be reached through this parent. */
+  isUnreachable: boolean;
+}
+
+/** One way by which a device is heard. */
+export interface Link {
+  readonly gateway: string;
+  /** The node that hears the device: the gateway itself, or one between them. */
+  readonly parent: string;
+  heardAt: number;
+  reports: number;
+  signal: Signal | undefined;
+}
+
+export function findLink(links: readonly Link[], gateway: string, parent: string): Link | undefined {
+  for (const link of links) {
+    if (link.gateway === gateway && link.parent === parent) {
+      return link;
+    }
+  }
+  return undefined;
+}
+
+/** What a gateway itself has heard of the device. */
+export const linkOf = (links: readonly Link[], gateway: string): Link | undefined =>
+  findLink(links, gateway, gateway);
+
+export function leastRecentlyHeard(links: readonly Link[]): number {
+  let longest = 0;
+  for (const [i, { heardAt }] of links.entries()) {
+    if (heardAt < (links[longest] as Link).heardAt) {
+      longest = i;
+    }
+  }
+  return longest;
+}
+
+/**
+ * The best signal of all parents of the last time; where there is none, the newest one.
+ * @param since milliseconds of `performance.now()`
+ * @returns dBm; undefined when none was ever heard
+ */
+export function bestSignal(links: readonly Link[], since: number): number | undefined {
+  let best: number | undefined;
+  let newest: Signal | undefined;
+  for (const { signal } of links) {
+    if (signal === undefined) {
+      continue;
+    }
+    if (newest === undefined || signal.heardAt > newest.heardAt) {
+      newest = signal;
+    }
+    if (signal.heardAt >= since && (best === undefined || signal.rssi > best)) {
+      best = signal.rssi;
+    }
+  }
+  return best ?? newest?.rssi;
+}
+
+/**
+ * The gateway by which a device is reached best: that with the best signal of the last five minutes, or the present one
+ * where it is hardly worse; without a signal the one that heard the device last.
+ * @param present where requests went before; undefined: nowhere
+ * @param now milliseconds of `performance.now()`
+ */
+export function chooseGateway(
+  links: readonly Link[],
+  present: string | undefined,
+  now: number,
+): string | undefined {
+  const best = strongest(links, now - RECENT_MS);
+  if (best === undefined) {
+    return lastHeard(links)?.gateway;
+  }
+  const own = links.filter(({ gateway }) => gateway === present);
+  const kept = strongest(own, now - RECENT_MS);
+  return kept !== undefined && kept.rssi >= best.rssi - HYSTERESIS_DB ? present : best.gateway;
+}
+
+function strongest(links: readonly Link[], since: number): { gateway: string; rssi: number } | undefined {
+  let best: { gateway: string; rssi: number } | undefined;
+  for (const { gateway, signal } of links) {
+    const isUsable = signal !== undefined && signal.heardAt >= since && !signal.isUnreachable;
+    if (isUsable && (best === undefined || signal.rssi > best.rssi)) {
+      best = { gateway, rssi: signal.rssi };
+    }
+  }
+  return best;
+}
+
+function lastHeard(links: readonly Link[]): Link | undefined {
+  let last: Link | undefined;
+  for (const link of links) {
+    // Of two at the same moment the later one of the list, which was heard for the first time later.
+    if (last === undefined || link.heardAt >= last.heardAt) {
+      last = link;
+    }
+  }
+  return last;
+}

@@ -1,0 +1,312 @@
+// What reports have shown since the start, in bounded memory: gateways, devices, who hears whom, and last values.
+import { RecencyMap } from '../collections/recency-map.ts';
+import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import {
+  type DeviceState,
+  type GatewayState,
+  newDevice,
+  newGateway,
+  newLink,
+  parentOf,
+  setCondition,
+  setSignal,
+} from './device-state.ts';
+import { type Heard, isNewHearing, learnAnew, learnInterval } from './interval.ts';
+import {
+  bestSignal,
+  chooseGateway,
+  findLink,
+  type Link,
+  leastRecentlyHeard,
+  linkOf,
+  MAX_LINKS_PER_DEVICE,
+} from './links.ts';
+import { Listening } from './listening.ts';
+import {
+  findValue,
+  isPropertyName,
+  MAX_VALUES_PER_DEVICE,
+  newValue,
+  type PropertyValue,
+  setValue,
+} from './property-values.ts';
+
+/** The least recently heard go first. */
+const MAX_GATEWAYS = 10_000;
+const MAX_DEVICES = 200_000;
+/** Of all devices together; those of the device that was silent longest go first. */
+const MAX_VALUES = 200_000;
+/** Of all devices together; beyond it a device has one link, which is replaced. */
+const MAX_LINKS = 400_000;
+
+/** Told of every report that is recorded. The states are the network's own: not to be changed, nor to be kept. */
+export type HeardListener = (device: Readonly<DeviceState>, gateway: Readonly<GatewayState>) => void;
+
+/** All times are milliseconds of `performance.now()`. */
+export class NetworkState {
+  #gateways = new RecencyMap<GatewayState>(MAX_GATEWAYS);
+  #devices = new RecencyMap<DeviceState>(MAX_DEVICES);
+  #values = 0;
+  #links = 0;
+  /** All devices that were silent longer have no values. */
+  #oldestWithValues: DeviceState | undefined;
+  /** When flows receive reports, and when people look through everything. */
+  #flows: Listening;
+  #everything: Listening;
+  readonly #now: () => number;
+  readonly #listeners = new Set<HeardListener>();
+
+  constructor({ now = () => performance.now() } = {}) {
+    this.#now = now;
+    this.#flows = new Listening(now());
+    this.#everything = new Listening(now());
+  }
+
+  /** How many of each are remembered. */
+  get size(): { gateways: number; devices: number; values: number } {
+    return { gateways: this.#gateways.size, devices: this.#devices.size, values: this.#values };
+  }
+
+  /** Goes on with what another one has seen, which records nothing any more; nothing was heard in between. */
+  takeOver(before: NetworkState): void {
+    this.#gateways = before.#gateways;
+    this.#devices = before.#devices;
+    this.#values = before.#values;
+    this.#links = before.#links;
+    this.#oldestWithValues = before.#oldestWithValues;
+    this.#flows = before.#flows;
+    this.#everything = before.#everything;
+    this.setListening(false, false);
+  }
+
+  /**
+   * Call it for every well-formed report, but not for a retained one: it may be years old, and the device elsewhere.
+   * Nothing is allocated for what is known already.
+   * @param report as one receiver has it; undefined: only its topic counts
+   * @param isWanted a flow receives it; false: only people do, who look at everything for a while
+   */
+  record(at: ReportTopic, now: number, report?: Readonly<Report>, isWanted = true): void {
+    const gateway = this.#gateways.get(at.gateway) ?? this.#addGateway(at.gateway, now);
+    const device = this.#devices.get(at.device) ?? this.#addDevice(at.device, now);
+    if (this.#touch(gateway, now, isWanted)) {
+      this.#gateways.touch(gateway);
+    }
+    if (this.#touch(device, now, isWanted)) {
+      this.#touchDevice(device);
+    }
+    const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
+    link.heardAt = now;
+    link.reports++;
+    if (at.identifier !== undefined) {
+      this.#recordValue(device, at.identifier, report, now);
+    } else if (report?.rssi !== undefined) {
+      this.#recordSignal(device, link, report, now);
+    }
+    setCondition(device, at, report, now);
+    if (this.#listeners.size > 0) {
+      this.#tell(device, gateway);
+    }
+  }
+
+  /**
+   * Says whether reports can be heard; while they cannot, nobody is silent.
+   * @param flows the broker sends what flows want
+   * @param everything it sends all there is
+   */
+  setListening(flows: boolean, everything: boolean): void {
+    const now = this.#now();
+    this.#flows.set(flows, now);
+    this.#everything.set(everything, now);
+  }
+
+  /** @param id 12 lowercase hex digits */
+  gateway(id: string): Readonly<GatewayState> | undefined {
+    return this.#gateways.get(id);
+  }
+
+  /** @param id 12 lowercase hex digits */
+  device(id: string): Readonly<DeviceState> | undefined {
+    return this.#devices.get(id);
+  }
+
+  /** Those heard last come first, to about a second. */
+  gateways(): Iterable<Readonly<GatewayState>> {
+    return this.#gateways.newestFirst();
+  }
+
+  /** Those heard last come first, to about a second. */
+  devices(): Iterable<Readonly<DeviceState>> {
+    return this.#devices.newestFirst();
+  }
+
+  /** Where to send a request for a device; see `chooseGateway`. */
+  gatewayOf(id: string): string | undefined {
+    const device = this.#devices.get(id);
+    if (device === undefined) {
+      return undefined;
+    }
+    device.route = chooseGateway(device.links, device.route, this.#now());
+    return device.route;
+  }
+
+  /** How many gateways were heard since then. */
+  countGateways(since: number): number {
+    let count = 0;
+    for (const { heardAt } of this.#gateways.newestFirst()) {
+      count += heardAt >= since ? 1 : 0;
+    }
+    return count;
+  }
+
+  /** For how many milliseconds a gateway or a device was not heard although its reports would have come. */
+  silentMs(heard: Readonly<Heard>): number {
+    const listening = heard.isWanted ? this.#flows : this.#everything;
+    return listening.listenedMs(heard.heardAt, this.#now());
+  }
+
+  /** The best signal of all parents within the last time, else the newest one. @returns dBm; undefined: none was heard */
+  bestSignal(device: Readonly<DeviceState>, periodMs: number): number | undefined {
+    return bestSignal(device.links, this.#now() - periodMs);
+  }
+
+  /** Calls the listener with every report, after it was recorded; what it throws is not caught. @returns ends it */
+  onHeard(listener: HeardListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @returns whether its place in the order of hearings is another one; that costs too much for each of many reports */
+  #touch(heard: Heard, now: number, isWanted: boolean): boolean {
+    const isNew = isNewHearing(heard, now);
+    heard.reports++;
+    if (isWanted !== heard.isWanted) {
+      this.#touchUnlike(heard, now, isWanted);
+    } else if (isNew) {
+      learnInterval(heard, now, isWanted ? this.#flows : this.#everything);
+    }
+    heard.heardAt = now;
+    return isNew;
+  }
+
+  /** Reports that only people look at say nothing of how often flows receive some. */
+  #touchUnlike(heard: Heard, now: number, isWanted: boolean): void {
+    if (isWanted) {
+      heard.isWanted = true;
+      learnAnew(heard, now);
+    }
+  }
+
+  #touchDevice(device: DeviceState): void {
+    if (device === this.#oldestWithValues && device.newer !== undefined) {
+      this.#oldestWithValues = device.newer;
+    }
+    this.#devices.touch(device);
+  }
+
+  #addGateway(id: string, now: number): GatewayState {
+    const gateway = newGateway(id, now);
+    this.#gateways.add(gateway);
+    return gateway;
+  }
+
+  #addDevice(id: string, now: number): DeviceState {
+    const device = newDevice(id, now);
+    if (this.#devices.oldest === this.#oldestWithValues && this.#devices.size >= MAX_DEVICES) {
+      this.#oldestWithValues = this.#oldestWithValues?.newer;
+    }
+    const pushedOut = this.#devices.add(device);
+    if (pushedOut) {
+      this.#values -= pushedOut.values.length;
+      this.#removeLinks(pushedOut);
+    }
+    this.#oldestWithValues ??= device;
+    return device;
+  }
+
+  #removeLinks({ links }: DeviceState): void {
+    this.#links -= links.length;
+    for (const link of links) {
+      this.#uncount(link);
+    }
+  }
+
+  #uncount({ gateway, parent }: Link): void {
+    const known = gateway === parent ? this.#gateways.get(gateway) : undefined;
+    if (known) {
+      known.devices = Math.max(0, known.devices - 1);
+    }
+  }
+
+  #addLink(device: DeviceState, gateway: string, parent: string, now: number): Link {
+    const link = newLink(gateway, parent, now);
+    const { links } = device;
+    const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#links >= MAX_LINKS;
+    if (isFull && links.length > 0) {
+      const [replaced] = links.splice(leastRecentlyHeard(links), 1, link) as [Link];
+      this.#uncount(replaced);
+    } else {
+      // As long as it needs to be: an array that grows takes more than the few that most devices have.
+      device.links = [...links, link];
+      this.#links++;
+    }
+    const known = gateway === parent ? this.#gateways.get(gateway) : undefined;
+    if (known) {
+      known.devices++;
+    }
+    return link;
+  }
+
+  #recordSignal(device: DeviceState, own: Link, report: Readonly<Report>, now: number): void {
+    const { gateway } = own;
+    const parent = parentOf(report, gateway);
+    const link =
+      parent === gateway
+        ? own
+        : (findLink(device.links, gateway, parent) ?? this.#addLink(device, gateway, parent, now));
+    if (link !== own) {
+      link.heardAt = now;
+      link.reports++;
+    }
+    setSignal(link, report, now);
+  }
+
+  #recordValue(
+    device: DeviceState,
+    identifier: string,
+    report: Readonly<Report> | undefined,
+    now: number,
+  ): void {
+    const value = findValue(device.values, identifier) ?? this.#addValue(device, identifier, now);
+    if (value !== undefined) {
+      setValue(value, report, now);
+    }
+  }
+
+  #addValue(device: DeviceState, identifier: string, now: number): PropertyValue | undefined {
+    if (device.values.length >= MAX_VALUES_PER_DEVICE || !isPropertyName(identifier)) {
+      return undefined;
+    }
+    const value = newValue(identifier, now);
+    device.values = [...device.values, value];
+    this.#values++;
+    while (this.#values > MAX_VALUES) {
+      this.#dropOldestValues();
+    }
+    return value;
+  }
+
+  #dropOldestValues(): void {
+    const oldest = this.#oldestWithValues ?? this.#devices.oldest;
+    if (oldest) {
+      this.#values -= oldest.values.length;
+      oldest.values = [];
+      this.#oldestWithValues = oldest.newer;
+    }
+  }
+
+  #tell(device: DeviceState, gateway: GatewayState): void {
+    for (const listener of this.#listeners) {
+      listener(device, gateway);
+    }
+  }
+}

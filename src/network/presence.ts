@@ -1,0 +1,47 @@
+// What the network's state says of one gateway or device, as conditions judge it.
+import type { Catalogue } from '../protocol/catalogue.ts';
+import { type ConditionLimits, DEFAULT_LIMITS, type Presence, silenceLimitMs } from './conditions.ts';
+import type { DeviceState, GatewayState } from './device-state.ts';
+import { usualIntervalMs } from './interval.ts';
+import type { NetworkState } from './network-state.ts';
+import { batteryOf } from './readings.ts';
+
+/** Where no usual interval is known. */
+const SIGNAL_PERIOD_MS = 15 * 60_000;
+
+export function presenceOfDevice(
+  network: NetworkState,
+  catalogue: Catalogue,
+  device: Readonly<DeviceState>,
+  limits: ConditionLimits = DEFAULT_LIMITS,
+): Presence {
+  const intervalMs = usualIntervalMs(device);
+  return {
+    kind: 'device',
+    silentMs: network.silentMs(device),
+    intervalMs,
+    error: device.error?.code,
+    battery: batteryOf(device, catalogue),
+    signal: network.bestSignal(device, silenceLimitMs(limits, intervalMs) ?? SIGNAL_PERIOD_MS),
+    isDfu: device.isDfu,
+  };
+}
+
+/** A gateway is heard by what it brings; its own reports tell of its errors. */
+export function presenceOfGateway(
+  network: NetworkState,
+  catalogue: Catalogue,
+  gateway: Readonly<GatewayState>,
+  limits: ConditionLimits = DEFAULT_LIMITS,
+): Presence {
+  const own = network.device(gateway.id);
+  return {
+    ...{ error: undefined, battery: undefined, isDfu: false },
+    ...(own && presenceOfDevice(network, catalogue, own, limits)),
+    kind: 'gateway',
+    silentMs: network.silentMs(gateway),
+    intervalMs: usualIntervalMs(gateway),
+    // Nobody hears a gateway: it is connected to the broker.
+    signal: undefined,
+  };
+}

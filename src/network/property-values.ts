@@ -1,0 +1,68 @@
+// The last value of each property of one device, in few bytes: what can be shown at a glance, not whole reports.
+import type { Report } from '../protocol/reports/index.ts';
+
+export const MAX_VALUES_PER_DEVICE = 200;
+/** A longer identifier is none of a device, and would cost more memory than it is worth. */
+const MAX_IDENTIFIER_LENGTH = 200;
+/** Characters of a value; a longer one tells nothing at a glance. */
+const MAX_VALUE_LENGTH = 40;
+/** Characters of a time as a gateway wrote it. */
+const MAX_TIME_LENGTH = 40;
+/** V8 copies a shorter part of a text; a longer one keeps the whole text in memory. */
+const MIN_SLICE_LENGTH = 13;
+
+/** What can be shown in a few characters. */
+export type ShortValue = string | number | boolean;
+
+export interface PropertyValue {
+  /** As it was reported: lowercase hex, or a name. */
+  readonly identifier: string;
+  /** As flows had it; undefined where it is a structure, a longer text, or has never come. */
+  value: ShortValue | undefined;
+  /** As the gateway gave it with the value: ISO 8601. */
+  time: string | undefined;
+  /** Milliseconds of `performance.now()`; the last report of it, with a value or without. */
+  heardAt: number;
+  reports: number;
+}
+
+export function findValue(values: readonly PropertyValue[], identifier: string): PropertyValue | undefined {
+  for (const value of values) {
+    if (value.identifier === identifier) {
+      return value;
+    }
+  }
+  return undefined;
+}
+
+export const isPropertyName = (identifier: string): boolean => identifier.length <= MAX_IDENTIFIER_LENGTH;
+
+export function newValue(identifier: string, now: number): PropertyValue {
+  return { identifier: ownText(identifier), value: undefined, time: undefined, heardAt: now, reports: 0 };
+}
+
+/** Notes what a report says; a sample that comes late is not the last value. */
+export function setValue(known: PropertyValue, report: Readonly<Report> | undefined, now: number): void {
+  known.heardAt = now;
+  known.reports++;
+  if (report?.value !== undefined && report.backfill !== true) {
+    known.value = shortValue(report.value);
+    known.time = shortTime(report.time);
+  }
+}
+
+function shortValue(value: unknown): ShortValue | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return value;
+  }
+  return typeof value === 'string' && value.length <= MAX_VALUE_LENGTH ? value : undefined;
+}
+
+function shortTime(time: string): string | undefined {
+  return time.length <= MAX_TIME_LENGTH ? time : undefined;
+}
+
+/** A part of a topic would keep the whole topic. */
+function ownText(text: string): string {
+  return text.length < MIN_SLICE_LENGTH ? text : Buffer.from(text).toString();
+}

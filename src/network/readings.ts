@@ -1,0 +1,31 @@
+// What stands out among the values and signals of a device: its battery, and how well it is heard.
+import type { Catalogue } from '../protocol/catalogue.ts';
+import type { DeviceState } from './device-state.ts';
+import type { Signal } from './links.ts';
+import type { PropertyValue } from './property-values.ts';
+
+const BATTERY_LEVEL = 'battery-level';
+
+/** The last charge of its battery in percent, reported raw or decoded; undefined where none is known. */
+export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogue): number | undefined {
+  const id = catalogue.find(BATTERY_LEVEL)?.id;
+  let newest: PropertyValue | undefined;
+  for (const one of values) {
+    const isBattery = one.identifier === BATTERY_LEVEL || one.identifier === id;
+    if (isBattery && typeof one.value === 'number' && !(newest && newest.heardAt > one.heardAt)) {
+      newest = one;
+    }
+  }
+  return newest?.value as number | undefined;
+}
+
+/** The newest signal of all parents; undefined where none was heard. */
+export function lastSignal({ links }: Readonly<DeviceState>): Readonly<Signal> | undefined {
+  let newest: Signal | undefined;
+  for (const { signal } of links) {
+    if (signal !== undefined && !(newest && newest.heardAt > signal.heardAt)) {
+      newest = signal;
+    }
+  }
+  return newest;
+}

@@ -1,0 +1,126 @@
+// What was heard last, as lists for pickers: gateways, devices and identifiers.
+import type { Catalogue } from '../protocol/catalogue.ts';
+import type { DeviceState } from './device-state.ts';
+import { type Link, linkOf } from './links.ts';
+import type { NetworkState } from './network-state.ts';
+import type { PropertyValue, ShortValue } from './property-values.ts';
+import { batteryOf, lastSignal } from './readings.ts';
+import { wallTime } from './wall-time.ts';
+
+/** Entries of one list, and devices that are looked through for it: those heard last. */
+const MAX_LISTED = 10_000;
+
+export interface RecentEntry {
+  id: string;
+  name: string;
+  /** ISO-8601 */
+  lastSeen: string;
+  count: number;
+  /** The last value of an identifier, as flows had it: a number, a truth value or a short text. */
+  value?: ShortValue;
+  /** Of a device: its last signal strength in dBm, and the last charge of its battery in percent. */
+  rssi?: number;
+  battery?: number;
+}
+
+export interface RecentQuery {
+  gateway?: string | undefined;
+  device?: string | undefined;
+  /** Part of the id or the name, in any case. */
+  text?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** What a list shows of an entry; `heardAt` in milliseconds of `performance.now()`. */
+type Activity = Pick<Link, 'heardAt' | 'reports'>;
+
+export class RecentLists {
+  readonly #network: NetworkState;
+  readonly #catalogue: Catalogue;
+  readonly #nameOf: (mac: string) => string;
+
+  /** @param nameOf the name of a gateway or a device, where one is known */
+  constructor(
+    network: NetworkState,
+    catalogue: Catalogue,
+    nameOf: (mac: string) => string | undefined = () => undefined,
+  ) {
+    this.#network = network;
+    this.#catalogue = catalogue;
+    this.#nameOf = (mac) => nameOf(mac) ?? mac;
+  }
+
+  gateways(query: RecentQuery = {}): RecentEntry[] {
+    const all = Array.from(this.#network.gateways(), (gateway): [string, Activity] => [gateway.id, gateway]);
+    return list(all, query, this.#nameOf);
+  }
+
+  /** Of one gateway: with what this gateway heard of each. */
+  devices(query: RecentQuery = {}): RecentEntry[] {
+    const { gateway } = query;
+    const heard = Array.from(this.#chosenDevices(query), (device): [string, Activity] => [
+      device.id,
+      (gateway ? linkOf(device.links, gateway) : undefined) ?? device,
+    ]);
+    return list(heard, query, this.#nameOf).map((entry) => ({ ...entry, ...this.#readingsOf(entry.id) }));
+  }
+
+  identifiers(query: RecentQuery = {}): RecentEntry[] {
+    const merged = new Map<string, PropertyValue>();
+    for (const device of this.#chosenDevices(query)) {
+      for (const one of device.values) {
+        const sum = merged.get(one.identifier);
+        const newest = sum && sum.heardAt > one.heardAt ? sum : one;
+        merged.set(one.identifier, { ...newest, reports: one.reports + (sum?.reports ?? 0) });
+      }
+    }
+    return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id).map((entry) => {
+      const value = merged.get(entry.id)?.value;
+      return value === undefined ? entry : { ...entry, value };
+    });
+  }
+
+  /** What tells a device apart from its neighbours. */
+  #readingsOf(id: string): Pick<RecentEntry, 'rssi' | 'battery'> {
+    const device = this.#network.device(id);
+    const rssi = device && lastSignal(device)?.rssi;
+    const battery = device && batteryOf(device, this.#catalogue);
+    return { ...(rssi !== undefined && { rssi }), ...(battery !== undefined && { battery }) };
+  }
+
+  *#chosenDevices({ gateway, device: id }: RecentQuery): Generator<Readonly<DeviceState>> {
+    const known = id ? this.#network.device(id) : undefined;
+    let left = MAX_LISTED;
+    for (const device of id ? [known] : this.#network.devices()) {
+      if (device && (!gateway || linkOf(device.links, gateway))) {
+        yield device;
+      }
+      if (--left === 0) {
+        return;
+      }
+    }
+  }
+}
+
+function list(
+  entries: Iterable<[string, Activity]>,
+  query: RecentQuery,
+  nameOf: (id: string) => string,
+): RecentEntry[] {
+  const text = query.text?.toLowerCase() ?? '';
+  const found: { id: string; name: string; activity: Activity }[] = [];
+  for (const [id, activity] of entries) {
+    const name = nameOf(id);
+    if (text && !id.toLowerCase().includes(text) && !name.toLowerCase().includes(text)) {
+      continue;
+    }
+    found.push({ id, name, activity });
+  }
+  found.sort((a, b) => b.activity.heardAt - a.activity.heardAt);
+  return found.slice(0, query.limit ?? MAX_LISTED).map(({ id, name, activity }) => ({
+    id,
+    name,
+    lastSeen: wallTime(activity.heardAt),
+    count: activity.reports,
+  }));
+}

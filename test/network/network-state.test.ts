@@ -1,0 +1,356 @@
+// What reports have shown: who hears whom how well, values, errors, silence, and what all of it may take of the memory.
+import assert from 'node:assert/strict';
+import type { DeviceState } from '../../src/network/device-state.ts';
+import { usualIntervalMs } from '../../src/network/interval.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { usedMemory } from '../memory.ts';
+
+const G = 'c0141f68fc3d';
+const G2 = 'c0141f68fc3e';
+const D = 'd00000000001';
+const PARENT = 'e00000000001';
+const TIME = '2026-01-02T03:04:05.678Z';
+const MINUTE = 60_000;
+
+describe('the state of a network', () => {
+  let now: number;
+  let network: NetworkState;
+
+  beforeEach(() => {
+    now = 1_000.5;
+    network = new NetworkState({ now: () => now });
+    network.setListening(true, false);
+  });
+
+  const deviceAt = (i: number) => (0xd00000000000 + i).toString(16);
+
+  function hear(rest: string, body: object = {}, { gateway = G, device = D, isWanted = true } = {}): void {
+    const report = { time: TIME, ...body } as Report;
+    network.record(readReportTopic('t', gateway, device, rest), now, report, isWanted);
+  }
+
+  const known = (device = D) => network.device(device) as DeviceState;
+  const rssi = (value: number, gateway: string, more: object = {}) =>
+    hear('rssi', { rssi: value, parent: gateway, ...more }, { gateway });
+
+  describe('says which gateway a request goes to', () => {
+    it('the one that heard the device last, where no signal is known', () => {
+      hear('heartbeat');
+      hear('heartbeat', {}, { gateway: G2 });
+      assert.equal(network.gatewayOf(D), G2);
+      now++;
+      hear('heartbeat');
+      assert.equal(network.gatewayOf(D), G);
+      assert.equal(network.gatewayOf(deviceAt(9)), undefined);
+    });
+
+    it('the one with the best signal, though another one has heard it since', () => {
+      rssi(-60, G);
+      rssi(-80, G2);
+      now += MINUTE;
+      hear('heartbeat', {}, { gateway: G2 });
+      assert.equal(network.gatewayOf(D), G);
+    });
+
+    it('not another one for a difference that comes and goes', () => {
+      rssi(-60, G);
+      rssi(-70, G2);
+      assert.equal(network.gatewayOf(D), G);
+      rssi(-56, G2);
+      assert.equal(network.gatewayOf(D), G);
+      rssi(-53, G2);
+      assert.equal(network.gatewayOf(D), G2);
+      rssi(-58, G);
+      assert.equal(network.gatewayOf(D), G2);
+    });
+
+    it('not by a signal of long ago, nor through a parent that cannot reach the device', () => {
+      rssi(-50, G);
+      now += 6 * MINUTE;
+      rssi(-80, G2);
+      assert.equal(network.gatewayOf(D), G2);
+      rssi(-40, G, { unreachable: true });
+      assert.equal(network.gatewayOf(D), G2);
+    });
+
+    it('by the signal of a node between gateway and device, too', () => {
+      hear('rssi', { rssi: -50, parent: PARENT.toUpperCase() }, { gateway: G2 });
+      rssi(-70, G);
+      assert.equal(network.gatewayOf(D), G2);
+      const links = known().links.map(({ gateway, parent, signal }) => [gateway, parent, signal?.rssi]);
+      assert.deepEqual(links, [
+        [G2, G2, undefined],
+        [G2, PARENT, -50],
+        [G, G, -70],
+      ]);
+    });
+  });
+
+  it('knows how well each parent hears a device, and the best of them within a time', () => {
+    rssi(-60, G, { channel: 38 });
+    now += MINUTE;
+    rssi(-80, G2);
+    assert.deepEqual(known().links[0]?.signal, {
+      rssi: -60,
+      heardAt: 1_000.5,
+      channel: 38,
+      isUnreachable: false,
+    });
+    assert.equal(network.bestSignal(known(), 2 * MINUTE), -60);
+    assert.equal(network.bestSignal(known(), MINUTE / 2), -80);
+    now += 5 * MINUTE;
+    assert.equal(network.bestSignal(known(), MINUTE), -80, 'the newest, where there is none within the time');
+    hear('heartbeat', {}, { device: deviceAt(2) });
+    assert.equal(network.bestSignal(known(deviceAt(2)), MINUTE), undefined);
+  });
+
+  it('counts the devices of a gateway, and itself among them where it reports of itself', () => {
+    for (const device of [deviceAt(1), deviceAt(2), deviceAt(2), G]) {
+      hear('heartbeat', {}, { device });
+    }
+    hear('heartbeat', {}, { gateway: G2 });
+    assert.deepEqual([network.gateway(G)?.devices, network.gateway(G2)?.devices], [3, 1]);
+    for (let i = 0; i < 16; i++) {
+      now++;
+      hear('heartbeat', {}, { gateway: (0xa00000000000 + i).toString(16) });
+    }
+    assert.deepEqual([network.gateway(G)?.devices, network.gateway(G2)?.devices], [2, 0]);
+    assert.equal(known().links.length, 16);
+  });
+
+  it('keeps of a value what can be shown at a glance, with the time that the gateway gave', () => {
+    hear('measurement/8800', { value: 21.5 });
+    hear('property/8005', { value: { chip: 1 } });
+    hear('property/8001', { value: 'x'.repeat(41) });
+    hear('property/8002', { value: true, time: 'x'.repeat(41) });
+    const values = known().values.map(({ identifier, value, time }) => [identifier, value, time]);
+    assert.deepEqual(values, [
+      ['8800', 21.5, TIME],
+      ['8005', undefined, TIME],
+      ['8001', undefined, TIME],
+      ['8002', true, undefined],
+    ]);
+    hear('timestamped/8800', { value: 5, backfill: true });
+    hear('measurement-error/8800', { error: 3 });
+    assert.equal(known().values[0]?.value, 21.5);
+    hear('measurement/8800', { value: null });
+    assert.equal(known().values[0]?.value, undefined, 'an old value is not shown for a new one');
+  });
+
+  it('knows an error until the device says that it is over', () => {
+    hear('heartbeat', { status: 7 });
+    assert.deepEqual([known().error?.code, known().error?.identifier], [7, undefined]);
+    hear('measurement/8800', { value: 1 });
+    assert.equal(known().error?.code, 7);
+    hear('heartbeat', { status: 0 });
+    assert.equal(known().error, undefined);
+    hear('measurement-error/8800', { error: 3 });
+    hear('measurement/8802', { value: 1 });
+    assert.deepEqual([known().error?.code, known().error?.identifier], [3, '8800']);
+    hear('measurement/8800', { value: 1 });
+    assert.equal(known().error, undefined);
+    hear('timestamped/8800', { value: null, errorCode: 9 });
+    assert.equal(known().error?.code, 9);
+    hear('timestamped/8800', { value: 1, errorCode: null, backfill: true });
+    assert.equal(known().error?.code, 9, 'a sample that comes late says nothing of now');
+    hear('timestamped/8800', { value: 1, errorCode: null });
+    assert.equal(known().error, undefined);
+  });
+
+  it('knows the last event, and DFU mode until the device says something else', () => {
+    hear('event/8200', {});
+    assert.deepEqual([known().event, known().eventAt], ['8200', now]);
+    hear('dfu', { rssi: -70, parent: G });
+    rssi(-71, G);
+    assert.equal(known().isDfu, true);
+    hear('heartbeat', { status: 0 });
+    assert.equal(known().isDfu, false);
+  });
+
+  describe('learns how often a device is heard usually', () => {
+    /** Hears it again and again, and says what is known then, in seconds. */
+    function every(seconds: number, times: number, during = () => {}): number | undefined {
+      for (let i = 0; i < times; i++) {
+        now += seconds * 1_000;
+        hear('heartbeat');
+        during();
+      }
+      const ms = usualIntervalMs(known());
+      return ms === undefined ? undefined : Math.round(ms / 1_000);
+    }
+
+    it('after five reports', () => {
+      assert.equal(every(60, 4), undefined);
+      assert.equal(every(60, 1), 60);
+    });
+
+    it('undisturbed by copies through other gateways, and by values that come together', () => {
+      const copies = () => {
+        for (let i = 0; i < 5; i++) {
+          now += 100;
+          hear('measurement/8800', { value: i }, { gateway: G2 });
+        }
+      };
+      assert.equal(every(60, 20, copies), 61);
+    });
+
+    it('in spite of one failure', () => {
+      every(60, 20);
+      every(36_000, 1);
+      assert.ok((every(60, 1) as number) < 75);
+      assert.equal(every(60, 60), 60);
+    });
+
+    it('and learns another habit', () => {
+      every(60, 20);
+      const slower = every(600, 60) as number;
+      assert.ok(slower > 550 && slower <= 600, `${slower}`);
+      const faster = every(30, 400) as number;
+      assert.ok(faster >= 30 && faster < 40, `${faster}`);
+    });
+
+    it('as the time between its bursts, not as that within one', () => {
+      every(600, 10);
+      for (let i = 0; i < 20; i++) {
+        every(5, 12);
+        every(600, 1);
+      }
+      assert.ok((every(5, 1) as number) > 400);
+    });
+
+    it('without the time in which the broker was away', () => {
+      every(60, 4);
+      now += 30_000;
+      network.setListening(false, false);
+      now += 10 * MINUTE;
+      network.setListening(true, false);
+      now += 30_000;
+      hear('heartbeat');
+      assert.equal(every(60, 1), 60);
+    });
+  });
+
+  describe('says how long a device is silent', () => {
+    it('not counting the time in which the broker was away', () => {
+      hear('heartbeat');
+      for (let i = 0; i < 150; i++) {
+        now += MINUTE;
+        network.setListening(false, false);
+        now += MINUTE;
+        network.setListening(true, false);
+      }
+      assert.equal(network.silentMs(known()), 150 * MINUTE);
+      network.setListening(false, false);
+      now += MINUTE;
+      assert.equal(network.silentMs(known()), 150 * MINUTE);
+    });
+
+    it('while somebody looks at everything, where no flow receives its reports', () => {
+      network.setListening(true, true);
+      hear('heartbeat', {}, { isWanted: false });
+      now += MINUTE;
+      network.setListening(true, false);
+      now += MINUTE;
+      assert.equal(network.silentMs(known()), MINUTE);
+      hear('heartbeat');
+      now += MINUTE;
+      hear('heartbeat', {}, { isWanted: false });
+      now += MINUTE;
+      assert.equal(network.silentMs(known()), MINUTE, 'from now on a flow receives them');
+    });
+  });
+
+  it('goes on with what was known before, and counts no silence in between', () => {
+    hear('measurement/8800', { value: 1 });
+    const next = new NetworkState({ now: () => now });
+    next.takeOver(network);
+    now += MINUTE;
+    assert.deepEqual([next.gatewayOf(D), next.size], [G, { gateways: 1, devices: 1, values: 1 }]);
+    assert.equal(next.silentMs(next.device(D) as DeviceState), 0);
+  });
+
+  it('tells of every report, until nobody listens any more', () => {
+    const heard: string[] = [];
+    const end = network.onHeard((device, gateway) =>
+      heard.push(`${device.id} ${gateway.id} ${device.reports}`),
+    );
+    hear('heartbeat');
+    hear('heartbeat');
+    end();
+    hear('heartbeat');
+    assert.deepEqual(heard, [`${D} ${G} 1`, `${D} ${G} 2`]);
+  });
+
+  it('lists devices and gateways by when they were heard, and counts the gateways since then', () => {
+    for (const i of [1, 2, 3, 1]) {
+      now += 2_000;
+      hear('heartbeat', {}, { device: deviceAt(i), gateway: (0xa00000000000 + i).toString(16) });
+    }
+    assert.deepEqual(
+      Array.from(network.devices(), ({ id }) => id),
+      [1, 3, 2].map(deviceAt),
+    );
+    assert.deepEqual(
+      [network.countGateways(now), network.countGateways(now - 2_000), network.countGateways(0)],
+      [1, 2, 3],
+    );
+  });
+
+  it('takes no more than 120 MB for 100 000 devices with three values each', () => {
+    const before = usedMemory();
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 100_000; i++) {
+        now += 0.1;
+        // Texts of their own, as a gateway's messages bring them.
+        const topic = `mt/gateway/${(0xc00000000000 + (i % 500)).toString(16)}/device/${deviceAt(i)}`;
+        const [, , gateway = '', , device = ''] = topic.split('/');
+        const time = `2026-01-02T03:04:05.${i}`.slice(0, 24);
+        for (const [n, id] of ['8800', '8802', '8100'].entries()) {
+          hear(`measurement/${id}`, { time, value: i + n / 7 }, { gateway, device });
+        }
+        hear('rssi', { time, rssi: -60 - (i % 30), parent: gateway }, { gateway, device });
+      }
+    }
+    const megabytes = (usedMemory() - before) / 2 ** 20;
+    assert.deepEqual(network.size, { gateways: 500, devices: 100_000, values: network.size.values });
+    assert.ok(network.size.values > 199_000, `${network.size.values}`);
+    assert.ok(megabytes < 120, `${megabytes} MB`);
+  }).timeout(60_000);
+
+  it('keeps 200 000 devices and 200 000 values, those that were heard last', () => {
+    for (let i = 0; i < 250_000; i++) {
+      now++;
+      hear('measurement/8800', { value: i }, { device: deviceAt(i) });
+      hear('measurement/8802', { value: i }, { device: deviceAt(i) });
+    }
+    assert.deepEqual(network.size, { gateways: 1, devices: 200_000, values: 200_000 });
+    assert.equal(network.gateway(G)?.devices, 200_000);
+    assert.equal(network.device(deviceAt(49_999)), undefined);
+    assert.deepEqual([known(deviceAt(50_000)).values, known(deviceAt(149_999)).values], [[], []]);
+    assert.equal(known(deviceAt(150_000)).values.length, 2);
+    hear('measurement/8800', { value: 1 }, { device: deviceAt(50_000) });
+    assert.deepEqual([known(deviceAt(50_000)).values.length, known(deviceAt(150_000)).values.length], [1, 0]);
+  }).timeout(60_000);
+
+  it('keeps no more than 400 000 links, whatever parents are told', () => {
+    for (let i = 0; i < 30_000; i++) {
+      for (let parent = 0; parent < 18; parent++) {
+        const other = (0xe00000000000 + parent).toString(16);
+        hear('rssi', { rssi: -70, parent: other }, { device: deviceAt(i) });
+      }
+    }
+    let links = 0;
+    for (const device of network.devices()) {
+      links += device.links.length;
+    }
+    assert.ok(links <= 400_000 + 30_000, `${links}`);
+  }).timeout(60_000);
+
+  it('forgets gateways beyond 10 000', () => {
+    for (let i = 0; i < 12_000; i++) {
+      hear('heartbeat', {}, { gateway: (0xa00000000000 + i).toString(16), device: deviceAt(i % 100) });
+    }
+    assert.equal(network.size.gateways, 10_000);
+  });
+});
