@@ -1,4 +1,5 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
+import { Semaphore } from './collections/semaphore.ts';
 import { invalidInput, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
@@ -89,6 +90,8 @@ const EVERY_VALUE: ReportFilter = {
   duplicateWindow: 10,
 };
 
+/** Reads of queries for many values that are under way at a time: they leave room in the queue for what flows ask for. */
+const MAX_VALUE_READS = 100;
 /** States in which reports come. */
 const LISTENING: ReadonlySet<MqttState['name']> = new Set(['connected', 'overloaded', 'limited']);
 
@@ -112,6 +115,8 @@ export class Session {
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
+  /** No more than may wait: what one query asks for must not be refused because of itself. */
+  readonly #valueReads: Semaphore;
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
@@ -119,6 +124,8 @@ export class Session {
     this.recent = new RecentLists(this.network, this.catalogue, this.#nameOf);
     this.lastValues = new LastValues(this.catalogue);
     this.#mqttSettings = settings.mqtt;
+    const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
+    this.#valueReads = new Semaphore(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(() => this.#notify());
@@ -235,13 +242,13 @@ export class Session {
 
   /**
    * The last values of all that passes, by device and property.
-   * @returns `failures`: why devices that were asked did not answer
+   * @returns `failure`: `NO_VALUE` with the devices that were asked and did not answer
    * @throws ServiceError `INVALID_INPUT`, `NO_VALUE`
    */
   allLastValues(
     input: ValueInput,
     options: ValueOptions & RequestOptions,
-  ): Promise<{ rows: ValueRow[]; failures: unknown[] }> {
+  ): Promise<{ rows: ValueRow[]; failure: ServiceError | undefined }> {
     return findValues(this.#valueContext(options), input, options);
   }
 
@@ -415,6 +422,7 @@ export class Session {
       gatewaysWithLabels: async (labels, signal) =>
         this.#needDevices().gatewaysWithLabels(labels, Number.POSITIVE_INFINITY, signal),
       gatewayOf: (device) => this.network.gatewayOf(device),
+      reads: this.#valueReads,
       read: async (input) => {
         const {
           gateway,

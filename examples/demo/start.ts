@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Service, startService } from '../../test/simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { prepareFolder } from './folder.ts';
 import { NodeRed } from './node-red.ts';
 import { freePort } from './ports.ts';

@@ -33,10 +33,10 @@ function createHandler(context: NodeContext<LastValueConfig, object>): InputHand
     send(updateMessage(RED, msg, { payload: value, ...nothing, ...result }));
   };
   const sendAll: InputHandler = async (msg, send) => {
-    const { rows, failures } = await session.allLastValues(await read(msg), options);
+    const { rows, failure } = await session.allLastValues(await read(msg), options);
     // The old values are sent in their place.
-    for (const error of failures) {
-      fail(error, copyCopyable(RED, msg));
+    if (failure) {
+      fail(failure, copyCopyable(RED, msg));
     }
     send(updateMessage(RED, msg, { payload: rows, count: rows.length }));
   };

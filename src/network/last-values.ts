@@ -284,6 +284,11 @@ export function ageOf({ heard, heardAt }: LastValue): number {
   return Math.max(0, heard === undefined ? performance.now() - heardAt : Date.now() - heard);
 }
 
+/** @param maxAge seconds; 0: any age */
+export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): boolean {
+  return maxAge > 0 && ageOf(value) > maxAge * 1_000;
+}
+
 /** Sorts the array itself. */
 export function sortByKey(values: KeyedValue[]): KeyedValue[] {
   return values.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));

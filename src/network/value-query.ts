@@ -1,4 +1,5 @@
 // What a last-value query brings: the known value, or what to do where there is none, or none that is young enough.
+import type { Semaphore } from '../collections/semaphore.ts';
 import { invalidInput, ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
@@ -6,12 +7,14 @@ import { copyReport, type Report } from '../protocol/reports/index.ts';
 import {
   ageOf,
   copyValue,
+  isTooOld,
   type LastValue,
   type LastValues,
   type ValueQuery,
   type ValueSource,
 } from './last-values.ts';
-import { sortInTurns, Turns, throwIfClosed } from './turns.ts';
+import { readOld } from './old-values.ts';
+import { sortInTurns, Turns } from './turns.ts';
 
 /** What happens when the newest value is too old, or there is none. */
 type TooOld = 'send' | 'read' | 'error';
@@ -73,10 +76,10 @@ export interface ValueContext {
   gatewayOf(device: string): string | undefined;
   /** Asks the device. @throws ServiceError as `Session.request` */
   read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
+  /** Reads of queries for many values that are under way at a time, whoever asks. */
+  reads: Semaphore;
 }
 
-/** Reads at a time, of one query; the engine bounds what waits for a gateway. */
-const MAX_READS = 100;
 /** So many rows are made between two looks at the clock. */
 const ROWS_PER_LOOK = 500;
 
@@ -137,16 +140,16 @@ function noValue(
 /**
  * The last values of all that passes, by device and property. Those that are too old are left out (`error`), or asked for
  * (`read`); where that fails, the old ones stay. There may be very many: reports come in between.
- * @returns `failures`: what the reads were refused with
+ * @returns `failure`: `NO_VALUE` with what the reads ended with that brought nothing
  * @throws ServiceError `INVALID_INPUT`; with `error` `NO_VALUE` where nothing is left; `CLOSED`
  */
 export async function findValues(
   context: ValueContext,
   input: ValueInput,
   options: ValueOptions,
-): Promise<{ rows: ValueRow[]; failures: unknown[] }> {
+): Promise<{ rows: ValueRow[]; failure: ServiceError | undefined }> {
   const query = await readQuery(context, input, options);
-  const failures = options.tooOld === 'read' ? await readOld(context, query, options) : [];
+  const failure = options.tooOld === 'read' ? await readOld(context, query, options) : undefined;
   const values = context.values.unsorted(query);
   const left = options.tooOld === 'error' ? values.filter(([, value]) => !isTooOld(value, options)) : values;
   if (left.length === 0 && options.tooOld === 'error') {
@@ -161,7 +164,7 @@ export async function findValues(
       await turns.next();
     }
   }
-  return { rows, failures };
+  return { rows, failure };
 }
 
 /**
@@ -190,22 +193,6 @@ async function readQuery(
     identifier: readOptionalIdentifier(input.identifier),
     gateways: await labelledGateways(context, options),
   };
-}
-
-/** What the reads bring is known then. @returns why devices did not answer @throws ServiceError `CLOSED` */
-async function readOld(context: ValueContext, query: ValueQuery, options: ValueOptions): Promise<unknown[]> {
-  const failures: unknown[] = [];
-  const old = context.values.unsorted(query).filter(([, value]) => isTooOld(value, options));
-  await eachOf(old, async ([, { gateway, device, identifier }]) => {
-    throwIfClosed(options.signal);
-    try {
-      await context.read({ gateway, device, identifier });
-    } catch (error) {
-      failures.push(error);
-    }
-  });
-  throwIfClosed(options.signal);
-  return failures;
 }
 
 /** A value as one of several. */
@@ -243,10 +230,6 @@ function secondsOf(value: LastValue): number {
   return Math.round(ageOf(value) / 100) / 10;
 }
 
-function isTooOld(value: LastValue, { maxAge }: ValueOptions): boolean {
-  return maxAge > 0 && ageOf(value) > maxAge * 1_000;
-}
-
 /** Undefined: every gateway. */
 async function labelledGateways(
   context: ValueContext,
@@ -281,14 +264,4 @@ function readOptionalIdentifier(value: unknown): string | undefined {
     throw invalidInput('identifier', value, 'notIdentifier');
   }
   return text;
-}
-
-/** So many at a time that none is refused because too many wait. */
-async function eachOf<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
-  const next = async (): Promise<void> => {
-    for (let item = items.pop(); item !== undefined; item = items.pop()) {
-      await run(item);
-    }
-  };
-  await Promise.all(Array.from({ length: MAX_READS }, next));
 }

@@ -1,4 +1,6 @@
 // The REST half of the service: login, calls by the table, retries, errors in the codes of this package, state.
+
+import { Semaphore } from '../collections/semaphore.ts';
 import { invalidInput, ServiceError, type TextValues } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { findHeaderProblem } from '../protocol/http-headers.ts';
@@ -15,7 +17,6 @@ import { KeyedOrder } from './order.ts';
 import { isFailing, isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
 import { isLost, type Repeat, repeatOf, retryDelay } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
-import { Semaphore } from './semaphore.ts';
 import type { Clock, RestState } from './types.ts';
 
 /** The service's rate limits are not shown: no more than this at a time. */

@@ -1,7 +1,7 @@
 // picker: what a picker's question costs when the service lists few devices, and when it lists very many.
 import { setTimeout as delay } from 'node:timers/promises';
+import { startService } from '../../simulator/src/service.ts';
 import type { NodeConfig } from '../e2e/node-red.ts';
-import { startService } from '../simulator/service.ts';
 import { median, type Row } from './compare.ts';
 import { type Bench, startBench } from './measure.ts';
 import type { Options } from './run.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectAsync, type MqttClient } from 'mqtt';
-import { DEMO } from '../simulator/fleet.ts';
+import { DEMO } from '../../simulator/src/fleet.ts';
 
 const ROOT = join(__dirname, '..', '..');
 

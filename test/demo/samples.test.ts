@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import flows from '../../examples/demo/flows.json' with { type: 'json' };
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, serviceNode, subscribed } from '../nodes/box-flow.ts';
 import { describeNodes, type Message } from '../nodes/flow.ts';
-import { type Service, startService } from '../simulator/service.ts';
 
 const SAMPLES = 20_000;
 /** So many come first, until the broker has granted the responses of every gateway: a flood would hold its grants up. */

@@ -15,7 +15,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-const sources = mappedFiles().filter((file) => /^(src|nodes)\/.*\.ts$/.test(file));
+const sources = mappedFiles().filter((file) => /^(src|nodes|simulator)\/.*\.ts$/.test(file));
 const isEditor = (file: string): boolean =>
   file.startsWith('nodes/shared/editor/') || posix.basename(file).startsWith('editor');
 /** Read by the runtime and by the panel. */
@@ -32,6 +32,10 @@ const PACKAGES: Record<string, RegExp> = {
 
 /** Why an import goes against the arrows; undefined when it does not. */
 function objection(file: string, to: string): string | undefined {
+  if (file.startsWith('simulator/')) {
+    const isForeign = /^(src|nodes|test|examples|@mt-gateway)\//.test(to);
+    return isForeign ? 'the other side of the interface must not share our mistakes' : undefined;
+  }
   const isOwn = to.startsWith('src/') || to.startsWith('nodes/');
   if (!isOwn) {
     return objectionToPackage(file, to);

@@ -20,6 +20,7 @@ const SECTIONS = [
   'nodes/shared/runtime',
   'nodes/shared/editor',
   'nodes',
+  'simulator/src',
   'examples/demo',
   'scripts',
 ];
@@ -28,7 +29,7 @@ const isCode = (file: string): boolean => /\.(ts|mjs)$/.test(file);
 
 /** Every code file of the map, by path from the project's folder, sorted. */
 export function mappedFiles(): string[] {
-  const roots = ['src', 'nodes', 'examples/demo', 'scripts'];
+  const roots = ['src', 'nodes', 'simulator/src', 'examples/demo', 'scripts'];
   const below = roots.flatMap((root) =>
     readdirSync(root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && isCode(entry.name))

@@ -17,7 +17,7 @@ const strip = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 function pathsOf(text: string): string[] {
   const spans = [...strip(text).matchAll(/`([^`\n]+)`/g)].map((match) => match[1] as string);
   return spans.filter((span) =>
-    /^(src|nodes|test|docs|examples|icons|scripts|\.github|\.ci)\/[\w./-]*$/.test(span),
+    /^(src|nodes|simulator|test|docs|examples|icons|scripts|\.github|\.ci)\/[\w./-]*$/.test(span),
   );
 }
 

@@ -625,6 +625,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A list of very many values is put together in turns, so that reports come in between.': {
       'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
     },
+    'Of the devices that it asks for newer values, 100 are asked at a time at most, and no more than may wait for a gateway (`maxQueue`); those that do not answer are one error.':
+      {
+        'network/value-query': [
+          'asks no more devices at a time than may wait, however many queries there are',
+          'tells in one error how many devices are silent, and which',
+        ],
+        'nodes/last-value':
+          'reads them anew without filling the queue itself, and tells of all failures in one error',
+      },
+    'While the broker is away none is asked after the first has failed.': {
+      'network/value-query': 'does not go on while the broker is away, since each read would wait for it',
+    },
     'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix.':
       {
         'nodes/last-value':

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from './node-red.ts';
 import { authorizationOf, WITH_LOGIN } from './users.ts';
 

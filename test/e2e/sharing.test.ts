@@ -1,8 +1,8 @@
 // Two Node-RED instances in one shared group: every report is taken once, and answers find who asked.
 import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } from './node-red.ts';
 import { isReady } from './site.ts';
 

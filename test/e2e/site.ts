@@ -1,8 +1,9 @@
 // One site for an end-to-end test: the simulated service on a broker, and a Node-RED that has the package installed.
+
+import type { ServiceOptions } from '../../simulator/src/options.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { findProgram, nothingMayBeSkipped } from '../requirements.ts';
-import type { ServiceOptions } from '../simulator/options.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { type NodeConfig, type NodeRed, startNodeRed, type Version } from './node-red.ts';
 
 export interface Site {

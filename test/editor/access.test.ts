@@ -1,10 +1,10 @@
 // The panels behind a login and below an admin path, and in the older editor.
 import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { authorizationOf, WITH_LOGIN } from '../e2e/users.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 

@@ -1,7 +1,8 @@
 // The flow that the editor's tests open: a service in a box, and a node of every type that uses it.
+
+import type { Service } from '../../simulator/src/service.ts';
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
-import type { Service } from '../simulator/service.ts';
 
 /** The mt-service node of a service in a box. */
 export const serviceNode = (service: Service): NodeConfig => ({

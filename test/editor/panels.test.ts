@@ -1,10 +1,10 @@
 // The panels in a real browser, in front of a real Node-RED and the service in a box.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 

@@ -1,8 +1,8 @@
 // What the pickers offer and in which order, in a network of which the reports are known.
 import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 

@@ -1,8 +1,8 @@
 // The preview of mt-report-in in a small window: always in sight, still, and a way to test the flow behind the node.
 import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { serviceNode } from './flow.ts';
 

@@ -1,8 +1,8 @@
 // Writes docs/images: every panel in light and dark, a picker, the palette and a flow, from a real editor.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { closeBrowser, type Editor, openEditor, type Theme } from './browser.ts';
 import { serviceNode } from './flow.ts';
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Locator } from 'playwright-core';
+import type { OperationCall } from '../../simulator/src/network.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import type { OperationCall } from '../simulator/network.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 

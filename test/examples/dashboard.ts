@@ -7,10 +7,10 @@ import { chromium, type Page } from 'playwright-core';
 import { prepareFolder } from '../../examples/demo/folder.ts';
 import { NodeRed } from '../../examples/demo/node-red.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import type { ServiceOptions } from '../../simulator/src/options.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { freePort } from '../mosquitto.ts';
 import { findProgram } from '../requirements.ts';
-import type { ServiceOptions } from '../simulator/options.ts';
-import { type Service, startService } from '../simulator/service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

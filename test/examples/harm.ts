@@ -1,8 +1,9 @@
 // A site for samples in trouble: the simulator's own broker, which can refuse and go away, and a strict portal.
+
+import type { Device } from '../../simulator/src/fleet.ts';
+import type { ListedDevice } from '../../simulator/src/portal.ts';
 import { VERSIONS } from '../e2e/node-red.ts';
 import { isReady, openSite, type Site } from '../e2e/site.ts';
-import type { Device } from '../simulator/fleet.ts';
-import type { ListedDevice } from '../simulator/portal.ts';
 
 export interface Trouble {
   site: Site;

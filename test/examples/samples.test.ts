@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Device } from '../../simulator/src/fleet.ts';
 import { VERSIONS } from '../e2e/node-red.ts';
 import { isReady, openSite, type Site } from '../e2e/site.ts';
 import { requirePrograms } from '../requirements.ts';
-import type { Device } from '../simulator/fleet.ts';
 import { deploySample, deployTabs, listenTo, menuOf, press, readSample, setClock, until } from './import.ts';
 
 const now = (): string => new Date().toISOString();

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build } from 'esbuild';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { DURABLE, type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { isLong, record, times } from './table.ts';
 
 const CHILD = join(import.meta.dirname, 'acknowledging-child.ts');

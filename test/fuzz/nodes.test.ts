@@ -1,10 +1,10 @@
 // Messages that function nodes can make, sent through every node in Node-RED: each comes out, or reaches a Catch node with a code.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { flowAround, secretsOf, serviceNode } from '../nodes/box-flow.ts';
 import { describeNodes, type Flow, type Message } from '../nodes/flow.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { countCases } from './cases.ts';
 import { assertUnpolluted, madeOf, messages } from './hostile.ts';
 

@@ -1,12 +1,12 @@
 // What a flow can put into `msg`, given to a session with a real broker and REST service: each call ends, or fails with a code.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { Session } from '../../src/session.ts';
 import type { RestSettings } from '../../src/settings.ts';
 import { mqttSettings, reached } from '../session.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { countCases } from './cases.ts';
 import { assertUnpolluted, madeOf, messages } from './hostile.ts';
 

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { Semaphore } from '../../src/collections/semaphore.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { LastValues } from '../../src/network/last-values.ts';
 import { fromStored, toStored } from '../../src/network/stored-values.ts';
 import {
@@ -23,9 +25,11 @@ describe('a query of last values', () => {
   let values: LastValues;
   let closing: AbortController;
   let read: ValueContext['read'];
+  let reads: Semaphore;
   let labelled: ReadonlySet<string>;
 
   beforeEach(() => {
+    reads = new Semaphore(100);
     values = new LastValues(catalogue);
     closing = new AbortController();
     labelled = new Set([G]);
@@ -51,6 +55,7 @@ describe('a query of last values', () => {
     gatewaysWithLabels: async () => labelled,
     gatewayOf: () => G,
     read: (input) => read(input),
+    reads,
   });
 
   const options = (more: Partial<ValueOptions> = {}) =>
@@ -117,6 +122,65 @@ describe('a query of last values', () => {
     labelled = new Set([mac(9)]);
     assert.equal((await ask(mac(9))).value, mac(9));
     await assert.rejects(ask(), { code: 'NO_VALUE' });
+  });
+
+  describe('that asks for what is too old', () => {
+    const old = () => options({ tooOld: 'read', maxAge: 0.001 });
+
+    async function grow(count: number): Promise<void> {
+      for (let n = 0; n < count; n++) {
+        hear(mac(n), n);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+
+    it('tells in one error how many devices are silent, and which', async () => {
+      await grow(3_000);
+      read = async ({ device }) => {
+        throw new ServiceError('REQUEST_FAILED', 'message', { device }, { message: 'x'.repeat(1_000) });
+      };
+      const { rows, failure } = await findValues(context(), {}, old());
+      assert.deepEqual([rows.length, failure?.code, failure?.cause.count], [3_000, 'NO_VALUE', 3_000]);
+      const failures = failure?.cause.failures as Record<string, string>[];
+      assert.equal(failures.length, 1_000);
+      assert.deepEqual(Object.keys(failures[0]!), ['gateway', 'device', 'identifier', 'code', 'message']);
+      assert.equal(failures[0]!.code, 'REQUEST_FAILED');
+      assert.ok(JSON.stringify(failures).length < 400_000);
+      assert.match(failure!.message, /^3000 values could not be read anew \(motion · d\w{11}, .*, …\): /);
+    });
+
+    it('tells nothing where every device answers', async () => {
+      await grow(3);
+      read = async ({ device }) => ({ value: 1, device, identifier: 'motion' });
+      assert.equal((await findValues(context(), {}, old())).failure, undefined);
+    });
+
+    it('does not go on while the broker is away, since each read would wait for it', async () => {
+      await grow(1_000);
+      let asked = 0;
+      read = async () => {
+        asked++;
+        await turn();
+        throw new ServiceError('NOT_CONNECTED', 'unreachable', {}, { broker: 'b' });
+      };
+      const { rows, failure } = await findValues(context(), {}, old());
+      assert.deepEqual([rows.length, failure?.cause.count], [1_000, 1_000]);
+      assert.ok(asked <= 100, `${asked}`);
+    });
+
+    it('asks no more devices at a time than may wait, however many queries there are', async () => {
+      await grow(30);
+      reads = new Semaphore(5);
+      let [underWay, most] = [0, 0];
+      read = async ({ device }) => {
+        most = Math.max(most, ++underWay);
+        await turn();
+        underWay--;
+        return { value: 1, device, identifier: 'motion' };
+      };
+      await Promise.all(Array.from({ length: 10 }, () => findValues(context(), {}, old())));
+      assert.equal(most, 5);
+    });
   });
 
   it('ends with CLOSED when its node closes while devices are asked, and asks no more', async () => {

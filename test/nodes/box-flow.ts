@@ -1,6 +1,6 @@
 // A flow in front of the service in a box: the config node, a Catch node and helpers that hear what comes out.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Service } from '../simulator/service.ts';
+import type { Service } from '../../simulator/src/service.ts';
 
 /** Without a place in the editor Node-RED takes a node for a config node. */
 const PLACE = { z: 'f', x: 1, y: 1, wires: [] };

@@ -4,7 +4,7 @@ import { EventEmitter, on, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { NodeAPI } from 'node-red';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

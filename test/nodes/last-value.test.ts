@@ -1,6 +1,6 @@
 // mt-last-value in a flow: what reports, reads and an earlier start have shown, and what happens where there is nothing.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 
@@ -202,5 +202,43 @@ describeNodes('last-value', (start) => {
     );
     await subscribed(box);
     assert.equal((await ask(flow, asked)).payload, null);
+  });
+});
+
+describeNodes('last-value with many old values', (start) => {
+  const COUNT = 20;
+  let box: Service;
+
+  beforeEach(async () => {
+    box = await startService({ rate: 0, listed: 10, delay: 1 });
+  });
+  afterEach(() => box.close());
+
+  it('reads them anew without filling the queue itself, and tells of all failures in one error', async () => {
+    const { gateway, device } = box.demo;
+    for (let n = 0; n < COUNT; n++) {
+      const payload = { time: '2001-01-01T00:00:00.000Z', value: n };
+      await box.publish(gateway, device, `property-decoded/unknown-${n}`, payload, true);
+    }
+    const flow = await start(
+      flowAround(
+        serviceNode(box, { maxQueue: 3 }),
+        { id: 'n', type: 'mt-last-value', select: 'all', tooOld: 'read', maxAge: 1 },
+        { id: 'r', type: 'mt-report-in', wires: [['reports']] },
+        { id: 'reports', type: 'helper', wires: [] },
+      ),
+      { credentials: secretsOf(box) },
+    );
+    for (let n = 0; n < COUNT; n++) {
+      await flow.next('reports');
+    }
+    const messages = Array.from({ length: 10 }, () => flow.send('n', {}));
+    for (const _ of messages) {
+      assert.equal(((await flow.next('out')) as { count?: number }).count, COUNT);
+      const { error } = await flow.next('errors');
+      const failures = error?.cause?.failures as { code: string }[];
+      assert.deepEqual([error?.code, error?.cause?.count], ['NO_VALUE', COUNT]);
+      assert.deepEqual([...new Set(failures.map(({ code }) => code))], ['REQUEST_FAILED']);
+    }
   });
 });

@@ -1,6 +1,6 @@
 // What the REST nodes make of their fields, and how their messages feed one another.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 

@@ -1,7 +1,7 @@
 // The names that people have given to gateways: where flows and the editor get to see them, and what that costs.
 import assert from 'node:assert/strict';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

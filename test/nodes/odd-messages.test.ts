@@ -1,6 +1,6 @@
 // Messages that cannot be read, changed or copied, as function nodes can make them: no node ends the process or loses one.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { NodeAPI } from 'node-red';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { basic, refuse, startProxy, type TestProxy } from '../proxy/server.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

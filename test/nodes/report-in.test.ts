@@ -1,7 +1,7 @@
 // mt-report-in in a flow: the messages that reports become, and what happens to those that cannot be read.
 import assert from 'node:assert/strict';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

@@ -1,6 +1,6 @@
 // What mt-report-in makes of each kind of report, and what its filters let through.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

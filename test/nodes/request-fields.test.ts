@@ -1,7 +1,7 @@
 // What the fields of the gateway nodes become on the wire, and what of the response reaches the flow.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 

@@ -1,7 +1,7 @@
 // mt-gw-read, mt-gw-write and mt-timestamped-ack in a flow, answered by simulated gateways.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

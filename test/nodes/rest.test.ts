@@ -1,7 +1,7 @@
 // The REST nodes in a flow: what they send on, and what the service in a box has heard.
 import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { json, startServer } from '../rest/server.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 

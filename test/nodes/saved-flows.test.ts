@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { upgradeOf } from '../fixtures/flows/upgrade.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type StartFlow } from './flow.ts';
 

@@ -8,12 +8,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createServer, type TLSSocket } from 'node:tls';
 import { Aedes } from 'aedes';
 import type { NodeAPI } from 'node-red';
+import type { ServiceOptions } from '../../simulator/src/options.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { makeCertificates } from '../faults/certificates.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { json, startServer } from '../rest/server.ts';
-import type { ServiceOptions } from '../simulator/options.ts';
-import { type Service, startService } from '../simulator/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 

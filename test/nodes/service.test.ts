@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { upgrade } from '../../nodes/service/config.ts';
 import { createSettings } from '../../nodes/service/settings.ts';
-import { type Service, startService } from '../simulator/service.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes } from './flow.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connectAsync, type MqttClient } from 'mqtt';
-import type { Sample } from './samples.ts';
-import { type Service, startService } from './service.ts';
+import type { Sample } from '../../simulator/src/samples.ts';
+import { type Service, startService } from '../../simulator/src/service.ts';
 
 type Json = Record<string, unknown>;
 

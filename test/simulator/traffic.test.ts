@@ -1,9 +1,9 @@
 // The simulated reports: repeatable from a seed, of every kind, plausible.
 import assert from 'node:assert/strict';
-import { MODE } from './fleet.ts';
-import { fillOptions } from './options.ts';
-import { type Publication, TOPIC_KINDS } from './traffic.ts';
-import { createWorld } from './world.ts';
+import { MODE } from '../../simulator/src/fleet.ts';
+import { fillOptions } from '../../simulator/src/options.ts';
+import { type Publication, TOPIC_KINDS } from '../../simulator/src/traffic.ts';
+import { createWorld } from '../../simulator/src/world.ts';
 
 /** A clock that goes on by 10 ms with every look. */
 function clock(): () => number {

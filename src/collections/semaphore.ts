@@ -1,4 +1,4 @@
-// Lets only so many calls be under way at a time; the others wait in the order in which they came.
+// Lets only so many calls be under way at a time; the others wait in the order in which they came, each step in constant time.
 import { ServiceError } from '../errors.ts';
 
 type Start = () => void;
@@ -26,6 +26,18 @@ export class Semaphore {
     }
     this.#taken++;
     return true;
+  }
+
+  /** Does the work with a permit, which may have to be waited for. @throws CLOSED when the signal is aborted meanwhile */
+  async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    if (!this.tryAcquire()) {
+      await this.wait(signal, false);
+    }
+    try {
+      return await work();
+    } finally {
+      this.release();
+    }
   }
 
   /**

@@ -1,7 +1,7 @@
 // How many calls are under way at a time, and who goes next.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { Semaphore } from '../../src/rest/semaphore.ts';
+import { Semaphore } from '../../src/collections/semaphore.ts';
 
 const NEVER = new AbortController().signal;
 

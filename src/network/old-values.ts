@@ -1,0 +1,107 @@
+// Asks devices for values that are too old, and tells in one error why some of them have brought nothing.
+import { type ErrorCode, type Phrase, ServiceError } from '../errors.ts';
+import { isTooOld, type LastValue, type ValueQuery } from './last-values.ts';
+import { throwIfClosed } from './turns.ts';
+import type { ValueContext, ValueOptions } from './value-query.ts';
+
+/** Reads of one query that wait or are under way; how many of them are under way is bounded for all queries together. */
+const MAX_READERS = 100;
+/** Failures that are kept to be told; of the others only their number is. */
+const MAX_TOLD = 1_000;
+const MAX_MESSAGE_LENGTH = 200;
+/** Values that the text of the error names. */
+const MAX_NAMED = 3;
+
+/** What all that follows would end with too. */
+const LASTING: ReadonlySet<ErrorCode> = new Set(['NOT_CONNECTED', 'NOT_CONFIGURED', 'CLOSED']);
+
+/** One in the cause of the error. */
+interface Failure {
+  gateway: string;
+  device: string;
+  identifier: string;
+  code: string;
+  message: string;
+}
+
+/**
+ * What the reads bring is known then.
+ * @returns `NO_VALUE` with those that brought nothing; undefined where there are none
+ * @throws ServiceError `CLOSED`
+ */
+export async function readOld(
+  context: ValueContext,
+  query: ValueQuery,
+  options: ValueOptions,
+): Promise<ServiceError | undefined> {
+  const { signal } = options;
+  const failures = new Failures(context);
+  const old = context.values.unsorted(query).flatMap(([, value]) => (isTooOld(value, options) ? value : []));
+  const readAll = async () => {
+    for (let value = old.pop(); value !== undefined; value = old.pop()) {
+      throwIfClosed(signal);
+      const { gateway, device, identifier } = value;
+      try {
+        await context.reads.run(signal, () => context.read({ gateway, device, identifier }));
+      } catch (error) {
+        throwIfClosed(signal);
+        failures.add(value, error);
+        if (error instanceof ServiceError && LASTING.has(error.code)) {
+          for (const unasked of old.splice(0)) {
+            failures.add(unasked, error);
+          }
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_READERS, old.length) }, readAll));
+  throwIfClosed(signal);
+  return failures.toError(query);
+}
+
+class Failures {
+  readonly #nameOf: ValueContext['nameOf'];
+  readonly #told: Failure[] = [];
+  #count = 0;
+  #reason: Phrase | string = '';
+
+  constructor({ nameOf }: Pick<ValueContext, 'nameOf'>) {
+    this.#nameOf = nameOf;
+  }
+
+  add({ gateway, device, identifier }: LastValue, error: unknown): void {
+    this.#count++;
+    if (this.#count === 1) {
+      this.#reason = reasonOf(error);
+    }
+    if (this.#told.length < MAX_TOLD) {
+      const code = error instanceof ServiceError ? error.code : 'UNKNOWN';
+      const message = messageOf(error).slice(0, MAX_MESSAGE_LENGTH);
+      this.#told.push({ gateway, device, identifier, code, message });
+    }
+  }
+
+  toError({ device, identifier }: ValueQuery): ServiceError | undefined {
+    if (this.#count === 0) {
+      return undefined;
+    }
+    const named = this.#told
+      .slice(0, MAX_NAMED)
+      .map((one) => `${one.identifier} · ${this.#nameOf(one.device) ?? one.device}`);
+    const values = `${named.join(', ')}${this.#count > named.length ? ', …' : ''}`;
+    const cause = { device, identifier, count: this.#count, failures: this.#told };
+    return new ServiceError('NO_VALUE', 'notRead', cause, {
+      count: this.#count,
+      values,
+      reason: this.#reason,
+    });
+  }
+}
+
+function reasonOf(error: unknown): Phrase | string {
+  return error instanceof ServiceError
+    ? { key: `error.${error.text.key}`, values: error.text.values }
+    : messageOf(error);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
