@@ -1,6 +1,7 @@
 // Keeps what reports have shown over a deploy, and last values over a restart where a context store is named.
 import type { NodeAPI } from 'node-red';
-import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
+import { fromStored, type Session, toStored } from '../../src/index.ts';
+import { withinDeadline } from '../shared/runtime/deadline.ts';
 import { onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { translate } from '../shared/runtime/texts.ts';
@@ -22,7 +23,7 @@ interface Kept {
   /** Of what they are: nothing of one network is true of another. */
   network: string;
   shown: Session['network'];
-  values: LastValue[];
+  lastValues: Session['lastValues'];
   /** The store whose content is among them. */
   loadedFrom: string | undefined;
 }
@@ -69,7 +70,7 @@ export class ValueMemory {
     this.#session = session;
     const kept = this.#takeKept();
     if (kept) {
-      session.lastValues.restore(kept.values);
+      session.lastValues.takeOver(kept.lastValues);
       session.network.takeOver(kept.shown);
     }
     if (this.#store === '') {
@@ -80,7 +81,7 @@ export class ValueMemory {
     if (!this.#isLoaded) {
       void this.#load(session);
     }
-    if (kept && kept.values.length > 0) {
+    if (session.lastValues.size > 0) {
       this.#changed();
     }
   }
@@ -113,17 +114,13 @@ export class ValueMemory {
     const isDue = this.#store !== '' && (isFinal || (session && this.#isChanged && this.#isLoaded));
     const writing = isDue ? this.#write(isFinal ? undefined : session) : this.#writing;
     if (writing !== undefined) {
-      await this.#withinDeadline(writing);
+      await withinDeadline(writing, CLOSE_DEADLINE_MS, () => this.#tellFault(SLOW));
     }
   }
 
-  #keep({ lastValues, network }: Session): void {
-    this.#kept.set(this.#node.id, {
-      network: this.#network,
-      shown: network,
-      values: lastValues.newest(Number.POSITIVE_INFINITY),
-      loadedFrom: this.#isLoaded ? this.#store : undefined,
-    });
+  #keep({ lastValues, network: shown }: Session): void {
+    const [network, loadedFrom] = [this.#network, this.#isLoaded ? this.#store : undefined];
+    this.#kept.set(this.#node.id, { network, shown, lastValues, loadedFrom });
   }
 
   /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */
@@ -206,18 +203,6 @@ export class ValueMemory {
       this.#isChanged = true;
       this.#tellFault(error);
     }
-  }
-
-  async #withinDeadline(work: Promise<void>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.#tellFault(SLOW);
-        resolve();
-      }, CLOSE_DEADLINE_MS);
-    });
-    await Promise.race([work, late]);
-    clearTimeout(timer);
   }
 
   #tellFault(error: unknown): void {

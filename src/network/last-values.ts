@@ -68,7 +68,7 @@ export class LastValues {
   readonly #max: number;
   readonly #maxSize: number;
   /** By device and property; the least recently heard comes first. */
-  readonly #entries = new Map<string, Entry>();
+  #entries = new Map<string, Entry>();
   #count = 0;
   #size = 0;
   /** Called when a value has changed. */
@@ -122,6 +122,20 @@ export class LastValues {
       heardAt: this.#now(),
       report: undefined,
     });
+  }
+
+  /**
+   * Goes on with what another one knows, which records nothing any more. In one step where the catalogue has the same
+   * properties, since with very many values reports would wait.
+   */
+  takeOver(before: LastValues): void {
+    if (this.#count > 0 || !hasSameProperties(this.#catalogue, before.#catalogue)) {
+      this.restore([...before.#entries.values()].flat());
+      return;
+    }
+    this.#entries = before.#entries;
+    this.#count = before.#count;
+    this.#size = before.#size;
   }
 
   /** Takes what was known before; what is known already and was heard later stays. */
@@ -277,6 +291,12 @@ export class LastValues {
   #madeAt(time: string, { heardAt }: LastValue): number {
     return Math.min(Date.parse(time), Date.now() - (this.#now() - heardAt));
   }
+}
+
+/** Whether values lie under the same keys by both. */
+function hasSameProperties(one: Catalogue, other: Catalogue): boolean {
+  const properties = ({ rows }: Catalogue) => JSON.stringify(rows.map(({ id, name }) => [id, name]));
+  return properties(one) === properties(other);
 }
 
 /** Milliseconds since it was heard. */

@@ -51,6 +51,29 @@ describe('last values', () => {
     assert.equal(findIn(values, { device: D, identifier: 'ph-value' })?.value, 7);
   });
 
+  it('are taken over in one step, however many they are, also by a catalogue with other names', () => {
+    const before = open();
+    for (let n = 0; n < 200_000; n++) {
+      before.recordReport(report({ device: mac(n), identifier: '8f7f' }));
+    }
+    const began = performance.now();
+    const values = open();
+    values.takeOver(before);
+    assert.ok(performance.now() - began < 150);
+    assert.equal(values.size, 200_000);
+    values.recordReport(report({ device: mac(0), identifier: 'ph-value', value: 7 }));
+    assert.deepEqual(
+      [values.size, findIn(values, { device: mac(0), identifier: '8f7f' })?.value],
+      [200_000, 7],
+    );
+    const renamed = new LastValues(createCatalogue([{ id: '8f7f', name: 'acidity', type: 'u8' }]));
+    renamed.takeOver(values);
+    assert.deepEqual(
+      [renamed.size, findIn(renamed, { device: mac(1), identifier: 'acidity' })?.value],
+      [200_000, 21.5],
+    );
+  });
+
   it('come from properties, measurements, events, samples and reads, and from nothing else', () => {
     const values = open();
     for (const [i, kind] of ['property', 'measurement', 'event', 'timestamped'].entries()) {

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../../src/index.ts';
 import { readNumber } from '../defaults.ts';
+import { withinDeadline } from './deadline.ts';
 import { savedCredentials, savedNode } from './env.ts';
 import { hideVariables } from './hidden-variables.ts';
 import { findForEditor, type ServiceNode } from './services.ts';
@@ -47,19 +48,11 @@ export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
 async function respond(res: Response, query: (signal: AbortSignal) => unknown): Promise<void> {
   const ended = new AbortController();
   res.once('close', () => ended.abort());
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, MAX_QUERY_MS, undefined);
-  });
-  try {
-    const result = await Promise.race([query(ended.signal), late]);
-    if (result === undefined) {
-      res.status(202).json({ loading: true });
-    } else {
-      res.json(result);
-    }
-  } finally {
-    clearTimeout(timer);
+  const result = await withinDeadline(query(ended.signal), MAX_QUERY_MS, () => undefined);
+  if (result === undefined) {
+    res.status(202).json({ loading: true });
+  } else {
+    res.json(result);
   }
 }
 
