@@ -1,6 +1,6 @@
 // Keeps what reports have shown over a deploy, and last values over a restart where a context store is named.
 import type { NodeAPI } from 'node-red';
-import { fromStored, type Session, toStored } from '../../src/index.ts';
+import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
 import { onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
@@ -18,6 +18,12 @@ const KEY = 'lastValues';
 const MAX_STORED_SIZE = 16 * 1024 * 1024;
 /** A store that takes longer is not waited for: a deploy must not take longer either. */
 const CLOSE_DEADLINE_MS = 1_500;
+
+/** What a store holds. */
+interface Stored {
+  network: string;
+  values: unknown;
+}
 
 interface Kept {
   /** Of what they are: nothing of one network is true of another. */
@@ -53,6 +59,7 @@ export class ValueMemory {
   #isChanged = false;
   /** What the store holds is known: from now on it can be replaced. */
   #isLoaded = false;
+  #loading: Promise<void> | undefined;
   #writing: Promise<void> | undefined;
   #hasToldFault = false;
 
@@ -134,7 +141,15 @@ export class ValueMemory {
   }
 
   /** What cannot be read is tried again before anything is written in its place. */
-  async #load(session: Session): Promise<void> {
+  #load(session: Session): Promise<void> {
+    // A store may never call back, and is not asked twice at a time.
+    this.#loading ??= this.#read(session).finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #read(session: Session): Promise<void> {
     try {
       const stored = await new Promise<unknown>((resolve, reject) => {
         this.#node
@@ -144,12 +159,18 @@ export class ValueMemory {
           );
       });
       if (session === this.#session) {
-        session.lastValues.restore(fromStored(stored));
+        session.lastValues.restore(this.#valuesOf(stored));
         this.#isLoaded = true;
       }
     } catch (error) {
       this.#tellFault(error);
     }
+  }
+
+  /** Those of another network are replaced with the next change. */
+  #valuesOf(stored: unknown): LastValue[] {
+    const { network, values } = (stored ?? {}) as Partial<Stored>;
+    return network === this.#network ? fromStored(values) : [];
   }
 
   #changed(): void {
@@ -162,7 +183,7 @@ export class ValueMemory {
 
   async #writeChanges(): Promise<void> {
     const session = this.#session;
-    if (session && this.#writing !== undefined) {
+    if (session && (this.#writing ?? this.#loading) !== undefined) {
       this.#tellFault(SLOW);
       this.#changed();
       return;
@@ -192,11 +213,12 @@ export class ValueMemory {
   async #set(session: Session | undefined): Promise<void> {
     this.#isChanged = false;
     const values = toStored(session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? []);
+    const stored: Stored = { network: this.#network, values };
     try {
       await new Promise<void>((resolve, reject) => {
         this.#node
           .context()
-          .set(KEY, values, this.#store, (error) => (error ? reject(toError(error)) : resolve()));
+          .set(KEY, stored, this.#store, (error) => (error ? reject(toError(error)) : resolve()));
       });
       this.#hasToldFault = false;
     } catch (error) {

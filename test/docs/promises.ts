@@ -645,10 +645,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So is which gateway has reported a device, which requests without a gateway need.': {
       'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },
-    'With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start.':
+    'With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start with the same broker and topic prefix.':
       {
         'e2e/remember': 'are known to the next process, with their age',
-        'nodes/value-memory': 'is ten thousand values, and no more than a store can take',
+        'nodes/value-memory': [
+          'is ten thousand values, and no more than a store can take',
+          'is in a store for the network that it is of, and replaced by another',
+        ],
       },
     'Nothing is written before the store has been read: while that fails, its content stays.': {
       'nodes/value-memory': [

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { type KeptMemories, ValueMemory } from '../../nodes/service/value-memory.ts';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
-import { type LastValue, Session } from '../../src/index.ts';
+import { Session } from '../../src/index.ts';
 import { readReportTopic } from '../../src/protocol/reports/index.ts';
 
 const G = 'c0141f68fc3d';
@@ -40,8 +40,12 @@ class Store {
     return this.#number;
   }
 
+  get values(): { device: string; heard: number }[] {
+    return (this.content as { values: { device: string; heard: number }[] } | undefined)?.values ?? [];
+  }
+
   get devices(): string[] {
-    return ((this.content ?? []) as LastValue[]).map(({ device }) => device).sort();
+    return this.values.map(({ device }) => device).sort();
   }
 
   #answer(call: () => void): void {
@@ -110,7 +114,7 @@ describe('what is remembered of last values', () => {
     assert.deepEqual(store.devices, devices);
     // Another process, some time ago.
     id += 'x';
-    for (const one of store.content as { heard: number }[]) {
+    for (const one of store.values) {
       one.heard -= 60_000;
     }
   }
@@ -213,6 +217,24 @@ describe('what is remembered of last values', () => {
       await next.memory.close(true);
     }
     assert.equal(events.listenerCount('flows:started'), 0);
+  });
+
+  it('is in a store for the network that it is of, and replaced by another', async () => {
+    await fill(mac(1));
+    const { memory, session } = await open('file', 'another');
+    assert.deepEqual(known(session), []);
+    hear(session, mac(2));
+    await memory.close(false);
+    assert.deepEqual(store.devices, [mac(2)]);
+    assert.deepEqual(known((await open('file', 'another')).session), [mac(2)]);
+  });
+
+  it('is nothing where a store holds something else', async () => {
+    for (const content of [null, 7, [{ device: mac(1) }], { network: 'one', values: { device: mac(1) } }]) {
+      store.content = content;
+      assert.deepEqual(known((await open()).session), []);
+      id += 'x';
+    }
   });
 
   it('is of one network, and of one Node-RED', async () => {
