@@ -13,6 +13,7 @@ export {
 } from './errors.ts';
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
+export { reasonOfRefusals } from './mqtt/reasons.ts';
 export type { LastValue } from './network/last-values.ts';
 export { fromStored, toStored } from './network/stored-values.ts';
 export { splitBrokers } from './protocol/broker-list.ts';

@@ -117,9 +117,11 @@ export class Session {
   readonly #listeners = new Set<(state: SessionState) => void>();
   /** No more than may wait: what one query asks for must not be refused because of itself. */
   readonly #valueReads: Semaphore;
+  readonly #log: Logger;
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
+    this.#log = log;
     this.catalogue = createCatalogue(settings.identifiers);
     this.recent = new RecentLists(this.network, this.catalogue, this.#nameOf);
     this.lastValues = new LastValues(this.catalogue);
@@ -495,7 +497,12 @@ export class Session {
     const state = this.state;
     this.#setListening(state.mqtt);
     for (const listener of this.#listeners) {
-      listener(state);
+      try {
+        listener(state);
+      } catch (fault) {
+        // A mistake of one is not the others' problem, nor that of the subscriptions that are being made.
+        this.#log.warn(`a listener to the state failed: ${String(fault)}`);
+      }
     }
   }
 }

@@ -1,7 +1,15 @@
 // The session of one mt-service: made of its settings, made anew when a configuration node in them is another one, and
 // paused while flows are replaced.
 import type { Node, NodeAPI } from 'node-red';
-import { type Logger, ServiceError, Session, type SessionState, type Settings } from '../../src/index.ts';
+import {
+  type Logger,
+  type Phrase,
+  reasonOfRefusals,
+  ServiceError,
+  Session,
+  type SessionState,
+  type Settings,
+} from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
@@ -67,7 +75,7 @@ export class SessionHolder {
     try {
       node.problem = undefined;
       node.session = new Session(this.#createSettings(), loggerOf(node));
-      this.#disposers = connect(RED, node, node.session);
+      this.#disposers = connect(RED, node, node.session, () => this.#isRunning);
       this.#memory.open(node.session);
     } catch (error) {
       node.session = undefined;
@@ -126,29 +134,56 @@ export class SessionHolder {
   }
 }
 
+type Refusal = Extract<SessionState['mqtt'], { reason: Phrase }>;
+
 /** Reports wait while nodes are replaced, receivers or those after them, and after a start until all flows run. */
-function connect(RED: NodeAPI, node: ServiceNode, session: Session): (() => void)[] {
+function connect(
+  RED: NodeAPI,
+  node: ServiceNode,
+  session: Session,
+  isRunning: () => boolean,
+): (() => void)[] {
   session.pauseReports();
+  const tell = createRefusalTeller(RED, node);
   return [
     onStopping(RED, () => session.pauseReports()),
-    onStarted(RED, () => session.resumeReports()),
-    session.onState(createWatcher(RED, node)),
+    onStarted(RED, () => {
+      session.resumeReports();
+      tell(session.state);
+    }),
+    // While flows are replaced, the Catch nodes may not be there.
+    session.onState((state) => isRunning() && tell(state)),
   ];
 }
 
 /** A refusal by the broker belongs to no message, so the config node reports it to the Catch nodes, once per refusal. */
-function createWatcher(RED: NodeAPI, node: ServiceNode): (state: SessionState) => void {
+function createRefusalTeller(RED: NodeAPI, node: ServiceNode): (state: SessionState) => void {
   let before = '';
+  let told: ReadonlyMap<string, Phrase> = new Map();
   return ({ mqtt }) => {
-    const isRefusal = mqtt.name === 'refused' || mqtt.name === 'limited';
-    if (isRefusal && mqtt.name !== before) {
-      const { broker, reason } = mqtt;
-      const error = new ServiceError('NOT_CONNECTED', mqtt.name, { broker }, { broker, reason });
-      node.error(toFlowError(RED, error), {});
+    const { name } = mqtt;
+    if (name === 'connected') {
+      told = new Map();
+    } else if (name === 'limited' && mqtt.isSettled) {
+      const news = new Map([...mqtt.refused].filter(([filter]) => !told.has(filter)));
+      told = mqtt.refused;
+      if (news.size > 0) {
+        fail(RED, node, { ...mqtt, reason: reasonOfRefusals(news) });
+      } else if (before !== name) {
+        fail(RED, node, mqtt);
+      }
+    } else if (name === 'refused' && before !== name) {
+      fail(RED, node, mqtt);
+    } else {
+      // Trying again in between is not another refusal.
+      return;
     }
-    // Trying again in between is not another refusal.
-    before = isRefusal || mqtt.name === 'connected' ? mqtt.name : before;
+    before = name;
   };
+}
+
+function fail(RED: NodeAPI, node: ServiceNode, { name, broker, reason }: Refusal): void {
+  node.error(toFlowError(RED, new ServiceError('NOT_CONNECTED', name, { broker }, { broker, reason })), {});
 }
 
 function loggerOf(node: ServiceNode): Logger {

@@ -6,7 +6,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
-import { type ReportHandler, ReportSubscriptions, type TopicFilters } from './report-subscriptions.ts';
+import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
 import { type GroupVerdict, SharedGroup } from './shared-group.ts';
@@ -149,16 +149,23 @@ export class MqttClient {
 
   get state(): MqttState {
     const { state } = this.#connection;
-    if (state.name !== 'connected') {
+    if (state.name !== 'connected' && state.name !== 'limited') {
+      return state;
+    }
+    // What is refused may not be asked for any more, when flows run and tell what they want.
+    if (this.#isUpdatePending) {
+      return { name: 'connecting', broker: state.broker };
+    }
+    if (state.name === 'limited') {
       return state;
     }
     // Connected is when reports can arrive.
-    if (this.#subscribing || this.#isUpdatePending) {
+    if (this.#subscribing) {
       return { name: 'connecting', broker: state.broker };
     }
     if (this.#group.isPlain) {
       const reason = { key: 'reason.plainGroup', values: { group: this.#settings.sharedGroup } };
-      return { name: 'limited', broker: state.broker, reason };
+      return { name: 'limited', broker: state.broker, reason, refused: new Map(), isSettled: true };
     }
     return this.#lostReports === 0
       ? state
@@ -247,12 +254,17 @@ export class MqttClient {
 
   /** The filters of reports that the broker is asked for, without the group. */
   get reportFilters(): string[] {
-    return this.#reports.all.wanted;
+    return this.#reports.wanted;
   }
 
-  /** The filters by which no report comes: the broker has refused them, or delivers nothing to the group. */
-  get refusedFilters(): TopicFilters {
-    return this.#group.isPlain ? this.#reports.all : this.#reports.refused;
+  /** Whether no report comes by this filter: the broker has refused it, or delivers nothing to the group. */
+  isRefused(filter: string): boolean {
+    return this.#group.isPlain || this.#reports.isRefused(filter);
+  }
+
+  /** The same of a filter that people look through, which is never the group's. */
+  isPreviewRefused(filter: string): boolean {
+    return this.#reports.isPreviewRefused(filter);
   }
 
   /** How many subscriptions the nodes and the asked gateways need, and how many the broker has granted. */

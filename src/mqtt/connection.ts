@@ -10,7 +10,7 @@ import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
-import { type Loss, type Reason, reasonOfLoss } from './reasons.ts';
+import { type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
@@ -101,9 +101,7 @@ export class Connection {
     this.#events = events;
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
-      // Requests that wait for the responses of a gateway say by themselves that these are refused.
-      refused: (filter, reason) => events.isReportFilter(filter) && this.#limited(filter, reason),
-      recovered: () => this.#setState({ name: 'connected', broker: this.broker }),
+      refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
       synced: () => events.subscribed(),
       quota: (max) => events.quota(max),
       // With MQTT 5 the broker has said at the beginning what it takes.
@@ -467,9 +465,15 @@ export class Connection {
     return wait;
   }
 
-  #limited(filter: string, reason: Reason): void {
-    const named = { key: 'reason.filter', values: { filter, reason } };
-    this.#setState({ name: 'limited', broker: this.broker, reason: named });
+  #showRefusals(all: ReadonlyMap<string, Reason>, isSettled: boolean): void {
+    // Requests that wait for the responses of a gateway say by themselves that these are refused.
+    const refused = new Map([...all].filter(([filter]) => this.#events.isReportFilter(filter)));
+    const { broker } = this;
+    if (refused.size > 0) {
+      this.#setState({ name: 'limited', broker, reason: reasonOfRefusals(refused), refused, isSettled });
+    } else if (this.#state.name === 'limited') {
+      this.#setState({ name: 'connected', broker });
+    }
   }
 
   #setState(state: MqttState): void {

@@ -111,6 +111,15 @@ export const noSuback = (): Reason => reason('noSuback');
 /** A SUBSCRIBE with this filter alone costs the connection. */
 export const filterEnds = (): Reason => reason('filterEnds');
 
+/** Of several filters, one at least: the first is named. */
+export function reasonOfRefusals(refused: ReadonlyMap<string, Phrase>): Phrase {
+  const [[filter, reason] = ['', noSuback()]] = refused;
+  const others = refused.size - 1;
+  return others > 0
+    ? { key: 'reason.filters', values: { filter, reason, others } }
+    : { key: 'reason.filter', values: { filter, reason } };
+}
+
 const REFUSED_FILTER = 0x80;
 
 /** Why a connection was refused or lost: what was noticed first, in words that tell what can be done. */

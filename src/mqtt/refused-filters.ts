@@ -10,11 +10,13 @@ export interface RefusalEvents {
   isWanted(filter: string): boolean;
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
   refusing(filter: string): void;
-  refused(filter: string, reason: Reason): void;
+  /**
+   * Others are refused than before, told once for many.
+   * @param isSettled the broker has granted or refused everything by now
+   */
+  changed(refused: ReadonlyMap<string, Reason>, isSettled: boolean): void;
   /** It was refused, wanted or not. */
   settled(filter: string): void;
-  /** Nothing is refused any more. */
-  recovered(): void;
   /** Some are to be asked for again. */
   retry(): void;
 }
@@ -22,10 +24,17 @@ export interface RefusalEvents {
 export class RefusedFilters {
   readonly #events: RefusalEvents;
   readonly #backoff: Backoff;
-  readonly #refused = new Set<string>();
+  readonly #refused = new Map<string, Reason>();
   #forbidden: ForbiddenFilters;
   #retry: NodeJS.Timeout | undefined;
   #trial: NodeJS.Timeout | undefined;
+  /** More are refused than was told. */
+  #hasMore = false;
+  /** How many were refused when it was told last. */
+  #told = 0;
+  /** It is told when the broker has granted or refused everything: fewer are refused, or not all was told to be settled. */
+  #isTellingDue = false;
+  /** Some were refused since the last time that all was granted. */
   #isLimited = false;
 
   /** @param forbidden of the broker; changed by `connected` */
@@ -35,13 +44,13 @@ export class RefusedFilters {
     this.#backoff = backoff ?? createBackoff(FIRST_RETRY_MS, LAST_RETRY_MS);
   }
 
-  get all(): ReadonlySet<string> {
+  get all(): ReadonlyMap<string, Reason> {
     return this.#refused;
   }
 
   /** A refused filter that nobody wants is nobody's trouble any more. */
   delete(filter: string): void {
-    this.#refused.delete(filter);
+    this.#isTellingDue = this.#refused.delete(filter) || this.#isTellingDue;
   }
 
   /**
@@ -59,13 +68,14 @@ export class RefusedFilters {
   /** The connection has ended. */
   disconnected(): void {
     this.#refused.clear();
-    this.#isLimited = false;
+    [this.#hasMore, this.#isTellingDue, this.#isLimited] = [false, false, false];
+    this.#told = 0;
     clearTimeout(this.#retry);
     clearTimeout(this.#trial);
     [this.#retry, this.#trial] = [undefined, undefined];
   }
 
-  /** The broker has refused the filter as it should. */
+  /** The broker has refused the filter as it should. Call `tell` after the last of several. */
   refuse(filter: string, reason: Reason): void {
     this.#forbidden.refused(filter);
     if (this.#add(filter, reason)) {
@@ -85,22 +95,33 @@ export class RefusedFilters {
         this.#tryBlockedLater();
       }
     }
+    this.tell();
+  }
+
+  /**
+   * A broker that refuses one often refuses hundreds, and each time that it is told every node looks at it. So it is told
+   * when they are twice as many, and when the broker has granted or refused everything.
+   */
+  tell(): void {
+    if (this.#hasMore && this.#refused.size >= 2 * this.#told) {
+      this.#tellAll(false);
+    }
   }
 
   /** One of the blocked filters is asked for again. One at a time, since each may cost the connection. */
   tryBlocked(): void {
     const filter = this.#forbidden.startTrial((one) => this.#refused.has(one));
     if (filter !== undefined) {
-      this.#refused.delete(filter);
+      this.delete(filter);
       this.#events.retry();
     }
   }
 
   /** All are asked for again but those that end connections. */
   askAgain(): void {
-    for (const filter of [...this.#refused]) {
+    for (const filter of [...this.#refused.keys()]) {
       if (!this.#forbidden.has(filter)) {
-        this.#refused.delete(filter);
+        this.delete(filter);
       }
     }
     this.#events.retry();
@@ -108,17 +129,25 @@ export class RefusedFilters {
 
   /** The broker has granted or refused everything. */
   synced(): void {
-    if ([...this.#refused].some((filter) => this.#forbidden.has(filter))) {
+    if ([...this.#refused.keys()].some((filter) => this.#forbidden.has(filter))) {
       this.#tryBlockedLater();
     }
-    if (!this.#isLimited || this.#refused.size > 0) {
-      return;
+    if (this.#isLimited && this.#refused.size === 0) {
+      this.#isLimited = false;
+      clearTimeout(this.#retry);
+      this.#retry = undefined;
+      this.#backoff.reset();
     }
-    this.#isLimited = false;
-    clearTimeout(this.#retry);
-    this.#retry = undefined;
-    this.#backoff.reset();
-    this.#events.recovered();
+    if (this.#hasMore || this.#isTellingDue) {
+      this.#tellAll(true);
+    }
+  }
+
+  #tellAll(isSettled: boolean): void {
+    this.#hasMore = false;
+    this.#isTellingDue = !isSettled;
+    this.#told = this.#refused.size;
+    this.#events.changed(this.#refused, isSettled);
   }
 
   /** @returns whether it is wanted all the same */
@@ -128,9 +157,9 @@ export class RefusedFilters {
     }
     const isWanted = this.#events.isWanted(filter);
     if (isWanted) {
-      this.#refused.add(filter);
+      this.#refused.set(filter, reason);
+      this.#hasMore = true;
       this.#isLimited = true;
-      this.#events.refused(filter, reason);
     }
     this.#events.settled(filter);
     return isWanted;

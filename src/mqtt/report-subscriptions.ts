@@ -102,20 +102,20 @@ export class ReportSubscriptions {
     return this.#handler.needed;
   }
 
-  /** The handler's filters. */
-  get all(): TopicFilters {
-    const wanted = [...this.#wanted].map((filter) => filter.slice(this.#share.length));
-    return { wanted, previewed: [...this.#previewed] };
+  /** The handler's filters, of flows. */
+  get wanted(): string[] {
+    return [...this.#wanted].map((filter) => filter.slice(this.#share.length));
   }
 
-  /** What the broker has refused of the handler's filters. */
-  get refused(): TopicFilters {
-    const { refused, refusedPreviews } = this.#subscriptions;
-    const wanted = [...refused].filter((filter) => this.#wanted.has(filter));
-    return {
-      wanted: wanted.map((filter) => filter.slice(this.#share.length)),
-      previewed: [...refusedPreviews],
-    };
+  /** Whether the broker has refused a filter of the handler that flows want. */
+  isRefused(filter: string): boolean {
+    const subscribed = this.#share + filter;
+    return this.has(subscribed) && this.#subscriptions.isRefused(subscribed);
+  }
+
+  /** The same of a filter that people look through. */
+  isPreviewRefused(filter: string): boolean {
+    return this.#subscriptions.isPreviewRefused(filter);
   }
 
   /** A connection begins. @param isPresent whether the broker has kept a session of this client id */

@@ -9,4 +9,15 @@ export type MqttState =
   | { name: 'unconfigured' | 'idle' | 'closed' }
   | { name: 'connecting' | 'connected'; broker: string }
   | { name: 'overloaded'; broker: string; lost: number }
-  | { name: 'waiting' | 'refused' | 'limited'; broker: string; reason: Phrase };
+  | { name: 'waiting' | 'refused'; broker: string; reason: Phrase }
+  /**
+   * `refused`: the topic filters of reports that were refused, and why; `isSettled`: the broker has granted or refused
+   * everything by now.
+   */
+  | {
+      name: 'limited';
+      broker: string;
+      reason: Phrase;
+      refused: ReadonlyMap<string, Phrase>;
+      isSettled: boolean;
+    };

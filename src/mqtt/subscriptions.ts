@@ -34,8 +34,11 @@ export interface SubscriptionTransport {
 export interface SubscriptionEvents {
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
   refusing(filter: string): void;
-  refused(filter: string, reason: Reason): void;
-  recovered(): void;
+  /**
+   * Others of the wanted filters are refused than before.
+   * @param isSettled the broker has granted or refused everything by now
+   */
+  refusals(refused: ReadonlyMap<string, Reason>, isSettled: boolean): void;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
   /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
@@ -88,9 +91,8 @@ export class Subscriptions {
     const refusals = {
       isWanted: (filter: string) => this.#wanted.has(filter),
       refusing: (filter: string) => events.refusing(filter),
-      refused: (filter: string, reason: Reason) => events.refused(filter, reason),
+      changed: (all: ReadonlyMap<string, Reason>, isSettled: boolean) => events.refusals(all, isSettled),
       settled: (filter: string) => this.#callWaiting(filter, true),
-      recovered: () => events.recovered(),
       retry: () => void this.#sync(),
     };
     this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
@@ -131,14 +133,14 @@ export class Subscriptions {
     return this.#held.granted;
   }
 
-  /** What the broker has refused of the filters that are wanted, or has ended the connection because of. */
-  get refused(): ReadonlySet<string> {
-    return this.#refused.all;
+  /** Whether the broker has refused a filter that is wanted, or has ended the connection because of it. */
+  isRefused(filter: string): boolean {
+    return this.#refused.all.has(filter);
   }
 
-  /** The same of the filters that people look through. */
-  get refusedPreviews(): ReadonlySet<string> {
-    return this.#refusedPreviews.all;
+  /** The same of a filter that people look through. */
+  isPreviewRefused(filter: string): boolean {
+    return this.#refusedPreviews.all.has(filter);
   }
 
   /**
@@ -197,7 +199,7 @@ export class Subscriptions {
     const waiting = this.#waiting.get(filter);
     if (this.isActive(filter)) {
       settled(false);
-    } else if (this.#refused.all.has(filter)) {
+    } else if (this.isRefused(filter)) {
       settled(true);
     } else if (waiting) {
       waiting.push(settled);
@@ -306,7 +308,7 @@ export class Subscriptions {
    * @returns false when nothing is left to do
    */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
-    const wanted = this.#missingOf(this.#wanted, this.#refused.all);
+    const wanted = this.#missingOf(this.#wanted, (filter) => this.isRefused(filter));
     const missing = wanted.sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
     const held = this.#held.all();
     const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
@@ -325,7 +327,7 @@ export class Subscriptions {
       await this.#unsubscribeAll(transport, stale);
       return true;
     }
-    const previews = this.#missingOf(this.#previewed, this.#refusedPreviews.all);
+    const previews = this.#missingOf(this.#previewed, (filter) => this.isPreviewRefused(filter));
     const room = this.#refusedPreviews.areResting ? 0 : Math.max(0, this.#quota - held.size);
     const blocked = [...this.#previewed.keys()].filter((filter) => this.#learned.forbidden.has(filter));
     this.#refusedPreviews.add([...previews.splice(room), ...blocked]);
@@ -356,6 +358,7 @@ export class Subscriptions {
       for (const filter of beyond) {
         this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
       }
+      this.#refused.tell();
     }
   }
 
@@ -363,10 +366,10 @@ export class Subscriptions {
     return Math.min(qos, this.#maxQos) as Qos;
   }
 
-  #missingOf(filters: ReadonlyMap<string, Qos>, refused: ReadonlySet<string>): string[] {
+  #missingOf(filters: ReadonlyMap<string, Qos>, isRefused: (filter: string) => boolean): string[] {
     return [...filters.keys()].filter(
       (filter) =>
-        !refused.has(filter) &&
+        !isRefused(filter) &&
         !this.#learned.forbidden.has(filter) &&
         !this.#held.isCurrent(filter, filters.get(filter)),
     );
@@ -422,6 +425,7 @@ export class Subscriptions {
     for (const outcome of beyond) {
       this.#settle(outcome);
     }
+    this.#refused.tell();
   }
 
   /** Others may ask for fewer now; what they do not want any more is not told as refused. */

@@ -113,11 +113,11 @@ export class Reports {
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
   #expectedBefore: TopicFilterParts[] = [];
-  /** What flows and what only previews asked for last. */
+  /** What flows asked for last. */
   #wanted = new TopicFilterIndex([]);
   #widened: ReadonlySet<string> = new Set();
-  /** By topic filter. */
-  #partsOf: ReadonlyMap<string, TopicFilterParts> = new Map();
+  /** What flows and previews asked for last. */
+  #asked = new TopicFilterIndex([]);
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
   #isSettled = false;
   /** Retained reports may come for the filters of flows until then, in milliseconds of `performance.now()`. */
@@ -209,8 +209,7 @@ export class Reports {
     };
     const narrow = new Set(merged.length > max ? merged.map(this.#topics.reportFilter) : filters.wanted);
     this.#widened = new Set(filters.wanted.filter((filter) => !narrow.has(filter)));
-    const texts = [...filters.wanted, ...filters.previewed];
-    this.#partsOf = new Map([...wants, ...previewed].map((parts, i) => [texts[i] as string, parts]));
+    this.#asked = new TopicFilterIndex([...wants, ...previewed]);
     return filters;
   }
 
@@ -220,16 +219,16 @@ export class Reports {
   }
 
   /**
-   * Whether reports that a subscriber asks for come by one of these filters.
+   * Whether reports that a subscriber asks for come by such a filter; the cost is that of its own filters.
    * @param criteria undefined: it asks for none
-   * @param filters of those that `filters` returned last
+   * @param isSuch is given filters that `filters` returned last
    */
-  isServedBy(criteria: CompiledCriteria | undefined, filters: readonly string[]): boolean {
-    if (criteria === undefined || filters.length === 0) {
-      return false;
-    }
-    const index = new TopicFilterIndex(filters.flatMap((filter) => this.#partsOf.get(filter) ?? []));
-    return criteria.topicFilters.some((parts) => index.covers(parts));
+  isServedBy(criteria: CompiledCriteria | undefined, isSuch: (filter: string) => boolean): boolean {
+    return (
+      criteria?.topicFilters.some((parts) =>
+        this.#asked.covering(parts).some((want) => isSuch(this.#topics.reportFilter(want))),
+      ) === true
+    );
   }
 
   /** The connection is a new one. */

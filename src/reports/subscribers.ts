@@ -5,7 +5,7 @@ import { Duplicates } from './duplicates.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
-import type { Message, ReportListener, Reports, Subscription, TopicFilters } from './reports.ts';
+import type { Message, ReportListener, Reports, Subscription } from './reports.ts';
 
 export interface ReportFilter extends TopicCriteria {
   /** Only gateways that carry one of these REST labels. */
@@ -32,8 +32,10 @@ export interface ReportBroker {
   updateFilters(): void;
   /** While flows are replaced, nobody would receive what is replayed: `resumed` follows. */
   readonly isPaused: boolean;
-  /** What the broker has refused of the topic filters. */
-  readonly refusedFilters: TopicFilters;
+  /** Whether the broker has refused a topic filter that flows want. */
+  isRefused(filter: string): boolean;
+  /** The same of one that only people look through. */
+  isPreviewRefused(filter: string): boolean;
 }
 
 interface Options {
@@ -102,14 +104,13 @@ export class Subscribers {
 
   /** Whether the broker has refused a topic filter by which this filter's reports would come. */
   isRefused(filter: ReportFilter): boolean {
-    return this.#reports.isServedBy(
-      compileCriteria(filter, this.#catalogue),
-      this.#broker.refusedFilters.wanted,
-    );
+    const criteria = compileCriteria(filter, this.#catalogue);
+    return this.#reports.isServedBy(criteria, (one) => this.#broker.isRefused(one));
   }
 
   #isPreviewRefused(filter: ReportFilter): boolean {
-    return this.#reports.isServedBy(this.#previewCriteria(filter), this.#broker.refusedFilters.previewed);
+    const criteria = this.#previewCriteria(filter);
+    return this.#reports.isServedBy(criteria, (one) => this.#broker.isPreviewRefused(one));
   }
 
   /** The flows run. What is replayed before that would reach nodes whose receivers do not exist yet. */

@@ -232,12 +232,14 @@ export class TopicFilterIndex {
 
   /** Whether a want of the index asks for everything that this one does. */
   covers(want: TopicFilterParts): boolean {
+    return this.covering(want).length > 0;
+  }
+
+  /** The wants of the index that ask for everything that this one does. */
+  covering(want: TopicFilterParts): TopicFilterParts[] {
     const mask = maskOf(want);
-    for (const [own, group] of this.#groups) {
-      if ((own & mask) === own && group.has(keyOf(want, own))) {
-        return true;
-      }
-    }
-    return false;
+    return [...this.#groups].flatMap(([own, group]) =>
+      (own & mask) === own ? (group.get(keyOf(want, own)) ?? []) : [],
+    );
   }
 }

@@ -261,8 +261,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on',
     },
-    'The refusal goes once to the Catch nodes.': {
-      'nodes/lifecycle': 'tells Catch nodes once that the broker refuses subscriptions, however many',
+    'The refusal goes once to the Catch nodes, however many filters it is about, and again for further ones.':
+      {
+        'nodes/lifecycle': [
+          'tells Catch nodes once that the broker refuses subscriptions, however many',
+          'tells Catch nodes of a further subscription that the broker refuses, and not again of the first',
+        ],
+      },
+    'What comes while flows are replaced goes there when they run.': {
+      'nodes/lifecycle': 'tells Catch nodes of a refusal that comes while flows are replaced',
     },
     'When no node wants a refused one any more, it is forgotten at once.': {
       'mqtt/subscriptions': 'is well again at once when the node that wanted the refused one is gone',

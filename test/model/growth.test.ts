@@ -113,6 +113,18 @@ describe('the time for what waits', function () {
         end();
       }
     },
+    'nodes whose subscriptions the broker refuses': async (session, count) => {
+      broker.options.refuses = () => true;
+      const filters = counting(count).map((number) => ({ ...ALL, gateways: [mac('c', number)] }));
+      for (const filter of filters) {
+        session.subscribe(filter, { report() {}, error() {} });
+        session.onState(({ mqtt }) => mqtt.name === 'limited' && session.isRefused(filter));
+      }
+      await new Promise<void>((resolve) =>
+        session.onState(({ mqtt }) => mqtt.name === 'limited' && mqtt.refused.size === count && resolve()),
+      );
+      assert.ok(filters.every((filter) => session.isRefused(filter)));
+    },
     'reports that are held': async (session, count) => {
       let delivered = 0;
       const report = () => {

@@ -411,6 +411,19 @@ describe('a subscription that is refused', () => {
     assert.deepEqual([session.isRefused(mine), session.isRefused(other)], [true, false]);
   });
 
+  it('is not told any more when no node wants it, though that of responses is refused as well', async () => {
+    bench.broker.options.refuses = (filter) => filter.includes(G2);
+    const session = bench.open();
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    const leave = session.subscribe({ ...ALL, gateways: [G2] }, new Collector());
+    await reached(session, 'limited');
+    const abort = new AbortController();
+    const refused = session.request('read', { gateway: G2, identifier: '8001' }, abort);
+    await assert.rejects(refused, { code: 'NOT_CONNECTED' });
+    leave();
+    await reached(session, 'connected');
+  });
+
   it('of responses is told by the request alone: reports go on', async () => {
     bench.broker.options.refuses = (filter) => filter.includes('/response/');
     const session = bench.open();

@@ -25,11 +25,10 @@ describe('subscriptions', () => {
     });
     const events = {
       refusing() {},
-      refused() {},
+      refusals: ({ size }: ReadonlyMap<string, Reason>) => size === 0 && isHealed(),
       synced() {},
       quota() {},
       lowerQos() {},
-      recovered: () => isHealed(),
     };
     const backoff = { next: () => waits.push(waits.length) && 1, reset: () => void waits.push(-1) };
     const subscriptions = new Subscriptions(false, log, events, backoff);
@@ -56,11 +55,12 @@ describe('subscriptions', () => {
 describe('a response with fewer codes than filters', () => {
   it('grants none of those that it says nothing of', async () => {
     const log = createLog();
-    const refused: string[] = [];
+    let refused: string[] = [];
     const events = {
       refusing() {},
-      refused: (filter: string) => void refused.push(filter),
-      recovered() {},
+      refusals(all: ReadonlyMap<string, Reason>) {
+        refused = [...all.keys()];
+      },
       quota() {},
       lowerQos() {},
     };
@@ -92,6 +92,20 @@ describe('a session at a broker that refuses filters', () => {
     await reached(session, 'limited');
     leave();
     await reached(session, 'connected');
+  });
+
+  it('subscribes the others, also when one who listens to its state throws', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter.includes(G2);
+    const session = bench.open();
+    const others = Array.from({ length: 40 }, (_, n) => `d${n.toString(16).padStart(11, '0')}`);
+    session.onState(({ mqtt }) => {
+      if (mqtt.name === 'limited') {
+        throw new Error('a mistake');
+      }
+    });
+    session.subscribe({ ...ALL, gateways: [G2, ...others] }, new Collector());
+    await broker.until(() => [...broker.sessions.values()][0]?.subscriptions.size === others.length);
   });
 
   it('tells once that the broker grants less than was asked for', async () => {
@@ -164,18 +178,25 @@ describe('a subscription that the broker does not answer', () => {
 
   it('holds up no other, and is tried again with the refused ones', async () => {
     const log = createLog();
-    const [tries, refused]: [string[][], string[]] = [[], []];
+    const tries: string[][] = [];
+    const refused = new Set<string>();
     let isHealed = (): void => {};
     const recovered = new Promise<void>((resolve) => {
       isHealed = resolve;
     });
     const events = {
       refusing() {},
-      refused: (_: string, { key }: Reason) => void refused.push(key),
+      refusals(all: ReadonlyMap<string, Reason>) {
+        for (const { key } of all.values()) {
+          refused.add(key);
+        }
+        if (all.size === 0) {
+          isHealed();
+        }
+      },
       synced() {},
       quota() {},
       lowerQos() {},
-      recovered: () => isHealed(),
     };
     const subscriptions = new Subscriptions(false, log, events, { next: () => 1, reset() {} });
     const settledOnes: boolean[] = [];
@@ -199,7 +220,7 @@ describe('a subscription that the broker does not answer', () => {
     subscriptions.change(['b'], 1);
     await recovered;
     assert.deepEqual(tries, [['a'], ['b'], ['a']]);
-    assert.deepEqual([settledOnes, refused], [[true], ['reason.noSuback']]);
+    assert.deepEqual([settledOnes, [...refused]], [[true], ['reason.noSuback']]);
     assert.match(log.warnings[0] ?? '', /does not answer the subscription a/);
     subscriptions.offline();
   });
@@ -209,7 +230,7 @@ describe('a filter that is wanted again while it is being given back', () => {
   it('counts as granted only when the broker has granted it again', async () => {
     const sent: string[] = [];
     let confirm = (): void => {};
-    const events = { refusing() {}, refused() {}, synced() {}, quota() {}, lowerQos() {}, recovered() {} };
+    const events = { refusing() {}, refusals() {}, synced() {}, quota() {}, lowerQos() {} };
     const subscriptions = new Subscriptions(false, createLog(), events);
     const transport = {
       subscribe: async (wanted: Record<string, unknown>) => {

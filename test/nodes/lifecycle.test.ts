@@ -2,9 +2,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { hostname } from 'node:os';
 import { connectAsync } from 'mqtt';
-import type { NodeAPI } from 'node-red';
+import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
 import { json, startServer, type TestServer } from '../rest/server.ts';
@@ -270,6 +271,41 @@ describeNodes('a service', (start) => {
     }
     await flow.next('errors');
     assert.equal(flow.inbox('errors').all.length, 1);
+  });
+
+  it('tells Catch nodes of a further subscription that the broker refuses, and not again of the first', async () => {
+    broker.options.refuses = (filter) => /heartbeat|rssi/.test(filter);
+    const node = (id: string) => ({ ...IN, id, kinds: [id] });
+    const flow = await start(flowAround(service(), node('heartbeat')), { credentials });
+    const { error } = await flow.next('errors');
+    assert.match(String(error?.message), /heartbeat/);
+    await flow.deploy(flowAround(service(), node('heartbeat'), node('rssi')), 'nodes');
+    const further = await flow.next('errors');
+    assert.match(String(further.error?.message), /rssi/);
+    assert.doesNotMatch(String(further.error?.message), /heartbeat/);
+  });
+
+  it('tells Catch nodes of a refusal that comes while flows are replaced', async () => {
+    const closing = new EventEmitter();
+    const registerSlow = (RED: NodeAPI) => {
+      function Slow(this: Node, saved: NodeDef): void {
+        RED.nodes.createNode(this, saved);
+        this.on('close', (done: () => void) => closing.emit('close', done) || done());
+      }
+      RED.nodes.registerType('slow', Slow as never);
+    };
+    const flowOf = (name: string) => flowAround(service(), IN, { id: 'slow', type: 'slow', name });
+    const flow = await start(flowOf('first'), { nodes: [registerSlow], credentials });
+    await flow.status('in', 'green');
+    const held = once(closing, 'close');
+    const deployed = flow.deploy(flowOf('second'), 'flows', structuredClone(credentials));
+    const [finish] = (await held) as [() => void];
+    broker.options.connackCode = 5;
+    broker.drop();
+    await reached(flow.node<ServiceNode>('svc').session!, 'refused');
+    finish();
+    await deployed;
+    assert.equal((await flow.next('errors')).error?.code, 'NOT_CONNECTED');
   });
 
   const KEPT = { persistent: true, clientId: 'mt-kept' };

@@ -56,7 +56,14 @@ export function statusOfSession(state: SessionState, half: Half): Status {
   const status: Status = (SESSION_STATUSES[half] as Record<string, Status>)[name]!;
   // What is wrong with an address has a text in each language, the state has only its key.
   const reason = 'problem' in rest && { reason: { key: shortReason(String(rest.problem)), values: {} } };
-  return { ...status, values: { ...(rest as TextValues), ...reason } };
+  return { ...status, values: { ...textValues(rest), ...reason } };
+}
+
+/** What of a state can stand in a text; which filters are refused cannot. */
+function textValues(state: object): TextValues {
+  return Object.fromEntries(
+    Object.entries(state).filter(([name]) => name !== 'refused' && name !== 'isSettled'),
+  );
 }
 
 /** The state for a node that needs none of the subscriptions that the broker has refused. */
