@@ -299,9 +299,11 @@ function hasSameProperties(one: Catalogue, other: Catalogue): boolean {
   return properties(one) === properties(other);
 }
 
-/** Milliseconds since it was heard. */
+/** Milliseconds since it was heard; since it came here while that lies ahead: one of the two clocks is wrong. */
 export function ageOf({ heard, heardAt }: LastValue): number {
-  return Math.max(0, heard === undefined ? performance.now() - heardAt : Date.now() - heard);
+  const epoch = Date.now();
+  const age = heard === undefined || heard > epoch ? performance.now() - heardAt : epoch - heard;
+  return Math.max(0, age);
 }
 
 /** @param maxAge seconds; 0: any age */

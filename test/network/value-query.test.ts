@@ -109,6 +109,22 @@ describe('a query of last values', () => {
     }
   });
 
+  it('lets a value of a clock that is ahead grow old from when it came', async () => {
+    const ahead = Date.now() + 1_000_000_000;
+    const place = { gateway: G, device: mac(1), identifier: 'motion' };
+    values.restore(fromStored([{ ...place, value: 1, heard: ahead }]));
+    hear(mac(2), 2, { retained: true, time: new Date(ahead).toISOString() });
+    const start = performance.now();
+    const clock = mock.method(performance, 'now', () => start + 3_600_000);
+    try {
+      for (const device of [mac(1), mac(2)]) {
+        assert.equal((await findValue(context(), { ...place, device }, options())).age, 3_600);
+      }
+    } finally {
+      clock.mock.restore();
+    }
+  });
+
   it('asks a device by gateways that carry the label, and by no others', async () => {
     read = async ({ device, gateway = '' }) => ({ value: gateway, device, identifier: 'motion' });
     const ask = (gateway?: string) =>
