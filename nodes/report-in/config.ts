@@ -5,6 +5,7 @@ import { type NodeConfig, type Range, readConfig } from '../shared/defaults.ts';
 export const FORMS = ['both', ...REPORT_FORMS] as const;
 export const OUTPUTS = ['report', 'value'] as const;
 export const DUPLICATES = ['keep', 'drop'] as const;
+export const STATUS_SHOWS = ['connection', 'report'] as const;
 
 export interface ReportInConfig extends NodeConfig {
   name: string;
@@ -22,6 +23,8 @@ export interface ReportInConfig extends NodeConfig {
   duplicates: (typeof DUPLICATES)[number];
   /** Seconds. */
   duplicateWindow: number;
+  /** While all is well: that it is connected, or the last report. */
+  statusShows: (typeof STATUS_SHOWS)[number];
 }
 
 export const DEFAULTS: ReportInConfig = {
@@ -39,6 +42,7 @@ export const DEFAULTS: ReportInConfig = {
   output: 'report',
   duplicates: 'keep',
   duplicateWindow: 10,
+  statusShows: 'connection',
 };
 
 /** What the panel offers; other numbers of earlier flows, such as half a second, mean something too. */
@@ -49,5 +53,6 @@ export const RANGES = {
 
 /** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): ReportInConfig {
-  return readConfig(old, DEFAULTS, { form: FORMS, output: OUTPUTS, duplicates: DUPLICATES });
+  const choices = { form: FORMS, output: OUTPUTS, duplicates: DUPLICATES, statusShows: STATUS_SHOWS };
+  return readConfig(old, DEFAULTS, choices);
 }

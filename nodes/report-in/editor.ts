@@ -61,6 +61,7 @@ RED.nodes.registerType('mt-report-in', {
     output: { value: 'report' },
     duplicates: { value: 'keep' },
     duplicateWindow: { value: 10, validate: wholeNumber(RANGES.duplicateWindow) },
+    statusShows: { value: 'connection' },
   } satisfies Defaults<ReportInConfig>,
   paletteLabel: ownText('palette'),
   outputLabels: ownText('port.output'),
@@ -148,5 +149,11 @@ function showWhatMatters(): void {
 }
 
 function isSpecial(node: EditorNode): boolean {
-  return (node.decode ?? true) !== true || node.duplicates === 'drop' || (node.form ?? 'both') !== 'both';
+  const isUsual = (name: string, usual: unknown) => (node[name] ?? usual) === usual;
+  return !(
+    isUsual('decode', true) &&
+    isUsual('form', 'both') &&
+    isUsual('statusShows', 'connection') &&
+    node.duplicates !== 'drop'
+  );
 }

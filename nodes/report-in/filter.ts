@@ -7,6 +7,6 @@ const MAX_REFRESH_S = 2_000_000;
 
 /** What a node and its preview ask of the session; the labels are fetched once a second at most. */
 export function filterOf(config: ReportInConfig): ReportFilter {
-  const { version, name, service, output, ...filter } = config;
+  const { version, name, service, output, statusShows, ...filter } = config;
   return { ...filter, labelRefresh: Math.min(Math.max(filter.labelRefresh, 1), MAX_REFRESH_S) };
 }

@@ -6,6 +6,7 @@ import { type Status, statusOfLabels, statusOfSession, withoutRefusals } from '.
 import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
+import { LastReport } from './last-report.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
 import { registerPreview } from './preview.ts';
 import { registerTestReport, takeTestReports } from './test-report.ts';
@@ -17,16 +18,22 @@ export default function registerReportIn(RED: NodeAPI): void {
       const payloadOf = config.output === 'value' ? copyOfValue : copyOf;
       let broker: Status | undefined;
       let labels: Status | undefined;
+      // Where nobody wants it shown a report costs nothing more.
+      const last = config.statusShows === 'report' ? new LastReport(() => showBoth()) : undefined;
       const notify = createLabelNotifier(RED, node, fail);
       const showBoth = () => {
-        const status = broker?.style === 'ready' ? (labels ?? broker) : broker;
+        const status = broker?.style === 'ready' ? (labels ?? last?.status ?? broker) : broker;
         if (status) {
           show(status);
         }
       };
       const send = (report: Report, topic: string) => node.send(messageOf(topic, payloadOf(report), report));
+      const sendShown = (report: Report, topic: string) => {
+        last?.note(report);
+        send(report, topic);
+      };
       const receiver: Subscriber = {
-        report: send,
+        report: last ? sendShown : send,
         error: fail,
         labels(state) {
           labels = statusOfLabels(state);
@@ -45,6 +52,7 @@ export default function registerReportIn(RED: NodeAPI): void {
       const stopTests = takeTestReports(node, send);
       return (removed) => {
         stopTests();
+        last?.close();
         stopWatching();
         unsubscribe(!removed);
       };

@@ -1010,6 +1010,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "connected" as a … … at …',
       },
+    '`… · … ago` | green dot | report in | connected, and *Status shows* (`statusShows`) is set to the last report: its value, or what it was about, and how long ago it came; the age goes on every 5 seconds, from a minute on every minute, from an hour on every hour':
+      {
+        'nodes/statuses': 'show "… · … ago" as a … … at …',
+        'nodes/last-report': 'grows old in seconds, minutes, hours and days, seldom made anew',
+      },
     '`ready` | green dot | list devices, rename, label, service request | the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "ready" as a … … at …',

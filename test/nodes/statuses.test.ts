@@ -99,6 +99,13 @@ async function allShow(flow: Flow, names: readonly string[], text: string): Prom
 const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   connected: ({ run }) => run(),
 
+  async '… · … ago'({ broker, run }) {
+    const flow = await run({}, { 'report in': { statusShows: 'report' } });
+    await allShow(flow, ['report in'], 'connected');
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    return flow;
+  },
+
   async ready({ broker, run, send }) {
     answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
     const flow = await run();
