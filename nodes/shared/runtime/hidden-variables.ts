@@ -7,7 +7,7 @@ type Properties = Record<string, unknown>;
 /** What is not shown, and what is shown instead. */
 type Replacement = [content: string, mark: string];
 
-/** What is shorter stands in nearly every text; in an address it is hidden with the whole host. */
+/** What is shorter stands in nearly every text, and is guessed soon (docs/security.md); in an address it is hidden with the whole host. */
 const MIN_LENGTH = 3;
 const MAX_SHOWN_LENGTH = 80;
 
