@@ -1,11 +1,12 @@
 // The values that an open mt-last-value panel's settings would bring now.
 import { askService } from '../shared/editor/ask-service.ts';
-import { element } from '../shared/editor/panel.ts';
+import { element, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
 const MAX_ROWS = 8;
+const MAX_SHOWN_LENGTH = 200;
 
 interface KnownValue {
   device?: string;
@@ -75,7 +76,10 @@ function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {
     const line = element('tr', '').appendTo(body);
     element('td', '', deviceName).attr('title', device).appendTo(line);
     element('td', '', name).appendTo(line);
-    const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const shown = shorten(
+      typeof value === 'object' ? JSON.stringify(value) : String(value),
+      MAX_SHOWN_LENGTH,
+    );
     element('td', '', unit ? `${shown} ${unit}` : shown).appendTo(line);
     element('td', '', node._('known.seconds', { count: Math.round(age) })).appendTo(line);
   }

@@ -1,5 +1,5 @@
 // The reports of the preview as a table; its columns keep their widths while reports come.
-import { element } from '../shared/editor/panel.ts';
+import { element, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { nameOfKind } from './editor-kinds.ts';
 
@@ -24,6 +24,10 @@ export interface TableOptions {
   onlyValue: boolean;
   send(row: PreviewRow): Promise<void>;
 }
+
+/** Characters of a payload in the table, and of the same when it is pointed at. */
+const MAX_CELL_LENGTH = 500;
+const MAX_MORE_LENGTH = 5_000;
 
 interface Cell {
   text: string;
@@ -106,11 +110,13 @@ const SHOWN_LAST = new Set([
 /** What `msg.payload` will be: the value, or the report, of which what tells least comes last. */
 function payloadCell({ topic: _, ...report }: PreviewRow, onlyValue: boolean): Cell {
   if (onlyValue) {
-    return { text: JSON.stringify(report.value ?? null) };
+    const value = JSON.stringify(report.value ?? null);
+    return { text: shorten(value, MAX_CELL_LENGTH), more: shorten(value, MAX_MORE_LENGTH) };
   }
   const fields = Object.entries(report);
   const last = fields.filter(([name]) => SHOWN_LAST.has(name));
   const first = fields.filter((one) => !last.includes(one));
   const text = [...first, ...last].map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
-  return { text: `{ ${text} }`, more: JSON.stringify(report, null, 2) };
+  const more = shorten(JSON.stringify(report, null, 2), MAX_MORE_LENGTH);
+  return { text: `{ ${shorten(text, MAX_CELL_LENGTH)} }`, more };
 }

@@ -80,6 +80,8 @@ export interface ValueContext {
   reads: Semaphore;
 }
 
+/** Bytes of the values that are shown to a person, estimated: each may be as large as a message of the broker. */
+const MAX_SHOWN_SIZE = 8 * 1024 * 1024;
 /** So many rows are made between two looks at the clock. */
 const ROWS_PER_LOOK = 500;
 
@@ -119,7 +121,9 @@ export async function findValue(
     case 'error':
       throw noValue(context, device, identifier, age);
     default:
-      return known ? resultOf(known) : { value: null, device, identifier };
+      return known
+        ? resultOf(known)
+        : { value: null, ...(gateway !== undefined && { gateway }), device, identifier };
   }
 }
 
@@ -168,7 +172,7 @@ export async function findValues(
 }
 
 /**
- * The first of what `findValues` would bring, of any age, and how many there are.
+ * The first of what `findValues` would bring, of any age, no more than some 8 MB, and how many there are.
  * @throws ServiceError `INVALID_INPUT`, `CLOSED`
  */
 export async function findFirstValues(
@@ -179,7 +183,16 @@ export async function findFirstValues(
 ): Promise<{ rows: ValueRow[]; total: number }> {
   const query = await readQuery(context, input, options);
   const { values, total } = context.values.first(query, limit);
-  return { rows: values.map((value) => rowOf(value, context)), total };
+  return { rows: withinSize(values, MAX_SHOWN_SIZE).map((value) => rowOf(value, context)), total };
+}
+
+/** The first values that take no more than this together. @param max bytes, estimated */
+function withinSize(values: readonly LastValue[], max: number): LastValue[] {
+  let room = max;
+  return values.filter(({ size = 0 }) => {
+    room -= size;
+    return room >= 0;
+  });
 }
 
 async function readQuery(

@@ -6,6 +6,11 @@ import { requirePrograms } from '../requirements.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
+/** What the editor's page has. */
+interface Page {
+  RED: { nodes: { node(id: string): { _def: { label: { call(node: object): string } } } } };
+}
+
 describe('the panel of last value', function () {
   this.timeout(180_000);
   let service: Service;
@@ -29,6 +34,16 @@ describe('the panel of last value', function () {
         wires: [[]],
       },
       { id: 'other', type: 'mt-last-value', service: 'service', x: 200, y: 200, wires: [[]] },
+      { id: 'named', type: 'mt-last-value', service: '${MT_SERVICE}', x: 200, y: 300, wires: [[]] },
+      {
+        id: 'many',
+        type: 'mt-last-value',
+        service: 'service',
+        labels: Array.from({ length: 50 }, (_, n) => `label-${n}`),
+        x: 200,
+        y: 400,
+        wires: [[]],
+      },
     ]);
     await red.status('other', ({ text }) => text === 'connected');
     editor = await openEditor(red.url);
@@ -49,6 +64,34 @@ describe('the panel of last value', function () {
     await row.waitFor();
     assert.match((await row.innerText()).replaceAll('\t', ' '), /temperature 21\.5 °C \d+ s/);
     await editor.press('cancel');
+  });
+
+  /** What stands in the place of the values. */
+  const said = (words: string) =>
+    editor.page.locator('#mt-gateway-known .mt-gateway-preview-note', { hasText: words }).waitFor();
+
+  it('says that the list of devices is still being read, and not that nothing is known', async () => {
+    await editor.page.route('**/last-values', (route) =>
+      route.fulfill({ status: 202, contentType: 'application/json', body: '{"loading":true}' }),
+    );
+    await editor.edit('other');
+    await said('Still loading');
+    await editor.press('cancel');
+    await editor.page.unroute('**/last-values');
+  });
+
+  it('says that a service from a variable cannot be asked', async () => {
+    await editor.edit('named');
+    await said('environment variable');
+    await editor.press('cancel');
+  });
+
+  it('names two of its labels in the caption, and how many more there are', async () => {
+    const caption = await editor.page.evaluate(() => {
+      const node = (globalThis as unknown as Page).RED.nodes.node('many');
+      return node._def.label.call(node);
+    });
+    assert.match(caption, /label-0, label-1 \+48$/);
   });
 
   it('keeps labels that come from a variable, and saves those that are typed', async () => {

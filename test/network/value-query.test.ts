@@ -140,6 +140,21 @@ describe('a query of last values', () => {
     await assert.rejects(ask(), { code: 'NO_VALUE' });
   });
 
+  it('shows a person no more than a browser can take', async () => {
+    for (let n = 0; n < 100; n++) {
+      hear(mac(n), 'x'.repeat(500_000));
+    }
+    const { rows, total } = await findFirstValues(context(), {}, options(), 1_000);
+    assert.equal(total, 100);
+    assert.ok(rows.length > 0 && JSON.stringify(rows).length < 10_000_000, `${rows.length}`);
+  });
+
+  it('says of which gateway nothing is known, as 12 lowercase hex digits', async () => {
+    const asked = { device: mac(1), gateway: 'C0:14:1F:68:FC:3D', identifier: 'humidity' };
+    const known = await findValue(context(), asked, options());
+    assert.deepEqual(known, { value: null, gateway: G, device: mac(1), identifier: 'humidity' });
+  });
+
   describe('that asks for what is too old', () => {
     const old = () => options({ tooOld: 'read', maxAge: 0.001 });
 

@@ -1,4 +1,6 @@
 // A question of an open panel about its own settings, put to the service that is chosen in it.
+import { hasEnv } from '../defaults.ts';
+import { text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 import { chosenService, howToDeploy } from './sources.ts';
 
@@ -19,14 +21,19 @@ export async function askService<T extends object>(
   if (service === '') {
     return node._(`${texts}.noService`);
   }
+  if (hasEnv(service)) {
+    return text('picker.envService');
+  }
   try {
-    return (await $.ajax({
+    const response = (await $.ajax({
       url: `mt-service/${encodeURIComponent(service)}/${endpoint}`,
       method: 'POST',
       contentType: 'application/json',
       data: JSON.stringify(body),
       timeout: TIMEOUT_MS,
     })) as T;
+    // The list of devices is still being read.
+    return (response as { loading?: unknown }).loading === true ? text('picker.loading') : response;
   } catch (failure) {
     return explainFailure(node, texts, failure as JQuery.jqXHR);
   }
@@ -37,7 +44,7 @@ function explainFailure(node: EditorNode, texts: string, { status, responseJSON 
   if (status === 404) {
     return howToDeploy(node._(`${texts}.deployFirst`));
   }
-  if (status === 401) {
+  if (status === 401 || status === 403) {
     return node._(`${texts}.forbidden`);
   }
   return typeof words === 'string' ? words : node._(`${texts}.failed`);

@@ -20,6 +20,10 @@ export function element(tag: string, className: string, content = ''): JQuery {
   return content === '' ? made : made.text(content);
 }
 
+/** As much of a text as somebody reads in a cell; what the network sends may be of any length. */
+export const shorten = (content: string, max: number): string =>
+  content.length > max ? `${content.slice(0, max)}…` : content;
+
 /** How Node-RED expects the ids of a panel's inputs to begin: in the panel of a node, and of a config node. */
 export const NODE_INPUT = 'node-input';
 export const CONFIG_INPUT = 'node-config-input';

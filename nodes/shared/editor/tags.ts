@@ -3,6 +3,9 @@ import { hasEnv, readList } from '../defaults.ts';
 import { element, field, text } from './panel.ts';
 import { attachPicker, type Found } from './picker.ts';
 
+/** Saved values whose names are looked up: each is a question to the runtime. */
+const MAX_NAMED = 100;
+
 export interface TagListOptions {
   saved: readonly string[];
   search(query: string): Promise<Found>;
@@ -90,16 +93,22 @@ export function tagList(container: JQuery, options: TagListOptions): () => strin
   // Another service may know other things.
   field('service').on('change', show);
   show();
-  void nameTags(values, nameOf, names).then(() => document.contains(container[0] ?? null) && show());
+  const isOpen = () => document.contains(container[0] ?? null);
+  void nameTags(values, nameOf, names, isOpen).then(() => isOpen() && show());
   return () => [...values];
 }
 
+/** One after the other, until the panel is closed. */
 async function nameTags(
   values: readonly string[],
   nameOf: TagListOptions['nameOf'],
   names: Map<string, string>,
+  isOpen: () => boolean,
 ): Promise<void> {
-  for (const value of nameOf ? values : []) {
+  for (const value of nameOf ? values.slice(0, MAX_NAMED) : []) {
+    if (!isOpen()) {
+      return;
+    }
     const name = await nameOf?.(value);
     if (name) {
       names.set(value, name);
