@@ -86,7 +86,7 @@ export class ValueMemory {
     session.lastValues.onChange = () => this.#changed();
     this.#isLoaded = kept?.loadedFrom === this.#store;
     if (!this.#isLoaded) {
-      void this.#load(session);
+      void this.#load();
     }
     if (session.lastValues.size > 0) {
       this.#changed();
@@ -141,15 +141,16 @@ export class ValueMemory {
   }
 
   /** What cannot be read is tried again before anything is written in its place. */
-  #load(session: Session): Promise<void> {
+  #load(): Promise<void> {
     // A store may never call back, and is not asked twice at a time.
-    this.#loading ??= this.#read(session).finally(() => {
+    this.#loading ??= this.#read().finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
   }
 
-  async #read(session: Session): Promise<void> {
+  /** For the session that is open when it comes, which may be a later one. */
+  async #read(): Promise<void> {
     try {
       const stored = await new Promise<unknown>((resolve, reject) => {
         this.#node
@@ -158,8 +159,8 @@ export class ValueMemory {
             error ? reject(toError(error)) : resolve(value),
           );
       });
-      if (session === this.#session) {
-        session.lastValues.restore(this.#valuesOf(stored));
+      if (this.#session && !this.#isLoaded) {
+        this.#session.lastValues.restore(this.#valuesOf(stored));
         this.#isLoaded = true;
       }
     } catch (error) {
@@ -189,7 +190,7 @@ export class ValueMemory {
       return;
     }
     if (session && !this.#isLoaded) {
-      await this.#load(session);
+      await this.#load();
     }
     if (session && session === this.#session && this.#isLoaded) {
       await this.#write(session);

@@ -6,6 +6,8 @@ import type { ValueContext, ValueOptions } from './value-query.ts';
 
 /** Reads of one query that wait or are under way; how many of them are under way is bounded for all queries together. */
 const MAX_READERS = 100;
+/** Of these at one gateway: the others do not wait for one that is silent. As many as are in flight there by default. */
+const MAX_READERS_PER_GATEWAY = 8;
 /** Failures that are kept to be told; of the others only their number is. */
 const MAX_TOLD = 1_000;
 const MAX_MESSAGE_LENGTH = 200;
@@ -36,27 +38,85 @@ export async function readOld(
 ): Promise<ServiceError | undefined> {
   const { signal } = options;
   const failures = new Failures(context);
-  const old = context.values.unsorted(query).flatMap(([, value]) => (isTooOld(value, options) ? value : []));
+  const old = new OldValues();
+  for (const [, value] of context.values.unsorted(query)) {
+    if (isTooOld(value, options)) {
+      old.add(value);
+    }
+  }
+  const read = async ({ gateway, device, identifier }: LastValue) => {
+    throwIfClosed(signal);
+    await context.reads.run(signal, () => context.read({ gateway, device, identifier }));
+  };
   const readAll = async () => {
-    for (let value = old.pop(); value !== undefined; value = old.pop()) {
-      throwIfClosed(signal);
-      const { gateway, device, identifier } = value;
+    for (let value = old.begin(); value !== undefined; value = old.begin()) {
       try {
-        await context.reads.run(signal, () => context.read({ gateway, device, identifier }));
+        await read(value);
       } catch (error) {
         throwIfClosed(signal);
         failures.add(value, error);
         if (error instanceof ServiceError && LASTING.has(error.code)) {
-          for (const unasked of old.splice(0)) {
-            failures.add(unasked, error);
-          }
+          old.clear((unread) => failures.add(unread, error));
         }
       }
+      old.end(value);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(MAX_READERS, old.length) }, readAll));
+  await Promise.all(Array.from({ length: Math.min(MAX_READERS, old.size) }, readAll));
   throwIfClosed(signal);
   return failures.toError(query);
+}
+
+interface Group {
+  values: LastValue[];
+  underWay: number;
+}
+
+/** What is to be read, gateway by gateway in turn. */
+class OldValues {
+  readonly #groups = new Map<string, Group>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(value: LastValue): void {
+    const group = this.#groups.get(value.gateway) ?? { values: [], underWay: 0 };
+    this.#groups.set(value.gateway, group);
+    group.values.push(value);
+    this.#size++;
+  }
+
+  /** @returns undefined where nothing is left, or those that are reading at a gateway go on with what is left of it */
+  begin(): LastValue | undefined {
+    for (const [gateway, group] of this.#groups) {
+      const value = group.underWay < MAX_READERS_PER_GATEWAY ? group.values.pop() : undefined;
+      if (value) {
+        group.underWay++;
+        this.#groups.delete(gateway);
+        this.#groups.set(gateway, group);
+        return value;
+      }
+      if (group.values.length === 0) {
+        this.#groups.delete(gateway);
+      }
+    }
+    return undefined;
+  }
+
+  end({ gateway }: LastValue): void {
+    const group = this.#groups.get(gateway);
+    if (group) {
+      group.underWay--;
+    }
+  }
+
+  clear(call: (value: LastValue) => void): void {
+    for (const { values } of this.#groups.values()) {
+      values.splice(0).forEach(call);
+    }
+  }
 }
 
 class Failures {

@@ -632,10 +632,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A list of very many values is put together in turns, so that reports come in between.': {
       'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
     },
-    'Of the devices that it asks for newer values, 100 are asked at a time at most, and no more than may wait for a gateway (`maxQueue`); those that do not answer are one error.':
+    'Of the devices that it asks for newer values, 100 are asked at a time at most, eight of them at one gateway, and no more than may wait (`maxQueue`); those that do not answer are one error.':
       {
         'network/value-query': [
           'asks no more devices at a time than may wait, however many queries there are',
+          'does not let other gateways wait for one that is silent',
           'tells in one error how many devices are silent, and which',
         ],
         'nodes/last-value':

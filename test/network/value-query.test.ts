@@ -199,6 +199,31 @@ describe('a query of last values', () => {
       assert.ok(asked <= 100, `${asked}`);
     });
 
+    it('does not let other gateways wait for one that is silent', async () => {
+      const silent = 'c0141f68fc3e';
+      for (let n = 0; n < 50; n++) {
+        hear(mac(n), n);
+      }
+      for (let n = 50; n < 400; n++) {
+        hear(mac(n), n, { gateway: silent });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      let answered = 0;
+      let end = (): void => {};
+      const others = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      read = async ({ device, gateway }) => {
+        if (gateway === silent) {
+          await others;
+        } else if (++answered === 50) {
+          end();
+        }
+        return { value: 1, device, identifier: 'motion' };
+      };
+      assert.equal((await findValues(context(), {}, old())).failure, undefined);
+    });
+
     it('asks no more devices at a time than may wait, however many queries there are', async () => {
       await grow(30);
       reads = new Semaphore(5);
