@@ -87,10 +87,11 @@ export class AskedGateways {
   /**
    * Where the broker allows few subscriptions, one filter brings the responses of all gateways. Until it is granted the
    * gateways keep theirs but for one, which makes room for it: the broker may refuse the wide one.
+   * @returns whether that is new
    */
-  share(): void {
+  share(): boolean {
     if (this.#isShared) {
-      return;
+      return false;
     }
     this.#isShared = true;
     const all = [...this.#gateways.values()];
@@ -105,12 +106,13 @@ export class AskedGateways {
     if (all.length > 0) {
       this.#filters.ensureFilter(shared, (refused) => this.#sharedSettled(refused));
     }
+    return true;
   }
 
-  /** The broker allows more again: each gateway has its own filter. */
-  unshare(): void {
+  /** The broker allows more again: each gateway has its own filter. @returns whether that is new */
+  unshare(): boolean {
     if (!this.#isShared) {
-      return;
+      return false;
     }
     this.#isShared = false;
     const isAsked = this.#gateways.size > 0;
@@ -120,6 +122,14 @@ export class AskedGateways {
     }
     if (isAsked) {
       this.#filters.releaseFilter(this.#topics.responseFilter(ANY));
+    }
+    return true;
+  }
+
+  /** The broker has refused a gateway's filter: where it is that of all gateways, it may grant them their own. */
+  refused(filter: string): void {
+    if (this.#isShared && filter === this.#filterOf(ANY)) {
+      this.unshare();
     }
   }
 

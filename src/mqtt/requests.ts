@@ -183,10 +183,9 @@ export class Requests {
 
   /** @param isShared one subscription brings the responses of all gateways: the broker allows few */
   shareFilter(isShared: boolean): void {
-    if (isShared) {
-      this.#gateways.share();
-    } else {
-      this.#gateways.unshare();
+    const isNew = isShared ? this.#gateways.share() : this.#gateways.unshare();
+    if (!isNew) {
+      return;
     }
     for (const gateway of this.#gateways) {
       gateway.isGrantPending = false;
@@ -253,6 +252,9 @@ export class Requests {
     const { filter } = gateway;
     this.#transport.ensureFilter(filter, (refused) => {
       gateway.isGrantPending = false;
+      if (refused) {
+        this.#gateways.refused(filter);
+      }
       if (filter !== gateway.filter) {
         this.#requestGrant(gateway);
       } else if (refused) {

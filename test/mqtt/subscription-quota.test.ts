@@ -91,6 +91,25 @@ describe('a broker that allows 10 subscriptions', () => {
     assert.deepEqual(await Promise.all(upTo(10).map(ask)), Array(10).fill('answered'));
   });
 
+  it('and is known for it answers for single gateways where one for all responses is forbidden, now or later', async () => {
+    const { broker } = bench;
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    const { limits } = mqttSettings('');
+    const session = bench.open({ limits: { ...limits, maxSubscriptions: 10 } });
+    const ask = (n: number) =>
+      session.request('read', { gateway: gateway(n), identifier: '8001' }, { signal, timeout: 10_000 });
+    session.subscribe(of(1), new Collector());
+    await ask(1);
+    assert.ok(filtersOf(broker).includes('mt/gateway/+/response/#'));
+    broker.options.refuses = (filter) => filter.includes('gateway/+/response');
+    broker.drop();
+    await reached(session, 'waiting');
+    await Promise.all([ask(1), ask(2)]);
+    await session.close();
+    const another = bench.open({ limits: { ...limits, maxSubscriptions: 10 } });
+    await another.request('read', { gateway: gateway(3), identifier: '8001' }, { signal });
+  });
+
   it('has the wide one before the narrow ones are given back, and no refusal is told', async () => {
     const { broker } = bench;
     const session = bench.open({ protocolVersion: 5 });
