@@ -11,6 +11,7 @@ import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
 import { type GroupVerdict, SharedGroup } from './shared-group.ts';
 import type { MqttState } from './state.ts';
+import { SubscriptionBudget } from './subscription-budget.ts';
 
 /** A redeploy takes the last user away and brings it back: the connection is kept until the flows run, and that long. */
 const IDLE_DISCONNECT_MS = 1_000;
@@ -49,12 +50,8 @@ export class MqttClient {
   readonly #requests: Requests;
   readonly #acknowledgements = new Acknowledgements<unknown>();
   readonly #group: SharedGroup;
+  readonly #budget: SubscriptionBudget;
   #lostReports = 0;
-  #maxSubscriptions = Number.POSITIVE_INFINITY;
-  /** Subscriptions of the shared group. */
-  #maxShared = Number.POSITIVE_INFINITY;
-  /** The broker has refused a filter that was to take the place of narrower ones. */
-  #isWideRefused = false;
   #isUpdatePending = false;
   #subscribing = false;
   #users = 0;
@@ -109,14 +106,14 @@ export class MqttClient {
       },
       isBlocked: () => this.#inbound.isBlocked,
       session: (isPresent, limits) => {
-        this.#askForWideAgain();
+        this.#budget.connected();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);
         this.#requests.connected(limits);
         this.#group.connected(this.#connection.broker);
       },
-      quota: (max) => this.#limitSubscriptions(max),
+      quota: (max) => this.#budget.limit(max),
       lowerQos: (max) => this.#requests.limitQos(max),
-      refusing: (filter) => this.#refusing(filter),
+      refusing: (filter) => this.#reports.isWidened(filter) && this.#budget.wideRefused(filter),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
         if (name !== 'connected') {
@@ -137,14 +134,11 @@ export class MqttClient {
       transport,
     );
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
-    const { maxSubscriptions, maxSharedSubscriptions } = settings.limits;
-    if (settings.sharedGroup !== '' && maxSharedSubscriptions !== undefined) {
-      this.#maxShared = maxSharedSubscriptions;
-    }
-    if (maxSubscriptions !== undefined) {
-      this.#maxSubscriptions = maxSubscriptions;
-      this.#requests.shareFilter(true);
-    }
+    this.#budget = new SubscriptionBudget(settings, log, {
+      changed: () => this.#applyFiltersNow(),
+      shareResponses: (isShared) => this.#requests.shareFilter(isShared),
+    });
+    this.#requests.shareFilter(this.#budget.isLimited);
   }
 
   get state(): MqttState {
@@ -272,7 +266,7 @@ export class MqttClient {
     return {
       needed: this.#reports.needed + this.#requests.gateways,
       inUse: this.#connection.subscriptions.inUse,
-      max: Number.isFinite(this.#maxSubscriptions) ? this.#maxSubscriptions : undefined,
+      max: this.#budget.isLimited ? this.#budget.max : undefined,
     };
   }
 
@@ -301,6 +295,7 @@ export class MqttClient {
     clearTimeout(this.#idleTimer);
     this.#inbound.discard();
     this.#requests.close();
+    this.#budget.close();
     await this.#connection.close(isFinal ? this.#connection.subscriptions.takeAll() : this.#temporaryFilters);
   }
 
@@ -361,42 +356,8 @@ export class MqttClient {
     if (this.#closed) {
       return;
     }
-    if (this.#reports.apply(this.#maxReportFilters)) {
+    if (this.#reports.apply(this.#budget.maxReportFilters, (filter) => this.#budget.avoids(filter))) {
       this.#setSubscribing(true);
-    }
-  }
-
-  /** The broker, or the user, allows no more subscriptions than this: reports and responses share them. */
-  #limitSubscriptions(max: number): void {
-    if (max === this.#maxSubscriptions) {
-      return;
-    }
-    const isLimited = max !== Number.POSITIVE_INFINITY;
-    this.#maxSubscriptions = max;
-    this.#isWideRefused = false;
-    if (isLimited) {
-      this.#log.warn(`the broker allows ${max} subscriptions: wider ones take the place of narrow ones`);
-    }
-    this.#requests.shareFilter(isLimited);
-    this.#applyFiltersNow();
-  }
-
-  /** Where wider filters are refused, the narrow ones stay, as many as there is room for. */
-  #refusing(filter: string): void {
-    if (!this.#isWideRefused && this.#reports.isWidened(filter)) {
-      this.#isWideRefused = true;
-      this.#applyFiltersNow();
-    }
-  }
-
-  /** With each connection, which may be to another broker of the list, or to one with other rights. */
-  #askForWideAgain(): void {
-    if (this.#maxSubscriptions !== Number.POSITIVE_INFINITY) {
-      this.#requests.shareFilter(true);
-    }
-    if (this.#isWideRefused) {
-      this.#isWideRefused = false;
-      this.#applyFiltersNow();
     }
   }
 
@@ -407,12 +368,6 @@ export class MqttClient {
     } else {
       this.#applyFilters();
     }
-  }
-
-  /** One subscription is kept for responses. */
-  get #maxReportFilters(): number {
-    const max = Math.min(this.#maxSubscriptions - 1, this.#maxShared);
-    return this.#isWideRefused ? Number.POSITIVE_INFINITY : Math.max(1, max);
   }
 
   #drained(): void {

@@ -102,6 +102,7 @@ export class Connection {
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
+      mayGiveWay: (filter) => events.isReportFilter(filter),
       synced: () => events.subscribed(),
       quota: (max) => events.quota(max),
       // With MQTT 5 the broker has said at the beginning what it takes.

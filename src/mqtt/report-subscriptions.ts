@@ -28,8 +28,12 @@ export interface TopicFilters {
 export interface ReportHandler {
   /** Topic filters that flows want, where there is no limit. */
   readonly needed: number;
-  /** From now on reports are expected by these filters. @param max of both lists together; 1 or more */
-  filters(max: number): TopicFilters;
+  /**
+   * From now on reports are expected by these filters.
+   * @param max of both lists together; 1 or more
+   * @param isAvoided whether a filter must not take the place of narrower ones: then these stay, however many
+   */
+  filters(max: number, isAvoided: (filter: string) => boolean): TopicFilters;
   /** Whether one of these filters takes the place of narrower ones. */
   isWidened(filter: string): boolean;
   /** The connection is a new one. */
@@ -71,10 +75,11 @@ export class ReportSubscriptions {
   /**
    * Asks the broker for the handler's present filters.
    * @param max filters at most: where it takes that, wider ones take the place of narrow ones
+   * @param isAvoided whether a wide filter, as it is subscribed, must not
    * @returns whether flows want something new
    */
-  apply(max: number): boolean {
-    const { wanted, previewed } = this.#handler.filters(max);
+  apply(max: number, isAvoided: (subscribed: string) => boolean): boolean {
+    const { wanted, previewed } = this.#handler.filters(max, (filter) => isAvoided(this.#share + filter));
     const before = this.#wanted;
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));

@@ -25,6 +25,9 @@ import {
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
 const RETRY_AFTER_STALE_MS = 10_000;
 
+/** A broker that refuses the filter of all responses and that of one gateway would refuse others, too. */
+const MAX_VAIN_PLACES = 2;
+
 export interface SubscriptionTransport {
   /** Resolves or rejects with the codes that the broker granted, in the order of the filters. */
   subscribe(filters: Record<string, { qos: Qos }>): Promise<{ topic: string; qos: number }[]>;
@@ -39,6 +42,8 @@ export interface SubscriptionEvents {
    * @param isSettled the broker has granted or refused everything by now
    */
   refusals(refused: ReadonlyMap<string, Reason>, isSettled: boolean): void;
+  /** Whether the filter may lose its place to one that may not, where there is none left. */
+  mayGiveWay(filter: string): boolean;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
   /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
@@ -74,6 +79,10 @@ export class Subscriptions {
   #toldQuota = Number.POSITIVE_INFINITY;
   /** How many subscriptions make room for others at a time. */
   #swapped = 1;
+  /** It has lost its place to another filter. */
+  #gaveWay: string | undefined;
+  /** How often the broker has refused that other filter. */
+  #vainPlaces = 0;
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #isUnsubscribingStale = false;
@@ -213,6 +222,8 @@ export class Subscriptions {
     this.#transport = transport;
     this.#held.connected(isNew);
     this.#swapped = 1;
+    this.#vainPlaces = 0;
+    this.#gaveWay = undefined;
     this.#learned.connected(this.#wanted);
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     const [first] = blocked;
@@ -257,6 +268,9 @@ export class Subscriptions {
     this.#waiting.delete(filter);
     this.#refused.delete(filter);
     this.#learned.unwanted(filter);
+    if (this.#held.isGranted(filter) && !this.#events.mayGiveWay(filter)) {
+      this.#givePlaceBack();
+    }
   }
 
   async #sync(): Promise<void> {
@@ -355,11 +369,36 @@ export class Subscriptions {
       }
       await this.#unsubscribeAll(transport, given);
     } else {
-      for (const filter of beyond) {
+      const given = this.#placeFor(beyond);
+      this.#gaveWay = given[0] ?? this.#gaveWay;
+      for (const filter of given.length > 0 ? given : beyond) {
         this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
       }
       this.#refused.tell();
+      if (given.length > 0) {
+        await this.#unsubscribeAll(transport, given);
+      }
     }
+  }
+
+  /** One filter, as long as none of its kind has a place and not the last of the others would lose its own; else none. */
+  #placeFor(beyond: readonly string[]): string[] {
+    const mayGiveWay = (filter: string) => this.#events.mayGiveWay(filter);
+    if (this.#vainPlaces >= MAX_VAIN_PLACES || beyond.every(mayGiveWay)) {
+      return [];
+    }
+    const granted = [...this.#wanted.keys()].filter((filter) => this.#held.isGranted(filter));
+    return granted.length > 1 && granted.every(mayGiveWay) ? granted.slice(-1) : [];
+  }
+
+  /** @returns whether one has lost its place */
+  #givePlaceBack(): boolean {
+    if (this.#gaveWay === undefined) {
+      return false;
+    }
+    this.#refused.delete(this.#gaveWay);
+    this.#gaveWay = undefined;
+    return true;
   }
 
   #atMost(qos: Qos): Qos {
@@ -413,6 +452,9 @@ export class Subscriptions {
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
     )) {
       this.#held.refused(filter);
+      if (!this.#events.mayGiveWay(filter)) {
+        this.#vainPlaces += this.#givePlaceBack() ? 1 : 0;
+      }
     }
     for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {
       this.#settle(outcome);

@@ -190,11 +190,16 @@ export class Reports {
   /**
    * The topic filters that serve all subscribers. From now on reports are expected by these.
    * @param max of both lists together, 1 or more; what they bring beyond the subscribers' wishes is filtered here
+   * @param isAvoided whether a filter must not take the place of narrower ones: then these stay, however many
    */
-  filters(max = Number.POSITIVE_INFINITY): TopicFilters {
+  filters(
+    max = Number.POSITIVE_INFINITY,
+    isAvoided: (filter: string) => boolean = () => false,
+  ): TopicFilters {
     const mayOverlap = !this.#isShared;
     const merged = mergeTopicFilters([...this.#topicFilters.values()].flat(), mayOverlap);
-    const wants = limitTopicFilters(merged, max, mayOverlap);
+    const avoids = (parts: TopicFilterParts) => isAvoided(this.#topics.reportFilter(parts));
+    const wants = limitTopicFilters(merged, max, mayOverlap, avoids);
     const wanted = new TopicFilterIndex(wants);
     const others = Array.from(this.#previews, ({ topicFilters }) => topicFilters).flat();
     // A member of a group gets no more than its share, so that nothing is looked at beyond it.

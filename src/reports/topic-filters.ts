@@ -65,15 +65,37 @@ export function mergeTopicFilters(
  *
  * A few passes over the filters, at most one for each part of each of the sixteen groups.
  * @param max 1 or more
+ * @param isAvoided whether a filter must not take the place of narrower ones: these stay then, and the others are widened
+ *   as far as that makes room; where it cannot, all stay, more than `max`
  */
 export function limitTopicFilters(
   filters: readonly TopicFilterParts[],
   max: number,
   mayOverlap: boolean,
+  isAvoided: (filter: TopicFilterParts) => boolean = () => false,
 ): TopicFilterParts[] {
   if (filters.length <= max) {
     return [...filters];
   }
+  const limited = widenTo(max, filters, mayOverlap);
+  const own = new TopicFilterIndex(filters);
+  const avoided = new TopicFilterIndex(limited.filter((filter) => !own.has(filter) && isAvoided(filter)));
+  if (avoided.size === 0) {
+    return limited;
+  }
+  const narrow = filters.filter((filter) => avoided.covers(filter));
+  const others = filters.filter((filter) => !avoided.covers(filter));
+  const room = max - narrow.length;
+  if (others.length === 0 || room < 1) {
+    return [...filters];
+  }
+  const wide = limitTopicFilters(others, room, mayOverlap, isAvoided);
+  const all = [...narrow, ...wide];
+  const isApart = mergeTopicFilters(all, mayOverlap).length === all.length;
+  return isApart ? all : [...filters];
+}
+
+function widenTo(max: number, filters: readonly TopicFilterParts[], mayOverlap: boolean): TopicFilterParts[] {
   // A kind without identifiers has the same filter without the empty one, and can lose its kind then.
   let limited: TopicFilterParts[] = filters.map(({ identifier, ...rest }) =>
     identifier ? { ...rest, identifier } : rest,

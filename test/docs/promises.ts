@@ -309,15 +309,26 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/broker-limits':
         'and is known is asked for wider ones, and what they bring beyond the wishes reaches nobody',
     },
-    'Where the wide ones are refused, as many narrow ones stay as there is room for, and the rest counts as refused.':
+    'Where a wide one is refused, the narrow ones stay in its place; where there is no room for all, the rest counts as refused.':
       {
         'mqtt/subscription-quota': [
+          'and forbids one wide filter has the others, and the narrow ones in the place of that one',
           'and forbids wide ones keeps the narrow ones that fit, and the rest is told as refused',
           'and forbids one for all responses goes on answering for the gateways that have theirs',
+          'and is known for it answers for single gateways where one for all responses is forbidden, now or later',
         ],
       },
-    'The wide ones are asked for again with the next connection.': {
-      'mqtt/subscription-quota': 'and forbids wide ones is asked for them again with the next connection',
+    'One of the places goes to the responses of a gateway that is asked.': {
+      'mqtt/subscription-quota': [
+        'and forbids wide ones gives one place to the responses of a gateway that is asked',
+        'and forbids wide ones and all responses goes on bringing the reports of every gateway that has a place',
+      ],
+    },
+    'What was refused is asked for again with the next connection, or after an hour.': {
+      'mqtt/subscription-quota': [
+        'and forbids wide ones is asked for them again with the next connection',
+        'is used again for wide ones an hour after one was refused, though the connection goes on',
+      ],
     },
     'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended; 10 seconds after leftovers of an earlier process were given back.':
       {

@@ -64,7 +64,6 @@ describe('a broker that allows 10 subscriptions', () => {
     const ask = (n: number) =>
       session.request('read', { gateway: gateway(n), identifier: '8001' }, { signal, timeout: 10_000 });
     await reached(session, 'connected');
-    await assert.rejects(ask(1), { code: 'NOT_CONNECTED' });
     session.subscribe(of(10), new Collector());
     await reached(session, 'limited');
     broker.options.refuses = () => false;
@@ -72,6 +71,41 @@ describe('a broker that allows 10 subscriptions', () => {
     await broker.until(() => filtersOf(broker).join() === WIDE);
     await Promise.all(upTo(12).map(ask));
     assert.equal(filtersOf(broker).length, 2);
+  });
+
+  it('and forbids wide ones gives one place to the responses of a gateway that is asked', async () => {
+    const { broker } = bench;
+    answerAll(broker, ({ id }) => ({ id, value: '01' }));
+    broker.options.refuses = (filter) => filter.includes('gateway/+');
+    const session = bench.open({ protocolVersion: 5 });
+    session.subscribe(of(...upTo(12)), new Collector());
+    await reached(session, 'limited');
+    await broker.until(() => filtersOf(broker).length === 10);
+    const ask = (n: number) =>
+      session.request('read', { gateway: gateway(n), identifier: '8001' }, { signal, timeout: 10_000 });
+    await ask(1);
+    const responses = () => filtersOf(broker).filter((filter) => filter.includes('/response/'));
+    assert.deepEqual([filtersOf(broker).length, responses().length], [10, 1]);
+    assert.equal(upTo(12).filter((n) => session.isRefused(of(n))).length, 3);
+    // A second one would take the reports of another gateway away.
+    await assert.rejects(ask(2), { code: 'NOT_CONNECTED' });
+    await ask(1);
+    assert.deepEqual([filtersOf(broker).length, responses().length], [10, 1]);
+  });
+
+  it('and forbids wide ones and all responses goes on bringing the reports of every gateway that has a place', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => /gateway\/\+|response/.test(filter);
+    const session = bench.open({ protocolVersion: 5 });
+    session.subscribe(of(...upTo(12)), new Collector());
+    await reached(session, 'limited');
+    await broker.until(() => filtersOf(broker).length === 10);
+    const ask = () => session.request('read', { gateway: gateway(1), identifier: '8001' }, { signal });
+    await assert.rejects(ask(), { code: 'NOT_CONNECTED' });
+    const { length } = broker.packets('unsubscribe');
+    await assert.rejects(ask(), { code: 'NOT_CONNECTED' });
+    await broker.until(() => filtersOf(broker).length === 10);
+    assert.equal(broker.packets('unsubscribe').length, length);
   });
 
   it('and forbids one for all responses goes on answering for the gateways that have theirs', async () => {
@@ -124,6 +158,32 @@ describe('a broker that allows 10 subscriptions', () => {
     assert.equal(sizes[0], 1);
     const order = broker.received.map(({ packet }) => packet.cmd).filter((cmd) => cmd.endsWith('subscribe'));
     assert.deepEqual(order.slice(-3), ['unsubscribe', 'subscribe', 'unsubscribe']);
+  });
+
+  it('and forbids one wide filter has the others, and the narrow ones in the place of that one', async () => {
+    const { broker } = bench;
+    const devicesOf = (g: string, count: number) => ({
+      ...ALL,
+      gateways: [g],
+      devices: upTo(count).map((n) => `d${g.slice(-5)}${n.toString(16).padStart(6, '0')}`),
+    });
+    broker.options.refuses = (filter) => filter === `mt/gateway/${gateway(3)}/device/+/#`;
+    const { limits } = mqttSettings('');
+    const session = bench.open({ limits: { ...limits, maxSubscriptions: 10 } });
+    for (const [n, count] of [
+      [1, 5],
+      [2, 7],
+      [3, 7],
+    ] as const) {
+      session.subscribe(devicesOf(gateway(n), count), new Collector());
+    }
+    await reached(session, 'connected');
+    const wide = filtersOf(broker).filter((filter) => filter.includes('device/+'));
+    assert.deepEqual(
+      wide.sort(),
+      [1, 2].map((n) => `mt/gateway/${gateway(n)}/device/+/#`),
+    );
+    assert.equal(filtersOf(broker).length, 9);
   });
 
   it('is not held against the next broker of the list', async () => {
@@ -192,6 +252,21 @@ describe('a number of subscriptions that a broker has shown to allow', () => {
     await turns();
     mock.timers.tick(10_000);
     await broker.until(() => filtersOf(broker).length === 9 && !filtersOf(broker).includes(WIDE));
+  });
+
+  it('is used again for wide ones an hour after one was refused, though the connection goes on', async () => {
+    const { broker } = bench;
+    const { limits } = mqttSettings('');
+    broker.options.refuses = (filter) => filter === WIDE;
+    const session = bench.open({ keepalive: 0, limits: { ...limits, maxSubscriptions: 3 } });
+    session.subscribe(of(...upTo(5)), new Collector());
+    await broker.until(() => filtersOf(broker).length === 3);
+    await reached(session, 'limited');
+    broker.options.refuses = () => false;
+    await turns();
+    mock.timers.tick(HOUR_MS);
+    await broker.until(() => filtersOf(broker).join() === WIDE);
+    await reached(session, 'connected');
   });
 
   it('by ending connections is tried again after an hour', async () => {

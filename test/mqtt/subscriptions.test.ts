@@ -25,6 +25,7 @@ describe('subscriptions', () => {
     });
     const events = {
       refusing() {},
+      mayGiveWay: () => true,
       refusals: ({ size }: ReadonlyMap<string, Reason>) => size === 0 && isHealed(),
       synced() {},
       quota() {},
@@ -58,6 +59,7 @@ describe('a response with fewer codes than filters', () => {
     let refused: string[] = [];
     const events = {
       refusing() {},
+      mayGiveWay: () => true,
       refusals(all: ReadonlyMap<string, Reason>) {
         refused = [...all.keys()];
       },
@@ -186,6 +188,7 @@ describe('a subscription that the broker does not answer', () => {
     });
     const events = {
       refusing() {},
+      mayGiveWay: () => true,
       refusals(all: ReadonlyMap<string, Reason>) {
         for (const { key } of all.values()) {
           refused.add(key);
@@ -230,7 +233,14 @@ describe('a filter that is wanted again while it is being given back', () => {
   it('counts as granted only when the broker has granted it again', async () => {
     const sent: string[] = [];
     let confirm = (): void => {};
-    const events = { refusing() {}, refusals() {}, synced() {}, quota() {}, lowerQos() {} };
+    const events = {
+      refusing() {},
+      mayGiveWay: () => true,
+      refusals() {},
+      synced() {},
+      quota() {},
+      lowerQos() {},
+    };
     const subscriptions = new Subscriptions(false, createLog(), events);
     const transport = {
       subscribe: async (wanted: Record<string, unknown>) => {

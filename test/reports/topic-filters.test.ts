@@ -182,6 +182,30 @@ describe('planning of subscriptions', () => {
     assert.deepEqual(limited([{ device: 'a' }, { device: 'b' }, { device: 'c' }], 2), new Set([{}]));
   });
 
+  it('keeps the narrow ones where a wider one is not to take their place, and asks for everything all the same', () => {
+    fc.assert(
+      fc.property(
+        fc.array(want, { maxLength: 12 }),
+        topic,
+        fc.integer({ min: 1, max: 6 }),
+        fc.array(want, { maxLength: 4 }),
+        fc.boolean(),
+        (wants, message, max, avoided, mayOverlap) => {
+          const merged = mergeTopicFilters(wants, mayOverlap);
+          const isSame = (a: TopicFilterParts, b: TopicFilterParts) =>
+            JSON.stringify(a) === JSON.stringify(b);
+          const isAvoided = (filter: TopicFilterParts) => avoided.some((one) => isSame(one, filter));
+          const limited = limitTopicFilters(merged, max, mayOverlap, isAvoided);
+          const wide = limited.filter((filter) => !merged.some((one) => isSame(one, filter)));
+          assert.ok(!wide.some(isAvoided));
+          const isWanted = merged.some((filter) => matches(filter, message));
+          assert.ok(!isWanted || limited.some((filter) => matches(filter, message)));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('limits kinds that have no identifier', () => {
     const wants = ['heartbeat', 'rssi', 'dfu'].map((segment) => ({ device: 'd', segment, identifier: '' }));
     assert.deepEqual(limited(wants, 1), new Set([{ device: 'd' }]));
