@@ -6,6 +6,7 @@ import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { LastValues, VALUE_KINDS } from './network/last-values.ts';
+import { NetworkPages } from './network/network-pages.ts';
 import { NetworkState } from './network/network-state.ts';
 import { RecentLists } from './network/recent-lists.ts';
 import {
@@ -104,6 +105,8 @@ export class Session {
   readonly network = new NetworkState();
   /** What was heard last, for pickers. */
   readonly recent: RecentLists;
+  /** The network as people look at it. */
+  readonly pages: NetworkPages;
   /** Of what nodes with last values have received, and of what was read. */
   readonly lastValues: LastValues;
   /** Undefined without a REST half. */
@@ -124,6 +127,13 @@ export class Session {
     this.#log = log;
     this.catalogue = createCatalogue(settings.identifiers);
     this.recent = new RecentLists(this.network, this.catalogue, this.#nameOf);
+    this.pages = new NetworkPages({
+      network: this.network,
+      catalogue: this.catalogue,
+      nameOf: this.#nameOf,
+      listed: (mac) => this.devices?.entryOf(mac),
+      allListed: () => this.devices?.entries() ?? [],
+    });
     this.lastValues = new LastValues(this.catalogue);
     this.#mqttSettings = settings.mqtt;
     const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
@@ -272,6 +282,21 @@ export class Session {
    */
   preview(filter: ReportFilter): readonly PreviewLine[] {
     return this.#needSubscribers().preview(filter);
+  }
+
+  /**
+   * Has the broker send all reports there are for 15 s, beside what flows want, which get none of them twice and nothing
+   * that they have not asked for. Ask again while somebody looks: one subscription serves all who do.
+   * @returns `seconds` from now on; `isHearing`: false while the broker has not granted it, has refused it, or allows no
+   *   further subscription, and in a shared group, whose members get no more than their share
+   * @throws ServiceError `NOT_CONFIGURED` (`mqtt`)
+   */
+  listenToEverything(): { seconds: number; isHearing: boolean } {
+    const subscribers = this.#needSubscribers();
+    const seconds = subscribers.listenToEverything(() => this.#setListening(this.state.mqtt));
+    const { mqtt } = this.state;
+    this.#setListening(mqtt);
+    return { seconds, isHearing: LISTENING.has(mqtt.name) && subscribers.hearsEverything };
   }
 
   /** Whether the broker has refused a subscription by which reports that pass this filter would come. */
@@ -464,7 +489,8 @@ export class Session {
 
   /** A time without the broker is no silence of a device. */
   #setListening({ name }: MqttState): void {
-    this.network.setListening(LISTENING.has(name), false);
+    const isListening = LISTENING.has(name);
+    this.network.setListening(isListening, isListening && this.#subscribers?.hearsEverything === true);
   }
 
   #needMqtt(): MqttClient {

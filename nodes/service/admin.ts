@@ -1,9 +1,18 @@
-// What the editor asks of a deployed service: lists for its pickers, and a test of unsaved settings.
+// What the editor asks of a deployed service: the table of endpoints, and the lists of its pickers.
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
-import { handleQuery, mayDeploy, readLimit, readQueryText, sendError } from '../shared/runtime/admin.ts';
+import {
+  handleAction,
+  handleQuery,
+  mayDeploy,
+  readLimit,
+  readQueryText,
+  sendError,
+} from '../shared/runtime/admin.ts';
+import { changeLabel, readProperty, renameDevice, writeProperty } from './actions.ts';
 import { testConnection } from './connection-test.ts';
+import { listen, listNetwork, showDevice } from './network.ts';
 
 /** Adds the admin endpoints to the admin API; their addresses are relative to `httpAdminRoot`. */
 export function registerAdmin(RED: NodeAPI): void {
@@ -13,6 +22,13 @@ export function registerAdmin(RED: NodeAPI): void {
   httpAdmin.get('/mt-service/:id/devices', mayRead, handleQuery(RED, listDevices));
   httpAdmin.get('/mt-service/:id/labels', mayRead, handleQuery(RED, listLabels));
   httpAdmin.get('/mt-service/:id/seen', mayRead, handleQuery(RED, listSeen));
+  httpAdmin.get('/mt-service/:id/network', mayRead, handleQuery(RED, listNetwork));
+  httpAdmin.get('/mt-service/:id/network/:device', mayRead, handleQuery(RED, showDevice));
+  httpAdmin.post('/mt-service/:id/listen', mayRead, handleQuery(RED, listen));
+  httpAdmin.post('/mt-service/:id/read', mayWrite, handleAction(RED, readProperty));
+  httpAdmin.post('/mt-service/:id/write', mayWrite, handleAction(RED, writeProperty));
+  httpAdmin.post('/mt-service/:id/rename', mayWrite, handleAction(RED, renameDevice));
+  httpAdmin.post('/mt-service/:id/label', mayWrite, handleAction(RED, changeLabel));
   httpAdmin.get(
     '/mt-service/:id/subscriptions',
     mayRead,

@@ -11,7 +11,7 @@ import {
   setCondition,
   setSignal,
 } from './device-state.ts';
-import { type Heard, isNewHearing, learnAnew, learnInterval } from './interval.ts';
+import { type Heard, isNewHearing, learnAnew, learnInterval, usualIntervalMs } from './interval.ts';
 import {
   bestSignal,
   chooseGateway,
@@ -60,6 +60,11 @@ export class NetworkState {
     this.#now = now;
     this.#flows = new Listening(now());
     this.#everything = new Listening(now());
+  }
+
+  /** The present moment of all its times. */
+  get now(): number {
+    return this.#now();
   }
 
   /** How many of each are remembered. */
@@ -162,6 +167,11 @@ export class NetworkState {
   silentMs(heard: Readonly<Heard>): number {
     const listening = heard.isWanted ? this.#flows : this.#everything;
     return listening.listenedMs(heard.heardAt, this.#now());
+  }
+
+  /** Milliseconds between two hearings, usually; see `usualIntervalMs`. */
+  intervalMs(heard: Readonly<Heard>): number | undefined {
+    return usualIntervalMs(heard);
   }
 
   /** The best signal of all parents within the last time, else the newest one. @returns dBm; undefined: none was heard */

@@ -6,8 +6,8 @@ import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
 import { batteryOf } from './readings.ts';
 
-/** Where no usual interval is known. */
-const SIGNAL_PERIOD_MS = 15 * 60_000;
+/** How old the best signal may be where no usual interval is known. */
+export const SIGNAL_PERIOD_MS = 15 * 60_000;
 
 export function presenceOfDevice(
   network: NetworkState,

@@ -4,7 +4,7 @@ import type { DeviceState } from './device-state.ts';
 import type { Signal } from './links.ts';
 import type { PropertyValue } from './property-values.ts';
 
-const BATTERY_LEVEL = 'battery-level';
+export const BATTERY_LEVEL = 'battery-level';
 
 /** The last charge of its battery in percent, reported raw or decoded; undefined where none is known. */
 export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogue): number | undefined {

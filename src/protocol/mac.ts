@@ -48,3 +48,8 @@ export function macOfDeviceId(id: string): string | undefined {
 export function deviceIdOfMac(mac: string): string {
   return `bmac-${mac}`;
 }
+
+/** Of the lower-case text of a search: a MAC, or the beginning of one, is found however its bytes are separated. */
+export function macPart(text: string): string | undefined {
+  return /^[0-9a-f]{2}([:-][0-9a-f]{0,2})+$/.test(text) ? text.replace(/[:-]/g, '') : undefined;
+}

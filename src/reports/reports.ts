@@ -228,7 +228,10 @@ export class Reports {
    * @param criteria undefined: it asks for none
    * @param isSuch is given filters that `filters` returned last
    */
-  isServedBy(criteria: CompiledCriteria | undefined, isSuch: (filter: string) => boolean): boolean {
+  isServedBy(
+    criteria: Pick<CompiledCriteria, 'topicFilters'> | undefined,
+    isSuch: (filter: string) => boolean,
+  ): boolean {
     return (
       criteria?.topicFilters.some((parts) =>
         this.#asked.covering(parts).some((want) => isSuch(this.#topics.reportFilter(want))),

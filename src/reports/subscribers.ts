@@ -2,6 +2,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { Duplicates } from './duplicates.ts';
+import { EVERYTHING, Everything } from './everything.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
@@ -50,6 +51,7 @@ export class Subscribers {
   readonly #broker: ReportBroker;
   readonly #labelSource: () => LabelSource;
   readonly #previews: Previews<ReportFilter>;
+  readonly #everything: Everything;
   /** Reports that waited for labels when their subscriber went, until the flows run, by owner. */
   readonly #buffered = new Map<string, Message[]>();
   /** Replays messages to the present subscriber of an owner. */
@@ -62,6 +64,7 @@ export class Subscribers {
     this.#catalogue = catalogue;
     this.#broker = broker;
     this.#labelSource = labelSource;
+    this.#everything = new Everything(reports, catalogue, () => this.#open());
     this.#previews = new Previews({
       listen: (filter, report, setProblem) =>
         this.#add(
@@ -102,6 +105,22 @@ export class Subscribers {
     return lines;
   }
 
+  /**
+   * See `Session.listenToEverything`.
+   * @param ended called when nobody has asked again
+   * @returns seconds
+   */
+  listenToEverything(ended: () => void): number {
+    return this.#everything.listen(ended);
+  }
+
+  /** Whether all reports there are come here, and not only those that flows want. */
+  get hearsEverything(): boolean {
+    const isGranted = (filter: string) =>
+      !this.#broker.isRefused(filter) && !this.#broker.isPreviewRefused(filter);
+    return this.#everything.isWanted && this.#reports.isServedBy(EVERYTHING, isGranted);
+  }
+
   /** Whether the broker has refused a topic filter by which this filter's reports would come. */
   isRefused(filter: ReportFilter): boolean {
     const criteria = compileCriteria(filter, this.#catalogue);
@@ -125,6 +144,7 @@ export class Subscribers {
   }
 
   close(): void {
+    this.#everything.close();
     this.#previews.close();
   }
 
@@ -205,6 +225,16 @@ export class Subscribers {
     const labelled = this.#labelSource().knownGatewaysWithLabels(filter.labels) ?? [];
     const gateways = [...labelled].filter((gateway) => chosen.size === 0 || chosen.has(gateway));
     return gateways.length > 0 ? compileCriteria({ ...filter, gateways }, this.#catalogue) : undefined;
+  }
+
+  /** Keeps the connection up, and has the topic filters applied now and at the end. */
+  #open(): () => void {
+    const detach = this.#broker.attach();
+    this.#broker.updateFilters();
+    return () => {
+      detach();
+      this.#broker.updateFilters();
+    };
   }
 
   #requestPreview(filter: ReportFilter, received: () => void): (() => void) | undefined {

@@ -1,6 +1,7 @@
 // The device directory: the list of devices kept for a while, for pickers, names and labels.
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { macPart } from '../protocol/mac.ts';
 import { unlessAborted } from './abort.ts';
 import type { RestClient } from './client.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
@@ -114,6 +115,23 @@ export class DeviceDirectory {
   /** As `gatewaysWithLabels`, from the last known list; undefined when there is none. Asks nobody. */
   knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined {
     return this.#list && macsWithLabels(this.#list, labels);
+  }
+
+  /** What the last known list has of a device; asks nobody. @param mac 12 lowercase hex digits */
+  entryOf(mac: string): DirectoryEntry | undefined {
+    return this.#list?.byMac.get(mac);
+  }
+
+  /** All of the last known list, in no order; asks nobody. */
+  entries(): Iterable<DirectoryEntry> {
+    return this.#list?.entries() ?? [];
+  }
+
+  /** Has the list fetched where it is too old for a picker; nobody waits for it. */
+  refreshInBackground(): void {
+    if (this.listAge > PICKER_AGE_MS && !this.#closing.signal.aborted) {
+      this.#fetch().catch(() => undefined);
+    }
   }
 
   /** Milliseconds since the last known list came; infinite when there is none, or a change has made it old. */
@@ -311,9 +329,4 @@ function macsWithLabels({ macsByLabel }: DeviceIndex, labels: readonly string[])
 
 function mostShown(limit: number): number {
   return Math.min(MAX_SHOWN, Math.max(0, Math.trunc(limit) || 0));
-}
-
-/** A MAC, or the beginning of one, is found however its bytes are separated. */
-function macPart(text: string): string | undefined {
-  return /^[0-9a-f]{2}([:-][0-9a-f]{0,2})+$/.test(text) ? text.replace(/[:-]/g, '') : undefined;
 }

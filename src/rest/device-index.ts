@@ -23,6 +23,8 @@ export interface DeviceIndex {
   /** Made with the first search: most lists are fetched for names and labels, and to sort a long one holds reports up. */
   readonly searchable: SearchableEntries;
   readonly byMac: ReadonlyMap<string, DirectoryEntry>;
+  /** In no order. */
+  entries(): Iterable<DirectoryEntry>;
   readonly macsByLabel: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -105,6 +107,7 @@ export class DeviceIndexBuilder {
     let searchable: SearchableEntries | undefined;
     return {
       byMac,
+      entries: () => entries.values(),
       macsByLabel,
       get searchable() {
         searchable ??= sortEntries([...entries.values()]);

@@ -12,7 +12,11 @@ const READS: [method: string, path: string][] = [
   ['GET', 'mt-service/service/labels'],
   ['GET', 'mt-service/service/seen?what=gateways'],
   ['POST', 'mt-service/service/preview'],
+  ['GET', 'mt-service/service/network'],
+  ['POST', 'mt-service/service/listen'],
 ];
+/** Answered with 400 where nothing is said to be done. */
+const ACTS = ['read', 'write', 'rename', 'label'];
 const READY = {
   ...{ id: 'ready', type: 'function', z: 'tab', func: '', wires: [] },
   initialize: "global.get('outbox')('ready', {});",
@@ -76,6 +80,18 @@ for (const version of VERSIONS) {
     for (const [method, path] of READS) {
       it(`${method} ${path} answers whoever may read, and nobody else`, async () => {
         assert.deepEqual(await statuses(method, path), { nobody: 401, reader: 200, writer: 200 });
+      });
+    }
+
+    it('GET mt-service/service/network/… says whether there is such a device to whoever may read', async () => {
+      const path = 'mt-service/service/network/d00000000000';
+      assert.deepEqual(await statuses('GET', path), { nobody: 401, reader: 404, writer: 404 });
+    });
+
+    for (const what of ACTS) {
+      it(`POST mt-service/service/${what} does something for whoever may write, and for nobody else`, async () => {
+        const path = `mt-service/service/${what}`;
+        assert.deepEqual(await statuses('POST', path, {}), { nobody: 401, reader: 401, writer: 400 });
       });
     }
 

@@ -29,13 +29,33 @@ type Query = (
  * `{loading: true}` when it takes long.
  */
 export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
+  return handle(RED, query, respond);
+}
+
+/**
+ * As `handleQuery`, for what somebody does and waits for, as long as it takes; 504 when a gateway does not answer in time.
+ */
+export function handleAction(RED: NodeAPI, action: Query): RequestHandler {
+  return handle(RED, action, async (res, run) => {
+    const result = await run(endOf(res));
+    res.json(result === undefined ? null : result);
+  });
+}
+
+/** A query's result: what it asks for is not there. */
+export const NOT_FOUND = Symbol('not found');
+
+type Respond = (res: Response, run: (signal: AbortSignal) => unknown) => Promise<void>;
+
+function handle(RED: NodeAPI, query: Query, respondWith: Respond): RequestHandler {
   return async (req, res) => {
     const service = findForEditor(RED, String(req.params.id));
     try {
       if (!service) {
         res.status(404).json([]);
       } else if (service.session) {
-        await respond(res, (signal) => query(service.session as Session, req, service, RED, signal));
+        const session = service.session;
+        await respondWith(res, (signal) => query(session, req, service, RED, signal));
       } else {
         sendError(RED, res, hide(RED, service, service.problem));
       }
@@ -45,12 +65,19 @@ export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
   };
 }
 
-async function respond(res: Response, query: (signal: AbortSignal) => unknown): Promise<void> {
+/** Aborted when nobody waits for the response any more. */
+function endOf(res: Response): AbortSignal {
   const ended = new AbortController();
   res.once('close', () => ended.abort());
-  const result = await withinDeadline(query(ended.signal), MAX_QUERY_MS, () => undefined);
+  return ended.signal;
+}
+
+async function respond(res: Response, query: (signal: AbortSignal) => unknown): Promise<void> {
+  const result = await withinDeadline(query(endOf(res)), MAX_QUERY_MS, () => undefined);
   if (result === undefined) {
     res.status(202).json({ loading: true });
+  } else if (result === NOT_FOUND) {
+    res.status(404).json({});
   } else {
     res.json(result);
   }
@@ -71,10 +98,15 @@ export function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
   });
 }
 
+const STATUS_BY_CODE: ReadonlyMap<unknown, number> = new Map([
+  ['INVALID_INPUT', 400],
+  ['TIMEOUT', 504],
+]);
+
 /** Responds with the error's code and its text in the runtime's language. */
 export function sendError(RED: NodeAPI, res: Response, error: unknown): void {
   const { message, code } = toFlowError(RED, error) as Error & { code?: unknown };
-  res.status(code === 'INVALID_INPUT' ? 400 : 502).json({ code, message });
+  res.status(STATUS_BY_CODE.get(code) ?? 502).json({ code, message });
 }
 
 /** A parameter of a query; undefined where it is absent or empty. */

@@ -1,0 +1,43 @@
+// What the editor asks about the network of a deployed service: gateways and devices in pages, one device, and everything.
+import type { Request } from 'express';
+import type { Session } from '../../src/index.ts';
+import { readNumber } from '../shared/defaults.ts';
+import { NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts';
+
+/** The beginning of a longer text is not looked for either. */
+const MAX_TEXT_LENGTH = 200;
+
+/**
+ * `GET …/network?parent=&q=&sort=&needs=&offset=&limit=`
+ * @returns `{total, rows}`
+ * @throws ServiceError `INVALID_INPUT`
+ */
+export function listNetwork({ pages, devices }: Session, { query }: Request): unknown {
+  devices?.refreshInBackground();
+  return pages.page({
+    parent: readText(query.parent),
+    text: readText(query.q),
+    sort: readText(query.sort),
+    needs: query.needs === '1' || query.needs === 'true',
+    offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
+    limit: readLimit(query.limit),
+  });
+}
+
+/** `GET …/network/:device`: everything that is known of one. */
+export function showDevice({ pages, devices }: Session, { params }: Request): unknown {
+  devices?.refreshInBackground();
+  return pages.details(String(params.device)) ?? NOT_FOUND;
+}
+
+/** `POST …/listen`: with `{all: true}` the broker sends everything for a while; else only whether it does is said. */
+export function listen(session: Session, { body }: Request): unknown {
+  const { all } = (body ?? {}) as { all?: unknown };
+  if (all !== true) {
+    return { seconds: 0, listening: false };
+  }
+  const { seconds, isHearing } = session.listenToEverything();
+  return { seconds, listening: isHearing };
+}
+
+const readText = (value: unknown): string => (readQueryText(value) ?? '').slice(0, MAX_TEXT_LENGTH);

@@ -1,0 +1,211 @@
+// The network as lists for people: gateways, the devices of one of them, or all; sorted, searched and in pages.
+import { invalidInput } from '../errors.ts';
+import { macPart, parseMac } from '../protocol/mac.ts';
+import { conditionsOf } from './conditions.ts';
+import type { DeviceState } from './device-state.ts';
+import { linkOf } from './links.ts';
+import {
+  type ListedDevice,
+  type NetworkDetails,
+  type NetworkRow,
+  type NetworkSource,
+  presenceOf,
+  type Subject,
+  toDetails,
+  toRow,
+} from './network-rows.ts';
+import { sortSubjects } from './network-sort.ts';
+
+const MAX_ROWS = 1_000;
+/** Whoever scrolls asks for one page after the other: all of them are of one order, which costs more than a page. */
+const ORDER_AGE_MS = 2_000;
+/** One that took long is kept longer: whoever looks at a large network all the time takes a fiftieth of the processor. */
+const MAX_SHARE = 50;
+const MAX_ORDER_AGE_MS = 10_000;
+/** Orders that are kept: few people look at a time. */
+const MAX_ORDERS = 8;
+/** Every device of every gateway. */
+const ANY_PARENT = '*';
+
+export interface PageQuery {
+  /** A gateway; `*`: all of them; empty: the gateways themselves. */
+  parent: string;
+  /** Part of the id, the name or a label, in any case; with all gateways also of the gateway's. */
+  text: string;
+  /** `name`, `lastSeen`, `rssi` or `battery`, downwards with `-` in front; by anything else: the name. */
+  sort: string;
+  /** Only those that need somebody, and gateways that hear one. */
+  needs: boolean;
+  offset: number;
+  limit: number;
+}
+
+export interface NetworkPage {
+  total: number;
+  rows: NetworkRow[];
+}
+
+export class NetworkPages {
+  readonly #source: NetworkSource;
+  readonly #orders = new Map<string, { until: number; subjects: Subject[] }>();
+
+  constructor(source: NetworkSource) {
+    this.#source = source;
+  }
+
+  /** @throws ServiceError `INVALID_INPUT` field `gateway` where the parent is no MAC */
+  page(query: PageQuery): NetworkPage {
+    const subjects = this.#order(query);
+    const offset = Math.max(0, query.offset);
+    const rows = subjects.slice(offset, offset + Math.min(MAX_ROWS, Math.max(0, query.limit)));
+    return { total: subjects.length, rows: rows.map((subject) => toRow(this.#source, subject)) };
+  }
+
+  /** @param id a MAC in any spelling, or a REST id @returns undefined where nothing is known of it */
+  details(id: string): NetworkDetails | undefined {
+    const { network, listed, allListed } = this.#source;
+    const mac = parseMac(id);
+    if (mac === undefined) {
+      const found = findById(allListed(), id);
+      return found && toDetails(this.#source, toListedSubject(found));
+    }
+    const [device, gateway, known] = [network.device(mac), network.gateway(mac), listed(mac)];
+    if (device === undefined && gateway === undefined) {
+      return known && toDetails(this.#source, toListedSubject(known));
+    }
+    const subject = { id: mac, device, gateway, listed: known };
+    return gateway
+      ? toDetails(this.#source, { ...subject, kind: 'gateway', parent: undefined })
+      : toDetails(this.#source, { ...subject, kind: 'device', parent: network.gatewayOf(mac) });
+  }
+
+  /** Of one moment for a short while. */
+  #order({ parent, text, sort, needs }: PageQuery): Subject[] {
+    const key = JSON.stringify([parent, text, sort, needs]);
+    const now = performance.now();
+    for (const [other, { until }] of this.#orders) {
+      if (now > until || this.#orders.size >= MAX_ORDERS) {
+        this.#orders.delete(other);
+      }
+    }
+    const known = this.#orders.get(key);
+    if (known) {
+      return known.subjects;
+    }
+    let subjects = parent === '' ? this.#gateways() : this.#devices(parent);
+    if (text.trim() !== '') {
+      subjects = this.#found(subjects, text, parent === ANY_PARENT);
+    }
+    if (needs) {
+      subjects = this.#inNeed(subjects);
+    }
+    const sorted = sortSubjects(this.#source, subjects, sort);
+    const end = performance.now();
+    const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
+    this.#orders.set(key, { until: end + age, subjects: sorted });
+    return sorted;
+  }
+
+  /** Those that were heard, and what only the REST half knows. */
+  #gateways(): Subject[] {
+    const { network, listed, allListed } = this.#source;
+    const subjects: Subject[] = [];
+    for (const gateway of network.gateways()) {
+      const { id } = gateway;
+      const device = network.device(id);
+      subjects.push({ id, kind: 'gateway', parent: undefined, device, gateway, listed: listed(id) });
+    }
+    for (const one of allListed()) {
+      if (one.mac === '' || (!network.gateway(one.mac) && !network.device(one.mac))) {
+        subjects.push(toListedSubject(one));
+      }
+    }
+    return subjects;
+  }
+
+  #devices(text: string): Subject[] {
+    const parent = text === ANY_PARENT ? undefined : parseMac(text);
+    if (text !== ANY_PARENT && parent === undefined) {
+      throw invalidInput('gateway', text, 'notMac');
+    }
+    const { network, listed } = this.#source;
+    const subjects: Subject[] = [];
+    for (const device of network.devices()) {
+      const { id, links } = device;
+      const isHere = parent === undefined ? !network.gateway(id) : id !== parent && linkOf(links, parent);
+      if (isHere) {
+        const under = parent ?? parentOf(device);
+        subjects.push({ id, kind: 'device', parent: under, device, gateway: undefined, listed: listed(id) });
+      }
+    }
+    return subjects;
+  }
+
+  #found(subjects: readonly Subject[], given: string, inParent: boolean): Subject[] {
+    const text = given.trim().toLowerCase();
+    const mac = macPart(text);
+    const source = this.#source;
+    const has = (part: string | undefined) => part?.toLowerCase().includes(text) === true;
+    const isIn = (id: string) =>
+      id.includes(text) || (mac !== undefined && id.includes(mac)) || has(source.nameOf(id));
+    return subjects.filter(
+      ({ id, parent, listed }) =>
+        isIn(id) ||
+        has(listed?.name) ||
+        has(listed?.id) ||
+        listed?.labels.some(has) === true ||
+        (inParent && parent !== undefined && isIn(parent)),
+    );
+  }
+
+  #inNeed(subjects: readonly Subject[]): Subject[] {
+    const needs = (subject: Subject) => {
+      const presence = presenceOf(this.#source, subject);
+      return presence !== undefined && conditionsOf(presence).length > 0;
+    };
+    const gateways = subjects.some(({ kind }) => kind === 'gateway')
+      ? this.#gatewaysInNeed(needs)
+      : undefined;
+    return subjects.filter((subject) => needs(subject) || gateways?.has(subject.id) === true);
+  }
+
+  /** That hear a device which needs somebody. */
+  #gatewaysInNeed(needs: (subject: Subject) => boolean): Set<string> {
+    const found = new Set<string>();
+    for (const subject of this.#devices(ANY_PARENT)) {
+      if (needs(subject)) {
+        for (const { gateway } of subject.device?.links ?? []) {
+          found.add(gateway);
+        }
+      }
+    }
+    return found;
+  }
+}
+
+/** In a list of all devices each stands once: under the gateway that was heard to have it last. */
+function parentOf({ links, route }: Readonly<DeviceState>): string | undefined {
+  return route ?? links.reduce((last, link) => (link.heardAt >= last.heardAt ? link : last)).gateway;
+}
+
+/** The list of the service holds gateways, as far as their ids are MACs; what nobody has heard has no parent. */
+function toListedSubject(listed: ListedDevice): Subject {
+  const kind = listed.mac === '' ? 'device' : 'gateway';
+  return {
+    id: listed.mac || listed.id,
+    kind,
+    parent: undefined,
+    device: undefined,
+    gateway: undefined,
+    listed,
+  };
+}
+
+function findById(all: Iterable<ListedDevice>, id: string): ListedDevice | undefined {
+  for (const one of all) {
+    if (one.mac === '' && one.id === id) {
+      return one;
+    }
+  }
+  return undefined;
+}

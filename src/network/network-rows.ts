@@ -1,0 +1,222 @@
+// One gateway or device as people see it: a row of a list, and everything that is known of it.
+import type { Catalogue } from '../protocol/catalogue.ts';
+import { type Condition, conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from './conditions.ts';
+import type { DeviceState, GatewayState } from './device-state.ts';
+import { bestSignal, type Link, linkOf } from './links.ts';
+import type { NetworkState } from './network-state.ts';
+import { presenceOfDevice, presenceOfGateway, SIGNAL_PERIOD_MS } from './presence.ts';
+import type { PropertyValue, ShortValue } from './property-values.ts';
+import { BATTERY_LEVEL } from './readings.ts';
+import { wallTime } from './wall-time.ts';
+
+/** Of one row of a list. */
+const MAX_ROW_VALUES = 3;
+/** What people look for first. */
+const SOUGHT = ['temperature', 'humidity', 'motion', 'light-intensity', 'pressure', 'alarm'];
+
+/** What the REST half knows of a gateway or a device. */
+export interface ListedDevice {
+  readonly id: string;
+  /** 12 lowercase hex digits; empty when the id has another form. */
+  readonly mac: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly connected: boolean;
+  readonly model: string;
+}
+
+/** What the rows are made of. */
+export interface NetworkSource {
+  network: NetworkState;
+  catalogue: Catalogue;
+  nameOf(mac: string): string | undefined;
+  /** Of the list of devices as it is known; asks nobody. */
+  listed(mac: string): ListedDevice | undefined;
+  allListed(): Iterable<ListedDevice>;
+}
+
+/** What a row is of: what reports have shown, what the REST half knows, or both. */
+export interface Subject {
+  /** The MAC; the REST id where there is none. */
+  id: string;
+  kind: 'gateway' | 'device';
+  /** The gateway that it is listed under; undefined: none. */
+  parent: string | undefined;
+  device: Readonly<DeviceState> | undefined;
+  gateway: Readonly<GatewayState> | undefined;
+  listed: ListedDevice | undefined;
+}
+
+export interface ValueRow {
+  identifier: string;
+  name: string | null;
+  value: ShortValue | null;
+  unit: string | null;
+  /** As the gateway gave it. */
+  time: string | null;
+}
+
+/** What is not known is null. */
+export interface NetworkRow {
+  id: string;
+  name: string;
+  kind: 'gateway' | 'device';
+  /** The gateway that it is listed under. */
+  parent: string | null;
+  /** ISO 8601, by the clock of this machine. */
+  lastSeen: string | null;
+  /** Seconds between two reports, usually. */
+  interval: number | null;
+  silent: boolean;
+  /** In dBm: how well `parent` hears it, or the node that hears it for `parent`. */
+  rssi: number | null;
+  /** In percent. */
+  battery: number | null;
+  /** How many a gateway hears. */
+  devices: number | null;
+  values: ValueRow[];
+  conditions: Condition[];
+  /** By the list of devices. */
+  labels: readonly string[];
+  connected: boolean | null;
+}
+
+/** One way by which a device is heard. */
+export interface LinkRow {
+  gateway: string;
+  /** The node that hears it: the gateway itself, or one between them. */
+  parent: string;
+  name: string;
+  rssi: number | null;
+  channel: number | null;
+  unreachable: boolean;
+  lastSeen: string;
+  count: number;
+}
+
+export interface NetworkDetails extends NetworkRow {
+  /** Where requests go that name no gateway. */
+  gateway: string | null;
+  model: string | null;
+  dfu: boolean;
+  /** How many reports of it there were. */
+  count: number;
+  event: { identifier: string; name: string | null; lastSeen: string } | null;
+  error: { identifier: string | null; code: number; lastSeen: string } | null;
+  heardBy: LinkRow[];
+}
+
+export function nameOf({ nameOf }: NetworkSource, { id, listed }: Subject): string {
+  return nameOf(id) ?? listed?.name ?? id;
+}
+
+export function presenceOf({ network, catalogue }: NetworkSource, { kind, device, gateway }: Subject) {
+  if (kind === 'gateway') {
+    return gateway && presenceOfGateway(network, catalogue, gateway);
+  }
+  return device && presenceOfDevice(network, catalogue, device);
+}
+
+/** How well the parent of the row hears it, in dBm; without one, the best of all. */
+export function signalOf({ network }: NetworkSource, { device, parent }: Subject): number | undefined {
+  if (device === undefined) {
+    return undefined;
+  }
+  const periodMs = silenceLimitMs(DEFAULT_LIMITS, network.intervalMs(device)) ?? SIGNAL_PERIOD_MS;
+  if (parent === undefined) {
+    return network.bestSignal(device, periodMs);
+  }
+  const links = device.links.filter(({ gateway }) => gateway === parent);
+  return bestSignal(links, network.now - periodMs);
+}
+
+export function toRow(source: NetworkSource, subject: Subject): NetworkRow {
+  const { id, kind, parent, device, gateway, listed } = subject;
+  const presence = presenceOf(source, subject);
+  const conditions = presence ? conditionsOf(presence) : [];
+  const heard = gateway ?? device;
+  const intervalMs = presence?.intervalMs;
+  return {
+    id,
+    name: nameOf(source, subject),
+    kind,
+    parent: parent ?? null,
+    lastSeen: heard ? wallTime(heard.heardAt) : null,
+    interval: intervalMs === undefined ? null : Math.round(intervalMs / 100) / 10,
+    silent: conditions.includes('silent') || conditions.includes('gateway-silent'),
+    rssi: kind === 'gateway' ? null : (signalOf(source, subject) ?? null),
+    battery: presence?.battery ?? null,
+    devices: kind === 'gateway' ? countDevices(subject) : null,
+    values: soughtValues(source, device?.values ?? []),
+    conditions,
+    labels: listed?.labels ?? [],
+    connected: listed?.connected ?? null,
+  };
+}
+
+/** A gateway that reports of itself is none of its devices. */
+function countDevices({ id, gateway, device }: Subject): number {
+  const own = device !== undefined && linkOf(device.links, id) !== undefined ? 1 : 0;
+  return Math.max(0, (gateway?.devices ?? 0) - own);
+}
+
+export function toDetails(source: NetworkSource, subject: Subject): NetworkDetails {
+  const { device, gateway, listed, id } = subject;
+  const event = device?.event;
+  return {
+    ...toRow(source, subject),
+    values: (device?.values ?? []).map((value) => toValueRow(source, value)),
+    gateway: (subject.kind === 'gateway' ? id : source.network.gatewayOf(id)) ?? null,
+    model: listed?.model || null,
+    dfu: device?.isDfu ?? false,
+    count: (gateway ?? device)?.reports ?? 0,
+    event:
+      event === undefined || device === undefined
+        ? null
+        : {
+            identifier: event,
+            name: source.catalogue.find(event)?.name || null,
+            lastSeen: wallTime(device.eventAt),
+          },
+    error: device?.error
+      ? {
+          identifier: device.error.identifier ?? null,
+          code: device.error.code,
+          lastSeen: wallTime(device.error.heardAt),
+        }
+      : null,
+    heardBy: (device?.links ?? []).map((link) => toLinkRow(source, link)),
+  };
+}
+
+function toLinkRow(source: NetworkSource, { gateway, parent, signal, heardAt, reports }: Link): LinkRow {
+  return {
+    gateway,
+    parent,
+    name: source.nameOf(parent) ?? parent,
+    rssi: signal?.rssi ?? null,
+    channel: signal?.channel || null,
+    unreachable: signal?.isUnreachable ?? false,
+    lastSeen: wallTime(heardAt),
+    count: reports,
+  };
+}
+
+/** The newest of each property that people look for, in this order, then the other ones that came last. */
+function soughtValues(source: NetworkSource, values: readonly PropertyValue[]): ValueRow[] {
+  const ranked: { rank: number; value: PropertyValue }[] = [];
+  for (const value of values) {
+    const name = source.catalogue.find(value.identifier)?.name ?? '';
+    if (value.value !== undefined && name !== BATTERY_LEVEL) {
+      const at = SOUGHT.indexOf(name);
+      ranked.push({ rank: at < 0 ? SOUGHT.length : at, value });
+    }
+  }
+  ranked.sort((a, b) => a.rank - b.rank || b.value.heardAt - a.value.heardAt);
+  return ranked.slice(0, MAX_ROW_VALUES).map(({ value }) => toValueRow(source, value));
+}
+
+function toValueRow({ catalogue }: NetworkSource, { identifier, value, time }: PropertyValue): ValueRow {
+  const { name, unit } = catalogue.find(identifier) ?? {};
+  return { identifier, name: name || null, value: value ?? null, unit: unit ?? null, time: time ?? null };
+}

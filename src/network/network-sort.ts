@@ -1,0 +1,60 @@
+// In which order people see gateways and devices.
+import { type NetworkSource, type Subject, signalOf } from './network-rows.ts';
+import { batteryOf } from './readings.ts';
+
+type SortKey = string | number | undefined;
+
+interface Keyed {
+  subject: Subject;
+  key: SortKey;
+  /** The MAC as a number: the order of those that are equal, and pages do not overlap. */
+  mac: number;
+}
+
+/** Behind all MACs. */
+const NO_MAC = 2 ** 48;
+const HEX_DIGITS = 16;
+
+/** What a list is sorted by, upwards; what has none comes last in either direction, by its MAC. */
+const SORT_KEYS: Record<string, (source: NetworkSource, subject: Subject) => SortKey> = {
+  name: (source, { id, listed }) => (source.nameOf(id) ?? listed?.name)?.toLowerCase(),
+  lastSeen: (_, { gateway, device }) => (gateway ?? device)?.heardAt,
+  rssi: signalOf,
+  battery: ({ catalogue }, { device }) => device && batteryOf(device, catalogue),
+};
+
+/** @param sort a column, with `-` in front downwards; by anything else: the name */
+export function sortSubjects(source: NetworkSource, subjects: readonly Subject[], sort: string): Subject[] {
+  const isDown = sort.startsWith('-');
+  const column = isDown ? sort.slice(1) : sort;
+  const keyOf = SORT_KEYS[Object.hasOwn(SORT_KEYS, column) ? column : 'name'] as (typeof SORT_KEYS)[string];
+  const known: Keyed[] = [];
+  const unknown: Keyed[] = [];
+  for (const subject of subjects) {
+    const key = keyOf(source, subject);
+    const keyed = { subject, key, mac: macOf(subject.id) };
+    (key === undefined ? unknown : known).push(keyed);
+  }
+  // Numbers and texts are never in one column.
+  known.sort(typeof known[0]?.key === 'number' ? byNumber(isDown) : byText(isDown));
+  unknown.sort((a, b) => a.mac - b.mac);
+  return [...known, ...unknown].map(({ subject }) => subject);
+}
+
+function byNumber(isDown: boolean): (a: Keyed, b: Keyed) => number {
+  const down = isDown ? -1 : 1;
+  return (a, b) => down * ((a.key as number) - (b.key as number)) || a.mac - b.mac;
+}
+
+function byText(isDown: boolean): (a: Keyed, b: Keyed) => number {
+  const down = isDown ? -1 : 1;
+  return (a, b) => {
+    const [one, other] = [a.key as string, b.key as string];
+    return one === other ? a.mac - b.mac : one < other ? -down : down;
+  };
+}
+
+function macOf(id: string): number {
+  const mac = Number.parseInt(id, HEX_DIGITS);
+  return Number.isNaN(mac) ? NO_MAC : mac;
+}

@@ -1,0 +1,304 @@
+// The network as lists for people: what a row shows, how lists are sorted and searched, and what a page of a large one costs.
+import assert from 'node:assert/strict';
+import { NetworkPages, type PageQuery } from '../../src/network/network-pages.ts';
+import type { ListedDevice } from '../../src/network/network-rows.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
+import { wallTime } from '../../src/network/wall-time.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+
+const G = 'c0141f68fc3d';
+const G2 = 'c0141f68fc3e';
+const UNHEARD = 'c0141f68fc3f';
+const TIME = '2026-01-02T03:04:05.678Z';
+const MINUTE = 60_000;
+
+describe('the network in pages', () => {
+  let now: number;
+  let network: NetworkState;
+  let pages: NetworkPages;
+  let list: ListedDevice[];
+
+  const deviceAt = (i: number) => (0xd00000000000 + i).toString(16);
+  const listed = (mac: string, name: string, more: Partial<ListedDevice> = {}): ListedDevice => ({
+    ...{ id: mac === '' ? name : `bmac-${mac}`, mac, name, labels: [], connected: true, model: '' },
+    ...more,
+  });
+
+  beforeEach(() => {
+    now = 1_000.5;
+    network = new NetworkState({ now: () => now });
+    network.setListening(true, false);
+    list = [
+      listed(G, 'Hall', { labels: ['ground floor'], model: 'GW-1' }),
+      listed(UNHEARD, 'Attic', { connected: false }),
+      listed('', 'imported-7'),
+    ];
+    pages = open();
+  });
+
+  const open = () => {
+    const byMac = new Map(list.map((one) => [one.mac, one]));
+    return new NetworkPages({
+      network,
+      catalogue: createCatalogue(),
+      nameOf: (id) => byMac.get(id)?.name,
+      listed: (id) => byMac.get(id),
+      allListed: () => list,
+    });
+  };
+
+  function hear(rest: string, body: object = {}, { gateway = G, device = deviceAt(1) } = {}): void {
+    const report = { time: TIME, ...body } as Report;
+    network.record(readReportTopic('t', gateway, device, rest), now, report);
+  }
+
+  const ask = (query: Partial<PageQuery> = {}) =>
+    pages.page({ parent: '', text: '', sort: 'name', needs: false, offset: 0, limit: 50, ...query });
+  const ids = (query: Partial<PageQuery> = {}) => ask(query).rows.map(({ id }) => id);
+
+  it('lists gateways, those that only the list of devices knows too, and devices that nobody hears', () => {
+    hear('heartbeat', {}, { gateway: G2 });
+    hear('heartbeat');
+    hear('heartbeat', {}, { device: G });
+    assert.deepEqual(
+      ask().rows.map(({ id, name, kind, devices, connected }) => [id, name, kind, devices, connected]),
+      [
+        [UNHEARD, 'Attic', 'gateway', 0, false],
+        [G, 'Hall', 'gateway', 1, true],
+        ['imported-7', 'imported-7', 'device', null, true],
+        [G2, G2, 'gateway', 1, null],
+      ],
+    );
+  });
+
+  it('shows of a device what a person looks for first', () => {
+    const at = now;
+    for (let i = 0; i < 6; i++) {
+      hear('property/8005', { value: 'x' });
+      hear('measurement-decoded/temperature', { value: 21.5 });
+      hear('property-decoded/battery-level', { value: 15 });
+      hear('measurement/ffff', { value: 'aa' });
+      hear('measurement/8802', { value: 40 });
+      now += MINUTE;
+    }
+    hear('rssi', { rssi: -60, parent: G });
+    hear('rssi', { rssi: -90, parent: G2 }, { gateway: G2 });
+    const { rows, total } = ask({ parent: G2 });
+    const [row] = rows;
+    const values = row?.values.map(({ identifier, name, value, unit, time }) => [
+      identifier,
+      name,
+      value,
+      unit,
+      time,
+    ]);
+    assert.deepEqual(values?.slice(0, 2), [
+      ['temperature', 'temperature', 21.5, '°C', TIME],
+      ['8802', 'humidity', 40, '%', TIME],
+    ]);
+    assert.equal(values?.length, 3);
+    assert.deepEqual(
+      { ...row, values: [] },
+      {
+        ...{ id: deviceAt(1), name: deviceAt(1), kind: 'device', parent: G2 },
+        ...{ lastSeen: wallTime(at + 6 * MINUTE), interval: 60, silent: false, rssi: -90, battery: 15 },
+        ...{ devices: null, values: [], conditions: ['battery-low'], labels: [], connected: null },
+      },
+    );
+    assert.equal(total, 1);
+    assert.equal(ask({ parent: G }).rows[0]?.rssi, -60);
+  });
+
+  it('lists a device under each gateway that hears it, and once among all', () => {
+    hear('heartbeat');
+    now++;
+    hear('heartbeat', {}, { gateway: G2 });
+    hear('heartbeat', {}, { device: G });
+    assert.deepEqual([ids({ parent: G }), ids({ parent: G2 })], [[deviceAt(1)], [deviceAt(1)]]);
+    const all = ask({ parent: '*' }).rows.map(({ id, parent }) => [id, parent]);
+    assert.deepEqual(all, [[deviceAt(1), G2]]);
+    assert.throws(() => ask({ parent: 'no mac' }), { code: 'INVALID_INPUT' });
+  });
+
+  it('says who is silent, and since when', () => {
+    for (let i = 0; i < 6; i++) {
+      hear('heartbeat');
+      now += MINUTE;
+    }
+    assert.deepEqual(ask({ parent: G }).rows[0]?.silent, false);
+    now += 3 * MINUTE;
+    pages = open();
+    const [device] = ask({ parent: G }).rows;
+    assert.deepEqual([device?.silent, device?.conditions], [true, ['silent']]);
+    const gateway = ask().rows.find(({ id }) => id === G);
+    assert.deepEqual([gateway?.silent, gateway?.conditions], [true, ['gateway-silent']]);
+  });
+
+  it('sorts by name, last report, signal and battery, upwards and downwards, with what is not known at the end', () => {
+    list.push(listed(deviceAt(1), 'zebra'), listed(deviceAt(3), 'Ant'));
+    pages = open();
+    for (const [i, rssi, battery] of [
+      [1, -60, 50],
+      [2, -80, undefined],
+      [3, undefined, 90],
+    ] as const) {
+      now += 10;
+      hear('heartbeat', { rssi, parent: G }, { device: deviceAt(i) });
+      if (battery !== undefined) {
+        hear('property-decoded/battery-level', { value: battery }, { device: deviceAt(i) });
+      }
+    }
+    const order = (sort: string) => ids({ parent: G, sort }).map((id) => Number(id.at(-1)));
+    assert.deepEqual(
+      ['name', '-name', 'lastSeen', '-lastSeen', 'rssi', '-rssi', 'battery', '-battery', '__proto__', ''].map(
+        order,
+      ),
+      [
+        [3, 1, 2],
+        [1, 3, 2],
+        [1, 2, 3],
+        [3, 2, 1],
+        [2, 1, 3],
+        [1, 2, 3],
+        [1, 3, 2],
+        [3, 1, 2],
+        [3, 1, 2],
+        [3, 1, 2],
+      ],
+    );
+  });
+
+  it('finds a text in MAC, name and label, and among all devices in those of the gateway', () => {
+    hear('heartbeat');
+    hear('heartbeat', {}, { gateway: G2, device: deviceAt(2) });
+    assert.deepEqual(ids({ text: 'HALL' }), [G]);
+    assert.deepEqual(ids({ text: 'ground' }), [G]);
+    assert.deepEqual(ids({ text: 'C0:14:1F:68:FC:3E' }), [G2]);
+    assert.deepEqual(ids({ text: 'imported' }), ['imported-7']);
+    assert.deepEqual(ids({ parent: G, text: 'd0-00-00' }), [deviceAt(1)]);
+    assert.deepEqual(ids({ parent: '*', text: 'hall' }), [deviceAt(1)]);
+    assert.deepEqual(ids({ parent: '*', text: G2 }), [deviceAt(2)]);
+    assert.deepEqual(ids({ text: 'nothing' }), []);
+  });
+
+  it('shows only those that need somebody, and the gateways that hear one', () => {
+    hear('heartbeat', { status: 3 });
+    hear('heartbeat', { status: 0 }, { device: deviceAt(2) });
+    hear('heartbeat', { status: 0 }, { gateway: G2, device: deviceAt(3) });
+    assert.deepEqual(ids({ needs: true }), [G]);
+    assert.deepEqual(ids({ needs: true, parent: G }), [deviceAt(1)]);
+    assert.deepEqual(ids({ needs: true, parent: '*' }), [deviceAt(1)]);
+  });
+
+  it('gives a page of what was asked for, at most 1 000 rows', () => {
+    for (let i = 0; i < 1_200; i++) {
+      hear('heartbeat', {}, { device: deviceAt(i) });
+    }
+    const page = ask({ parent: G, offset: 1_190, limit: 5 });
+    assert.deepEqual(
+      [page.total, page.rows.map(({ id }) => id)],
+      [1_200, [1190, 1191, 1192, 1193, 1194].map(deviceAt)],
+    );
+    assert.equal(ask({ parent: G, limit: 5_000 }).rows.length, 1_000);
+    assert.deepEqual(ask({ parent: G, offset: 5_000 }).rows, []);
+    assert.deepEqual(ask({ parent: G, offset: -5, limit: -5 }).rows, []);
+  });
+
+  it('keeps few orders, whatever is asked', () => {
+    hear('heartbeat');
+    for (let i = 0; i < 1_000; i++) {
+      ask({ text: `${i}` });
+    }
+    assert.deepEqual(ids({ text: 'hall' }), [G]);
+  });
+
+  it('tells of one device all that is known', () => {
+    const device = deviceAt(1);
+    hear('measurement/8800', { value: 21.5 });
+    hear('property/8005', { value: { chip: 1 } });
+    hear('event/8200', {});
+    hear('rssi', { rssi: -60, channel: 38, parent: G });
+    hear('rssi', { rssi: -70, parent: deviceAt(9), unreachable: true }, { gateway: G2 });
+    hear('dfu', { rssi: -61, parent: G });
+    hear('measurement-error/8802', { error: 4 });
+    const details = pages.details(device.toUpperCase());
+    assert.deepEqual(
+      details?.values.map(({ identifier, value }) => [identifier, value]),
+      [
+        ['8800', 21.5],
+        ['8005', null],
+        ['8200', null],
+        ['8802', null],
+      ],
+    );
+    assert.deepEqual(
+      details?.heardBy.map(({ gateway, parent, rssi, channel, unreachable, count }) => [
+        ...[gateway, parent, rssi, channel, unreachable, count],
+      ]),
+      [
+        [G, G, -61, null, false, 6],
+        [G2, G2, null, null, false, 1],
+        [G2, deviceAt(9), -70, null, true, 1],
+      ],
+    );
+    const { event, error, dfu, gateway, parent, count, conditions } = details ?? {};
+    const lastSeen = wallTime(now);
+    assert.deepEqual(
+      { event, error, dfu, gateway, parent, count, conditions },
+      {
+        event: { identifier: '8200', name: 'accelerometer-configuration', lastSeen },
+        error: { identifier: '8802', code: 4, lastSeen },
+        ...{ dfu: false, gateway: G, parent: G, count: 7, conditions: ['error'] },
+      },
+    );
+  });
+
+  it('tells of a gateway, of one that nobody has heard, and nothing of what is not known', () => {
+    hear('property-decoded/uptime', { value: 7 }, { device: G });
+    const { kind, name, model, values, devices } = pages.details(G) ?? {};
+    assert.deepEqual([kind, name, model, values?.[0]?.value, devices], ['gateway', 'Hall', 'GW-1', 7, 0]);
+    assert.deepEqual(
+      [pages.details(`bmac-${UNHEARD}`)?.name, pages.details('imported-7')?.kind, pages.details(deviceAt(5))],
+      ['Attic', 'device', undefined],
+    );
+    assert.equal(pages.details('nobody'), undefined);
+  });
+
+  it('finds, sorts and shows a page of 50 000 devices without holding reports up', () => {
+    for (let i = 0; i < 50_000; i++) {
+      now += 0.1;
+      const device = deviceAt((i * 7_919) % 50_000);
+      hear('measurement/8800', { value: i }, { device });
+      hear('rssi', { rssi: -50 - (i % 50), parent: G }, { device });
+    }
+    const slowest: Record<string, number> = {};
+    for (const query of [
+      { sort: 'name' },
+      { sort: '-lastSeen' },
+      { sort: 'rssi' },
+      { sort: 'battery' },
+      { text: 'd00000' },
+      { needs: true },
+      { parent: '' },
+      { parent: '', needs: true },
+      { parent: '*' },
+    ]) {
+      const times = [1, 2, 3].map(() => {
+        pages = open();
+        const begun = performance.now();
+        ask({ parent: G, limit: 100, ...query });
+        return performance.now() - begun;
+      });
+      slowest[JSON.stringify(query)] = Math.min(...times);
+    }
+    if (process.env.MT_SHOW) {
+      console.log(slowest);
+    }
+    // Fifty on a quiet machine.
+    assert.ok(
+      Object.values(slowest).every((ms) => ms < 1_000),
+      JSON.stringify(slowest),
+    );
+  }).timeout(60_000);
+});
