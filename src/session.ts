@@ -118,6 +118,8 @@ export class Session {
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
+  /** What nodes with last values want, by the filter. */
+  readonly #recordings = new Map<string, { users: number; end: () => void }>();
   /** No more than may wait: what one query asks for must not be refused because of itself. */
   readonly #valueReads: Semaphore;
   readonly #log: Logger;
@@ -231,12 +233,27 @@ export class Session {
   }
 
   /**
-   * Keeps the last values of all that passes the filter up to date.
+   * Keeps the last values of all that passes the filter up to date. Many nodes want the same: what they want is recorded
+   * once.
    * @returns ends it; what is known stays
    * @throws ServiceError as `subscribe`
    */
   recordValues(filter: ValueFilter): () => void {
     const criteria = { ...EVERY_VALUE, ...filter };
+    const key = JSON.stringify(criteria);
+    const recording = this.#recordings.get(key) ?? { users: 0, end: this.#record(criteria) };
+    this.#recordings.set(key, recording);
+    recording.users++;
+    return () => {
+      recording.users--;
+      if (recording.users === 0) {
+        this.#recordings.delete(key);
+        recording.end();
+      }
+    };
+  }
+
+  #record(criteria: ReportFilter): () => void {
     return this.subscribe(criteria, {
       report: (report, _topic, _payload, heardAt) => this.lastValues.recordReport(report, heardAt),
       // Nodes that receive the reports tell of those that cannot be read.

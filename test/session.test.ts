@@ -404,6 +404,29 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.equal(response?.status, 0);
     });
 
+    it('records a value once, however many want the same, until the last of them has gone', async () => {
+      session = openSession(broker.url);
+      const collector = new Collector();
+      await listening(collector);
+      let recorded = 0;
+      session.lastValues.onChange = () => recorded++;
+      const ends = [1, 2, 3].map(() => session.recordValues({ devices: [D] }));
+      const hear = async (seq: number) => {
+        await report('measurement/8800', { time: TIME, seq, value: '1234' });
+        await collector.until(({ reports }) => reports.length === seq);
+      };
+      await hear(1);
+      assert.equal(recorded, 1);
+      for (const end of ends.slice(1)) {
+        end();
+      }
+      await hear(2);
+      assert.equal(recorded, 2);
+      ends[0]!();
+      await hear(3);
+      assert.equal(recorded, 2);
+    });
+
     it('knows what reports have shown, for pickers', async () => {
       session = openSession(broker.url);
       const collector = new Collector();
