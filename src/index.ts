@@ -35,6 +35,7 @@ export { fitsTopic } from './protocol/topics.ts';
 export { proxiesOf } from './proxy/choice.ts';
 export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';
 export type { LabelState } from './reports/label-filter.ts';
+export type { ReceivedMessage, TestReport, TestReports } from './reports/test-reports.ts';
 export { isWellFormed } from './rest/addresses.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';
 export { spellingsOf } from './rest/secrets.ts';

@@ -35,6 +35,7 @@ import { createTopics } from './protocol/topics.ts';
 import type { PreviewLine } from './reports/preview.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
+import { TestReports } from './reports/test-reports.ts';
 import {
   request as callFreely,
   createLabel,
@@ -109,6 +110,8 @@ export class Session {
   readonly pages: NetworkPages;
   /** Of what nodes with last values have received, and of what was read. */
   readonly lastValues: LastValues;
+  /** Undefined without an MQTT half. */
+  readonly testReports: TestReports | undefined;
   /** Undefined without a REST half. */
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttClient | undefined;
@@ -151,6 +154,12 @@ export class Session {
       const isShared = sharedGroup !== '';
       const names = settings.names && this.devices ? this.#nameOf : undefined;
       const reports = new Reports(topics, this.catalogue, this.network, log, { isShared, nameOf: names });
+      this.testReports = new TestReports({
+        topics,
+        catalogue: this.catalogue,
+        network: this.network,
+        nameOf: names,
+      });
       const events = { state: () => this.#notify(), resumed: () => this.#subscribers?.resumed() };
       this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
       this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());

@@ -16,6 +16,7 @@ import {
 import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import { RANGES, type ReportInConfig } from './config.ts';
+import { isDeployed, press } from './editor-button.ts';
 import { accessOfKinds, KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
 import { startPreview } from './editor-preview.ts';
 
@@ -67,6 +68,7 @@ RED.nodes.registerType('mt-report-in', {
   outputLabels: ownText('port.output'),
   label: caption(describe),
   labelStyle: captionStyle(),
+  button: { enabled: isDeployed, onclick: press },
   onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);

@@ -28,12 +28,16 @@ export default function registerReportIn(RED: NodeAPI): void {
         }
       };
       const send = (report: Report, topic: string) => node.send(messageOf(topic, payloadOf(report), report));
-      const sendShown = (report: Report, topic: string) => {
-        last?.note(report);
-        send(report, topic);
-      };
+      // For the button. Two variables, since every report passes here: an object would be made for each.
+      let newestTopic = '';
+      let newestPayload: Buffer | undefined;
       const receiver: Subscriber = {
-        report: last ? sendShown : send,
+        report(report, topic, payload) {
+          newestTopic = topic;
+          newestPayload = payload;
+          last?.note(report);
+          send(report, topic);
+        },
         error: fail,
         labels(state) {
           labels = statusOfLabels(state);
@@ -49,7 +53,8 @@ export default function registerReportIn(RED: NodeAPI): void {
         broker = statusOfSession(isOwn ? state : withoutRefusals(state), 'mqtt');
         showBoth();
       });
-      const stopTests = takeTestReports(node, send);
+      const newest = () => newestPayload && { topic: newestTopic, payload: newestPayload };
+      const stopTests = takeTestReports(node, { send, newest, filter });
       return (removed) => {
         stopTests();
         last?.close();

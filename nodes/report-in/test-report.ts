@@ -1,28 +1,46 @@
-// Sends a report that the preview has shown through a deployed mt-report-in, marked as a test.
+// Sends reports through a deployed mt-report-in, marked as tests: one of its preview, or what its button sends.
 import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput, type Report, type Session } from '../../src/index.ts';
+import {
+  invalidInput,
+  type ReceivedMessage,
+  type Report,
+  type ReportFilter,
+  type Session,
+  type TestReport,
+  type TestReports,
+} from '../../src/index.ts';
 import { handleQuery } from '../shared/runtime/admin.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 
 /** Node-RED copies a message for every wire but one, by a function that calls itself at every level. */
 const MAX_DEPTH = 100;
 
-type Send = (report: Report, topic: string) => void;
-
-/** By the node that is running. */
-const senders = new WeakMap<Node, Send>();
-
-/** Takes test reports for a node. @returns ends it */
-export function takeTestReports(node: Node, send: Send): () => void {
-  senders.set(node, send);
-  return () => void senders.delete(node);
+/** A node that is running. */
+export interface Tester {
+  send(report: Report, topic: string): void;
+  /** What has passed last, as it was received. */
+  newest(): ReceivedMessage | undefined;
+  filter: ReportFilter;
 }
 
-/** Adds the endpoint; what follows in the flow really happens, so it is for those who may deploy flows. */
+const testers = new WeakMap<Node, Tester>();
+
+/** Takes test reports for a node. @returns ends it */
+export function takeTestReports(node: Node, tester: Tester): () => void {
+  testers.set(node, tester);
+  return () => void testers.delete(node);
+}
+
+/**
+ * Adds the endpoints. What follows in the flow really happens: a report of the caller's own making is for those who may
+ * deploy flows, the button for those who may act on the service.
+ */
 export function registerTestReport(RED: NodeAPI): void {
   const mayDeploy = RED.auth.needsPermission('flows.write') as RequestHandler;
   RED.httpAdmin.post('/mt-service/:id/test-report', mayDeploy, handleQuery(RED, sendTestReport));
+  const mayAct = RED.auth.needsPermission('mt-service.write') as RequestHandler;
+  RED.httpAdmin.post('/mt-service/:id/try', mayAct, handleQuery(RED, pressButton));
 }
 
 /**
@@ -37,16 +55,64 @@ function sendTestReport(_session: Session, { body }: Request, service: ServiceNo
   if (isDeeper(report, MAX_DEPTH)) {
     throw invalidInput('report', undefined, 'notCopied');
   }
-  const send = senderOf(service, id);
-  send?.({ ...report, test: true }, topic);
-  return { sent: send !== undefined };
+  const tester = testerOf(service, id);
+  tester?.send({ ...report, test: true }, topic);
+  return { sent: tester !== undefined };
 }
 
+/** What the button has sent, for people to read. */
+type Sent = Pick<Report, 'device' | 'deviceName' | 'name' | 'identifier' | 'kind' | 'value' | 'unit'>;
+
+/**
+ * Sends the newest report that has passed once more, or one that is made up where none has, or where a value is given.
+ * @returns whether the node runs, and what it has sent
+ * @throws ServiceError `INVALID_INPUT`: `value`, `identifiers`
+ */
+function pressButton(
+  session: Session,
+  { body }: Request,
+  service: ServiceNode,
+): { sent: boolean; isMadeUp?: boolean; report?: Sent } {
+  const { node: id, value } = isObject(body) ? body : {};
+  const tester = testerOf(service, id);
+  if (tester === undefined) {
+    return { sent: false };
+  }
+  const newest = tester.newest();
+  const isMadeUp = newest === undefined || value !== undefined;
+  const { topic, report } = isMadeUp
+    ? makeUp(session, tester, newest, value)
+    : reportsOf(session).again(newest, tester.filter.decode);
+  const { device, deviceName, name, identifier, kind, unit } = report;
+  // The flow may change its report at once.
+  const sent = { device, deviceName, name, identifier, kind, value: shownValue(report.value), unit };
+  tester.send(report, topic);
+  return { sent: true, isMadeUp, report: sent };
+}
+
+function makeUp(
+  session: Session,
+  { filter }: Tester,
+  newest: ReceivedMessage | undefined,
+  value: unknown,
+): TestReport {
+  if (isDeeper([value], MAX_DEPTH)) {
+    throw invalidInput('value', undefined, 'notCopied');
+  }
+  return reportsOf(session).makeUp(filter, { like: newest?.topic, value });
+}
+
+/** A node that runs has an MQTT half. */
+const reportsOf = ({ testReports }: Session): TestReports => testReports as TestReports;
+
+/** An object would be too long to be read in a message of the editor. */
+const shownValue = (value: unknown): unknown => (typeof value === 'object' ? undefined : value);
+
 /** Of the node itself, or of its first instance when it is in the template of a subflow. */
-function senderOf(service: ServiceNode, id: unknown): Send | undefined {
+function testerOf(service: ServiceNode, id: unknown): Tester | undefined {
   const users = Object.values(service.users) as (Node & { _alias?: string })[];
   const node = users.find((user) => user.id === id) ?? users.find(({ _alias }) => _alias && _alias === id);
-  return node && senders.get(node);
+  return node && testers.get(node);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -115,6 +115,13 @@ for (const version of VERSIONS) {
       assert.equal(tester.status, 401);
     });
 
+    it('POST mt-service/service/try answers whoever may act on the service, and nobody else', async () => {
+      const body = { node: 'none' };
+      assert.deepEqual(await statuses('POST', 'mt-service/service/try', body), {
+        ...{ nobody: 401, reader: 401, writer: 200 },
+      });
+    });
+
     it('a user who may test but not deploy learns nothing of the environment by a test', async () => {
       const tester = await authorizationOf(red.url, 'tester');
       const { place, visits } = await openPlace();

@@ -185,6 +185,7 @@ describeNodes('the admin endpoints under attack', function (start) {
   for (const [path, bound] of [
     ['/mt-service/svc/preview', MAX_ANSWER_MS],
     ['/mt-service/svc/test-report', MAX_ANSWER_MS],
+    ['/mt-service/svc/try', MAX_ANSWER_MS],
     ['/mt-service/svc/last-values', MAX_ANSWER_MS],
     ['/mt-service/svc/listen', MAX_ANSWER_MS],
     ['/mt-service/svc/read', MAX_ANSWER_MS],
@@ -290,6 +291,15 @@ describeNodes('the admin endpoints under attack', function (start) {
         const body = `${JSON.stringify(given).slice(0, -1)},"${property}":${value}}`;
         await ask(flow, '/mt-service/svc/test-report', `${property}: ${title}`, body);
       }
+    }
+    await goesOn(flow);
+  });
+
+  it('answer the button of report in with every odd value', async () => {
+    const flow = await run();
+    for (const [title, value] of Object.entries(ODD_VALUES)) {
+      await ask(flow, '/mt-service/svc/try', `node: ${title}`, `{"node":${value}}`);
+      await ask(flow, '/mt-service/svc/try', `value: ${title}`, `{"node":"n","value":${value}}`);
     }
     await goesOn(flow);
   });

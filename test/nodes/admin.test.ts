@@ -321,6 +321,62 @@ describeNodes('the admin endpoints', (start) => {
     });
   });
 
+  describe('the button of report in', () => {
+    const press = (flow: Flow, body: object) => flow.post('/mt-service/svc/try', body);
+    const startWith = async (more: object) => {
+      const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in', ...more }), {
+        credentials: secretsOf(box),
+      });
+      await subscribed(box);
+      return flow;
+    };
+
+    it('sends a report that is made up, when none has passed yet', async () => {
+      const flow = await startWith({ identifiers: ['temperature'], devices: [box.demo.device] });
+      const { body } = await press(flow, { node: 'n' });
+      const { report } = await flow.next('out');
+      const { test, device, value } = report as Record<string, unknown>;
+      assert.deepEqual([test, device, value], [true, box.demo.device, 21.5]);
+      const { sent, isMadeUp, report: told } = body as Record<string, { name?: string; value?: unknown }>;
+      assert.deepEqual([sent, isMadeUp, told?.name, told?.value], [true, true, 'temperature', 21.5]);
+    });
+
+    it('sends the newest report that has passed once more, as it was when it came', async () => {
+      const flow = await startWith({ kinds: ['measurement'] });
+      const { gateway, device } = box.demo;
+      const time = new Date().toISOString();
+      await box.publish(gateway, device, 'measurement/8800', { time, seq: 3, value: '0866' });
+      const first = await flow.next('out');
+      // A flow may do with its report what it likes.
+      (first.report as Record<string, unknown>).value = 'changed';
+      const { body } = await press(flow, { node: 'n' });
+      assert.equal((body as { isMadeUp: boolean }).isMadeUp, false);
+      const again = await flow.next('out');
+      const { test, ...report } = again.report as Record<string, unknown>;
+      assert.deepEqual([test, again.topic], [true, first.topic]);
+      assert.deepEqual(report, { ...(first.report as object), value: 21.5 });
+    });
+
+    it('sends one with the value that is given, of the device that has reported', async () => {
+      const flow = await startWith({ kinds: ['measurement'] });
+      const { gateway, device } = box.demo;
+      await box.publish(gateway, device, 'measurement/8802', { time: 't', seq: 3, value: '0258' });
+      await flow.next('out');
+      await press(flow, { node: 'n', value: 75 });
+      const { report } = await flow.next('out');
+      const { test, device: of, name, value } = report as Record<string, unknown>;
+      assert.deepEqual([test, of, name, value], [true, device, 'humidity', 75]);
+      const refused = await press(flow, { node: 'n', value: 'wet' });
+      assert.deepEqual([refused.status, (refused.body as { code: string }).code], [400, 'INVALID_INPUT']);
+    });
+
+    it('goes nowhere when the node does not run', async () => {
+      const flow = await run();
+      const { status, body } = await press(flow, { node: 'other' });
+      assert.deepEqual([status, body], [200, { sent: false }]);
+    });
+  });
+
   it('find the service inside a subflow by its id in the template, as long as an instance runs', async () => {
     const template = { id: 's', type: 'subflow', name: 's', in: [], out: [] };
     const inside = { ...serviceNode(box), id: 'inner', z: 's' };

@@ -43,7 +43,8 @@ interface EditorRed {
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   settings: { context?: { stores?: string[] } };
   user: { hasPermission(permission: string): boolean };
-  notify(text: string, options?: object): void;
+  /** A text is taken as HTML. */
+  notify(content: string | JQuery, options?: object | string): { close(): void };
   utils: { validateTypedProperty(value: unknown, type: string, options: object): boolean | string };
 }
 

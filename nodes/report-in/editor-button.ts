@@ -1,0 +1,107 @@
+// The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
+import type { EditorNode } from '../shared/editor/red.ts';
+
+const TIMEOUT_MS = 10_000;
+
+interface Pressed {
+  sent: boolean;
+  isMadeUp?: boolean;
+  report?: Record<string, unknown>;
+}
+
+/** Node-RED shows the button as disabled while the node is not deployed. */
+export function isDeployed(this: EditorNode): boolean {
+  return this.changed !== true;
+}
+
+export function press(this: EditorNode): void {
+  if (this.changed === true) {
+    RED.notify(
+      RED._('notification.warning', { message: RED._('notification.warnings.undeployedChanges') }),
+      'warning',
+    );
+    return;
+  }
+  // Node-RED gives the button no event.
+  if ((window.event as MouseEvent | undefined)?.shiftKey === true) {
+    askForValue(this);
+  } else {
+    void send(this);
+  }
+}
+
+/** @param value undefined: the newest report, or a usual value */
+async function send(node: EditorNode, value?: unknown): Promise<void> {
+  try {
+    const pressed: unknown = await $.ajax({
+      url: `mt-service/${encodeURIComponent(String(node.service))}/try`,
+      method: 'POST',
+      contentType: 'application/json',
+      data: JSON.stringify({ node: node.id, value }),
+      timeout: TIMEOUT_MS,
+    });
+    tell(node, pressed as Pressed);
+  } catch (failure) {
+    const { status, responseJSON } = failure as JQuery.jqXHR;
+    const words = (responseJSON as { message?: unknown } | undefined)?.message;
+    const known = { 401: 'mayNot', 403: 'mayNot', 404: 'notRunning' }[status];
+    notify(typeof words === 'string' ? words : node._(`button.${known ?? 'failed'}`), 'error');
+  }
+}
+
+function tell(node: EditorNode, { sent, isMadeUp, report = {} }: Pressed): void {
+  if (!sent) {
+    notify(node._('button.notRunning'), 'error');
+    return;
+  }
+  const what = describe(node, report);
+  notify(node._(`button.${isMadeUp ? 'madeUp' : 'again'}`, { what }), 'success');
+}
+
+/** Such as "Meeting room 2.14: temperature 21.5 °C". */
+function describe(node: EditorNode, report: Record<string, unknown>): string {
+  const { deviceName, device, name, identifier, kind, value, unit } = report;
+  const what = name ?? identifier ?? node._(`kind.${kind}`);
+  const words = [what, value, unit].filter((word) => word !== undefined && word !== null);
+  return `${deviceName ?? device}: ${words.join(' ')}`;
+}
+
+/** As text: names come from the network. */
+function notify(words: string, type: string): void {
+  RED.notify($('<p>').text(words), { type, timeout: 5_000 });
+}
+
+function askForValue(node: EditorNode): void {
+  const input = $('<input type="text" id="mt-gateway-try-value" style="width: 100%">');
+  const label = $('<label for="mt-gateway-try-value">').text(node._('button.ask'));
+  const form = $('<form class="mt-gateway-ask">').append(label, input);
+  const question = RED.notify(form, {
+    modal: true,
+    fixed: true,
+    type: 'info',
+    buttons: [
+      { text: RED._('common.label.cancel'), click: () => question.close() },
+      { text: node._('button.send'), class: 'primary', click: () => form.trigger('submit') },
+    ],
+  });
+  input.typedInput({ types: ['num', 'str', 'bool', 'json'] });
+  form.on('submit', (event) => {
+    event.preventDefault();
+    const [type, text] = [input.typedInput('type'), input.typedInput('value')];
+    if (input.typedInput('validate')) {
+      question.close();
+      void send(node, readValue(type, text));
+    }
+  });
+  form.on('keydown', ({ key }) => {
+    if (key === 'Escape') {
+      question.close();
+    }
+  });
+  // After Node-RED has put the focus on the first button.
+  setTimeout(() => form.find('.red-ui-typedInput-input').trigger('focus'), 50);
+}
+
+function readValue(type: string, text: string): unknown {
+  return type === 'str' ? text : JSON.parse(text);
+}

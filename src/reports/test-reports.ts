@@ -1,0 +1,121 @@
+// Reports for people who try a flow: one that was received, once more, or one that is made up.
+
+import { linkOf } from '../network/links.ts';
+import type { NetworkState } from '../network/network-state.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
+import { parseJson } from '../protocol/json.ts';
+import { parseMac } from '../protocol/mac.ts';
+import { type Report, type ReportTopic, readReport, readReportTopic } from '../protocol/reports/index.ts';
+import { makeUpMessage } from '../protocol/reports/made-up.ts';
+import type { Topics } from '../protocol/topics.ts';
+import type { TopicCriteria } from './report-filter.ts';
+
+/** Where nothing was heard: addresses that no maker of devices gives away (the second bit of the first byte). */
+const MADE_UP_GATEWAY = '020000000001';
+const MADE_UP_DEVICE = '020000000002';
+/** Of the devices heard last; none of them may be heard by a gateway that the filter names. */
+const MAX_LOOKED_AT = 10_000;
+
+/** A message as it was received. */
+export interface ReceivedMessage {
+  topic: string;
+  payload: Buffer;
+}
+
+export interface TestReport {
+  topic: string;
+  /** With `test: true`. */
+  report: Report;
+}
+
+type Filter = TopicCriteria & { decode: boolean };
+
+interface TestReportContext {
+  topics: Topics;
+  catalogue: Catalogue;
+  network: NetworkState;
+  nameOf: ((mac: string) => string | undefined) | undefined;
+}
+
+export class TestReports {
+  readonly #context: TestReportContext;
+
+  constructor(context: TestReportContext) {
+    this.#context = context;
+  }
+
+  /** The report of a message that was received, once more: as it was when it came. */
+  again({ topic, payload }: ReceivedMessage, decode: boolean): TestReport {
+    const text = payload.toString();
+    return this.#read(topic, parseJson(text) ?? text, decode);
+  }
+
+  /**
+   * A report that passes the filter, though nobody has sent it; its gateway and device are of those that were heard, where
+   * the filter names none. Labels are not looked up: with those only the gateway may be another one.
+   * @param like a message that has passed: the report is of its device and property
+   * @param value in decoded form; undefined: a usual one
+   * @throws ServiceError `INVALID_INPUT`: `identifiers`, `value`
+   */
+  makeUp(filter: Filter, { like, value }: { like?: string | undefined; value?: unknown } = {}): TestReport {
+    const { topics, catalogue } = this.#context;
+    const at = like === undefined ? undefined : this.#readTopic(like);
+    const { gateway, device } = at ?? this.#choosePlace(filter);
+    const time = new Date().toISOString();
+    if (at?.kind === 'other') {
+      return this.#read(at.topic, { time, value }, filter.decode);
+    }
+    const { segment, identifier, body } = makeUpMessage(at ? filterOf(at) : filter, catalogue, {
+      ...{ gateway, value, time },
+    });
+    const topic = topics.reportFilter({ gateway, device, segment, identifier }).replace(/\/#$/, '');
+    return this.#read(topic, body, filter.decode);
+  }
+
+  #read(topic: string, body: unknown, decode: boolean): TestReport {
+    const at = this.#readTopic(topic) as ReportTopic;
+    const report = readReport(at, body, this.#context.catalogue, decode, false);
+    report.test = true;
+    return { topic, report };
+  }
+
+  #readTopic(topic: string): ReportTopic | undefined {
+    const parsed = this.#context.topics.parseReport(topic);
+    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest, this.#context.nameOf);
+  }
+
+  #choosePlace({ gateways, devices }: Filter): { gateway: string; device: string } {
+    const { network } = this.#context;
+    const wanted = macOf(gateways[0]);
+    const device = macOf(devices[0]) ?? this.#findDevice(wanted);
+    const gateway = wanted ?? (device && network.gatewayOf(device)) ?? firstOf(network.gateways())?.id;
+    return { gateway: gateway ?? MADE_UP_GATEWAY, device: device ?? MADE_UP_DEVICE };
+  }
+
+  /** The one that was heard last, by this gateway where one is wanted. */
+  #findDevice(gateway: string | undefined): string | undefined {
+    let count = 0;
+    for (const { id, links } of this.#context.network.devices()) {
+      if (gateway === undefined || linkOf(links, gateway)) {
+        return id;
+      }
+      if (++count >= MAX_LOOKED_AT) {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** A filter that lets through what has this topic. */
+function filterOf({ kind, form, identifier }: ReportTopic): Pick<Filter, 'kinds' | 'form' | 'identifiers'> {
+  return { kinds: [kind], form, identifiers: identifier === undefined ? [] : [identifier] };
+}
+
+const macOf = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : parseMac(text);
+
+function firstOf<T>(items: Iterable<T>): T | undefined {
+  const [first] = items;
+  return first;
+}

@@ -1,0 +1,155 @@
+// Reports to try a flow with: made up from what a node lets through, or received before and read once more.
+import assert from 'node:assert/strict';
+import { NetworkState } from '../../src/network/network-state.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { readReportTopic } from '../../src/protocol/reports/index.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+import { Dispatch } from '../../src/reports/dispatch.ts';
+import { compileCriteria } from '../../src/reports/report-filter.ts';
+import { TestReports } from '../../src/reports/test-reports.ts';
+import { ALL } from '../session.ts';
+
+const catalogue = createCatalogue([{ id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' }]);
+const topics = createTopics('site');
+
+function testReports(network = new NetworkState(), nameOf?: (mac: string) => string | undefined) {
+  return new TestReports({ topics, catalogue, network, nameOf });
+}
+
+const makeUp = (filter: Partial<typeof ALL>, value?: unknown) =>
+  testReports().makeUp({ ...ALL, ...filter }, { value });
+
+/** Whether a node with this filter would get a report with this topic. */
+function passes(filter: Partial<typeof ALL>, topic: string): boolean {
+  const criteria = compileCriteria({ ...ALL, ...filter }, catalogue);
+  const parsed = topics.parseReport(topic);
+  assert.ok(criteria && parsed, topic);
+  const dispatch = new Dispatch<string>();
+  dispatch.add({ ...criteria.route, target: 'node' });
+  return dispatch.match(readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest)).length > 0;
+}
+
+describe('a report that is made up', () => {
+  const made: [title: string, filter: Partial<typeof ALL>, report: object][] = [
+    [
+      'is a temperature without filters',
+      {},
+      { kind: 'measurement', name: 'temperature', value: 21.5, unit: '°C' },
+    ],
+    ['is an event counter', { kinds: ['event'] }, { kind: 'event', name: 'button-0-counter', value: 1 }],
+    [
+      'is a property',
+      { kinds: ['property'] },
+      { kind: 'property', name: 'battery-level', value: 80, unit: '%' },
+    ],
+    [
+      'is a sample that can be acknowledged',
+      { kinds: ['timestamped'] },
+      { kind: 'timestamped', ack: true, value: 21.5, errorCode: null, tsAccuracy: 0 },
+    ],
+    [
+      'is a raw sample that can be acknowledged',
+      { kinds: ['timestamped'], form: 'raw' },
+      { kind: 'timestamped', ack: true, value: 21.5, raw: '0866', identifier: '8800' },
+    ],
+    ['is a heartbeat of a healthy device', { kinds: ['heartbeat'] }, { kind: 'heartbeat', status: 0 }],
+    ['has a parent and a signal', { kinds: ['rssi'] }, { kind: 'rssi', parent: '020000000001', rssi: -60 }],
+    ['is of a property of the user', { identifiers: ['co2'] }, { name: 'co2', unit: 'ppm', value: 1 }],
+    [
+      'is of a property by its hex id',
+      { identifiers: ['9800'], form: 'raw' },
+      { kind: 'property', value: true },
+    ],
+    ['is of a property that nobody knows', { identifiers: ['ab12'] }, { identifier: 'ab12', value: '00' }],
+    [
+      'is of the device and the gateway',
+      { gateways: ['c0:14:1f:68:fc:70'], devices: ['D0141F00A1B2'] },
+      {
+        gateway: 'c0141f68fc70',
+        device: 'd0141f00a1b2',
+      },
+    ],
+  ];
+  for (const [title, filter, expected] of made) {
+    it(title, () => {
+      const { topic, report } = makeUp(filter);
+      const found = Object.fromEntries(Object.keys(expected).map((key) => [key, report[key]]));
+      assert.deepEqual(found, expected);
+      assert.equal(report.test, true);
+      assert.ok(passes(filter, topic), topic);
+      assert.ok(Math.abs(Date.parse(report.time) - Date.now()) < 60_000);
+    });
+  }
+
+  it('passes the filter, whatever the kind, the form and the property', () => {
+    const kinds = ['property', 'measurement', 'measurement-error', 'event', 'timestamped', 'other'];
+    for (const { id, name } of catalogue.rows) {
+      for (const kind of kinds) {
+        for (const form of ['raw', 'decoded', 'both'] as const) {
+          const filter = { kinds: [kind], form, identifiers: [id || name] };
+          if ((form === 'raw' && id === '') || (form === 'decoded' && name === '')) {
+            if (kind !== 'other') {
+              assert.throws(() => makeUp(filter), { code: 'INVALID_INPUT' }, JSON.stringify(filter));
+            }
+            continue;
+          }
+          assert.ok(passes(filter, makeUp(filter).topic), JSON.stringify(filter));
+        }
+      }
+    }
+  });
+
+  it('has the value that is given, and says when the property cannot have it', () => {
+    assert.equal(makeUp({ identifiers: ['temperature'] }, 35).report.value, 35);
+    assert.equal(makeUp({ identifiers: ['8800'], form: 'raw' }, 35).report.value, 35);
+    assert.equal(makeUp({ identifiers: ['battery-level'] }, null).report.value, null);
+    for (const [filter, value] of [
+      [{ identifiers: ['temperature'] }, 'warm'],
+      [{ identifiers: ['temperature'] }, 4_000],
+      [{ identifiers: ['button-0-counter'] }, 'often'],
+      [{ identifiers: ['ab12'] }, 'no hex'],
+      [{ kinds: ['heartbeat'] }, 1],
+      [{ kinds: ['other'] }, 1],
+    ] as const) {
+      assert.throws(() => makeUp(filter as never, value), { code: 'INVALID_INPUT' }, JSON.stringify(filter));
+    }
+  });
+
+  it('is of the device that was heard last, through the gateway that hears it, with their names', () => {
+    const network = new NetworkState();
+    const names = new Map([['d0141f00a1b2', 'Lobby']]);
+    for (const [device, gateway] of [
+      ['d0141f00a1b1', 'c0141f68fc71'],
+      ['d0141f00a1b2', 'c0141f68fc70'],
+    ] as const) {
+      network.record(readReportTopic('', gateway, device, 'heartbeat'), performance.now());
+    }
+    const tests = testReports(network, (mac) => names.get(mac));
+    const { report } = tests.makeUp(ALL);
+    assert.deepEqual(
+      [report.device, report.gateway, report.deviceName],
+      ['d0141f00a1b2', 'c0141f68fc70', 'Lobby'],
+    );
+    const other = tests.makeUp({ ...ALL, gateways: ['c0141f68fc71'] }).report;
+    assert.deepEqual([other.device, other.gateway], ['d0141f00a1b1', 'c0141f68fc71']);
+  });
+
+  it('is like one that has passed, with another value', () => {
+    const like = 'site/mt/gateway/c0141f68fc70/device/d0141f00a1b2/measurement/8802';
+    const { topic, report } = testReports().makeUp(
+      { ...ALL, identifiers: ['temperature'] },
+      { like, value: 60 },
+    );
+    assert.deepEqual([topic, report.name, report.value, report.raw], [like, 'humidity', 60, '0258']);
+  });
+});
+
+describe('a report that was received', () => {
+  it('is read once more as it was, and marked', () => {
+    const topic = 'site/mt/gateway/c0141f68fc70/device/d0141f00a1b2/measurement/8800';
+    const payload = Buffer.from('{"time":"t","seq":7,"value":"0866"}');
+    const [first, second] = [1, 2].map(() => testReports().again({ topic, payload }, true).report);
+    assert.deepEqual([first?.value, first?.seq, first?.time, first?.test], [21.5, 7, 't', true]);
+    assert.notEqual(first, second);
+  });
+});
