@@ -44,14 +44,14 @@ async function send(node: EditorNode, value?: unknown): Promise<void> {
   } catch (failure) {
     const { status, responseJSON } = failure as JQuery.jqXHR;
     const words = (responseJSON as { message?: unknown } | undefined)?.message;
-    const known = { 401: 'mayNot', 403: 'mayNot', 404: 'notRunning' }[status];
-    notify(typeof words === 'string' ? words : node._(`button.${known ?? 'failed'}`), 'error');
+    const known = { 401: 'button.mayNot', 403: 'button.mayNot', 404: 'preview.notRunning' }[status];
+    notify(typeof words === 'string' ? words : node._(known ?? 'button.failed'), 'error');
   }
 }
 
 function tell(node: EditorNode, { sent, isMadeUp, report = {} }: Pressed): void {
   if (!sent) {
-    notify(node._('button.notRunning'), 'error');
+    notify(node._('preview.notRunning'), 'error');
     return;
   }
   const what = describe(node, report);

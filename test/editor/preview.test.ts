@@ -183,4 +183,40 @@ describe('reports that pass now', function () {
     await rows().first().click();
     await state().filter({ hasText: 'does not run' }).waitFor();
   });
+
+  describe('the button on the node', () => {
+    const button = () => editor.page.locator('#in .red-ui-flow-node-button-button');
+    const toast = (text: string) =>
+      editor.page.locator('.red-ui-notification', { hasText: text }).last().waitFor();
+
+    it('sends a report that fits the filter, and then the newest one that has passed', async () => {
+      await button().click();
+      const madeUp = (await red.next('seen')).report as Record<string, unknown>;
+      assert.deepEqual([madeUp.test, madeUp.name, madeUp.value], [true, 'temperature', 21.5]);
+      await toast('made-up');
+      await measure(30.25);
+      await button().click();
+      const again = (await red.next('seen')).report as Record<string, unknown>;
+      assert.deepEqual([again.test, again.value], [true, 30.25]);
+      await toast('temperature 30.25 °C');
+    });
+
+    it('asks for a value when it is pressed with Shift', async () => {
+      await button().click({ modifiers: ['Shift'] });
+      const input = editor.page.locator('.mt-gateway-ask .red-ui-typedInput-input');
+      await input.fill('warm');
+      await editor.page.keyboard.press('Enter');
+      await input.fill('35');
+      await editor.page.keyboard.press('Enter');
+      const report = (await red.next('seen')).report as Record<string, unknown>;
+      assert.deepEqual([report.test, report.value], [true, 35]);
+    });
+
+    it('cannot be used while the node is not deployed as it is', async () => {
+      await editor.edit('in');
+      await editor.page.fill('#node-input-name', 'another');
+      await editor.press('ok');
+      await editor.page.locator('#in .red-ui-flow-node-button-disabled').waitFor();
+    });
+  });
 });
