@@ -16,10 +16,7 @@ export function isDeployed(this: EditorNode): boolean {
 
 export function press(this: EditorNode): void {
   if (this.changed === true) {
-    RED.notify(
-      RED._('notification.warning', { message: RED._('notification.warnings.undeployedChanges') }),
-      'warning',
-    );
+    notify(this._('preview.deployToSend'), 'warning');
     return;
   }
   // Node-RED gives the button no event.

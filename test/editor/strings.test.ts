@@ -68,6 +68,7 @@ describe('the texts of the editor and the runtime', () => {
 
   it('have every text that the panels ask for by name', () => {
     const shared = read('nodes/service/locales', LANGUAGE);
+    const core = read('node_modules/@node-red/editor-client/locales', `${LANGUAGE}/editor`);
     for (const folder of [...FOLDERS, 'shared/editor']) {
       const isShared = folder === 'shared/editor';
       const own = isShared ? shared : read(`nodes/${folder}/locales`, LANGUAGE);
@@ -78,7 +79,10 @@ describe('the texts of the editor and the runtime', () => {
         for (const [, key] of code.matchAll(/\btext\('([\w.-]+)'/g)) {
           assert.ok(shared.has(`editor.${key}`), `${file}: ${key}`);
         }
-        for (const [, key] of code.matchAll(/(?:\._|\bownText)\('([\w.-]+)'/g)) {
+        for (const [, key] of code.matchAll(/\bRED\._\('([\w.-]+)'/g)) {
+          assert.ok(core.has(key as string), `${file}: ${key} of Node-RED`);
+        }
+        for (const [, key] of code.matchAll(/(?:(?<!\bRED)\._|\bownText)\('([\w.-]+)'/g)) {
           assert.ok(own.has(key as string), `${file}: ${key}`);
         }
       }
