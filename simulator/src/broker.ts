@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { Aedes, type AuthenticateError, type Client } from 'aedes';
-import { createWebSocketStream, WebSocketServer } from 'ws';
+import type { Aedes, AedesPublishPacket, AuthenticateError, Client } from 'aedes';
+import { limitBroker } from './broker-limits.ts';
+import type { OpenLink } from './gateway-link.ts';
 
 export interface BrokerOptions {
   host: string;
@@ -14,9 +15,13 @@ export interface BrokerOptions {
   /** When set, everyone must log in with them. */
   username?: string;
   password?: string;
+  /** Of what gateways publish and hear. */
+  qos: 0 | 1;
+  /** Messages that are kept for clients with a session, in all. */
+  queueLimit: number;
 }
 
-/** Faults that hit every client but the simulated gateways; set and unset them at any time. */
+/** Faults that hit every client, and not the simulated gateways; set and unset them at any time. */
 export interface BrokerFaults {
   /** The CONNACK refuses the credentials. */
   refuseLogin: boolean;
@@ -43,16 +48,22 @@ export interface Broker {
   url: string;
   wsUrl: string | undefined;
   faults: BrokerFaults;
-  /** Every CONNECT that was heard but the gateways' own, oldest first. */
+  /** The newest CONNECTs, oldest first. */
   connects: Connect[];
-  /** Filters that clients have now, by client id; gateways left out. */
+  /** Filters that clients have now, by client id. */
   subscriptions: Map<string, Set<string>>;
-  /** The QoS that was last asked for with a filter; gateways left out. */
+  /** The QoS that was last asked for with a filter. */
   wantedQos: Map<string, number>;
-  /** Cuts all connections but the gateways'. */
+  /** Connects a gateway, inside this process. */
+  openLink: OpenLink;
+  /** Cuts all connections. */
   disconnectClients(): void;
   close(): Promise<void>;
 }
+
+const MAX_CLIENTS = 1_000;
+const MAX_CONNECTS = 10_000;
+const MAX_FILTERS = 10_000;
 
 const refusal = (): AuthenticateError =>
   Object.assign(new Error('not authorised'), { returnCode: 4 as const });
@@ -63,15 +74,14 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return (server.address() as AddressInfo).port;
 }
 
-function watch(aedes: Aedes, broker: Broker, isGateway: (clientId: string) => boolean): void {
+function watch(aedes: Aedes, broker: Broker): void {
   aedes.on('subscribe', (subscriptions, { id }) => {
-    if (isGateway(id)) {
-      return;
-    }
     const filters = broker.subscriptions.get(id) ?? new Set();
     for (const { topic, qos } of subscriptions) {
       filters.add(topic);
-      broker.wantedQos.set(topic, qos);
+      if (broker.wantedQos.size < MAX_FILTERS) {
+        broker.wantedQos.set(topic, qos);
+      }
     }
     broker.subscriptions.set(id, filters);
   });
@@ -83,37 +93,31 @@ function watch(aedes: Aedes, broker: Broker, isGateway: (clientId: string) => bo
   aedes.on('clientDisconnect', ({ id }) => broker.subscriptions.delete(id));
 }
 
-function guard(
-  aedes: Aedes,
-  broker: Broker,
-  options: BrokerOptions,
-  isGateway: (id: string) => boolean,
-): void {
+function guard(aedes: Aedes, broker: Broker, options: BrokerOptions): void {
   const { faults } = broker;
   aedes.preConnect = (client, packet, done) => {
-    const own = isGateway(packet.clientId);
-    if (!own) {
-      const { clientId, username, protocolVersion, keepalive, clean, properties } = packet;
-      broker.connects.push({
-        ...{ clientId, username: username ?? undefined, protocolVersion, keepalive, clean },
-        sessionExpiry: properties?.sessionExpiryInterval,
-        at: Date.now(),
-      });
-      if (faults.closeAtConnect) {
-        client.conn.destroy();
-      }
+    const { clientId, username, protocolVersion, keepalive, clean, properties } = packet;
+    broker.connects.push({
+      ...{ clientId, username: username ?? undefined, protocolVersion, keepalive, clean },
+      sessionExpiry: properties?.sessionExpiryInterval,
+      at: Date.now(),
+    });
+    if (broker.connects.length > MAX_CONNECTS) {
+      broker.connects.shift();
     }
-    done(null, own || !faults.closeAtConnect);
+    if (faults.closeAtConnect) {
+      client.conn.destroy();
+    }
+    done(null, !faults.closeAtConnect);
   };
-  aedes.authenticate = (client, username, password, done) => {
+  aedes.authenticate = (_client, username, password, done) => {
     const open = options.username === undefined;
     const right = open || (username === options.username && password?.toString() === options.password);
-    const allowed = right && (isGateway(client.id) || !faults.refuseLogin);
+    const allowed = right && !faults.refuseLogin;
     done(allowed ? null : refusal(), allowed);
   };
-  aedes.authorizeSubscribe = (client, subscription, done) => {
-    const refused = !isGateway(client.id) && faults.refuseSubscription(subscription.topic);
-    done(null, refused ? null : subscription);
+  aedes.authorizeSubscribe = (_client, subscription, done) => {
+    done(null, faults.refuseSubscription(subscription.topic) ? null : subscription);
   };
 }
 
@@ -124,7 +128,9 @@ function remember(server: Server, sockets: Set<Socket>): Server {
   });
 }
 
-function addWebSockets(aedes: Aedes, sockets: Set<Socket>): Server {
+/** Needs the package `ws`, which is loaded for nothing else. */
+async function createWebSocketServer(aedes: Aedes): Promise<Server> {
+  const { createWebSocketStream, WebSocketServer } = await import('ws');
   const server = createHttpServer();
   const webSockets = new WebSocketServer({ server, handleProtocols: () => 'mqtt' });
   webSockets.on('connection', (socket, request) => {
@@ -132,42 +138,69 @@ function addWebSockets(aedes: Aedes, sockets: Set<Socket>): Server {
     stream.on('error', () => socket.terminate());
     aedes.handle(stream, request);
   });
-  return remember(server, sockets);
+  return server;
 }
 
-/** Starts the broker. `isGateway` says which client ids are spared from faults and records. */
-export async function startBroker(
-  options: BrokerOptions,
-  isGateway: (id: string) => boolean,
-): Promise<Broker> {
+/** Connects gateways to the broker inside this process, so that they cost no sockets. */
+function embeddedLinks(aedes: Aedes, qos: 0 | 1): OpenLink {
+  return async (_mac, filters, receive) => {
+    const deliver = (packet: AedesPublishPacket, done: () => void): void => {
+      receive(packet.topic, packet.payload as Buffer, Math.min(packet.qos, qos));
+      done();
+    };
+    await Promise.all(
+      filters.map((filter) => new Promise<void>((resolve) => aedes.subscribe(filter, deliver, resolve))),
+    );
+    return {
+      publish: (topic, payload, retain) =>
+        new Promise((resolve, reject) => {
+          const packet = {
+            cmd: 'publish',
+            dup: false,
+            topic,
+            payload: Buffer.from(payload),
+            qos,
+            retain,
+          } as const;
+          aedes.publish(packet, (error) => (error ? reject(error) : resolve()));
+        }),
+      close: async () => {
+        for (const filter of filters) {
+          aedes.unsubscribe(filter, deliver, () => {});
+        }
+      },
+    };
+  };
+}
+
+/** Starts the broker. */
+export async function startBroker(options: BrokerOptions): Promise<Broker> {
+  // A module that Node.js 20 cannot `require`.
+  const { Aedes } = await import('aedes');
   const aedes = await Aedes.createBroker();
+  limitBroker(aedes, options.queueLimit);
   const clients = new Set<Client>();
   aedes.on('client', (client) => clients.add(client));
   aedes.on('clientDisconnect', (client) => clients.delete(client));
   const sockets = new Set<Socket>();
-  const servers = [remember(createServer({ noDelay: true }, aedes.handle), sockets)];
-  const port = await listen(servers[0] as Server, options.host, options.port);
-  let wsUrl: string | undefined;
-  if (options.wsPort !== undefined) {
-    servers.push(addWebSockets(aedes, sockets));
-    wsUrl = `ws://${options.host}:${await listen(servers[1] as Server, options.host, options.wsPort)}`;
-  }
+  const servers: Server[] = [];
   const broker: Broker = {
-    url: `mqtt://${options.host}:${port}`,
-    wsUrl,
+    url: '',
+    wsUrl: undefined,
     faults: { refuseLogin: false, closeAtConnect: false, refuseSubscription: () => false },
     connects: [],
     subscriptions: new Map(),
     wantedQos: new Map(),
+    openLink: embeddedLinks(aedes, options.qos),
     disconnectClients() {
       for (const client of clients) {
-        if (!isGateway(client.id)) {
-          client.conn.destroy();
-        }
+        client.conn.destroy();
       }
     },
     async close() {
-      const closed = Promise.all(servers.map((server) => once(server, 'close')));
+      const closed = Promise.all(
+        servers.filter(({ listening }) => listening).map((server) => once(server, 'close')),
+      );
       for (const server of servers) {
         server.close();
       }
@@ -178,7 +211,32 @@ export async function startBroker(
       await closed;
     },
   };
-  guard(aedes, broker, options, isGateway);
-  watch(aedes, broker, isGateway);
+  guard(aedes, broker, options);
+  watch(aedes, broker);
+  try {
+    await open(aedes, broker, options, servers, sockets);
+  } catch (error) {
+    await broker.close();
+    throw error;
+  }
   return broker;
+}
+
+/** Starts to listen at the ports. */
+async function open(
+  aedes: Aedes,
+  broker: Broker,
+  { host, port, wsPort }: BrokerOptions,
+  servers: Server[],
+  sockets: Set<Socket>,
+): Promise<void> {
+  const add = (server: Server, at: number): Promise<number> => {
+    servers.push(remember(server, sockets));
+    server.maxConnections = MAX_CLIENTS;
+    return listen(server, host, at);
+  };
+  broker.url = `mqtt://${host}:${await add(createServer({ noDelay: true }, aedes.handle), port)}`;
+  if (wsPort !== undefined) {
+    broker.wsUrl = `ws://${host}:${await add(await createWebSocketServer(aedes), wsPort)}`;
+  }
 }

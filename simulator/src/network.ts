@@ -1,8 +1,8 @@
-// The gateways' side of the broker: each gateway is a client of its own, publishes reports and answers requests.
+// The gateways' side of the broker: each gateway has a connection of its own, publishes reports and answers requests.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import type { Fleet, Gateway } from './fleet.ts';
+import type { GatewayLink, OpenLink } from './gateway-link.ts';
 import type { OperationRequest } from './operations.ts';
 import { between, type Random } from './random.ts';
 import type { Publication } from './traffic.ts';
@@ -39,11 +39,9 @@ export interface OperationCall {
 }
 
 interface Ground {
-  url: string;
+  openLink: OpenLink;
   fleet: Fleet;
   topicPrefix: string;
-  qos: 0 | 1;
-  login: Pick<IClientOptions, 'username' | 'password'>;
   random: Random;
   now: () => number;
   faults: AnswerFaults;
@@ -83,7 +81,7 @@ function disguise(response: Record<string, unknown>, form: AnswerFaults['form'])
 export class Network {
   readonly #ground: Ground;
   readonly #prefix: string;
-  readonly #clients = new Map<string, MqttClient>();
+  readonly #links = new Map<string, GatewayLink>();
   readonly #stop = new AbortController();
 
   constructor(ground: Ground) {
@@ -100,32 +98,20 @@ export class Network {
 
   /** Lets a gateway come (back) to the broker. */
   async connect(gateway: Gateway): Promise<void> {
-    const { url, login, qos } = this.#ground;
-    const client = await connectAsync(url, {
-      ...login,
-      clientId: gateway.mac,
-      reconnectPeriod: 500,
-      reconnectOnConnackError: true,
-      queueQoSZero: false,
+    const filters = [`${this.#prefix}mt/gateway/${gateway.mac}/request/#`, `${this.#prefix}mt/gateways/#`];
+    const link = await this.#ground.openLink(gateway.mac, filters, (topic, payload, qos) => {
+      void this.#receive(gateway, topic, payload, qos);
     });
-    client.on('error', () => {}); // Reconnecting is all that can be done, and MQTT.js does it.
-    client.on('message', (topic, payload, { qos }) => void this.#receive(gateway, topic, payload, qos));
-    this.#clients.set(gateway.mac, client);
+    this.#links.set(gateway.mac, link);
     gateway.online = true;
-    await client.subscribeAsync(
-      [`${this.#prefix}mt/gateway/${gateway.mac}/request/#`, `${this.#prefix}mt/gateways/#`],
-      {
-        qos,
-      },
-    );
   }
 
   /** Lets a gateway go away without a word. */
   async disconnect(gateway: Gateway): Promise<void> {
     gateway.online = false;
-    const client = this.#clients.get(gateway.mac);
-    this.#clients.delete(gateway.mac);
-    await client?.endAsync(true);
+    const link = this.#links.get(gateway.mac);
+    this.#links.delete(gateway.mac);
+    await link?.close();
   }
 
   /** The whole topic of a report. */
@@ -139,13 +125,13 @@ export class Network {
     return `${this.#prefix}mt/gateway/${gateway.mac}/device/${device}/${kind}${tail}`;
   }
 
-  /** Publishes for a gateway; resolved when the broker has it (QoS 1). */
+  /** Publishes for a gateway; resolved when the broker has it. */
   async publish(gateway: Gateway, topic: string, payload: string | Buffer, retain = false): Promise<void> {
-    const client = this.#clients.get(gateway.mac);
-    if (!client) {
+    const link = this.#links.get(gateway.mac);
+    if (!link) {
       throw new Error(`gateway ${gateway.mac} is away`);
     }
-    await client.publishAsync(topic, payload, { qos: this.#ground.qos, retain });
+    await link.publish(topic, payload, retain);
   }
 
   async #receive(gateway: Gateway, topic: string, payload: Buffer, qos: number): Promise<void> {
@@ -188,6 +174,6 @@ export class Network {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([...this.#clients.values()].map((client) => client.endAsync(true)));
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
   }
 }

@@ -53,6 +53,11 @@ export const OPTIONS = {
   delay: { type: 'number', default: 20, text: 'ms from a request to its response, on average' },
   awayEvery: { type: 'number', default: 0, text: 'seconds after which the last gateway goes away; 0: never' },
   awayFor: { type: 'number', default: 15, text: 'seconds until it returns' },
+  queueLimit: {
+    type: 'number',
+    default: 10_000,
+    text: 'messages that the embedded broker keeps for clients with a session, in all',
+  },
   historyLimit: { type: 'number', default: 100_000, text: 'calls, requests and samples remembered' },
 } as const satisfies Record<string, OptionRow>;
 

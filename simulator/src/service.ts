@@ -1,7 +1,9 @@
 // The service in a box: REST portal, broker and gateways behind one door, for tests, benchmarks and the demo.
 import type { EventEmitter } from 'node:events';
 import { type Broker, startBroker } from './broker.ts';
+import { clientLinks } from './client-link.ts';
 import { DEMO, type Device, type Fleet, type Gateway } from './fleet.ts';
+import type { OpenLink } from './gateway-link.ts';
 import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
 import { fillOptions, type ServiceOptions } from './options.ts';
@@ -55,13 +57,15 @@ export interface Service {
 const loginOf = (options: ServiceOptions): { username?: string; password?: string } =>
   options.mqttUsername ? { username: options.mqttUsername, password: options.mqttPassword } : {};
 
-async function openBroker(options: ServiceOptions, fleet: Fleet): Promise<Broker | undefined> {
+const qosOf = (options: ServiceOptions): 0 | 1 => (options.qos === 0 ? 0 : 1);
+
+async function openBroker(options: ServiceOptions): Promise<Broker | undefined> {
   if (!options.mqtt || options.brokerUrl) {
     return undefined;
   }
-  const { host, mqttPort: port, wsPort } = options;
-  const settings = { host, port, ...(wsPort >= 0 && { wsPort }), ...loginOf(options) };
-  return startBroker(settings, (id) => fleet.gatewayOf(id) !== undefined);
+  const { host, mqttPort: port, wsPort, queueLimit } = options;
+  const ports = { port, ...(wsPort >= 0 && { wsPort }) };
+  return startBroker({ host, ...ports, ...loginOf(options), qos: qosOf(options), queueLimit });
 }
 
 /** What other processes may steer over HTTP: faults on and off, counters, publishing. */
@@ -97,7 +101,7 @@ function startWandering(options: ServiceOptions, service: Service): () => void {
 }
 
 /** The gateways' connections; `publisher` brings what requests make devices report. */
-function createNetwork(world: World, url: string, publisher: () => Publisher): Network {
+function createNetwork(world: World, openLink: OpenLink, publisher: () => Publisher): Network {
   const { options, fleet, samples, records, now, faults } = world;
   const ground = {
     book: samples,
@@ -107,11 +111,9 @@ function createNetwork(world: World, url: string, publisher: () => Publisher): N
       void records.events.emit('acknowledged', sample),
   };
   return new Network({
-    url,
+    openLink,
     fleet,
     topicPrefix: options.topicPrefix,
-    qos: options.qos === 0 ? 0 : 1,
-    login: loginOf(options),
     random: createRandom(options.seed + 3),
     now,
     faults: faults.answers,
@@ -200,9 +202,10 @@ export async function startService(
 ): Promise<Service> {
   const options = fillOptions(given);
   const world = createWorld(options, now);
-  const broker = await openBroker(options, world.fleet);
+  const broker = await openBroker(options);
   const url = options.mqtt ? options.brokerUrl || (broker?.url ?? '') : '';
-  const network: Network = createNetwork(world, url, () => publisher);
+  const openLink = broker?.openLink ?? clientLinks({ url, qos: qosOf(options), ...loginOf(options) });
+  const network: Network = createNetwork(world, openLink, () => publisher);
   const publisher = new Publisher({ ...world, network, ackTimeout: options.ackTimeout });
   let rest: RestHalf | undefined;
   let stopWandering = (): void => {};
