@@ -22,7 +22,7 @@ function requireNode() {
   }
 }
 
-/** True when every package that the lock file wants is there in its version; optional ones depend on the machine. */
+/** True when every package that the lock file wants is there in its version; optional ones depend on the machine, own ones are folders here. */
 function isInstalled() {
   if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) {
     return false;
@@ -31,7 +31,12 @@ function isInstalled() {
   const have = readJson('node_modules/.package-lock.json').packages;
   return Object.entries(wanted).every(
     ([path, { version, optional, devOptional, extraneous, link }]) =>
-      path === '' || optional || devOptional || extraneous || link || have[path]?.version === version,
+      !path.startsWith('node_modules/') ||
+      optional ||
+      devOptional ||
+      extraneous ||
+      link ||
+      have[path]?.version === version,
   );
 }
 

@@ -10,6 +10,8 @@ interface Locked {
   hasInstallScript?: boolean;
   dev?: boolean;
   devOptional?: boolean;
+  /** A package of this repository. */
+  link?: boolean;
   /** Comes inside the tarball of another. */
   inBundle?: boolean;
 }
@@ -25,7 +27,9 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
 const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   allowScripts: Record<string, boolean>;
 };
-const foreign = Object.entries(packages).filter(([path]) => path !== '');
+const foreign = Object.entries(packages).filter(
+  ([path, { link }]) => path.startsWith('node_modules/') && !link,
+);
 const installed = foreign.filter(([, { dev, devOptional }]) => !dev && !devOptional);
 const pathsOf = (entries: typeof foreign) => entries.map(([path]) => path);
 

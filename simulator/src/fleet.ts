@@ -1,13 +1,14 @@
 // The simulated network: gateways, and the devices below them with their state; addresses do not depend on the seed.
+import { distanceOf, middleOf, type Place, placeIn } from './floor-plan.ts';
 import { between, createRandom, pick, type Random, whole } from './random.ts';
 import { known } from './wire.ts';
 
 export type Mode = 'raw' | 'decoded';
 
-/** A node that hears a device, in metres from it. */
+/** A node that hears a device. */
 export interface Parent {
   mac: string;
-  distance: number;
+  place: Place;
 }
 
 export interface Device {
@@ -17,6 +18,7 @@ export interface Device {
   /** A second gateway that hears the device too. */
   alsoHeardBy?: Gateway;
   parents: Parent[];
+  place: Place;
   seq: number;
   /** Identifier → hex, the device's memory. */
   values: Map<string, string>;
@@ -27,6 +29,23 @@ export interface Device {
   transitions: number;
   /** True while all its properties are being reported, when a second request for them fails. */
   reporting: boolean;
+  /** Identifiers whose value was set from outside and stays. */
+  held: Set<string>;
+  /** Sends nothing and answers nothing. */
+  silent: boolean;
+  /** How many measurements and properties it has reported: the next ones are in turn. */
+  measured: number;
+  reported: number;
+  battery: Battery;
+  /** Milliseconds of the clock: when each identifier was measured last, and until when it has aged. */
+  measuredAt: Map<string, number>;
+  agedAt: number;
+}
+
+export interface Battery {
+  /** Percent. */
+  level: number;
+  perHour: number;
 }
 
 export interface Gateway {
@@ -93,6 +112,7 @@ function makeDevice(
   role: Device['role'],
   home: Gateway,
   firmware: string,
+  place: Place,
   random: Random,
 ): Device {
   const means = new Map([
@@ -102,13 +122,14 @@ function makeDevice(
     ['8803', between(random, 50, 600)],
     ['8103', between(random, 2700, 3300)],
   ]);
+  const level = whole(random, 35, 100);
   const values = new Map<string, string>([
     ['8000', encode('8000', MODELS[role])],
     ['8001', encode('8001', firmware)],
     ['8002', encode('8002', '1.2')],
     ['8003', mac],
     ['8007', '00'],
-    ['8100', encode('8100', whole(random, 35, 100))],
+    ['8100', encode('8100', level)],
     ['8101', encode('8101', whole(random, 1000, 5_000_000))],
     ['8102', '00'],
     ['8810', '00'],
@@ -119,8 +140,13 @@ function makeDevice(
     values.set(id, encode(id, mean));
   }
   const seq = whole(random, 0, 255);
-  const measures = MEASURES[role];
-  return { mac, role, home, parents: [], seq, values, means, measures, transitions: 0, reporting: false };
+  return {
+    ...{ mac, role, home, parents: [], place, seq, values, means, measures: MEASURES[role], transitions: 0 },
+    ...{ reporting: false, held: new Set(), silent: false, measured: 0, reported: 0 },
+    battery: { level, perHour: between(random, 0.5, 6) },
+    measuredAt: new Map(),
+    agedAt: 0,
+  };
 }
 
 const roleOf = (index: number): Device['role'] =>
@@ -130,32 +156,54 @@ function addDevices(gateway: Gateway, number: number, count: number, random: Ran
   for (let index = 0; index < count; index++) {
     const isDemo = number === 0 && index === 0;
     const firmware = isDemo ? FIRMWARES[0] : pick(random, FIRMWARES);
-    gateway.devices.push(makeDevice(macOfDevice(number, index), roleOf(index), gateway, firmware, random));
+    const place = placeIn(random, number);
+    const mac = macOfDevice(number, index);
+    gateway.devices.push(makeDevice(mac, roleOf(index), gateway, firmware, place, random));
   }
-  const extenders = gateway.devices.filter(({ role }) => role === 'extender');
+  const extenders = gateway.devices.filter(({ role }) => role === 'extender').slice(0, MAX_EXTENDERS);
   for (const device of gateway.devices) {
-    const heard = extenders.filter((extender) => extender !== device).slice(0, 3);
-    device.parents = [gateway, ...heard].map(({ mac }) => ({ mac, distance: between(random, 1, 25) }));
+    const near = nearest(
+      device,
+      extenders.filter((extender) => extender !== device),
+      3,
+    );
+    device.parents = [gateway.self, ...near].map(({ mac, place }) => ({ mac, place }));
   }
+}
+
+/** More of them make no difference to who is near, and looking for the nearest takes its time. */
+const MAX_EXTENDERS = 60;
+
+function nearest(device: Device, others: Device[], count: number): Device[] {
+  const far = (other: Device): number => distanceOf(device.place, other.place);
+  return others.toSorted((a, b) => far(a) - far(b)).slice(0, count);
+}
+
+export interface FleetOptions {
+  seed: number;
+  gateways: number;
+  devices: number;
+  /** Devices in all, spread evenly; 0: `devices` below each gateway. */
+  allDevices: number;
+  mode: Mode | 'mixed';
+}
+
+function devicesBelow({ allDevices, devices, gateways }: FleetOptions, number: number): number {
+  return allDevices > 0 ? Math.floor((allDevices + gateways - 1 - number) / gateways) : devices;
 }
 
 /**
  * Builds the network of a seed. With `mixed`, every second gateway is in decoded mode. The last device of the
  * first gateway is in DFU mode; every fifth device is heard by the next gateway as well.
  */
-export function createFleet(options: {
-  seed: number;
-  gateways: number;
-  devices: number;
-  mode: Mode | 'mixed';
-}): Fleet {
+export function createFleet(options: FleetOptions): Fleet {
   const random = createRandom(options.seed);
   const gateways: Gateway[] = [];
   for (let number = 0; number < options.gateways; number++) {
     const mode = options.mode === 'mixed' ? (number % 2 ? 'decoded' : 'raw') : options.mode;
     const gateway = { mac: macOfGateway(number), mode, online: true, devices: [] } as unknown as Gateway;
-    gateway.self = makeDevice(gateway.mac, 'gateway', gateway, FIRMWARES[0], random);
-    addDevices(gateway, number, options.devices, random);
+    gateway.self = makeDevice(gateway.mac, 'gateway', gateway, FIRMWARES[0], middleOf(number), random);
+    addDevices(gateway, number, devicesBelow(options, number), random);
     gateways.push(gateway);
   }
   gateways.forEach((gateway, number) => {
@@ -167,7 +215,7 @@ export function createFleet(options: {
       device.alsoHeardBy = neighbour;
     }
   });
-  if (options.devices > 1) {
+  if (devicesBelow(options, 0) > 1) {
     gateways[0]?.devices.at(-1)?.values.set('8110', '01');
   }
   const byMac = new Map(gateways.map((gateway) => [gateway.mac, gateway]));

@@ -1,5 +1,6 @@
 // What a gateway answers: reads and writes its devices' state, takes acknowledgements, refuses what a gateway would.
 import { type Device, type Gateway, MODE, settingsFromFactory } from './fleet.ts';
+import { age } from './measuring.ts';
 import type { SampleBook } from './samples.ts';
 import { rowOfId, rowOfName, type WireRow } from './wire.ts';
 
@@ -14,6 +15,7 @@ export const STATUS = {
   badValue: 6,
   busy: 7,
   noSuchSample: 8,
+  noAnswer: 9,
 } as const;
 
 export interface OperationRequest {
@@ -28,6 +30,9 @@ export interface Ground {
   book: SampleBook;
   /** The names of the operations for raw and decoded samples. */
   ackOperations: readonly [raw: string, decoded: string];
+  now: () => number;
+  /** Called when a property was written. */
+  written(device: Device, id: string): void;
   /** Called when a device was told to report all its properties. */
   reportProperties(device: Device): void;
   /** Called with every acknowledgement of a sample. */
@@ -77,7 +82,13 @@ function rowFor(request: OperationRequest, decoded: boolean): WireRow {
   return row;
 }
 
-function read(request: OperationRequest, device: Device, decoded: boolean): Record<string, unknown> {
+function read(
+  ground: Ground,
+  request: OperationRequest,
+  device: Device,
+  decoded: boolean,
+): Record<string, unknown> {
+  age(device, ground.now());
   checkOptions(request);
   const row = rowFor(request, decoded);
   const hex = device.values.get(row.id);
@@ -150,6 +161,7 @@ function write(
     throw new Refusal(STATUS.badValue, 'this property needs a value');
   } else {
     device.values.set(row.id, hex);
+    ground.written(device, row.id);
   }
   return {};
 }
@@ -177,8 +189,8 @@ function apiVersion(_ground: Ground, { gateway, device }: OperationRequest): Rec
 
 const OPERATIONS: Record<string, Operation> = {
   apiversion: apiVersion,
-  read: (_ground, request, device) => read(request, device, false),
-  'read-decoded': (_ground, request, device) => read(request, device, true),
+  read: (ground, request, device) => read(ground, request, device, false),
+  'read-decoded': (ground, request, device) => read(ground, request, device, true),
   write: (ground, request, device) => write(ground, request, device, false),
   'write-decoded': (ground, request, device) => write(ground, request, device, true),
 };
@@ -200,7 +212,7 @@ function wayTo(
   gateway: Gateway,
   payload: Record<string, unknown>,
 ): Record<string, unknown> {
-  if (!device) {
+  if (!device || device.silent) {
     return { origin: 32 };
   }
   if (device.values.get('8110') !== MODE.unconnected) {
@@ -223,6 +235,9 @@ export function answer(ground: Ground, request: OperationRequest): Record<string
     const operation = operationOf(ground, request.operation);
     if (!device) {
       throw new Refusal(STATUS.unknownDevice, 'device unknown');
+    }
+    if (device.silent) {
+      throw new Refusal(STATUS.noAnswer, 'device does not answer');
     }
     const result = operation(ground, request, device);
     return { ...id, status: STATUS.ok, ...wayTo(device, gateway, payload), ...result };

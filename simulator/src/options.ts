@@ -41,7 +41,18 @@ export const OPTIONS = {
   topicPrefix: { type: 'string', default: '', text: 'put in front of every topic, with a slash' },
   gateways: { type: 'number', default: 5, text: 'simulated gateways' },
   devices: { type: 'number', default: 8, text: 'devices below each gateway' },
+  allDevices: { type: 'number', default: 0, text: 'devices in all, instead of those below each gateway' },
   mode: { type: 'string', default: 'mixed', text: 'raw, decoded, or mixed: every second gateway decoded' },
+  reportWrites: {
+    type: 'boolean',
+    default: false,
+    text: 'a device reports a property as soon as it was written',
+  },
+  control: {
+    type: 'boolean',
+    default: true,
+    text: 'other processes may steer it over HTTP, below /simulator/ and without login',
+  },
   kinds: { type: 'string', default: TOPIC_KINDS.join(','), text: 'topic kinds to publish, with commas' },
   rate: { type: 'number', default: 5, text: 'reports per second; 0: only what a program asks for' },
   qos: { type: 'number', default: 1, text: 'of reports and answers: 0 or 1' },

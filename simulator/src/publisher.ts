@@ -16,7 +16,8 @@ interface Ground {
   ackTimeout: number;
 }
 
-const PUMP_INTERVAL_MS = 20;
+const MIN_PUMP_INTERVAL_MS = 20;
+const MAX_PUMP_INTERVAL_MS = 1000;
 const PROPERTY_PAUSE_MS = 50;
 /** So many publications wait for the broker at a time; a broker that stands still stops the flood. */
 const BATCH = 500;
@@ -30,7 +31,8 @@ export class Publisher {
   #credit = 0;
   #inFlight = 0;
   #lastPump = 0;
-  #timers: NodeJS.Timeout[] = [];
+  #pumping: NodeJS.Timeout | undefined;
+  #resends: NodeJS.Timeout | undefined;
   #resending = false;
   #stopped = false;
 
@@ -42,23 +44,28 @@ export class Publisher {
   start(rate: number): void {
     this.setRate(rate);
     const backfillEvery = Math.max(20, Math.min(1000, this.#ground.ackTimeout / 4));
-    this.#timers = [
-      setInterval(() => this.#pump(), PUMP_INTERVAL_MS),
-      setInterval(() => void this.#resend(), backfillEvery),
-    ];
+    this.#resends = setInterval(() => void this.#resend(), backfillEvery);
   }
 
   stop(): void {
     this.#stopped = true;
-    for (const timer of this.#timers) {
-      clearInterval(timer);
-    }
+    clearInterval(this.#pumping);
+    clearInterval(this.#resends);
   }
 
   setRate(rate: number): void {
     this.#rate = rate;
     this.#credit = 0;
     this.#lastPump = performance.now();
+    clearInterval(this.#pumping);
+    if (rate > 0 && !this.#stopped) {
+      const every = Math.min(MAX_PUMP_INTERVAL_MS, Math.max(MIN_PUMP_INTERVAL_MS, 1000 / rate));
+      this.#pumping = setInterval(() => this.#pump(), every);
+    }
+  }
+
+  get rate(): number {
+    return this.#rate;
   }
 
   async reports(count: number): Promise<void> {
@@ -86,6 +93,11 @@ export class Publisher {
       await wait(PROPERTY_PAUSE_MS, undefined, { ref: false });
     }
     device.reporting = false;
+  }
+
+  /** Publishes one property of a device as it is now. */
+  async property(device: Device, id: string): Promise<void> {
+    await this.#send(this.#ground.traffic.property(device, id));
   }
 
   async #inBatches(count: number, next: () => Publication): Promise<void> {

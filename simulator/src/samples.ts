@@ -72,8 +72,16 @@ export class SampleBook {
   readonly #waitingPerStream = new Map<string, number>();
   #kept: Sample[] = [];
   readonly #lastTime = new Map<string, number>();
-  /** Distinct samples; publications of samples; acknowledged ones; acknowledgements that came again or met no sample. */
-  readonly counters = { taken: 0, sent: 0, acknowledged: 0, unackable: 0, ackedAgain: 0, ackedUnknown: 0 };
+  /** Distinct samples; publications of samples; acknowledged ones; acknowledgements that came again or met no sample; dropped ones. */
+  readonly counters = {
+    taken: 0,
+    sent: 0,
+    acknowledged: 0,
+    unackable: 0,
+    ackedAgain: 0,
+    ackedUnknown: 0,
+    forgotten: 0,
+  };
 
   /** @param ackTimeout milliseconds. @param limit how many samples are remembered, acknowledged ones included. */
   constructor(ackTimeout: number, limit: number) {
@@ -113,11 +121,16 @@ export class SampleBook {
     } else {
       this.counters.unackable++;
     }
+    // A device has room for so many; the oldest go, acknowledged or not.
     for (const [oldKey, old] of this.#all) {
-      if (this.#all.size <= this.#limit || !(old.acknowledged || !old.ackable)) {
+      if (this.#all.size <= this.#limit) {
         break;
       }
       this.#all.delete(oldKey);
+      if (this.#waiting.has(oldKey)) {
+        this.#wait(oldKey, old, -1);
+        this.counters.forgotten++;
+      }
     }
   }
 
@@ -151,7 +164,7 @@ export class SampleBook {
   keep(sample: Sample): void {
     sample.backfill = true;
     // One that needs no acknowledgement would be forgotten otherwise; the gateway sends it once.
-    if (!sample.ackable) {
+    if (!sample.ackable && this.#kept.length < this.#limit) {
       this.#kept.push(sample);
     }
   }

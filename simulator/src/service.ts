@@ -106,6 +106,12 @@ function createNetwork(world: World, openLink: OpenLink, publisher: () => Publis
   const ground = {
     book: samples,
     ackOperations: options.ackOperations.split(',') as [string, string],
+    now,
+    written: (device: Device, id: string) => {
+      if (options.reportWrites) {
+        void publisher().property(device, id);
+      }
+    },
     reportProperties: (device: Device) => void publisher().properties(device),
     acknowledged: (sample: ServiceEvents['acknowledged'][0]) =>
       void records.events.emit('acknowledged', sample),
@@ -246,7 +252,7 @@ async function openRest(world: World, service: Service): Promise<RestHalf> {
     tokens,
     faults: faults.rest,
     seen: (call) => records.rest(call),
-    control: controlRoutes(service),
+    control: options.control ? controlRoutes(service) : {},
   });
   service.urls.auth = rest.url;
   service.urls.base = rest.url;

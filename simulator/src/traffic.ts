@@ -1,7 +1,10 @@
 // What devices report, one publication after the other; the contents follow from the seed alone, only times from the clock.
-import { type Device, type Fleet, type Gateway, MODE, nextSeq } from './fleet.ts';
-import { between, pick, type Random, shuffle, whole } from './random.ts';
+import { type Device, type Fleet, type Gateway, MODE, nextSeq, type Parent } from './fleet.ts';
+import { move, rssiBetween } from './floor-plan.ts';
+import { age, measure } from './measuring.ts';
+import { pick, type Random, shuffle, whole } from './random.ts';
 import type { Sample, SampleBook } from './samples.ts';
+import { createTurns } from './turns.ts';
 import { known } from './wire.ts';
 
 /** A report on its way: the topic without the prefix, from the gateway that publishes it. */
@@ -45,6 +48,8 @@ export interface Traffic {
   sample(form: 'raw' | 'decoded'): Publication[];
   /** All properties of one device, as command 8302 makes it report them. */
   properties(device: Device): Publication[];
+  /** One property of a device as it is now. */
+  property(device: Device, id: string): Publication;
 }
 
 interface Ground {
@@ -61,29 +66,6 @@ type Dealer = (ground: Ground, device: Device, kind: TopicKind) => Publication[]
 const timeOf = (ground: Ground): string => new Date(ground.now()).toISOString();
 const isDecoded = (kind: TopicKind): boolean => kind.endsWith('-decoded');
 const bytesOf = (device: Device, id: string): Buffer => Buffer.from(device.values.get(id) ?? '', 'hex');
-const meanOf = (id: string, device: Device): number => device.means.get(id) ?? 0;
-
-/** How far a measured number moves from one sample to the next, and how strongly its mean pulls it back. */
-const DRIFT: Record<string, number> = { '8800': 0.15, '8801': 0.4, '8802': 0.8, '8803': 20, '8103': 3 };
-
-/** Lets a device measure: the numbers wander around their mean, motion comes and goes. */
-function measure(ground: Ground, device: Device, id: string): void {
-  const { random } = ground;
-  if (id === '8810') {
-    const before = device.values.get(id)?.slice(0, 2);
-    const now = random() < 0.4 ? pick(random, ['10', '11', '20']) : '00';
-    if (before !== now) {
-      device.transitions++;
-    }
-    const ext = { transitionCounter: device.transitions, isTransition: before !== now };
-    device.values.set(id, known(id).encode(Number.parseInt(now, 16), ext));
-    return;
-  }
-  const last = known(id).decode(bytesOf(device, id)).value as number;
-  const step = DRIFT[id] ?? 1;
-  const next = last + (meanOf(id, device) - last) * 0.02 + between(random, -step, step);
-  device.values.set(id, known(id).encode(Math.max(id === '8800' ? -30 : 0, next)));
-}
 
 /** Identifier and value of a device in the form of a topic kind. */
 function content(
@@ -124,25 +106,28 @@ function heartbeat(ground: Ground, device: Device): Publication[] {
   return other ? [report, { ...report, gateway: other }] : [report];
 }
 
-/** Log-distance path loss with fading: the nearer parent hears it louder, though not always. */
-const rssiAt = (random: Random, distance: number): number =>
-  Math.max(-99, Math.round(-48 - 22 * Math.log10(distance) + between(random, -4, 4)));
-
 function dfu(ground: Ground, device: Device): Publication[] {
   const parent = pick(ground.random, device.parents);
-  const rssi = rssiAt(ground.random, parent.distance);
+  const rssi = rssiBetween(ground.random, device.place, parent.place);
   return [publication(device, 'dfu', { time: timeOf(ground), parent: parent.mac, rssi })];
 }
 
+/** Every parent hears it, and at times the gateway of the next floor does. */
 function rssi(ground: Ground, device: Device): Publication[] {
   const { random } = ground;
-  return device.parents.map((parent) => {
-    parent.distance = Math.min(40, Math.max(0.5, parent.distance + between(random, -0.6, 0.6)));
-    const heard = { time: timeOf(ground), parent: parent.mac, rssi: rssiAt(random, parent.distance) };
+  if (device.role === 'tag') {
+    move(random, device.place);
+  }
+  const heardBy = (parent: Parent): Publication => {
+    const heard = rssiBetween(random, device.place, parent.place);
+    const head = { time: timeOf(ground), parent: parent.mac, rssi: heard };
     const channel = whole(random, 37, 39);
     const unreachable = random() < 0.02 ? { unreachable: true } : {};
-    return publication(device, 'rssi', { ...heard, channel, seq: device.seq, ...unreachable });
-  });
+    return publication(device, 'rssi', { ...head, channel, seq: device.seq, ...unreachable });
+  };
+  const other = secondHearer(ground, device);
+  const below = device.parents.map(heardBy);
+  return other ? [...below, { ...heardBy(other.self), gateway: other }] : below;
 }
 
 const PROPERTIES = ['8000', '8001', '8002', '8100', '8101', '8110', '9800', '9802', '9804'];
@@ -152,17 +137,19 @@ function property(ground: Ground, device: Device, kind: TopicKind): Publication[
     // An identifier of the vendor's own, which no gateway decodes: raw in both modes.
     return [publication(device, 'property', { time: timeOf(ground), value: '00c0ffee' }, 'ef10')];
   }
-  return [oneProperty(ground, device, kind, pick(ground.random, PROPERTIES))];
+  const id = PROPERTIES[device.reported++ % PROPERTIES.length] as string;
+  return [oneProperty(ground, device, kind, id)];
 }
 
 function oneProperty(ground: Ground, device: Device, kind: TopicKind, id: string): Publication {
+  age(device, ground.now());
   const { identifier, fields } = content(device, id, isDecoded(kind));
   return publication(device, kind, { time: timeOf(ground), ...fields, seq: nextSeq(device) }, identifier);
 }
 
 function measurement(ground: Ground, device: Device): Publication[] {
-  const id = pick(ground.random, device.measures);
-  measure(ground, device, id);
+  const id = device.measures[device.measured++ % device.measures.length] as string;
+  measure(ground.random, device, id, ground.now());
   const seq = nextSeq(device);
   // Tags run an older firmware that sends `seq` as a string, which the interface allows.
   const head = { time: timeOf(ground), seq: device.role === 'tag' ? String(seq) : seq };
@@ -197,7 +184,7 @@ function event(ground: Ground, device: Device, kind: TopicKind): Publication[] {
   if (decoded && choice < 0.6) {
     return [publication(device, kind, { ...head, value: whole(random, 1, 9) }, 'button-0-counter')];
   }
-  measure(ground, device, '8810');
+  measure(random, device, '8810', ground.now());
   const { identifier, fields } = content(device, '8810', decoded);
   return [publication(device, kind, { ...head, ...fields }, identifier)];
 }
@@ -205,7 +192,7 @@ function event(ground: Ground, device: Device, kind: TopicKind): Publication[] {
 function timestamped(ground: Ground, device: Device, kind: TopicKind): Publication[] {
   const { random, book } = ground;
   const id = pick(random, device.measures);
-  measure(ground, device, id);
+  measure(random, device, id, ground.now());
   const decoded = isDecoded(kind);
   const { identifier, fields } = content(device, id, decoded);
   const ackable = random() >= ground.unackable;
@@ -244,42 +231,70 @@ const DEALERS: Record<TopicKind, Dealer> = {
   'timestamped-decoded': timestamped,
 };
 
-const WITHOUT_FORM: ReadonlySet<TopicKind> = new Set(['heartbeat', 'rssi', 'dfu']);
+const WITHOUT_FORM: ReadonlySet<string> = new Set(['heartbeat', 'rssi', 'dfu']);
+const baseOf = (kind: string): string => kind.replace(/-decoded$/, '');
 
-/** Who can send a topic kind: devices of gateways in its mode, awake ones only; those in DFU mode send `dfu` alone. */
-function candidates(fleet: Fleet, kind: TopicKind): Device[] {
-  const form = isDecoded(kind) ? 'decoded' : 'raw';
-  const anyForm = WITHOUT_FORM.has(kind);
-  return fleet.devices.filter((device) => {
-    const mode = device.values.get('8110');
-    const awake = kind === 'dfu' ? mode === MODE.dfu : mode !== MODE.dfu && mode !== MODE.storage;
-    return awake && (anyForm || device.home.mode === form);
-  });
+/** The topic kind in which a device reports a base kind now; those in DFU mode send `dfu` alone, others never. */
+function topicKind(device: Device, base: string): TopicKind | undefined {
+  const mode = device.values.get('8110');
+  if (device.silent || mode === MODE.storage || (base === 'dfu' && mode !== MODE.dfu)) {
+    return undefined;
+  }
+  if (mode === MODE.dfu) {
+    return 'dfu';
+  }
+  const hasForm = !WITHOUT_FORM.has(base) && device.home.mode === 'decoded';
+  return (hasForm ? `${base}-decoded` : base) as TopicKind;
+}
+
+/** Base kinds as often as their topic kinds are in the table; `dfu` only alone, for its devices send it in their turn. */
+function cardsOf(kinds: readonly TopicKind[]): string[] {
+  const cards = kinds.flatMap((kind) => Array.from({ length: WEIGHTS[kind] }, () => baseOf(kind)));
+  const others = cards.filter((base) => base !== 'dfu');
+  return others.length > 0 ? others : cards;
 }
 
 /**
- * Creates the traffic of a fleet. `kinds` narrows it. The first deck is in the table's order, so that every kind
- * is seen soon; later ones are shuffled.
+ * Creates the traffic of a fleet. `kinds` narrows it. First each topic kind comes once, in the table's order, so that
+ * all are seen soon; then the devices report in turn.
  */
 export function createTraffic(ground: Ground, kinds: readonly TopicKind[] = TOPIC_KINDS): Traffic {
-  const cards = kinds.flatMap((kind) => Array.from({ length: WEIGHTS[kind] }, () => kind));
-  let deck: TopicKind[] = [...shuffle(ground.random, cards), ...[...kinds].reverse()];
-  function deal(kind: TopicKind): Publication[] {
-    const able = candidates(ground.fleet, kind);
-    return able.length ? DEALERS[kind](ground, pick(ground.random, able), kind) : [];
+  const { fleet, random } = ground;
+  const allowed = new Set(kinds);
+  const cards = cardsOf(kinds);
+  const first = [...kinds].reverse();
+  const turns = createTurns(fleet.devices, random);
+  const firstTurns = createTurns(fleet.devices, random);
+  let deck: string[] = shuffle(random, cards);
+  /** The next device of these turns that can report this. */
+  function deal(from: typeof turns, base: string, wanted: (kind: TopicKind) => boolean): Publication[] {
+    let kind: TopicKind | undefined;
+    const device = from.next((candidate) => {
+      kind = topicKind(candidate, base);
+      return kind !== undefined && wanted(kind);
+    });
+    return device && kind ? DEALERS[kind](ground, device, kind) : [];
   }
   return {
     next() {
-      if (deck.length === 0) {
-        deck = shuffle(ground.random, cards);
+      const opening = first.pop();
+      if (opening) {
+        return deal(firstTurns, baseOf(opening), (kind) => kind === opening);
       }
-      const kind = deck.pop();
-      return kind ? deal(kind) : [];
+      if (deck.length === 0) {
+        deck = shuffle(random, cards);
+      }
+      return deal(turns, deck.pop() ?? '', (kind) => allowed.has(kind));
     },
-    sample: (form) => deal(form === 'raw' ? 'timestamped' : 'timestamped-decoded'),
-    properties: (device) =>
-      PROPERTIES.map((id) =>
-        oneProperty(ground, device, device.home.mode === 'raw' ? 'property' : 'property-decoded', id),
-      ),
+    sample(form) {
+      const wanted = form === 'raw' ? 'timestamped' : 'timestamped-decoded';
+      return deal(firstTurns, 'timestamped', (kind) => kind === wanted);
+    },
+    properties: (device) => PROPERTIES.map((id) => propertyOf(ground, device, id)),
+    property: (device, id) => propertyOf(ground, device, id),
   };
+}
+
+function propertyOf(ground: Ground, device: Device, id: string): Publication {
+  return oneProperty(ground, device, device.home.mode === 'raw' ? 'property' : 'property-decoded', id);
 }

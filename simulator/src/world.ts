@@ -1,5 +1,6 @@
 // The state of one service in a box, all of it made from the options; nothing here is connected to anything.
-import { createFleet, type Fleet, type Mode } from './fleet.ts';
+import { createFleet, type Device, type Fleet, type Mode } from './fleet.ts';
+import { usualValue } from './measuring.ts';
 import type { AnswerFaults } from './network.ts';
 import type { ServiceOptions } from './options.ts';
 import { createPortal, type Portal, Tokens } from './portal.ts';
@@ -8,6 +9,7 @@ import { Records } from './records.ts';
 import { RestFaults } from './rest-faults.ts';
 import { SampleBook } from './samples.ts';
 import { createTraffic, type TopicKind, type Traffic } from './traffic.ts';
+import { known } from './wire.ts';
 
 export interface World {
   options: ServiceOptions;
@@ -22,9 +24,19 @@ export interface World {
   traffic: Traffic;
 }
 
+/** A device that stands there for a while shows the values of the hour. */
+function settle(device: Device, now: number): void {
+  for (const id of device.means.keys()) {
+    device.values.set(id, known(id).encode(usualValue(device, id, now)));
+  }
+}
+
 export function createWorld(options: ServiceOptions, now: () => number): World {
   const { seed, lostAnswers, lostRequests, delay, unackable } = options;
   const fleet = createFleet({ ...options, mode: options.mode as Mode | 'mixed' });
+  for (const device of fleet.devices) {
+    settle(device, now());
+  }
   const samples = new SampleBook(options.ackTimeout, options.historyLimit);
   const ground = { fleet, book: samples, random: createRandom(seed + 2), now, unackable };
   return {
