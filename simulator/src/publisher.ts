@@ -95,9 +95,15 @@ export class Publisher {
     device.reporting = false;
   }
 
-  /** Publishes one property of a device as it is now. */
-  async property(device: Device, id: string): Promise<void> {
-    await this.#send(this.#ground.traffic.property(device, id));
+  /** Publishes a value of a device as it is now; a silent one says nothing. */
+  async value(device: Device, id: string): Promise<void> {
+    const reports = device.silent ? [] : this.#ground.traffic.report(device, id);
+    await Promise.all(reports.map((report) => this.#send(report)));
+  }
+
+  /** Publishes a sample with this value. */
+  async sample(sample: Parameters<Traffic['sampleOf']>[0]): Promise<void> {
+    await this.#send(this.#ground.traffic.sampleOf(sample));
   }
 
   async #inBatches(count: number, next: () => Publication): Promise<void> {

@@ -41,6 +41,12 @@ interface Ground {
   control: Record<string, (body: unknown) => unknown>;
 }
 
+const MAX_BODY = 1_000_000;
+const MAX_NAME = 10_000;
+const MAX_LABELS = 10_000;
+const MAX_JOBS = 1_000;
+const MAX_CONNECTIONS = 1_000;
+
 /** A response that is not 200 with JSON. */
 class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -63,6 +69,9 @@ const textOf = (body: unknown, name: string): string => {
   const value = (body as Record<string, unknown> | undefined)?.[name];
   if (typeof value !== 'string' || value === '') {
     throw new Refusal(400, `${name} is missing`);
+  }
+  if (value.length > MAX_NAME) {
+    throw new Refusal(400, `${name} is too long`);
   }
   return value;
 };
@@ -108,7 +117,7 @@ function attach(ground: Ground, call: Call): unknown {
   if (isAttached && ground.options.strictLabels) {
     throw new Refusal(409, 'attached already');
   }
-  ground.portal.labels.add(label);
+  addLabel(ground, label);
   if (!isAttached) {
     device.labels.push(label);
   }
@@ -126,6 +135,9 @@ function detach(ground: Ground, call: Call): unknown {
 }
 
 function addJob({ portal }: Ground, { body }: Call): unknown {
+  if (portal.jobs.length >= MAX_JOBS) {
+    throw new Refusal(507, 'too many jobs');
+  }
   const job = { id: `job-${portal.jobs.length + 1}`, state: 'queued' as const, request: body };
   portal.jobs.push(job);
   return job;
@@ -144,13 +156,21 @@ function rename(ground: Ground, call: Call): unknown {
   return {};
 }
 
-function createLabel({ options, portal }: Ground, { body }: Call): unknown {
+function createLabel(ground: Ground, { body }: Call): unknown {
+  const { options, portal } = ground;
   const label = textOf(body, 'label');
   if (portal.labels.has(label) && options.strictLabels) {
     throw new Refusal(409, 'label exists already');
   }
-  portal.labels.add(label);
+  addLabel(ground, label);
   return {};
+}
+
+function addLabel({ portal }: Ground, label: string): void {
+  if (portal.labels.size >= MAX_LABELS && !portal.labels.has(label)) {
+    throw new Refusal(507, 'too many labels');
+  }
+  portal.labels.add(label);
 }
 
 const echo: Route = (_ground, { method, path, query, body }) => ({ method, path, query, body });
@@ -202,6 +222,9 @@ async function readCall(request: IncomingMessage): Promise<Call> {
   request.setEncoding('utf8');
   for await (const chunk of request) {
     text += chunk;
+    if (text.length > MAX_BODY) {
+      throw new RangeError('body too long');
+    }
   }
   const { method = 'GET', headers } = request;
   const query = Object.fromEntries(url.searchParams);
@@ -275,6 +298,7 @@ export async function startRest(ground: Ground): Promise<RestHalf> {
   const server = createServer((request, response) => {
     handle(ground, request, response).catch(() => response.destroy());
   });
+  server.maxConnections = MAX_CONNECTIONS;
   server.listen(ground.options.port, ground.options.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

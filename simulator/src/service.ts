@@ -14,6 +14,7 @@ import type { Counts, Records, ServiceEvents } from './records.ts';
 import { type RestHalf, startRest } from './rest.ts';
 import type { RestFault, RestFaults } from './rest-faults.ts';
 import type { SampleBook } from './samples.ts';
+import { type Actions, steer } from './steering.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface Service {
@@ -51,6 +52,8 @@ export interface Service {
   /** Lets a gateway vanish, and come back with the samples that it kept. */
   away(gateway: string): Promise<void>;
   back(gateway: string): Promise<void>;
+  /** Does what an object asks for, such as `{device, set: {temperature: 31}}`; rejects with an `InputError`. */
+  steer(payload: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,7 +112,7 @@ function createNetwork(world: World, openLink: OpenLink, publisher: () => Publis
     now,
     written: (device: Device, id: string) => {
       if (options.reportWrites) {
-        void publisher().property(device, id);
+        void publisher().value(device, id);
       }
     },
     reportProperties: (device: Device) => void publisher().properties(device),
@@ -173,6 +176,32 @@ function publishing(world: World, network: Network, publisher: Publisher) {
   } satisfies Partial<Service>;
 }
 
+/** What `steer` can do. */
+function createActions(
+  world: World,
+  publisher: Publisher,
+  { away, back }: Pick<Service, 'away' | 'back'>,
+  publish: Service['publish'],
+): Actions {
+  return {
+    fleet: world.fleet,
+    now: world.now,
+    async inject({ gateway, device, suffix, payload, sample }) {
+      await (sample ? publisher.sample(sample) : publish(gateway.mac, device, suffix, payload));
+    },
+    report: (device, id) => publisher.value(device, id),
+    async setAway({ mac, online }, isAway) {
+      if (online === isAway) {
+        await (isAway ? away(mac) : back(mac));
+      }
+    },
+    setLost: (share) => {
+      world.faults.answers.lostAnswers = share;
+    },
+    setRate: (rate) => publisher.setRate(rate),
+  };
+}
+
 /** What tests may look at. */
 function view(world: World, broker: Broker | undefined) {
   const { options, fleet, portal, tokens, faults, samples, records } = world;
@@ -215,10 +244,14 @@ export async function startService(
   const publisher = new Publisher({ ...world, network, ackTimeout: options.ackTimeout });
   let rest: RestHalf | undefined;
   let stopWandering = (): void => {};
+  const gatewaysComeAndGo = presence(world, network);
+  const reports = publishing(world, network, publisher);
+  const actions = createActions(world, publisher, gatewaysComeAndGo, reports.publish);
   const service: Service = {
     ...view(world, broker),
-    ...publishing(world, network, publisher),
-    ...presence(world, network),
+    ...reports,
+    ...gatewaysComeAndGo,
+    steer: (payload) => steer(actions, payload),
     urls: { auth: '', base: '', mqtt: url, ws: broker?.wsUrl ?? '' },
     async close() {
       stopWandering();

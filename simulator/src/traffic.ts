@@ -48,8 +48,15 @@ export interface Traffic {
   sample(form: 'raw' | 'decoded'): Publication[];
   /** All properties of one device, as command 8302 makes it report them. */
   properties(device: Device): Publication[];
-  /** One property of a device as it is now. */
-  property(device: Device, id: string): Publication;
+  /** A value of a device as it is now: a measurement where it measures that, else a property. */
+  report(device: Device, id: string): Publication[];
+  /** A sample with a value of one's own. */
+  sampleOf(sample: {
+    device: Device;
+    form: 'raw' | 'decoded';
+    identifier: string;
+    value: unknown;
+  }): Publication;
 }
 
 interface Ground {
@@ -150,6 +157,11 @@ function oneProperty(ground: Ground, device: Device, kind: TopicKind, id: string
 function measurement(ground: Ground, device: Device): Publication[] {
   const id = device.measures[device.measured++ % device.measures.length] as string;
   measure(ground.random, device, id, ground.now());
+  return measured(ground, device, id);
+}
+
+/** What a device measured last, as its gateways report it. */
+function measured(ground: Ground, device: Device, id: string): Publication[] {
   const seq = nextSeq(device);
   // Tags run an older firmware that sends `seq` as a string, which the interface allows.
   const head = { time: timeOf(ground), seq: device.role === 'tag' ? String(seq) : seq };
@@ -190,29 +202,40 @@ function event(ground: Ground, device: Device, kind: TopicKind): Publication[] {
 }
 
 function timestamped(ground: Ground, device: Device, kind: TopicKind): Publication[] {
-  const { random, book } = ground;
+  const { random } = ground;
   const id = pick(random, device.measures);
   measure(random, device, id, ground.now());
   const decoded = isDecoded(kind);
   const { identifier, fields } = content(device, id, decoded);
-  const ackable = random() >= ground.unackable;
   const failed = random() < 0.02;
-  const sample: Sample = {
-    device,
-    form: decoded ? 'decoded' : 'raw',
-    identifier,
-    ...book.timeFor(device, identifier, ground.now()),
+  const what = {
     value: fields.value,
     ...(fields.ext !== undefined && { ext: fields.ext as Record<string, unknown> }),
     ...(failed && { error: { code: whole(random, 1, 5), meta: '0a0b' } }),
+  };
+  const form = decoded ? 'decoded' : 'raw';
+  const isAckable = random() >= ground.unackable;
+  return [enterSample(ground, { device, form, identifier, ...what }, isAckable)];
+}
+
+type SampleContent = Pick<Sample, 'device' | 'form' | 'identifier' | 'value' | 'ext' | 'error'>;
+
+function enterSample(ground: Ground, content: SampleContent, ackable: boolean): Publication {
+  const { book } = ground;
+  const { device, form, identifier } = content;
+  const now = ground.now();
+  const sample: Sample = {
+    ...content,
+    ...book.timeFor(device, identifier, now),
     ackable,
     acknowledged: false,
     backfill: false,
     sent: 0,
-    due: ground.now(),
+    due: now,
   };
   book.take(sample);
-  return [{ ...publication(device, kind, {}, identifier), sample }];
+  const kind = form === 'decoded' ? 'timestamped-decoded' : 'timestamped';
+  return { ...publication(device, kind, {}, identifier), sample };
 }
 
 const DEALERS: Record<TopicKind, Dealer> = {
@@ -291,7 +314,9 @@ export function createTraffic(ground: Ground, kinds: readonly TopicKind[] = TOPI
       return deal(firstTurns, 'timestamped', (kind) => kind === wanted);
     },
     properties: (device) => PROPERTIES.map((id) => propertyOf(ground, device, id)),
-    property: (device, id) => propertyOf(ground, device, id),
+    report: (device, id) =>
+      device.measures.includes(id) ? measured(ground, device, id) : [propertyOf(ground, device, id)],
+    sampleOf: (wanted) => enterSample(ground, wanted, true),
   };
 }
 

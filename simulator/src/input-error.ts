@@ -1,0 +1,12 @@
+// What is wrong with an input, in the shape that Catch nodes pass on.
+
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  readonly code = 'INVALID_INPUT';
+  override readonly cause: { field: string; value: unknown };
+
+  constructor(field: string, value: unknown, reason: string) {
+    super(`${field}: ${reason}`);
+    this.cause = { field, value };
+  }
+}

@@ -1,0 +1,192 @@
+// The test bench: what a flow may do with the simulated network, and what comes out of it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connectAsync } from 'mqtt';
+import { type InputError, type Service, startService } from '../../simulator/src/index.ts';
+
+type Json = Record<string, unknown>;
+
+describe('the simulator as a test bench', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({
+      rest: false,
+      gateways: 2,
+      devices: 3,
+      rate: 0,
+      delay: 1,
+      ackTimeout: 100,
+    });
+  });
+  after(() => service.close());
+
+  /** The report that this makes the simulator publish. */
+  async function reportOf(payload: unknown): Promise<{ topic: string; payload: Json }> {
+    const client = await connectAsync(service.urls.mqtt);
+    try {
+      await client.subscribeAsync('mt/gateway/+/device/#', { qos: 1 });
+      const heard = new Promise<[string, Buffer]>((resolve) => {
+        client.once('message', (topic, bytes) => resolve([topic, bytes]));
+      });
+      await service.steer(payload);
+      const [topic, bytes] = await heard;
+      return { topic, payload: JSON.parse(String(bytes)) };
+    } finally {
+      await client.endAsync(true);
+    }
+  }
+
+  const refusal = async (payload: unknown): Promise<InputError> => {
+    const error = await service.steer(payload).then(
+      () => assert.fail('was accepted'),
+      (reason: InputError) => reason,
+    );
+    assert.equal(error.code, 'INVALID_INPUT');
+    return error;
+  };
+
+  it('publishes a report of which only the kind is given, as the first device would', async () => {
+    const { gateway, device } = service.demo;
+    const { topic, payload } = await reportOf({ kind: 'heartbeat' });
+    assert.equal(topic, `mt/gateway/${gateway}/device/${device}/heartbeat`);
+    assert.deepEqual([payload.status, typeof payload.time, typeof payload.seq], [0, 'string', 'number']);
+  });
+
+  it('encodes a value for a raw gateway, and names it for a decoded one', async () => {
+    const [raw, decoded] = service.gateways;
+    const wish = { kind: 'measurement', identifier: 'temperature', value: 31.5 };
+    const first = await reportOf({ ...wish, gateway: raw!.mac });
+    assert.deepEqual(
+      [first.topic.split('/').slice(5), first.payload.value],
+      [['measurement', '8800'], '0c4e'],
+    );
+    const second = await reportOf({ ...wish, gateway: decoded!.mac });
+    assert.deepEqual(
+      [second.topic.split('/').slice(5), second.payload.value],
+      [['measurement-decoded', 'temperature'], 31.5],
+    );
+  });
+
+  it('publishes every kind', async () => {
+    const kinds = [
+      'heartbeat',
+      'dfu',
+      'rssi',
+      'property',
+      'measurement',
+      'measurement-error',
+      'event',
+      'timestamped',
+    ];
+    for (const kind of kinds) {
+      const { topic, payload } = await reportOf({ kind });
+      assert.equal(topic.split('/')[5], kind);
+      assert.equal(typeof payload.time, 'string');
+    }
+  });
+
+  it('publishes for a device that is not simulated, and what nobody can decode', async () => {
+    const { topic, payload } = await reportOf({
+      kind: 'event',
+      device: 'AA:BB:CC:DD:EE:FF',
+      identifier: 'ee8001',
+      value: 'C0FFEE',
+      seq: 7,
+    });
+    assert.ok(topic.endsWith('/device/aabbccddeeff/event/ee8001'), topic);
+    assert.deepEqual([payload.value, payload.seq], ['c0ffee', 7]);
+  });
+
+  it('sends an injected sample again until it is acknowledged', async () => {
+    await service.steer({ kind: 'timestamped', value: 21 });
+    const sample = service.samples.unacknowledged.find(({ value }) => value === '0834');
+    assert.ok(sample);
+    while (sample.sent < 2) {
+      await once(service.events, 'report');
+    }
+    service.samples.acknowledge(service.demo.gateway, sample.device.mac, sample.identifier, sample.time);
+    assert.ok(!service.samples.unacknowledged.includes(sample));
+  });
+
+  it('holds a value until another is set, and reports it at once', async () => {
+    const { device } = service.demo;
+    const set = await reportOf({ device, set: { temperature: 31 } });
+    assert.deepEqual([set.topic.split('/').at(-1), set.payload.value], ['8800', '0c1c']);
+    const sensor = service.fleet.devices[0]!;
+    await service.publishReports(50);
+    assert.equal(sensor.values.get('8800'), '0c1c');
+    await service.steer({ device, set: { temperature: null } });
+    assert.equal(sensor.held.size, 0);
+  });
+
+  it('makes a battery low', async () => {
+    const { topic, payload } = await reportOf({ device: service.demo.device, set: { 'battery-level': 5 } });
+    assert.deepEqual([topic.split('/').slice(5), payload.value], [['property', '8100'], '05']);
+  });
+
+  it('makes a device silent: it reports nothing and answers nothing', async () => {
+    const { device } = service.demo;
+    await service.steer({ device, silent: true });
+    const heard = new Set<string>();
+    const hear = ({ publication }: { publication: { device: string } }) => heard.add(publication.device);
+    service.events.on('report', hear);
+    await service.publishReports(100);
+    service.events.off('report', hear);
+    assert.ok(heard.size > 0 && !heard.has(device));
+    await service.steer({ device, silent: false });
+  });
+
+  it('lets a gateway go away and come back, however often it is told', async () => {
+    const gateway = service.gateways[1]!;
+    for (const away of [true, true, false, false]) {
+      await service.steer({ gateway: gateway.mac, away });
+      assert.equal(gateway.online, !away);
+    }
+  });
+
+  it('loses answers and changes the rate', async () => {
+    await service.steer({ lost: 100 });
+    assert.equal(service.faults.answers.lostAnswers, 1);
+    await service.steer({ lost: 0 });
+    const reported = once(service.events, 'report');
+    await service.steer({ rate: 100 });
+    await reported;
+    await service.steer({ rate: 0 });
+  });
+
+  for (const [payload, field] of [
+    [undefined, 'payload'],
+    ['heartbeat', 'payload'],
+    [[], 'payload'],
+    [{}, 'payload'],
+    [{ kind: 'heartbeat', set: {} }, 'payload'],
+    [{ kind: 'other' }, 'kind'],
+    [{ kind: { toString: null } }, 'kind'],
+    [{ kind: 'heartbeat', device: 'nobody' }, 'device'],
+    [{ kind: 'heartbeat', gateway: '001122334455' }, 'gateway'],
+    [{ kind: 'measurement', identifier: 'a/b' }, 'identifier'],
+    [{ kind: 'measurement', identifier: 'temperature', value: 1e9 }, 'value'],
+    [{ kind: 'measurement', identifier: 'ee8001', value: 5 }, 'value'],
+    [{ set: { temperature: 31 } }, 'device'],
+    [{ device: '001122334455', set: { temperature: 31 } }, 'device'],
+    [{ device: 'c0141f68fc3d', set: { warmth: 31 } }, 'set'],
+    [{ device: 'c0141f68fc3d', set: { temperature: 'hot' } }, 'set'],
+    [{ device: 'c0141f68fc3d', set: {} }, 'set'],
+    [{ gateway: 'c0141f68fc3d', away: 'yes' }, 'away'],
+    [{ device: 'c0141f68fc3d', silent: 1 }, 'silent'],
+    [{ lost: 101 }, 'lost'],
+    [{ rate: -1 }, 'rate'],
+    [{ rate: Number.NaN }, 'rate'],
+  ] as const) {
+    it(`refuses ${JSON.stringify(payload)} and names ${field}`, async () => {
+      assert.equal((await refusal(payload)).cause.field, field);
+    });
+  }
+
+  it('says that a gateway is away instead of publishing for it', async () => {
+    const gateway = service.gateways[1]!.mac;
+    await service.steer({ gateway, away: true });
+    assert.match((await refusal({ kind: 'heartbeat', gateway })).message, /away/);
+    await service.steer({ gateway, away: false });
+  });
+});
