@@ -1,4 +1,4 @@
-// Builds dist/ from src/, nodes/ and icons/; the list of nodes is package.json -> "node-red".nodes.
+// Builds dist/ from src/, nodes/ and icons/, and simulator/dist; the list of nodes is package.json -> "node-red".nodes.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
@@ -173,3 +173,5 @@ async function writeLocale(out, lang, name, text) {
 
 await rm('dist', { recursive: true, force: true });
 await Promise.all([buildRuntime(), ...sets.map(writeEditor), ...sets.map(writeStrings), writeHelp()]);
+// The other package of this repository.
+await import('./simulator/build.mjs');

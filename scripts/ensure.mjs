@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCES = ['src', 'nodes', 'icons', 'build.mjs', 'package.json'];
+const SIMULATOR = ['src', 'node', 'build.mjs', 'package.json'].map((name) => `simulator/${name}`);
 
 const readJson = (file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
 const manifest = readJson('package.json');
@@ -50,13 +51,18 @@ function newest(path) {
 }
 
 function isBuilt() {
-  const built = Object.values(manifest['node-red'].nodes).flatMap((js) => [js, js.replace(/\.js$/, '.html')]);
+  const simulator = readJson('simulator/package.json');
+  const nodes = [
+    ...Object.values(manifest['node-red'].nodes),
+    ...Object.values(simulator['node-red'].nodes).map((js) => `simulator/${js}`),
+  ];
+  const built = nodes.flatMap((js) => [js, js.replace(/\.js$/, '.html')]);
   const files = built.map((file) => join(ROOT, file));
   if (!files.every((file) => existsSync(file))) {
     return false;
   }
   const oldest = Math.min(...files.map((file) => statSync(file).mtimeMs));
-  return SOURCES.every((source) => newest(join(ROOT, source)) <= oldest);
+  return [...SOURCES, ...SIMULATOR].every((source) => newest(join(ROOT, source)) <= oldest);
 }
 
 /** Runs a command, its output to be seen; ends this process with its code when it fails. */

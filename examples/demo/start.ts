@@ -48,6 +48,7 @@ const openService = async (rate: number): Promise<Service> =>
     named: true,
     awayEvery: 120,
     historyLimit: 5_000,
+    sampleLimit: 5_000,
   });
 
 async function prepareNodeRed(service: Service, editorPort: number, fresh: boolean): Promise<NodeRed> {

@@ -69,12 +69,16 @@ export const OPTIONS = {
     default: 10_000,
     text: 'messages that the embedded broker keeps for clients with a session, in all',
   },
-  historyLimit: { type: 'number', default: 100_000, text: 'calls, requests and samples remembered' },
+  sampleLimit: { type: 'number', default: 100_000, text: 'samples remembered, acknowledged or not' },
+  historyLimit: { type: 'number', default: 100_000, text: 'calls and requests remembered' },
 } as const satisfies Record<string, OptionRow>;
 
 type Widened<T> = T extends string ? string : T extends number ? number : boolean;
 
 export type ServiceOptions = { [Name in keyof typeof OPTIONS]: Widened<(typeof OPTIONS)[Name]['default']> };
+
+/** Those that a command line gives. */
+export type CommandOptions = Partial<ServiceOptions>;
 
 /** Options in full, from those given. */
 export function fillOptions(given: Partial<ServiceOptions>): ServiceOptions {
@@ -85,7 +89,7 @@ export function fillOptions(given: Partial<ServiceOptions>): ServiceOptions {
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Reads a command line; undefined when help was asked for. Throws for unknown flags and bad numbers. */
-export function readArguments(args: string[]): Partial<ServiceOptions> | undefined {
+export function readArguments(args: string[]): CommandOptions | undefined {
   const rows = Object.entries(OPTIONS);
   const flags: ParseArgsConfig['options'] = { help: { type: 'boolean' } };
   for (const [name, { type }] of rows) {
@@ -112,10 +116,13 @@ function readValue(name: string, type: OptionType, value: unknown): unknown {
   return number;
 }
 
-export function helpText(): string {
-  const lines = Object.entries(OPTIONS).map(([name, { type, text, default: usual }]) => {
+/** @param usual defaults of the command, where they are not those of the library. */
+export function helpText(usual: CommandOptions = {}): string {
+  const lines = Object.entries(OPTIONS).map(([name, row]) => {
+    const { type, text } = row;
+    const preset = usual[name as keyof ServiceOptions] ?? row.default;
     const flag = type === 'boolean' ? `--[no-]${flagOf(name)}` : `--${flagOf(name)} <${type}>`;
-    const shown = name === 'kinds' ? 'all 13' : usual === '' ? 'empty' : usual;
+    const shown = name === 'kinds' ? 'all 13' : preset === '' ? 'empty' : preset;
     return `  ${flag.padEnd(30)} ${text} (${shown})`;
   });
   return ['Service in a box: REST portal, MQTT broker and gateways.', '', ...lines].join('\n');

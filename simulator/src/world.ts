@@ -37,7 +37,7 @@ export function createWorld(options: ServiceOptions, now: () => number): World {
   for (const device of fleet.devices) {
     settle(device, now());
   }
-  const samples = new SampleBook(options.ackTimeout, options.historyLimit);
+  const samples = new SampleBook(options.ackTimeout, options.sampleLimit);
   const ground = { fleet, book: samples, random: createRandom(seed + 2), now, unackable };
   return {
     options,

@@ -20,7 +20,9 @@ const SECTIONS = [
   'nodes/shared/runtime',
   'nodes/shared/editor',
   'nodes',
+  'simulator',
   'simulator/src',
+  'simulator/node',
   'examples/demo',
   'scripts',
 ];
@@ -29,13 +31,13 @@ const isCode = (file: string): boolean => /\.(ts|mjs)$/.test(file);
 
 /** Every code file of the map, by path from the project's folder, sorted. */
 export function mappedFiles(): string[] {
-  const roots = ['src', 'nodes', 'simulator/src', 'examples/demo', 'scripts'];
+  const roots = ['src', 'nodes', 'simulator/src', 'simulator/node', 'examples/demo', 'scripts'];
   const below = roots.flatMap((root) =>
     readdirSync(root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && isCode(entry.name))
       .map((entry) => join(entry.parentPath, entry.name).replaceAll('\\', '/')),
   );
-  return ['build.mjs', ...below].sort();
+  return ['build.mjs', 'simulator/build.mjs', ...below].sort();
 }
 
 /** The first sentence of a file's leading comment; undefined when it has none. */

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../mosquitto.ts';
-import { createUserDir } from './package.ts';
+import { createUserDir, type PackageFolder } from './package.ts';
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
 
@@ -114,14 +114,16 @@ const WATCHERS: NodeConfig[] = [
  * @param settings further settings of Node-RED, as JSON
  * @param nodeOptions flags for Node.js itself
  * @param predecessor one that was killed: its flows start
+ * @param packages what is installed
  */
 export async function startNodeRed(
   version: Version,
   settings: Record<string, unknown> = {},
   nodeOptions: string[] = [],
   predecessor?: NodeRed,
+  packages?: readonly PackageFolder[],
 ): Promise<NodeRed> {
-  const userDir = predecessor?.userDir ?? (await createUserDir());
+  const userDir = predecessor?.userDir ?? (await createUserDir(packages));
   const port = await freePort();
   await writeFile(join(userDir, 'settings.js'), SETTINGS);
   await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));

@@ -17,8 +17,11 @@ export interface Packed {
   files: { path: string; size: number }[];
 }
 
-let packed: Promise<{ folder: string; report: Packed }> | undefined;
-let installed: Promise<string> | undefined;
+/** The packages of this repository, by their folders. */
+export type PackageFolder = '.' | 'simulator';
+
+const packed = new Map<PackageFolder, Promise<{ folder: string; report: Packed }>>();
+const installed = new Map<string, Promise<string>>();
 
 /** A folder that lasts as long as this run. */
 async function temporaryFolder(prefix: string): Promise<string> {
@@ -27,42 +30,45 @@ async function temporaryFolder(prefix: string): Promise<string> {
   return folder;
 }
 
-/** The tarball of the built project; made once per run. */
-export function packPackage(): Promise<{ folder: string; report: Packed }> {
-  packed ??= (async () => {
-    const folder = await temporaryFolder('mt-pack-');
-    const { stdout } = await execute(
-      'npm',
-      ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
-      {
-        cwd: ROOT,
-        maxBuffer: 2 ** 24,
-      },
-    );
-    const answer: unknown = JSON.parse(stdout);
-    // npm 12 answers with an object by package name, older ones with an array.
-    const [report] = Array.isArray(answer) ? answer : Object.values(answer as object);
-    return { folder, report: report as Packed };
-  })();
-  return packed;
+/** The tarball of the built package; made once per run. */
+export function packPackage(of: PackageFolder = '.'): Promise<{ folder: string; report: Packed }> {
+  const made = packed.get(of) ?? pack(of);
+  packed.set(of, made);
+  return made;
 }
 
-async function install(): Promise<string> {
-  const { folder, report } = await packPackage();
+async function pack(of: PackageFolder): Promise<{ folder: string; report: Packed }> {
+  const folder = await temporaryFolder('mt-pack-');
+  const { stdout } = await execute(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    { cwd: join(ROOT, of), maxBuffer: 2 ** 24 },
+  );
+  const answer: unknown = JSON.parse(stdout);
+  // npm 12 answers with an object by package name, older ones with an array.
+  const [report] = Array.isArray(answer) ? answer : Object.values(answer as object);
+  return { folder, report: report as Packed };
+}
+
+async function install(packages: readonly PackageFolder[]): Promise<string> {
+  const tarballs = await Promise.all(packages.map((each) => packPackage(each)));
   const userDir = await temporaryFolder('mt-user-');
   await writeFile(
     join(userDir, 'package.json'),
     '{"name":"node-red-project","version":"0.0.1","private":true}',
   );
   const options = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--engine-strict'];
-  await execute('npm', ['install', ...options, join(folder, report.filename)], { cwd: userDir });
+  const files = tarballs.map(({ folder, report }) => join(folder, report.filename));
+  await execute('npm', ['install', ...options, ...files], { cwd: userDir });
   return userDir;
 }
 
-/** A user directory of its own that has the package installed, as the palette manager would do it. */
-export async function createUserDir(): Promise<string> {
-  installed ??= install();
+/** A user directory of its own that has the packages installed, as the palette manager would do it. */
+export async function createUserDir(packages: readonly PackageFolder[] = ['.']): Promise<string> {
+  const key = packages.join();
+  const made = installed.get(key) ?? install(packages);
+  installed.set(key, made);
   const userDir = await mkdtemp(join(tmpdir(), 'mt-red-'));
-  await cp(await installed, userDir, { recursive: true });
+  await cp(await made, userDir, { recursive: true });
   return userDir;
 }

@@ -142,6 +142,7 @@ async function openSite(child: string, store: string): Promise<Site> {
     gateways: 4,
     ackTimeout: 1_000,
     historyLimit: 1_000_000,
+    sampleLimit: 1_000_000,
   });
   return new Site(mosquitto, box, child, store);
 }

@@ -1,0 +1,31 @@
+// mt-simulator: the simulated service in Node-RED, for people without gateways.
+import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
+import { InputError } from '../src/index.ts';
+import { readConfig, type SimulatorConfig } from './config.ts';
+import { RunningSimulator } from './running.ts';
+
+interface InputMessage extends NodeMessage {
+  payload?: unknown;
+}
+
+export default function registerSimulator(RED: NodeAPI): void {
+  function Simulator(this: Node, saved: NodeDef & Partial<SimulatorConfig>): void {
+    RED.nodes.createNode(this, saved);
+    const simulator = new RunningSimulator(this, readConfig(saved), (key, values = {}) => RED._(key, values));
+    this.on('input', (msg: InputMessage, _send, done) => {
+      simulator.steer(msg.payload).then(
+        () => done(),
+        (error: Error) => done(inCatchableForm(error)),
+      );
+    });
+    // With a parameter: Node-RED waits until it is called.
+    this.on('close', (done: () => void) => void simulator.close().finally(done));
+    void simulator.start();
+  }
+  RED.nodes.registerType('mt-simulator', Simulator as unknown as (this: Node, def: NodeDef) => void);
+}
+
+/** What Catch nodes pass on has a code. */
+function inCatchableForm(error: Error): Error {
+  return error instanceof InputError ? error : Object.assign(error, { code: 'NOT_CONNECTED' });
+}
