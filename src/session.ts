@@ -355,6 +355,7 @@ export class Session {
       const time = typeof response.time === 'string' ? response.time : undefined;
       const known = options.decode === false ? this.#decode(request, value) : value;
       this.lastValues.recordRead({ gateway, device: request.device, identifier, value: known, time });
+      this.network.recordRead(request.device, identifier, known, time);
     }
     return { gateway, ...(device !== undefined && { device }), identifier, value, response };
   }

@@ -85,7 +85,8 @@ export function parentOf(report: Readonly<Report>, gateway: string): string {
 /** Notes how well a parent hears the device; a report without a signal changes nothing. */
 export function setSignal(link: Link, report: Readonly<Report>, now: number): void {
   const { rssi, channel, unreachable } = report;
-  if (typeof rssi !== 'number') {
+  // JSON has numbers beyond all.
+  if (typeof rssi !== 'number' || !Number.isFinite(rssi)) {
     return;
   }
   link.signal ??= { rssi, heardAt: now, channel: 0, isUnreachable: false };

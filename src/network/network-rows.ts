@@ -106,8 +106,9 @@ export interface NetworkDetails extends NetworkRow {
   heardBy: LinkRow[];
 }
 
-export function nameOf({ nameOf }: NetworkSource, { id, listed }: Subject): string {
-  return nameOf(id) ?? listed?.name ?? id;
+/** What people call it; undefined where it has no name of its own: the list shows its id then. */
+export function ownName({ nameOf }: NetworkSource, { id, listed }: Subject): string | undefined {
+  return nameOf(id) ?? (listed && listed.name !== listed.id ? listed.name : undefined);
 }
 
 export function presenceOf({ network, catalogue }: NetworkSource, { kind, device, gateway }: Subject) {
@@ -138,7 +139,7 @@ export function toRow(source: NetworkSource, subject: Subject): NetworkRow {
   const intervalMs = presence?.intervalMs;
   return {
     id,
-    name: nameOf(source, subject),
+    name: ownName(source, subject) ?? id,
     kind,
     parent: parent ?? null,
     lastSeen: heard ? wallTime(heard.heardAt) : null,

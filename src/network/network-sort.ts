@@ -1,5 +1,5 @@
 // In which order people see gateways and devices.
-import { type NetworkSource, type Subject, signalOf } from './network-rows.ts';
+import { type NetworkSource, ownName, type Subject, signalOf } from './network-rows.ts';
 import { batteryOf } from './readings.ts';
 
 type SortKey = string | number | undefined;
@@ -17,7 +17,7 @@ const HEX_DIGITS = 16;
 
 /** What a list is sorted by, upwards; what has none comes last in either direction, by its MAC. */
 const SORT_KEYS: Record<string, (source: NetworkSource, subject: Subject) => SortKey> = {
-  name: (source, { id, listed }) => (source.nameOf(id) ?? listed?.name)?.toLowerCase(),
+  name: (source, subject) => ownName(source, subject)?.toLowerCase(),
   lastSeen: (_, { gateway, device }) => (gateway ?? device)?.heardAt,
   rssi: signalOf,
   battery: ({ catalogue }, { device }) => device && batteryOf(device, catalogue),

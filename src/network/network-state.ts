@@ -28,6 +28,7 @@ import {
   MAX_VALUES_PER_DEVICE,
   newValue,
   type PropertyValue,
+  setRead,
   setValue,
 } from './property-values.ts';
 
@@ -110,6 +111,19 @@ export class NetworkState {
     setCondition(device, at, report, now);
     if (this.#listeners.size > 0) {
       this.#tell(device, gateway);
+    }
+  }
+
+  /**
+   * Notes the value of a response to a read, where the device is known; it says nothing of how the device is heard.
+   * @param time ISO-8601, as the gateway gave it
+   */
+  recordRead(id: string, identifier: string, value: unknown, time: string | undefined): void {
+    const device = this.#devices.get(id);
+    const known =
+      device && (findValue(device.values, identifier) ?? this.#addValue(device, identifier, this.#now()));
+    if (known) {
+      setRead(known, value, time);
     }
   }
 

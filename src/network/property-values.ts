@@ -51,6 +51,12 @@ export function setValue(known: PropertyValue, report: Readonly<Report> | undefi
   }
 }
 
+/** Notes what a device has responded: no report, which would say how often it comes. */
+export function setRead(known: PropertyValue, value: unknown, time: string | undefined): void {
+  known.value = shortValue(value);
+  known.time = time === undefined ? undefined : shortTime(time);
+}
+
 function shortValue(value: unknown): ShortValue | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
     return value;

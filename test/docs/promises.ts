@@ -108,6 +108,22 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'reports/copies':
           'ask for the whole network in a shared group, where every other way would double reports',
       },
+    "While somebody asks to listen to everything (`POST mt-service/:id/listen`), all reports are subscribed beside the flows' filters, once for all who ask, until nobody has asked for 15 seconds.":
+      {
+        'reports/everything':
+          'is asked for once, however many look, and until nobody has asked for 15 seconds',
+      },
+    'No flow receives more by that.': {
+      'reports/everything': 'is recorded, and reaches no flow that has not asked for it',
+      'nodes/network': 'beyond what flows want, while somebody asks for it, without a report more for them',
+    },
+    'It is not done in a shared group, nor where the broker has no subscription left.': {
+      'reports/everything':
+        'is not asked for where a flow has it anyway, where no subscription is left, and in a shared group',
+    },
+    'A device that no flow hears is not silent while nobody listens to it.': {
+      'network/network-state': 'while somebody looks at everything, where no flow receives its reports',
+    },
     'An open *report in* panel shows what would pass.': {
       'nodes/admin': 'preview the reports that unsaved settings would let through',
     },

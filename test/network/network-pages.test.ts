@@ -42,7 +42,7 @@ describe('the network in pages', () => {
     return new NetworkPages({
       network,
       catalogue: createCatalogue(),
-      nameOf: (id) => byMac.get(id)?.name,
+      nameOf: (id) => (byMac.get(id)?.name.startsWith('bmac-') ? undefined : byMac.get(id)?.name),
       listed: (id) => byMac.get(id),
       allListed: () => list,
     });
@@ -66,10 +66,16 @@ describe('the network in pages', () => {
       [
         [UNHEARD, 'Attic', 'gateway', 0, false],
         [G, 'Hall', 'gateway', 1, true],
-        ['imported-7', 'imported-7', 'device', null, true],
         [G2, G2, 'gateway', 1, null],
+        ['imported-7', 'imported-7', 'device', null, true],
       ],
     );
+  });
+
+  it('does not take the id of the list for a name', () => {
+    list = [listed(G, `bmac-${G}`)];
+    pages = open();
+    assert.equal(ask().rows[0]?.name, G);
   });
 
   it('shows of a device what a person looks for first', () => {

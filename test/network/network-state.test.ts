@@ -138,6 +138,26 @@ describe('the state of a network', () => {
     assert.equal(known().values[0]?.value, undefined, 'an old value is not shown for a new one');
   });
 
+  it('takes the response to a read for the last value, and not for a report', () => {
+    hear('measurement/8800', { value: 21.5 });
+    const heardAt = now;
+    now += MINUTE;
+    network.recordRead(D, '8800', 22, TIME);
+    network.recordRead(D, '8000', '3.4.1', undefined);
+    network.recordRead(deviceAt(9), '8000', '3.4.1', undefined);
+    const values = known().values.map(({ identifier, value, time, reports }) => [
+      identifier,
+      value,
+      time,
+      reports,
+    ]);
+    assert.deepEqual(values, [
+      ['8800', 22, TIME, 1],
+      ['8000', '3.4.1', undefined, 0],
+    ]);
+    assert.deepEqual([known().heardAt, known().reports, network.size.devices], [heardAt, 1, 1]);
+  });
+
   it('knows an error until the device says that it is over', () => {
     hear('heartbeat', { status: 7 });
     assert.deepEqual([known().error?.code, known().error?.identifier], [7, undefined]);
