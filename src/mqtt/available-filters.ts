@@ -1,5 +1,5 @@
 // Topic filters that a broker of MQTT 5 says it does not have (section 3.2.2.3): asking for one would end the connection.
-import { codesOf, type Qos } from './suback.ts';
+import { type Qos, refusedCodesOf, UNSPECIFIED } from './suback.ts';
 
 const NO_SHARED_SUBSCRIPTIONS = 0x9e;
 const NO_WILDCARDS = 0xa2;
@@ -24,6 +24,7 @@ function refusalOf(filter: string, said: FilterSupport): number | undefined {
 /**
  * Subscribes to those filters that the broker has, and gives the others the code of their refusal.
  * @param subscribe resolves with what was granted, in the order of the filters
+ * @throws what ended the connection, and NoBrokerResponse
  */
 export async function subscribeAvailable(
   filters: Filters,
@@ -35,16 +36,14 @@ export async function subscribeAvailable(
   if (available.length === names.length) {
     return subscribe(filters);
   }
-  const codes = new Map(names.map((filter) => [filter, refusalOf(filter, said) ?? 0]));
-  if (available.length > 0) {
-    const asked = Object.fromEntries(available.map((filter) => [filter, filters[filter]!]));
-    const granted = await subscribe(asked).then(
-      (list) => list.map(({ qos }) => qos),
-      (error: unknown) => codesOf(error, available.length),
-    );
-    for (const [i, filter] of available.entries()) {
-      codes.set(filter, granted[i] ?? 0);
-    }
-  }
-  return names.map((topic) => ({ topic, qos: codes.get(topic)! }));
+  const asked = Object.fromEntries(available.map((filter) => [filter, filters[filter]!]));
+  const granted =
+    available.length === 0
+      ? []
+      : await subscribe(asked).then(
+          (list) => list.map(({ qos }) => qos),
+          (error: unknown) => refusedCodesOf(error),
+        );
+  const codes = new Map(available.map((filter, i) => [filter, granted[i]]));
+  return names.map((topic) => ({ topic, qos: codes.get(topic) ?? refusalOf(topic, said) ?? UNSPECIFIED }));
 }

@@ -6,27 +6,19 @@ import type { Logger } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { subscribeAvailable } from './available-filters.ts';
-import { createBackoff } from './backoff.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
+import { Pings } from './pings.ts';
 import { type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
+import { ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A connection that lived this long was a good one: the next loss starts with the short wait again. */
-const STABLE_AFTER_MS = 5_000;
-/** After a loss that the client has caused itself, to find out what it must not ask for. */
-const SEARCH_FIRST_MS = 200;
-const SEARCH_LAST_MS = 300;
-/** Milliseconds: after a failure the next broker of the list has its turn almost at once. */
-const NEXT_BROKER_MS = 50;
 const CLOSE_DEADLINE_MS = 1_500;
-/** Half of the keep alive, for its seconds in milliseconds. */
-const HALF_SECOND_MS = 500;
 /** Reports of QoS 1 and 2 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
 const RECEIVE_MAXIMUM = 1_000;
 /** A DISCONNECT packet without reason or properties, the same in MQTT 3.1.1 and 5. */
@@ -72,25 +64,14 @@ export class Connection {
   readonly #log: Logger;
   readonly #events: ConnectionEvents;
   readonly subscriptions: Subscriptions;
-  readonly #backoff = createBackoff(1_000, 60_000);
-  readonly #refusedBackoff = createBackoff(10_000, 300_000);
-  readonly #searchBackoff = createBackoff(SEARCH_FIRST_MS, SEARCH_LAST_MS);
+  readonly #waits: ReconnectWaits;
+  readonly #pings: Pings;
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
-  #broker = 0;
-  /** A broker of the list has refused the login, or another client has the id, since the last wait. */
-  #isLongWaitDue = false;
-  /** A connection was lost since the last wait because of what the broker was asked for. */
-  #isSearching = false;
-  #connectedAt = 0;
+  /** In milliseconds of `performance.now()`; undefined while there is no connection. */
+  #connectedAt: number | undefined;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
-  /** Seconds between pings; in MQTT 5 a broker may want a shorter time than the settings say. */
-  #keepalive = 0;
-  /** In milliseconds of `performance.now()`. */
-  #pingedAt = 0;
-  #pinging: Promise<number | undefined> | undefined;
-  #aliveTimer: NodeJS.Timeout | undefined;
   #hasToldExpiry = false;
   /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
   #incoming: IStore | undefined;
@@ -99,6 +80,8 @@ export class Connection {
     this.#settings = settings;
     this.#log = log;
     this.#events = events;
+    this.#waits = new ReconnectWaits(settings.brokers.length);
+    this.#pings = new Pings(() => events.isBlocked());
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
@@ -115,12 +98,12 @@ export class Connection {
   }
 
   get connected(): boolean {
-    return this.#client?.connected === true && this.#connectedAt > 0;
+    return this.#client?.connected === true && this.#connectedAt !== undefined;
   }
 
   /** The address in use or tried next, without credentials. */
   get broker(): string {
-    return showBroker(this.#settings.brokers[this.#broker] ?? '');
+    return showBroker(this.#settings.brokers[this.#waits.broker] ?? '');
   }
 
   /** Whether a broker still collects for subscriptions that this client has made under another connection. */
@@ -147,44 +130,14 @@ export class Connection {
     client.publish(topic, payload, options, done);
   }
 
-  /**
-   * Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. Who asks
-   * while another ping is under way gets the result of that one.
-   */
+  /** See `Pings.measure`. */
   ping(maxMs: number): Promise<number | undefined> {
-    const client = this.#client;
-    if (!client || !this.connected) {
-      return Promise.resolve(undefined);
-    }
-    this.#pinging ??= this.#measurePing(client, maxMs).finally(() => {
-      this.#pinging = undefined;
-    });
-    return this.#pinging;
-  }
-
-  #measurePing(client: MqttClient, maxMs: number): Promise<number | undefined> {
-    const start = performance.now();
-    return new Promise((resolve) => {
-      const end = (ms: number | undefined) => {
-        clearTimeout(timer);
-        client.off('packetreceive', look);
-        resolve(ms);
-      };
-      const look = ({ cmd }: { cmd: string }) => {
-        if (cmd === 'pingresp') {
-          end(Math.round(performance.now() - start));
-        }
-      };
-      const timer = setTimeout(() => end(undefined), maxMs);
-      client.on('packetreceive', look);
-      this.#ping(client, start);
-    });
+    return this.#pings.measure(maxMs);
   }
 
   /** Call when nothing is held any more that the connection waits for. */
   unblocked(): void {
-    clearTimeout(this.#aliveTimer);
-    this.#aliveTimer = undefined;
+    this.#pings.unblocked();
   }
 
   /**
@@ -194,10 +147,10 @@ export class Connection {
   async close(passing: readonly string[] = []): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#retry);
-    this.unblocked();
+    this.#pings.disconnected();
     const client = this.#client;
     this.#client = undefined;
-    this.#connectedAt = 0;
+    this.#connectedAt = undefined;
     this.subscriptions.offline(true);
     this.#setState({ name: 'closed' });
     if (client) {
@@ -224,7 +177,7 @@ export class Connection {
       if (!this.#wanted || this.#client) {
         return;
       }
-      const url = this.#settings.brokers[this.#broker] ?? '';
+      const url = this.#settings.brokers[this.#waits.broker] ?? '';
       const address = readBrokerAddress(url);
       const createStore = () => new mqtt.Store({ clean: false });
       this.#incoming ??= createStore();
@@ -306,7 +259,7 @@ export class Connection {
         forget();
       }
       // Not that of the settings: MQTT.js ends the connection by this one.
-      this.#keepalive = client.keepalive;
+      this.#pings.connected(client, client.keepalive);
       this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
     });
     client.on('disconnect', (disconnect) => {
@@ -321,12 +274,10 @@ export class Connection {
         done(new Error('the connection is being closed'));
         return;
       }
-      this.#pingIfDue(client);
+      this.#pings.pingIfDue();
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done);
-        if (this.#events.isBlocked()) {
-          this.#pingWhileBlocked(client);
-        }
+        this.#pings.received();
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
         this.#log.warn(`${topic}: ${String(error)}`);
@@ -336,8 +287,7 @@ export class Connection {
   }
 
   #connected(client: MqttClient, sessionPresent: boolean, limits: ConnectionLimits): void {
-    this.#connectedAt = Date.now();
-    this.#pingedAt = performance.now();
+    this.#connectedAt = performance.now();
     this.subscriptions.prepare(sessionName(this.broker, this.#settings.clientId), {
       portions: {
         maxCount: limits.maxFiltersPerSubscribe,
@@ -376,94 +326,32 @@ export class Connection {
     }
   }
 
-  /**
-   * What the broker sends is a sign of life. The response to a ping may wait behind it for long when flows are slow, and
-   * must not be missed then; the broker for its part needs pings all the same.
-   */
-  #pingIfDue(client: MqttClient): void {
-    const now = performance.now();
-    if (this.#keepalive > 0 && now - this.#pingedAt > this.#keepalive * HALF_SECOND_MS) {
-      this.#ping(client, now);
-    }
-  }
-
-  #ping(client: MqttClient, now: number): void {
-    this.#pingedAt = now;
-    client.sendPing();
-    client.reschedulePing(true);
-  }
-
-  /** Nothing more is read while a report is held, neither the response to a ping. */
-  #pingWhileBlocked(client: MqttClient): void {
-    if (this.#aliveTimer || this.#keepalive === 0) {
-      return;
-    }
-    this.#aliveTimer = setTimeout(() => {
-      this.#aliveTimer = undefined;
-      if (client !== this.#client || !this.#events.isBlocked()) {
-        return;
-      }
-      this.#ping(client, performance.now());
-      this.#pingWhileBlocked(client);
-    }, this.#keepalive * HALF_SECOND_MS).unref();
-  }
-
   #lost(client: MqttClient | undefined, loss: Omit<Loss, 'wasConnected'> | undefined): void {
     if (client !== this.#client) {
       return;
     }
     this.#client = undefined;
-    this.unblocked();
+    this.#pings.disconnected();
     const { broker } = this;
     const { protocolVersion } = this.#settings;
-    const wasConnected = this.#connectedAt > 0;
+    const connectedAt = this.#connectedAt;
+    const wasConnected = connectedAt !== undefined;
     const reason = reasonOfLoss({ ...loss, wasConnected }, { broker, protocolVersion });
-    const wasGood = wasConnected && Date.now() - this.#connectedAt > STABLE_AFTER_MS;
-    const isSearch = wasConnected && this.subscriptions.offline(reason.consequence !== 'retry', wasGood);
-    this.#connectedAt = 0;
+    const isGood = wasConnected && wasGood(connectedAt);
+    const isSearch = wasConnected && this.subscriptions.offline(reason.consequence !== 'retry', isGood);
+    this.#connectedAt = undefined;
     // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
     client?.end(true);
     if (!this.#wanted) {
       return;
     }
-    if (wasGood) {
-      this.#startOver();
+    if (isGood) {
+      this.#waits.startOver();
     }
-    this.#isSearching ||= isSearch;
-    this.#isLongWaitDue ||= reason.consequence === 'refused' || reason.consequence === 'longWait';
-    const wait = this.#nextWait(isSearch);
+    const wait = this.#waits.next(reason.consequence, isSearch);
     this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
     this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);
-  }
-
-  /** What was before a good connection does not count any more. */
-  #startOver(): void {
-    this.#backoff.reset();
-    this.#refusedBackoff.reset();
-    this.#searchBackoff.reset();
-    this.#isLongWaitDue = false;
-    this.#isSearching = false;
-  }
-
-  /**
-   * The next broker of the list follows at once; the wait comes after each round.
-   * @param isSearch the broker has ended the connection because of what it was asked for
-   */
-  #nextWait(isSearch: boolean): number {
-    // The others have refused just now: only this one is there to be asked.
-    if (isSearch && this.#isLongWaitDue) {
-      return this.#searchBackoff.next();
-    }
-    this.#broker = (this.#broker + 1) % this.#settings.brokers.length;
-    if (this.#broker !== 0) {
-      return NEXT_BROKER_MS;
-    }
-    const backoff = this.#isSearching ? this.#searchBackoff : this.#backoff;
-    const wait = (this.#isLongWaitDue ? this.#refusedBackoff : backoff).next();
-    this.#isLongWaitDue = false;
-    this.#isSearching = false;
-    return wait;
   }
 
   #showRefusals(all: ReadonlyMap<string, Reason>, isSettled: boolean): void {

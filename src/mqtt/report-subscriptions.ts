@@ -127,7 +127,12 @@ export class ReportSubscriptions {
   sessionBegins(broker: string, isPresent: boolean): void {
     const key = sessionName(broker, this.#settings.clientId);
     if (!isPresent) {
-      UNKNOWN_SUBSCRIPTIONS.set(key, false);
+      // Where nothing is kept, nothing is remembered: each test of a connection has a client id of its own.
+      if (this.#settings.persistent) {
+        UNKNOWN_SUBSCRIPTIONS.set(key, false);
+      } else {
+        UNKNOWN_SUBSCRIPTIONS.delete(key);
+      }
     } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {
       UNKNOWN_SUBSCRIPTIONS.set(key, true);
     }

@@ -30,9 +30,11 @@ export const reasonOf = (code: number): Reason => (code === NO_RESPONSE ? noSuba
 
 /** The codes of a response that refuses something, or of none. @throws what ended the connection */
 export function codesOf(error: unknown, count: number): number[] {
-  if (error instanceof NoBrokerResponse) {
-    return Array(count).fill(NO_RESPONSE);
-  }
+  return error instanceof NoBrokerResponse ? Array(count).fill(NO_RESPONSE) : refusedCodesOf(error);
+}
+
+/** The codes of a response that refuses something. @throws anything else */
+export function refusedCodesOf(error: unknown): number[] {
   const { packet } = error as { packet?: { granted?: number[] } };
   if (!packet?.granted) {
     throw error;

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Session } from '../../src/session.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, reached } from '../session.ts';
-import { heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import { heartbeat, mockTime, reportTopic, restoreTime, useScriptedBroker } from './scripted.ts';
 
 const LONG_MS = 60_000;
 const TICK_MS = 50;
@@ -72,8 +72,8 @@ describe('a filter for which the broker ends the connection', function () {
   this.timeout(LONG_MS);
   const bench = useScriptedBroker();
 
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
-  afterEach(() => mock.timers.reset());
+  beforeEach(() => mockTime());
+  afterEach(restoreTime);
 
   async function pass(milliseconds: number): Promise<void> {
     for (let passed = 0; passed < milliseconds; passed += TICK_MS) {
@@ -179,7 +179,9 @@ describe('a filter for which the broker ends the connection', function () {
     const { length } = broker.connections;
     assert.ok(length < 12, `${length} connections`);
     await pass(120_000);
-    assert.equal(broker.connections.length, length);
+    // After 10, 30 and 70 seconds one is tried.
+    const tries = broker.connections.length - length;
+    assert.ok(tries <= 3, `${tries} tries`);
     broker.publish(reportTopic('heartbeat', gateway(1)), heartbeat(1));
     await collector.until(({ reports }) => reports.length === 1);
   });

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, reached } from '../session.ts';
-import { useScriptedBroker } from './scripted.ts';
+import { mockTime, restoreTime, useScriptedBroker } from './scripted.ts';
 
 const TICK_MS = 500;
 /** Turns of the event loop in which what was sent within this process arrives. */
@@ -29,8 +29,8 @@ async function passUntil(isDone: () => boolean): Promise<void> {
 describe('topic filters', () => {
   const bench = useScriptedBroker();
 
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
-  afterEach(() => mock.timers.reset());
+  beforeEach(() => mockTime());
+  afterEach(restoreTime);
 
   it('go out fewer at a time when the broker takes fewer than it did before', async () => {
     const { broker } = bench;

@@ -1,4 +1,5 @@
-// What the tests of the MQTT half at the scripted broker share: a session there, addresses, and a gateway's answers.
+// What the tests of the MQTT half at the scripted broker share: a session there, addresses, a gateway's answers, and time.
+import { mock } from 'node:test';
 import type { IPublishPacket } from 'mqtt-packet';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -72,4 +73,16 @@ export function answerAll(
     }
     return false;
   };
+}
+
+/** From now on time passes with `mock.timers.tick` only; call `restoreTime` afterwards. */
+export function mockTime(now = 0): void {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now });
+  const { now: moved } = Date;
+  mock.method(performance, 'now', () => moved());
+}
+
+export function restoreTime(): void {
+  mock.timers.reset();
+  mock.restoreAll();
 }

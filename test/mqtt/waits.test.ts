@@ -7,7 +7,16 @@ import { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
-import { answerAll, G, G2, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import {
+  answerAll,
+  G,
+  G2,
+  heartbeat,
+  mockTime,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
 const NOBODY = 'mqtt://127.0.0.1:1';
 const { signal } = new AbortController();
@@ -22,12 +31,11 @@ describe('waits of the MQTT half', () => {
   beforeEach(() => {
     warnings = [];
     chance = 0;
-    mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 });
+    mockTime(1_000_000);
     mock.method(Math, 'random', () => chance);
   });
   afterEach(async () => {
-    mock.timers.reset();
-    mock.restoreAll();
+    restoreTime();
     await Promise.all(sessions.splice(0).map((session) => session.close()));
   });
 
@@ -134,6 +142,22 @@ describe('waits of the MQTT half', () => {
       assert.equal(session.state.mqtt.name, 'waiting');
       const back = reached(session, 'connected');
       tick(0.001);
+      await back;
+    }
+  });
+
+  it('begin anew after such a connection also where the clock was set back meanwhile', async () => {
+    const session = await connect();
+    for (const lasted of [0, 0, 6]) {
+      tick(lasted);
+      if (lasted > 0) {
+        mock.method(Date, 'now', () => 0);
+      }
+      const lost = reached(session, 'waiting');
+      bench.broker.drop();
+      await lost;
+      const back = reached(session, 'connected');
+      tick(lasted > 0 ? 1 : 10);
       await back;
     }
   });

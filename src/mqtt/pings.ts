@@ -1,0 +1,120 @@
+// Pings of one connection after the other: when they are due though much is received, or nothing is read, and how long the
+// response takes.
+
+/** Half of the keep alive, for its seconds in milliseconds. */
+const HALF_SECOND_MS = 500;
+
+type Listener = (packet: { cmd: string }) => void;
+
+/** What this needs of a client of MQTT.js. */
+export interface PingedClient {
+  sendPing(): void;
+  reschedulePing(force?: boolean): void;
+  on(event: 'packetreceive', listener: Listener): unknown;
+  off(event: 'packetreceive', listener: Listener): unknown;
+}
+
+export class Pings {
+  readonly #isBlocked: () => boolean;
+  #client: PingedClient | undefined;
+  /** Seconds between pings; 0: none are sent but to measure. */
+  #keepalive = 0;
+  /** In milliseconds of `performance.now()`. */
+  #pingedAt = 0;
+  #measuring: Promise<number | undefined> | undefined;
+  #blockedTimer: NodeJS.Timeout | undefined;
+
+  /** @param isBlocked whether a message was not taken yet, so that nothing behind it is read */
+  constructor(isBlocked: () => boolean) {
+    this.#isBlocked = isBlocked;
+  }
+
+  /** A connection begins. @param keepalive seconds */
+  connected(client: PingedClient, keepalive: number): void {
+    this.#client = client;
+    this.#keepalive = keepalive;
+    this.#pingedAt = performance.now();
+  }
+
+  disconnected(): void {
+    this.#client = undefined;
+    this.unblocked();
+  }
+
+  /** A message was given on. Nothing more is read while it is not taken, neither the response to a ping. */
+  received(): void {
+    if (this.#isBlocked()) {
+      this.#pingWhileBlocked();
+    }
+  }
+
+  /** Nothing is held any more that the connection waits for. */
+  unblocked(): void {
+    clearTimeout(this.#blockedTimer);
+    this.#blockedTimer = undefined;
+  }
+
+  /**
+   * What the broker sends is a sign of life. The response to a ping may wait behind it for long when flows are slow, and
+   * must not be missed then; the broker for its part needs pings all the same.
+   */
+  pingIfDue(): void {
+    const now = performance.now();
+    if (this.#keepalive > 0 && now - this.#pingedAt > this.#keepalive * HALF_SECOND_MS) {
+      this.#ping(now);
+    }
+  }
+
+  /**
+   * Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. Who asks
+   * while another ping is under way gets the result of that one.
+   */
+  measure(maxMs: number): Promise<number | undefined> {
+    const client = this.#client;
+    if (!client) {
+      return Promise.resolve(undefined);
+    }
+    this.#measuring ??= this.#measure(client, maxMs).finally(() => {
+      this.#measuring = undefined;
+    });
+    return this.#measuring;
+  }
+
+  #measure(client: PingedClient, maxMs: number): Promise<number | undefined> {
+    const start = performance.now();
+    return new Promise((resolve) => {
+      const end = (ms: number | undefined) => {
+        clearTimeout(timer);
+        client.off('packetreceive', look);
+        resolve(ms);
+      };
+      const look: Listener = ({ cmd }) => {
+        if (cmd === 'pingresp') {
+          end(Math.round(performance.now() - start));
+        }
+      };
+      const timer = setTimeout(() => end(undefined), maxMs);
+      client.on('packetreceive', look);
+      this.#ping(start);
+    });
+  }
+
+  #ping(now: number): void {
+    this.#pingedAt = now;
+    this.#client?.sendPing();
+    this.#client?.reschedulePing(true);
+  }
+
+  #pingWhileBlocked(): void {
+    if (this.#blockedTimer || this.#keepalive === 0) {
+      return;
+    }
+    this.#blockedTimer = setTimeout(() => {
+      this.#blockedTimer = undefined;
+      if (this.#client && this.#isBlocked()) {
+        this.#ping(performance.now());
+        this.#pingWhileBlocked();
+      }
+    }, this.#keepalive * HALF_SECOND_MS).unref();
+  }
+}
