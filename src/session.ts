@@ -1,10 +1,13 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
 import { Semaphore } from './collections/semaphore.ts';
+
 import { invalidInput, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
+import type { WatchSettings } from './network/device-watch.ts';
+import { DeviceWatches } from './network/device-watches.ts';
 import { LastValues, VALUE_KINDS } from './network/last-values.ts';
 import { NetworkPages } from './network/network-pages.ts';
 import { NetworkState } from './network/network-state.ts';
@@ -36,6 +39,7 @@ import type { PreviewLine } from './reports/preview.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
 import { TestReports } from './reports/test-reports.ts';
+import { type DeviceWatcher, type WatchedDevices, watchDevices } from './reports/watching.ts';
 import {
   request as callFreely,
   createLabel,
@@ -112,6 +116,8 @@ export class Session {
   readonly lastValues: LastValues;
   /** Undefined without an MQTT half. */
   readonly testReports: TestReports | undefined;
+  /** What nodes watch, and what they have told. */
+  readonly watches: DeviceWatches;
   /** Undefined without a REST half. */
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttClient | undefined;
@@ -121,8 +127,8 @@ export class Session {
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
-  /** What nodes with last values want, by the filter. */
-  readonly #recordings = new Map<string, { users: number; end: () => void }>();
+  /** What nodes with last values and with watches want, by what it is for and the filter. */
+  readonly #shared = new Map<string, { users: number; end: () => void }>();
   /** No more than may wait: what one query asks for must not be refused because of itself. */
   readonly #valueReads: Semaphore;
   readonly #log: Logger;
@@ -140,6 +146,7 @@ export class Session {
       allListed: () => this.devices?.entries() ?? [],
     });
     this.lastValues = new LastValues(this.catalogue);
+    this.watches = new DeviceWatches(this.network, this.catalogue, { nameOf: this.#nameOf });
     this.#mqttSettings = settings.mqtt;
     const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
     this.#valueReads = new Semaphore(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
@@ -160,7 +167,7 @@ export class Session {
         network: this.network,
         nameOf: names,
       });
-      const events = { state: () => this.#notify(), resumed: () => this.#subscribers?.resumed() };
+      const events = { state: () => this.#notify(), resumed: () => this.#resumed() };
       this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
       this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
       if (settings.names && this.devices) {
@@ -219,6 +226,7 @@ export class Session {
 
   /** Reports wait until `resumeReports`, at most 20 s: call it while flows are being replaced. */
   pauseReports(): void {
+    this.watches.setPaused(true);
     this.#mqtt?.pauseReports();
   }
 
@@ -249,15 +257,18 @@ export class Session {
    */
   recordValues(filter: ValueFilter): () => void {
     const criteria = { ...EVERY_VALUE, ...filter };
-    const key = JSON.stringify(criteria);
-    const recording = this.#recordings.get(key) ?? { users: 0, end: this.#record(criteria) };
-    this.#recordings.set(key, recording);
-    recording.users++;
+    return this.#share(`values ${JSON.stringify(criteria)}`, () => this.#record(criteria));
+  }
+
+  #share(key: string, begin: () => () => void): () => void {
+    const shared = this.#shared.get(key) ?? { users: 0, end: begin() };
+    this.#shared.set(key, shared);
+    shared.users++;
     return () => {
-      recording.users--;
-      if (recording.users === 0) {
-        this.#recordings.delete(key);
-        recording.end();
+      shared.users--;
+      if (shared.users === 0) {
+        this.#shared.delete(key);
+        shared.end();
       }
     };
   }
@@ -268,6 +279,25 @@ export class Session {
       // Nodes that receive the reports tell of those that cannot be read.
       error() {},
     });
+  }
+
+  /**
+   * Tells when one of the conditions begins or ends for a gateway or a device that passes.
+   * @param owner by this name the watch is known again after a deploy and a restart
+   * @throws ServiceError as `subscribe`
+   */
+  watchDevices(settings: WatchSettings, watcher: DeviceWatcher, owner: string): WatchedDevices {
+    const context = {
+      watches: this.watches,
+      subscribe: (filter: ReportFilter, subscriber: Subscriber) => {
+        const begin = () => this.subscribe(filter, subscriber);
+        // Where there are labels each watch is told of them.
+        return filter.labels.length > 0 ? begin() : this.#share(`watches ${JSON.stringify(filter)}`, begin);
+      },
+      isRefused: (filter: ReportFilter) => this.isRefused(filter),
+      gatewaysWithLabels: (labels: readonly string[]) => this.devices?.knownGatewaysWithLabels(labels),
+    };
+    return watchDevices(context, settings, watcher, owner);
   }
 
   /**
@@ -424,6 +454,7 @@ export class Session {
    * @param isFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back
    */
   async close(isFinal = false): Promise<void> {
+    this.watches.close();
     this.#subscribers?.close();
     this.#names?.close();
     this.devices?.close();
@@ -518,6 +549,13 @@ export class Session {
   #setListening({ name }: MqttState): void {
     const isListening = LISTENING.has(name);
     this.network.setListening(isListening, isListening && this.#subscribers?.hearsEverything === true);
+    this.watches.setListening(isListening);
+  }
+
+  /** The flows run. */
+  #resumed(): void {
+    this.#subscribers?.resumed();
+    this.watches.setPaused(false);
   }
 
   #needMqtt(): MqttClient {

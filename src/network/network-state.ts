@@ -40,8 +40,12 @@ const MAX_VALUES = 200_000;
 /** Of all devices together; beyond it a device has one link, which is replaced. */
 const MAX_LINKS = 400_000;
 
-/** Told of every report that is recorded. The states are the network's own: not to be changed, nor to be kept. */
-export type HeardListener = (device: Readonly<DeviceState>, gateway: Readonly<GatewayState>) => void;
+/** Told of every report that is recorded. The states are the network's own: not to be changed. */
+export type HeardListener = (
+  device: Readonly<DeviceState>,
+  gateway: Readonly<GatewayState>,
+  at: Readonly<ReportTopic>,
+) => void;
 
 /** All times are milliseconds of `performance.now()`. */
 export class NetworkState {
@@ -110,7 +114,7 @@ export class NetworkState {
     }
     setCondition(device, at, report, now);
     if (this.#listeners.size > 0) {
-      this.#tell(device, gateway);
+      this.#tell(device, gateway, at);
     }
   }
 
@@ -186,6 +190,11 @@ export class NetworkState {
   /** Milliseconds between two hearings, usually; see `usualIntervalMs`. */
   intervalMs(heard: Readonly<Heard>): number | undefined {
     return usualIntervalMs(heard);
+  }
+
+  /** For how many milliseconds since then flows could receive reports. */
+  listenedMs(since: number): number {
+    return this.#flows.listenedMs(since, this.#now());
   }
 
   /** The best signal of all parents within the last time, else the newest one. @returns dBm; undefined: none was heard */
@@ -328,9 +337,9 @@ export class NetworkState {
     }
   }
 
-  #tell(device: DeviceState, gateway: GatewayState): void {
+  #tell(device: DeviceState, gateway: GatewayState, at: ReportTopic): void {
     for (const listener of this.#listeners) {
-      listener(device, gateway);
+      listener(device, gateway, at);
     }
   }
 }

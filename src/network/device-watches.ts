@@ -1,0 +1,184 @@
+// All watches of one service: they share one timer, what is known of the gateways, and a bound.
+import type { Catalogue } from '../protocol/catalogue.ts';
+import {
+  type ConditionChange,
+  DeviceWatch,
+  type KeptWatch,
+  type WatchContext,
+  type WatchListener,
+  type WatchSettings,
+} from './device-watch.ts';
+import type { NetworkState } from './network-state.ts';
+import { restoreWatch, type StoredWatches, storeWatches } from './stored-watches.ts';
+import { type ScheduleOptions, WatchSchedule } from './watch-schedule.ts';
+import type { Watched } from './watched.ts';
+import { WatchedGateways } from './watched-gateways.ts';
+
+/** Of all watches together: memory for twice as many devices as the network's state holds. */
+const MAX_WATCHED = 400_000;
+
+export interface WatchesOptions extends ScheduleOptions {
+  nameOf?: (mac: string) => string | undefined;
+  max?: number;
+}
+
+/** One watch as its node sees it. */
+export interface OpenWatch {
+  /** How many gateways and devices are watched, and how many of them need somebody. */
+  readonly counts: { watched: number; active: number };
+  /** What has been told and is not over, the oldest first. */
+  active(): ConditionChange[];
+  /** The gateways that carry the labels. */
+  setLabelled(gateways: ReadonlySet<string>): void;
+  /** @param comesBack it goes on with what is known when it is opened again under the same name */
+  close(comesBack: boolean): void;
+}
+
+export class DeviceWatches {
+  readonly #network: NetworkState;
+  readonly #context: WatchContext;
+  readonly #schedule: WatchSchedule<Watched>;
+  readonly #gateways: WatchedGateways;
+  readonly #max: number;
+  readonly #now: () => number;
+  readonly #watches = new Map<string, DeviceWatch>();
+  #list: readonly DeviceWatch[] = [];
+  /** Of nodes that come back, by name. */
+  #kept = new Map<string, KeptWatch>();
+  /** Of nodes that are not there yet. */
+  #stored: StoredWatches = {};
+  #ignoreReports: (() => void) | undefined;
+  /** Called when something has changed that a store would hold. */
+  onChange: (() => void) | undefined;
+
+  constructor(network: NetworkState, catalogue: Catalogue, options: WatchesOptions = {}) {
+    const { now = () => performance.now(), nameOf = () => undefined, max = MAX_WATCHED } = options;
+    this.#network = network;
+    this.#max = max;
+    this.#now = now;
+    this.#schedule = new WatchSchedule<Watched>((entry) => entry.watch.check(entry), options);
+    this.#gateways = new WatchedGateways(network, (waiting) => {
+      for (const entry of waiting) {
+        this.#schedule.set(entry, this.#schedule.time);
+      }
+    });
+    this.#context = {
+      network,
+      catalogue,
+      nameOf,
+      gateways: this.#gateways,
+      schedule: this.#schedule,
+      changed: () => this.onChange?.(),
+      now,
+      mayAdd: () => this.#size < this.#max,
+    };
+  }
+
+  /** Whether a timer is set. */
+  get isWaiting(): boolean {
+    return this.#schedule.isWaiting;
+  }
+
+  /** @param owner by this name it is known again after a deploy and a restart */
+  open(owner: string, settings: WatchSettings, listener: WatchListener): OpenWatch {
+    const watch = new DeviceWatch(this.#context, settings, listener);
+    this.#watches.set(owner, watch);
+    this.#list = [...this.#watches.values()];
+    this.#ignoreReports ??= this.#network.onHeard((device, gateway, at) => {
+      this.#gateways.heard(gateway);
+      for (const one of this.#list) {
+        one.heard(device, gateway, at);
+      }
+    });
+    const kept = this.#kept.get(owner);
+    this.#kept.delete(owner);
+    if (kept) {
+      watch.takeOver(kept);
+    }
+    this.#restore(owner, watch);
+    return {
+      get counts() {
+        return watch.counts;
+      },
+      active: () => watch.active(),
+      setLabelled: (gateways) => watch.setLabelled(gateways),
+      close: (comesBack) => this.#close(owner, watch, comesBack),
+    };
+  }
+
+  /** By the name under which it was opened. */
+  watch(owner: string): Pick<DeviceWatch, 'counts' | 'active'> | undefined {
+    return this.#watches.get(owner);
+  }
+
+  /** Nobody is silent while reports cannot be heard. */
+  setListening(isListening: boolean): void {
+    this.#schedule.setListening(isListening);
+  }
+
+  /** While flows are replaced nothing is told: nobody would receive it. After that nobody comes back any more. */
+  setPaused(isPaused: boolean): void {
+    if (!isPaused) {
+      this.#kept.clear();
+    }
+    this.#schedule.setPaused(isPaused);
+  }
+
+  /** Goes on with what the watches of another one knew, also of those that are still to be closed. */
+  takeOver(before: DeviceWatches): void {
+    this.#kept = before.#kept;
+    this.#stored = { ...before.#stored, ...this.#stored };
+    this.#gateways.takeOver(before.#gateways);
+  }
+
+  /** What a store holds over a restart; the devices that need somebody come first. */
+  store(max: number): StoredWatches {
+    return storeWatches(this.#watches, max);
+  }
+
+  /** @param stored what `store` gave, which somebody may have changed */
+  restore(stored: unknown): void {
+    this.#stored = typeof stored === 'object' && stored !== null ? (stored as StoredWatches) : {};
+    for (const [owner, watch] of this.#watches) {
+      this.#restore(owner, watch);
+    }
+  }
+
+  close(): void {
+    this.#schedule.close();
+    this.#ignoreReports?.();
+    this.#ignoreReports = undefined;
+  }
+
+  get #size(): number {
+    let size = 0;
+    for (const { counts } of this.#list) {
+      size += counts.watched;
+    }
+    return size;
+  }
+
+  #restore(owner: string, watch: DeviceWatch): void {
+    if (Object.hasOwn(this.#stored, owner)) {
+      restoreWatch(watch, this.#stored[owner], this.#now());
+      delete this.#stored[owner];
+    }
+  }
+
+  #close(owner: string, watch: DeviceWatch, comesBack: boolean): void {
+    const kept = watch.close();
+    if (this.#watches.get(owner) === watch) {
+      this.#watches.delete(owner);
+      this.#list = [...this.#watches.values()];
+    }
+    if (comesBack) {
+      this.#kept.set(owner, kept);
+    } else {
+      this.onChange?.();
+    }
+    if (this.#list.length === 0) {
+      this.#ignoreReports?.();
+      this.#ignoreReports = undefined;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// What watches know as it lies in a store between two starts of Node-RED: whom they watch, and what they have told.
+import { parseMac } from '../protocol/mac.ts';
+import { CONDITION_NAMES, type Condition } from './conditions.ts';
+import type { DeviceWatch } from './device-watch.ts';
+import { type Alarm, gatewayOf, intervalOf, knownIntervalOf, type Watched } from './watched.ts';
+
+/** What JSON can hold of a condition that was told. */
+interface StoredAlarm {
+  condition: string;
+  since: string;
+  value?: number;
+  limit?: number;
+  identifier?: string;
+}
+
+interface StoredDevice {
+  id: string;
+  kind: Watched['kind'];
+  gateway?: string;
+  /** Milliseconds between two reports, usually. */
+  interval?: number;
+  active?: StoredAlarm[];
+}
+
+/** By the name of the watch. */
+export type StoredWatches = Record<string, StoredDevice[]>;
+
+/** Texts of a store that somebody has filled are not kept longer than this. */
+const MAX_TEXT_LENGTH = 200;
+
+/** @param max devices of all watches together: first those that need somebody, then those that would be missed */
+export function storeWatches(watches: Iterable<[string, DeviceWatch]>, max: number): StoredWatches {
+  const stored: StoredWatches = {};
+  let left = max;
+  const all = [...watches];
+  for (const isNeeding of [true, false]) {
+    for (const [owner, watch] of all) {
+      const devices = stored[owner] ?? [];
+      stored[owner] = devices;
+      for (const entry of watch.entries) {
+        if (left > 0 && entry.alarms.some(({ isTold }) => isTold) === isNeeding && isMissed(entry)) {
+          devices.push(toStored(entry));
+          left--;
+        }
+      }
+    }
+  }
+  return stored;
+}
+
+/** What was heard a few times only would be missed by nobody. */
+const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || intervalOf(entry) !== undefined;
+
+function toStored(entry: Watched): StoredDevice {
+  const { id, kind, alarms } = entry;
+  const gateway = kind === 'gateway' ? undefined : gatewayOf(entry);
+  const interval = knownIntervalOf(entry);
+  const active = alarms.filter(({ isTold }) => isTold).map(toStoredAlarm);
+  return {
+    id,
+    kind,
+    ...(gateway !== undefined && { gateway }),
+    ...(interval !== undefined && { interval: Math.round(interval) }),
+    ...(active.length > 0 && { active }),
+  };
+}
+
+function toStoredAlarm({ condition, since, value, limit, identifier }: Alarm): StoredAlarm {
+  return {
+    condition,
+    since,
+    ...(value !== undefined && { value }),
+    ...(limit !== undefined && { limit }),
+    ...(identifier !== undefined && { identifier }),
+  };
+}
+
+/** What is none of ours is left out. */
+export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): void {
+  for (const one of Array.isArray(stored) ? (stored as unknown[]) : []) {
+    const { id, kind, gateway, interval, active } = (one ?? {}) as Partial<StoredDevice>;
+    const mac = parseMac(id);
+    if (mac === undefined || (kind !== 'device' && kind !== 'gateway')) {
+      continue;
+    }
+    watch.restore(mac, kind, {
+      storedGateway: parseMac(gateway),
+      storedIntervalMs: typeof interval === 'number' && interval > 0 ? interval : undefined,
+      alarms: fromStored(active, now),
+    });
+  }
+}
+
+function fromStored(active: unknown, now: number): Alarm[] {
+  return (Array.isArray(active) ? (active as unknown[]) : []).flatMap((one): Alarm[] => {
+    const { condition, since, value, limit, identifier } = (one ?? {}) as Partial<StoredAlarm>;
+    const known = CONDITION_NAMES.find((name) => name === condition);
+    const began =
+      typeof since === 'string' && since.length <= MAX_TEXT_LENGTH ? Date.parse(since) : Number.NaN;
+    if (known === undefined || Number.isNaN(began)) {
+      return [];
+    }
+    return [
+      alarmOf(known, since as string, Math.min(now, now + began - Date.now()), { value, limit, identifier }),
+    ];
+  });
+}
+
+function alarmOf(
+  condition: Condition,
+  since: string,
+  beganAt: number,
+  { value, limit, identifier }: { value: unknown; limit: unknown; identifier: unknown },
+): Alarm {
+  const number = (given: unknown) => (typeof given === 'number' ? given : undefined);
+  const isName = typeof identifier === 'string' && identifier.length <= MAX_TEXT_LENGTH;
+  return {
+    condition,
+    since,
+    beganAt,
+    dueAt: 0,
+    isTold: true,
+    value: number(value),
+    limit: number(limit),
+    identifier: isName ? identifier : undefined,
+    isStored: true,
+  };
+}

@@ -1,0 +1,89 @@
+// When each gateway was heard, and when it was back after a silence: what tells its silence from that of its devices.
+
+import { DEFAULT_LIMITS, silenceLimitMs } from './conditions.ts';
+import type { GatewayState } from './device-state.ts';
+import { usualIntervalMs } from './interval.ts';
+import type { NetworkState } from './network-state.ts';
+import type { Watched } from './watched.ts';
+
+/** As many as the network's state holds; those that came first go first. */
+const MAX_GATEWAYS = 10_000;
+/** A shorter gap is no silence of a gateway. */
+const MIN_SILENCE_MS = 60_000;
+
+/** All times are milliseconds of `performance.now()`. */
+export interface WatchedGateway {
+  readonly id: string;
+  state: Readonly<GatewayState> | undefined;
+  /** Undefined: not heard since the start. */
+  heardAt: number | undefined;
+  /** When it was heard first after it was silent. */
+  backAt: number;
+  /** What waits for its next report. */
+  readonly waiting: Set<Watched>;
+}
+
+export class WatchedGateways {
+  readonly #network: NetworkState;
+  readonly #due: (waiting: Iterable<Watched>) => void;
+  #gateways = new Map<string, WatchedGateway>();
+
+  /** @param due called with what has waited for a gateway that was heard */
+  constructor(network: NetworkState, due: (waiting: Iterable<Watched>) => void) {
+    this.#network = network;
+    this.#due = due;
+  }
+
+  /** Goes on with what another one knew. */
+  takeOver(before: WatchedGateways): void {
+    this.#gateways = before.#gateways;
+  }
+
+  get(id: string): WatchedGateway | undefined {
+    return this.#gateways.get(id);
+  }
+
+  /** Of which nothing may have been heard. */
+  need(id: string): WatchedGateway {
+    return this.#gateways.get(id) ?? this.#add(id);
+  }
+
+  /** Call it for every report. */
+  heard(state: Readonly<GatewayState>): void {
+    const gateway = this.#gateways.get(state.id) ?? this.#add(state.id);
+    const now = state.heardAt;
+    const { heardAt } = gateway;
+    gateway.state = state;
+    if (heardAt === undefined || (now - heardAt > MIN_SILENCE_MS && this.#wasSilent(state, heardAt))) {
+      gateway.backAt = now;
+    }
+    gateway.heardAt = now;
+    if (gateway.waiting.size > 0) {
+      const waiting = [...gateway.waiting];
+      gateway.waiting.clear();
+      this.#due(waiting);
+    }
+  }
+
+  #wasSilent(state: Readonly<GatewayState>, heardAt: number): boolean {
+    const limit = silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(state)) ?? MIN_SILENCE_MS;
+    return this.#network.listenedMs(heardAt) > limit;
+  }
+
+  #add(id: string): WatchedGateway {
+    if (this.#gateways.size >= MAX_GATEWAYS) {
+      const oldest = this.#gateways.values().next().value as WatchedGateway;
+      this.#gateways.delete(oldest.id);
+      this.#due(oldest.waiting);
+    }
+    const gateway = {
+      id,
+      state: undefined,
+      heardAt: undefined,
+      backAt: Number.NEGATIVE_INFINITY,
+      waiting: new Set<Watched>(),
+    };
+    this.#gateways.set(id, gateway);
+    return gateway;
+  }
+}

@@ -1,0 +1,164 @@
+// What one watch knows of a gateway or device beside the network's state, and for how long it is silent.
+import type { Scheduled } from '../collections/deadline-heap.ts';
+import { type Condition, type ConditionLimits, type Presence, silenceLimitMs } from './conditions.ts';
+import type { DeviceState, GatewayState } from './device-state.ts';
+import { usualIntervalMs } from './interval.ts';
+import type { NetworkState } from './network-state.ts';
+import type { WatchedGateway } from './watched-gateways.ts';
+
+/** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
+const ASSUMED_INTERVAL_MS = 20 * 60_000;
+
+/** A condition that has begun; `gateway`, `value` and `limit` as they were told. */
+export interface Alarm {
+  condition: Condition;
+  /** ISO-8601, by the clock of this machine. */
+  since: string;
+  /** In milliseconds of `performance.now()`; negative for what began before this process. */
+  beganAt: number;
+  /** By the clock of the schedule: told when it has held until then. */
+  dueAt: number;
+  isTold: boolean;
+  value: number | undefined;
+  limit: number | undefined;
+  /** Of an error: the property of the measurement; undefined: the heartbeat. */
+  identifier: string | undefined;
+  /** Known from before the start: it is not over before something shows that it is. */
+  isStored: boolean;
+}
+
+/** All times are milliseconds of `performance.now()`. */
+export interface Watched extends Scheduled {
+  readonly id: string;
+  readonly kind: Presence['kind'];
+  readonly watch: WatchedChecker;
+  /** What was heard; undefined: nothing yet. Of a gateway: its own reports. */
+  state: Readonly<DeviceState> | undefined;
+  gatewayState: Readonly<GatewayState> | undefined;
+  /** Since then silence counts. */
+  since: number;
+  /** It is listed, carries a label, or was known before the start: it is missed also when it was never heard. */
+  isExpected: boolean;
+  /** From before the start: by which gateway it was heard, and how often. */
+  storedGateway: string | undefined;
+  storedIntervalMs: number | undefined;
+  /** Of those that are watched already, when it was looked at last. */
+  hearings: number;
+  alarms: Alarm[];
+  /** Gateways that must be heard before anybody can tell whether it is silent. */
+  waitsFor: WatchedGateway[];
+}
+
+/** Who looks at it again when its time has come. */
+export interface WatchedChecker {
+  check(entry: Watched): void;
+}
+
+export function newWatched(
+  id: string,
+  kind: Presence['kind'],
+  watch: WatchedChecker,
+  since: number,
+): Watched {
+  return {
+    deadline: 0,
+    order: 0,
+    place: -1,
+    id,
+    kind,
+    watch,
+    state: undefined,
+    gatewayState: undefined,
+    since,
+    isExpected: false,
+    storedGateway: undefined,
+    storedIntervalMs: undefined,
+    hearings: 0,
+    alarms: [],
+    waitsFor: [],
+  };
+}
+
+/** How often it is heard usually, in milliseconds; undefined: not known. */
+export function knownIntervalOf(entry: Watched): number | undefined {
+  const heard = entry.kind === 'gateway' ? entry.gatewayState : entry.state;
+  return (heard && usualIntervalMs(heard)) ?? entry.storedIntervalMs;
+}
+
+/** As `knownIntervalOf`, or what is assumed of what is expected; undefined: it is not missed. */
+export const intervalOf = (entry: Watched): number | undefined =>
+  knownIntervalOf(entry) ?? (entry.isExpected ? ASSUMED_INTERVAL_MS : undefined);
+
+/** That heard it last. */
+export function gatewayOf({ state, storedGateway }: Watched): string | undefined {
+  let last: { gateway: string; heardAt: number } | undefined;
+  for (const link of state?.links ?? []) {
+    if (last === undefined || link.heardAt >= last.heardAt) {
+      last = link;
+    }
+  }
+  return last?.gateway ?? storedGateway;
+}
+
+/** @returns milliseconds; undefined: it is not missed */
+export const limitOf = (entry: Watched, limits: ConditionLimits): number | undefined =>
+  silenceLimitMs(limits, intervalOf(entry));
+
+/** Where the silence of something stands; times in milliseconds. */
+export interface Silence {
+  /** For how long it was not heard. */
+  unheardMs: number;
+  /** As far as that is its own silence and not that of its gateway. */
+  silentMs: number;
+  /** After so long it will be silent; undefined: that depends on the gateways. */
+  leftMs: number | undefined;
+  /** Its time is over, but nobody can tell before one of these is heard. */
+  waitsFor: WatchedGateway[];
+}
+
+export function gatewaySilence(network: NetworkState, entry: Watched, limitMs: number): Silence {
+  const silentMs = network.listenedMs(Math.max(entry.since, entry.gatewayState?.heardAt ?? entry.since));
+  return { unheardMs: silentMs, silentMs, leftMs: limitMs - silentMs, waitsFor: [] };
+}
+
+/** Of what was heard just now. */
+export const heardNow = (limitMs: number): Silence => ({
+  unheardMs: 0,
+  silentMs: 0,
+  leftMs: limitMs,
+  waitsFor: [],
+});
+
+/**
+ * A device is silent when it was not heard for the limit, and a gateway that would have brought its report was heard
+ * after that: else nobody can tell which of them is silent. A gateway that was silent itself gives its devices the whole
+ * time anew when it is back.
+ * @param gateways that may bring its reports
+ */
+export function deviceSilence(
+  network: NetworkState,
+  entry: Watched,
+  limitMs: number,
+  gateways: readonly WatchedGateway[],
+): Silence {
+  const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
+  // Nothing but this device shows whether such a gateway is there.
+  const isAlone = gateways.every(({ state }) => state !== undefined && state.devices <= 1);
+  const unheardMs = network.listenedMs(heardAt);
+  if (isAlone) {
+    return { unheardMs, silentMs: unheardMs, leftMs: limitMs - unheardMs, waitsFor: [] };
+  }
+  const silence: Silence = { unheardMs, silentMs: 0, leftMs: undefined, waitsFor: [] };
+  for (const gateway of gateways) {
+    const since = network.listenedMs(Math.max(heardAt, gateway.backAt));
+    const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
+    silence.silentMs = Math.max(silence.silentMs, since - unheard);
+    const leftMs = limitMs - since;
+    if (leftMs > 0) {
+      silence.leftMs = Math.min(leftMs, silence.leftMs ?? leftMs);
+    } else {
+      silence.waitsFor.push(gateway);
+    }
+  }
+  return silence;
+}

@@ -1,0 +1,163 @@
+// A watch with the subscriptions that it needs: of its devices, of the gateways that bring them, and by labels.
+
+import { hearsEverything, type WatchListener, type WatchSettings } from '../network/device-watch.ts';
+import type { DeviceWatches, OpenWatch } from '../network/device-watches.ts';
+import { parseMac } from '../protocol/mac.ts';
+import type { LabelState } from './label-filter.ts';
+import type { ReportFilter, Subscriber } from './subscribers.ts';
+import { gatewayFilter, watchFilters } from './watch-filters.ts';
+
+/** With more gateways everything is subscribed: so many filters cost the broker more than the reports. */
+const MAX_FOLLOWED = 100;
+
+export interface DeviceWatcher extends Omit<WatchListener, 'follow'> {
+  /** Called with the state of the labels, if there are some. */
+  labels?(state: LabelState): void;
+}
+
+export interface WatchingContext {
+  watches: DeviceWatches;
+  /** @throws ServiceError as `Session.subscribe` */
+  subscribe(filter: ReportFilter, subscriber: Subscriber): () => void;
+  isRefused(filter: ReportFilter): boolean;
+  /** Of the last known list; undefined without one. */
+  gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
+}
+
+export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled'> {
+  /** Whether the broker has refused a subscription that this watch needs. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * @param owner by this name the watch is known again after a deploy and a restart
+ * @throws ServiceError as `Session.subscribe`
+ */
+export function watchDevices(
+  context: WatchingContext,
+  settings: WatchSettings,
+  watcher: DeviceWatcher,
+  owner: string,
+): WatchedDevices {
+  const subscriptions = new WatchSubscriptions(context, settings, watcher);
+  const macs = (values: readonly string[]) => values.flatMap((value) => parseMac(value) ?? []);
+  const known = { ...settings, gateways: macs(settings.gateways), devices: macs(settings.devices) };
+  const watch = context.watches.open(owner, known, {
+    changed: (change) => watcher.changed(change),
+    counted: () => watcher.counted(),
+    full: () => watcher.full(),
+    follow: (gateway) => subscriptions.follow(gateway),
+  });
+  subscriptions.setWatch(watch);
+  return {
+    get counts() {
+      return watch.counts;
+    },
+    get isRefused() {
+      return subscriptions.isRefused;
+    },
+    active: () => watch.active(),
+    close(comesBack) {
+      subscriptions.close();
+      watch.close(comesBack);
+    },
+  };
+}
+
+class WatchSubscriptions {
+  readonly #context: WatchingContext;
+  readonly #settings: WatchSettings;
+  readonly #watcher: DeviceWatcher;
+  readonly #filters: ReportFilter[] = [];
+  readonly #ends: (() => void)[] = [];
+  #watch: OpenWatch | undefined;
+  #areLabelsKnown = false;
+  #followed = 0;
+  /** Gateways that are subscribed together. */
+  #toFollow: string[] = [];
+  #isClosed = false;
+
+  constructor(context: WatchingContext, settings: WatchSettings, watcher: DeviceWatcher) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#watcher = watcher;
+    const { conditions, gateways, devices, labels } = settings;
+    try {
+      for (const filter of watchFilters(conditions, { gateways, devices, labels })) {
+        this.#subscribe(filter);
+      }
+      // What tells a silent device from a silent gateway is what the gateway brings of others.
+      if (devices.length > 0 && gateways.length > 0 && hearsEverything(conditions)) {
+        this.#subscribe(gatewayFilter(gateways, labels));
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  get isRefused(): boolean {
+    return this.#filters.some((filter) => this.#context.isRefused(filter));
+  }
+
+  setWatch(watch: OpenWatch): void {
+    this.#watch = watch;
+    this.#setLabelled();
+  }
+
+  /** Hears all of a gateway that has brought a device of the list. */
+  follow(gateway: string): void {
+    const { gateways, conditions } = this.#settings;
+    if (gateways.length > 0 || !hearsEverything(conditions) || this.#followed >= MAX_FOLLOWED) {
+      return;
+    }
+    this.#followed++;
+    this.#toFollow.push(gateway);
+    if (this.#toFollow.length === 1) {
+      // Not in the middle of the report that has told of it.
+      setImmediate(() => this.#followAll());
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const end of this.#ends.splice(0)) {
+      end();
+    }
+  }
+
+  #followAll(): void {
+    const gateways = this.#toFollow;
+    this.#toFollow = [];
+    if (!this.#isClosed) {
+      const all = this.#followed >= MAX_FOLLOWED;
+      this.#subscribe(gatewayFilter(all ? [] : gateways, this.#settings.labels));
+    }
+  }
+
+  #subscribe(filter: ReportFilter): void {
+    const end = this.#context.subscribe(filter, {
+      // The state of the network records it, and tells the watches.
+      report() {},
+      error() {},
+      labels: (state) => this.#labelsChanged(state),
+    });
+    this.#filters.push(filter);
+    this.#ends.push(end);
+  }
+
+  #labelsChanged(state: LabelState): void {
+    this.#areLabelsKnown = state.name !== 'waiting';
+    this.#setLabelled();
+    this.#watcher.labels?.({ ...state, lost: 0 });
+  }
+
+  #setLabelled(): void {
+    const { labels } = this.#settings;
+    const gateways =
+      labels.length > 0 && this.#areLabelsKnown ? this.#context.gatewaysWithLabels(labels) : undefined;
+    if (gateways) {
+      this.#watch?.setLabelled(gateways);
+    }
+  }
+}

@@ -1,0 +1,593 @@
+// What a watch tells: whose condition begins and ends, when, how often, and what it costs while nothing happens.
+import assert from 'node:assert/strict';
+import type { Condition } from '../../src/network/conditions.ts';
+import type { ConditionChange, WatchSettings } from '../../src/network/device-watch.ts';
+import { DeviceWatches } from '../../src/network/device-watches.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+
+const G = 'c0141f68fc3d';
+const G2 = 'c0141f68fc3e';
+const D = 'd00000000001';
+const TIME = '2026-01-02T03:04:05.678Z';
+const S = 1_000;
+const MINUTE = 60 * S;
+const HOUR = 60 * MINUTE;
+
+const SETTINGS: WatchSettings = {
+  gateways: [],
+  devices: [],
+  labels: [],
+  conditions: ['silent', 'gateway-silent'],
+  silentAfter: 60,
+  batteryBelow: 20,
+  signalBelow: -85,
+};
+const ALL: Condition[] = ['silent', 'gateway-silent', 'error', 'battery-low', 'weak-signal', 'dfu'];
+
+const deviceAt = (i: number) => (0xd00000000000 + i).toString(16);
+
+/** A network whose clock the test moves. */
+class World {
+  time = 1_000;
+  network: NetworkState;
+  watches: DeviceWatches;
+  turns = 0;
+  #timers = new Set<{ at: number; call: () => void }>();
+  #turns: (() => void)[] = [];
+
+  constructor(max?: number) {
+    this.network = new NetworkState({ now: () => this.time });
+    this.watches = this.#createWatches(max);
+    this.listen(true);
+    this.watches.setPaused(false);
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  listen(isListening: boolean): void {
+    this.network.setListening(isListening, false);
+    this.watches.setListening(isListening);
+  }
+
+  /** Another session; nothing is known but what the caller hands over. */
+  startAnew(): { network: NetworkState; watches: DeviceWatches } {
+    const before = { network: this.network, watches: this.watches };
+    before.watches.close();
+    this.network = new NetworkState({ now: () => this.time });
+    this.watches = this.#createWatches();
+    return before;
+  }
+
+  #createWatches(max?: number): DeviceWatches {
+    return new DeviceWatches(this.network, createCatalogue(), {
+      now: () => this.time,
+      startTimer: (call, ms) => {
+        const timer = { at: this.time + ms, call };
+        this.#timers.add(timer);
+        return () => this.#timers.delete(timer);
+      },
+      nextTurn: (call) => void this.#turns.push(call),
+      ...(max !== undefined && { max }),
+    });
+  }
+
+  hear(rest = 'heartbeat', body: object = {}, { gateway = G, device = D } = {}): void {
+    const report = { time: TIME, ...body } as Report;
+    this.network.record(readReportTopic('t', gateway, device, rest), this.time, report);
+  }
+
+  /** Lets the time pass, and does what is due in it. */
+  wait(ms: number): void {
+    const end = this.time + ms;
+    for (;;) {
+      const [first] = [...this.#timers].sort((one, other) => one.at - other.at);
+      if (first === undefined || first.at > end) {
+        break;
+      }
+      this.time = Math.max(this.time, first.at);
+      this.#timers.delete(first);
+      first.call();
+      this.#takeTurns();
+    }
+    this.time = end;
+  }
+
+  /** Reports of all of these every so often, for so long. */
+  run(ms: number, every: number, devices: readonly { gateway?: string; device?: string }[]): void {
+    for (const end = this.time + ms; this.time < end; ) {
+      for (const one of devices) {
+        this.hear('heartbeat', {}, one);
+      }
+      this.wait(Math.min(every, end - this.time));
+    }
+  }
+
+  #takeTurns(): void {
+    for (let call = this.#turns.shift(); call; call = this.#turns.shift()) {
+      this.turns++;
+      call();
+    }
+  }
+}
+
+describe('a watch of devices', () => {
+  let world: World;
+  let told: ConditionChange[];
+
+  beforeEach(() => {
+    world = new World();
+    told = [];
+  });
+
+  const listener = () => ({
+    changed: (one: ConditionChange) => void told.push(one),
+    counted() {},
+    full() {},
+    follow() {},
+  });
+  const open = (settings: Partial<WatchSettings> = {}, owner = 'n') =>
+    world.watches.open(owner, { ...SETTINGS, ...settings }, listener());
+  const heads = () =>
+    told.splice(0).map(({ condition, active, device }) => `${active ? '+' : '-'}${condition} ${device}`);
+
+  const OTHER = { device: deviceAt(2) };
+
+  describe('tells that a device is silent', () => {
+    it('once, when it was not heard for the time that was set, and once that it is back', () => {
+      open();
+      world.run(10 * S, 5 * S, [{}, OTHER]);
+      world.run(55 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(10 * MINUTE, 5 * S, [OTHER]);
+      assert.equal(told.length, 1);
+      const [{ condition, active, gateway, device, value = 0, limit }] = told as [ConditionChange];
+      assert.deepEqual([condition, active, gateway, device, limit], ['silent', true, G, D, 60]);
+      assert.ok(value > 60 && value <= 75, `${value}`);
+      assert.match(told[0]?.since ?? '', /^\d{4}-.*Z$/);
+      heads();
+      world.hear();
+      world.run(30 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`-silent ${D}`]);
+    });
+
+    it('by its usual interval where no time is set, but at least after a minute', () => {
+      open({ silentAfter: 0 });
+      world.run(10 * MINUTE, 60 * S, [{}]);
+      world.run(MINUTE, 5 * S, [OTHER]);
+      world.run(MINUTE, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [], 'three times a minute are not over');
+      world.run(2 * MINUTE, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+      world.wait(5 * MINUTE);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+    });
+
+    it('and misses none that was heard a few times only, unless somebody expects it', () => {
+      open({ silentAfter: 0 });
+      open({ silentAfter: 0, devices: [D, deviceAt(3)] }, 'expects');
+      world.run(4 * S, 2 * S, [{}]);
+      world.run(HOUR - 10 * S, 10 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(MINUTE, 10 * S, [OTHER]);
+      assert.deepEqual(
+        heads().sort(),
+        [`+silent ${D}`, `+silent ${deviceAt(3)}`],
+        'of the watch that expects them',
+      );
+    });
+
+    it('also of one on a list that was never heard, after the time that was set', () => {
+      open({ devices: [D], silentAfter: 30 });
+      world.wait(36 * S);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+      assert.equal(told.length, 0);
+    });
+
+    it('and hears it by any of its reports, and by any gateway', () => {
+      open({ gateways: [G] });
+      world.hear();
+      world.run(50 * S, 5 * S, [OTHER]);
+      world.hear('rssi', { rssi: -60, parent: G2 }, { gateway: G2 });
+      world.run(50 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      assert.deepEqual(open({ gateways: [G2] }, 'other').counts, { watched: 1, active: 0 });
+    });
+
+    it('not when it comes back within five seconds', () => {
+      open();
+      world.run(10 * S, 5 * S, [{}, OTHER]);
+      world.run(58 * S, 2 * S, [OTHER]);
+      world.hear();
+      world.run(30 * S, 2 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+    });
+
+    it('not for a time in which the broker was away', () => {
+      open();
+      world.run(10 * S, 5 * S, [{}, OTHER]);
+      world.listen(false);
+      assert.equal(world.timers, 0);
+      world.wait(10 * HOUR);
+      world.listen(true);
+      world.run(45 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(MINUTE, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    it('where one moves from gateway to gateway with every report', () => {
+      open();
+      for (let i = 0; i < 100; i++) {
+        const gateway = (0xa00000000000 + (i % 40)).toString(16);
+        world.hear('heartbeat', {}, { gateway });
+        world.hear('heartbeat', {}, { gateway, ...OTHER });
+        world.wait(S);
+      }
+      assert.deepEqual(heads(), []);
+      for (let i = 0; i < 120; i++) {
+        world.hear('heartbeat', {}, { gateway: (0xa00000000000 + (i % 40)).toString(16), ...OTHER });
+        world.wait(S);
+      }
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+  });
+
+  describe('tells the silence of a gateway from that of its devices', () => {
+    const many = (gateway: string, from = 1, count = 200) =>
+      Array.from({ length: count }, (_, i) => ({ gateway, device: deviceAt(from + i) }));
+
+    it('as one change, and none for each of its devices', () => {
+      open();
+      world.run(2 * MINUTE, 10 * S, many(G));
+      world.wait(10 * HOUR);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      assert.equal(world.timers, 0);
+    });
+
+    it('also when the devices were due before the gateway', () => {
+      open();
+      world.run(30 * S, 10 * S, many(G));
+      world.run(50 * S, 10 * S, many(G, 100, 2));
+      world.wait(10 * HOUR);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+    });
+
+    it('and gives its devices their time anew when it is back', () => {
+      open();
+      world.run(2 * MINUTE, 10 * S, many(G));
+      world.wait(10 * HOUR);
+      heads();
+      world.run(55 * S, 5 * S, many(G, 2, 199));
+      assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+      world.run(20 * S, 5 * S, many(G, 2, 199));
+      assert.deepEqual(heads(), [`+silent ${deviceAt(1)}`]);
+    });
+
+    it('where another gateway that is still there has heard the device, too', () => {
+      open();
+      world.run(2 * MINUTE, 10 * S, [
+        ...many(G, 1, 3),
+        { gateway: G2 },
+        { gateway: G2, device: deviceAt(9) },
+      ]);
+      world.run(2 * MINUTE, 10 * S, [{ gateway: G2, device: deviceAt(9) }]);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`, `+silent ${D}`]);
+    });
+
+    it('and tells both where it brings nothing but that one device', () => {
+      open();
+      world.run(2 * MINUTE, 10 * S, [{}]);
+      world.wait(HOUR);
+      assert.deepEqual(heads().sort(), [`+gateway-silent ${G}`, `+silent ${D}`]);
+    });
+
+    it('and a silence that was told goes on when the gateway goes and comes', () => {
+      open();
+      world.run(2 * MINUTE, 10 * S, many(G, 1, 3));
+      world.run(2 * MINUTE, 10 * S, many(G, 2, 2));
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+      world.wait(HOUR);
+      world.run(2 * MINUTE, 10 * S, many(G, 2, 2));
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`, `-gateway-silent ${G}`]);
+    });
+  });
+
+  describe('tells of what devices report', () => {
+    const battery = (value: number) => world.hear('property/8100', { value });
+
+    it('when the battery, the signal, an error or the mode says so, and when that is over', () => {
+      open({ conditions: ALL });
+      battery(15);
+      world.hear('rssi', { rssi: -90, parent: G });
+      world.hear('heartbeat', { status: 3 });
+      world.wait(6 * S);
+      assert.deepEqual(
+        told.map(({ condition, value, limit }) => [condition, value, limit]),
+        [
+          ['error', 3, undefined],
+          ['battery-low', 15, 20],
+          ['weak-signal', -90, -85],
+        ],
+      );
+      heads();
+      battery(90);
+      world.hear('rssi', { rssi: -50, parent: G });
+      world.hear('heartbeat', { status: 0 });
+      assert.deepEqual(
+        told.map(({ condition, active, value }) => [condition, active, value]),
+        [
+          ['battery-low', false, 90],
+          ['weak-signal', false, -50],
+          ['error', false, undefined],
+        ],
+      );
+      heads();
+      world.hear('dfu', { rssi: -50, parent: G });
+      world.wait(6 * S);
+      world.hear();
+      assert.deepEqual(heads(), [`+dfu ${D}`, `-dfu ${D}`]);
+    });
+
+    it('once, however often it is reported, and not when it comes and goes within five seconds', () => {
+      open({ conditions: ALL });
+      for (let i = 0; i < 20; i++) {
+        battery(15);
+        world.wait(S);
+      }
+      assert.deepEqual(heads(), [`+battery-low ${D}`]);
+      battery(80);
+      heads();
+      for (let i = 0; i < 20; i++) {
+        battery(i % 2 === 0 ? 15 : 80);
+        world.wait(4 * S);
+      }
+      assert.deepEqual(heads(), []);
+    });
+
+    it('only where it was asked for', () => {
+      open({ conditions: ['battery-low'], batteryBelow: 10 });
+      battery(15);
+      world.hear('dfu', { rssi: -99, parent: G });
+      world.wait(HOUR);
+      assert.deepEqual(heads(), []);
+      battery(9);
+      world.wait(6 * S);
+      assert.deepEqual(heads(), [`+battery-low ${D}`]);
+    });
+  });
+
+  it('answers with what is active, the oldest first, and counts what needs somebody', () => {
+    const watch = open({ conditions: ALL });
+    world.hear('property/8100', { value: 10 }, OTHER);
+    world.wait(6 * S);
+    world.hear('heartbeat', { status: 3 });
+    world.wait(S);
+    world.hear('heartbeat', { status: 7 }, OTHER);
+    assert.deepEqual(
+      watch.counts,
+      { watched: 3, active: 1 },
+      'what holds for less than five seconds is not told',
+    );
+    world.wait(6 * S);
+    const rows = watch.active().map(({ condition, device, active }) => [condition, device, active]);
+    assert.deepEqual(rows, [
+      ['battery-low', deviceAt(2), true],
+      ['error', D, true],
+      ['error', deviceAt(2), true],
+    ]);
+    assert.deepEqual(watch.counts, { watched: 3, active: 2 });
+  });
+
+  it('watches the gateways of a label from the start, and no more those that lose it', () => {
+    const watch = open({ labels: ['floor'] });
+    world.hear();
+    assert.equal(watch.counts.watched, 0, 'nobody knows yet who carries it');
+    watch.setLabelled(new Set([G, G2]));
+    world.run(2 * MINUTE, 10 * S, [{}, OTHER, { gateway: 'a00000000001', device: deviceAt(5) }]);
+    assert.deepEqual(heads(), [`+gateway-silent ${G2}`]);
+    assert.deepEqual(watch.counts, { watched: 4, active: 1 });
+    watch.setLabelled(new Set([G]));
+    assert.deepEqual(heads(), [`-gateway-silent ${G2}`]);
+    assert.deepEqual(watch.counts, { watched: 3, active: 0 });
+  });
+
+  describe('goes on over a deploy', () => {
+    it('telling nothing twice, and what has ended meanwhile', () => {
+      const watch = open({ conditions: ALL });
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      world.hear('property/8100', { value: 10 }, OTHER);
+      world.run(2 * MINUTE, 10 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+battery-low ${deviceAt(2)}`, `+silent ${D}`]);
+      const { since } = watch.active()[1]!;
+      watch.close(true);
+      world.hear('property/8100', { value: 60 }, OTHER);
+      const again = open({ conditions: ALL });
+      world.run(MINUTE, 10 * S, [OTHER]);
+      assert.deepEqual(heads(), [`-battery-low ${deviceAt(2)}`]);
+      assert.deepEqual(
+        again.active().map((one) => [one.device, one.since]),
+        [[D, since]],
+      );
+      world.hear();
+      assert.deepEqual(heads(), [`-silent ${D}`]);
+    });
+
+    it('with the time that a device was silent before it', () => {
+      const watch = open();
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      world.run(50 * S, 10 * S, [OTHER]);
+      watch.close(true);
+      open();
+      world.run(30 * S, 10 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    it('also of the service, whose time without the broker does not count', () => {
+      const watch = open();
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      world.run(40 * S, 10 * S, [OTHER]);
+      const before = world.startAnew();
+      world.network.takeOver(before.network);
+      world.watches.takeOver(before.watches);
+      watch.close(true);
+      open();
+      world.wait(HOUR);
+      world.listen(true);
+      world.watches.setPaused(false);
+      world.run(10 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(30 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    it('and not when the node is gone', () => {
+      const watch = open({ devices: [D] });
+      world.wait(70 * S);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+      watch.close(false);
+      assert.deepEqual([world.timers, open().counts], [0, { watched: 0, active: 0 }]);
+    });
+
+    it('without the conditions that are not watched any more', () => {
+      const watch = open({ conditions: ALL });
+      world.hear('heartbeat', { status: 3 });
+      world.wait(6 * S);
+      heads();
+      watch.close(true);
+      const again = open();
+      world.run(30 * S, 5 * S, [{}, OTHER]);
+      assert.deepEqual([again.active(), again.counts.active, heads()], [[], 0, []]);
+    });
+  });
+
+  describe('goes on over a restart', () => {
+    function restart(settings: Partial<WatchSettings> = {}) {
+      const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(10_000)));
+      world.startAnew();
+      world.wait(HOUR);
+      const watch = open(settings);
+      world.watches.restore(stored);
+      world.listen(true);
+      world.watches.setPaused(false);
+      return watch;
+    }
+
+    it('with what was told and the usual intervals, telling nothing twice', () => {
+      const others = [OTHER, { device: deviceAt(3) }];
+      open({ conditions: ALL, silentAfter: 0 });
+      world.run(10 * MINUTE, MINUTE, [{}, ...others]);
+      world.hear('property/8100', { value: 10 }, OTHER);
+      world.run(5 * MINUTE, MINUTE, others);
+      assert.deepEqual(heads(), [`+battery-low ${deviceAt(2)}`, `+silent ${D}`]);
+      const watch = restart({ conditions: ALL, silentAfter: 0 });
+      world.run(10 * MINUTE, MINUTE, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${deviceAt(3)}`]);
+      const active = watch.active().map(({ condition, device }) => `${condition} ${device}`);
+      assert.deepEqual(active.sort(), [`battery-low ${deviceAt(2)}`, `silent ${D}`, `silent ${deviceAt(3)}`]);
+    });
+
+    it('tells what has ended meanwhile, and no end of what nobody knows yet', () => {
+      open({ conditions: ALL });
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      world.hear('property/8100', { value: 10 }, OTHER);
+      world.hear('measurement-error/8800', { error: 3 }, OTHER);
+      world.run(2 * MINUTE, 10 * S, [OTHER]);
+      heads();
+      const watch = restart({ conditions: ALL });
+      assert.deepEqual(watch.counts, { watched: 3, active: 2 });
+      world.run(30 * S, 10 * S, [OTHER]);
+      world.hear('measurement/8802', { value: 1 }, OTHER);
+      assert.deepEqual(heads(), []);
+      world.hear('property/8100', { value: 90 }, OTHER);
+      world.hear('measurement/8800', { value: 1 }, OTHER);
+      world.hear();
+      assert.deepEqual(heads(), [`-battery-low ${deviceAt(2)}`, `-error ${deviceAt(2)}`, `-silent ${D}`]);
+      assert.equal(watch.counts.active, 0);
+    });
+
+    it('and misses who was heard before and is not any more, but not for a gateway that is not there', () => {
+      open({ silentAfter: 0 });
+      world.run(10 * MINUTE, MINUTE, [
+        {},
+        OTHER,
+        { gateway: G2, device: deviceAt(8) },
+        { gateway: G2, device: deviceAt(9) },
+      ]);
+      restart({ silentAfter: 0 });
+      assert.deepEqual(heads(), []);
+      world.run(5 * MINUTE, 30 * S, [OTHER]);
+      assert.deepEqual(heads().sort(), [`+gateway-silent ${G2}`, `+silent ${D}`]);
+    });
+
+    it('with what somebody else has written into the store', () => {
+      open({ devices: [D] });
+      const active = [
+        { condition: 'silent', since: 7 },
+        { condition: 'x', since: TIME },
+        5,
+        { condition: 'dfu', since: 'never' },
+      ];
+      for (const stored of [
+        null,
+        7,
+        { n: 7 },
+        { n: [null, 7, { id: 'x' }, { id: D, kind: 'device', active, interval: 'x', gateway: {} }] },
+      ]) {
+        world.watches.restore(stored);
+      }
+      assert.deepEqual(world.watches.watch('n')?.active(), []);
+      assert.equal(world.watches.watch('n')?.counts.watched, 1);
+    });
+
+    it('of so many devices at most, first of those that need somebody', () => {
+      open();
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER, { device: deviceAt(3) }]);
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      const { n = [] } = world.watches.store(2);
+      assert.deepEqual([n.length, n[0]?.id], [2, deviceAt(3)]);
+    });
+  });
+
+  describe('costs little', () => {
+    it('no timer while nothing can change, however many watch', () => {
+      for (let i = 0; i < 100; i++) {
+        open({}, `n${i}`);
+      }
+      assert.equal(world.timers, 0);
+      world.hear();
+      world.wait(0);
+      assert.equal(world.timers, 1, 'one for all of them');
+      world.wait(HOUR);
+      assert.equal(world.timers, 0);
+    });
+
+    it('a message for each of 20 000 devices that are silent at once, in their order, in many turns', () => {
+      open();
+      const devices = Array.from({ length: 20_000 }, (_, i) => ({ device: deviceAt(100 + i) }));
+      world.run(2 * S, S, devices);
+      world.run(70 * S, 10 * S, [OTHER]);
+      assert.deepEqual(
+        told.map(({ device }) => device),
+        devices.map(({ device }) => device),
+      );
+      assert.ok(world.turns >= 199, `${world.turns}`);
+      assert.deepEqual(world.watches.watch('n')?.counts, { watched: 20_002, active: 20_000 });
+    });
+
+    it('no more memory than for its bound in a flood of new devices, and keeps who was there', () => {
+      world = new World(1_000);
+      const watch = open({ devices: [], silentAfter: 0 });
+      world.run(MINUTE, 5 * S, [{}, OTHER]);
+      for (let i = 0; i < 5_000; i++) {
+        world.hear('heartbeat', {}, { device: deviceAt(1_000 + i) });
+      }
+      assert.equal(watch.counts.watched, 1_000);
+      world.run(2 * MINUTE, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+  });
+});
