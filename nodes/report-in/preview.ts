@@ -36,7 +36,7 @@ async function preview(
   const { body } = req;
   const typed = (typeof body === 'object' && body !== null ? body : {}) as PanelProperties;
   const known = pickKnown(typed, DEFAULTS);
-  const place = await placeOf(RED, req, typed, known);
+  const place = await placeOf(RED, req, service, typed, known);
   const filled = fillEnv(RED, environmentOf(service, place), known, () => known);
   const config = upgrade(filled.values);
   checkListLengths(config);
@@ -64,6 +64,7 @@ async function preview(
 async function placeOf(
   RED: NodeAPI,
   req: Request,
+  service: ServiceNode,
   { node, z }: PanelProperties,
   known: PanelProperties,
 ): Promise<PanelProperties> {
@@ -73,10 +74,11 @@ async function placeOf(
   }
   const deployed = savedNode(RED, { id: node });
   const foreign = withVariables.find((property) => !isDeepStrictEqual(known[property], deployed[property]));
-  if (foreign !== undefined) {
-    throw invalidInput(foreign, undefined, 'mayNotFill');
+  // At another service, or in another environment, it would be filled otherwise and sent elsewhere.
+  if (foreign !== undefined || !findUser(service, node)) {
+    throw invalidInput(foreign ?? withVariables[0]!, undefined, 'mayNotFill');
   }
-  return { node, z: deployed.z };
+  return { node };
 }
 
 /** Bounds what a user who may only read can make the service remember. @throws ServiceError `INVALID_INPUT` */
@@ -90,12 +92,16 @@ function checkListLengths(config: object): void {
 
 /** A node that has the environment which the panel's node will have: itself, an instance of it, or a neighbour. */
 function environmentOf(service: ServiceNode, { node: id, z }: PanelProperties): Node {
+  const users = Object.values(service.users);
+  return findUser(service, id) ?? users.find((user) => user.z !== undefined && user.z === z) ?? service;
+}
+
+/** The node that runs with this service, or an instance of it. */
+function findUser(service: ServiceNode, id: unknown): Node | undefined {
   const users = Object.values(service.users) as (Node & { _alias?: string })[];
   return (
     users.find((user) => user.id === id) ??
-    users.find((user) => user._alias !== undefined && user._alias === id) ??
-    users.find((user) => user.z !== undefined && user.z === z) ??
-    service
+    users.find((user) => user._alias !== undefined && user._alias === id)
   );
 }
 

@@ -44,7 +44,13 @@ for (const version of VERSIONS) {
         await authorizationOf(red.url, 'writer'),
       ];
       anybody = { nobody: {}, reader, writer };
-      const deployed = await ask('writer', 'POST', 'flows', [TAB, config(), FILTERED, READY]);
+      const deployed = await ask('writer', 'POST', 'flows', [
+        TAB,
+        config(),
+        { ...config(), id: 'elsewhere' },
+        FILTERED,
+        READY,
+      ]);
       assert.equal(deployed.status, 204);
       // Node-RED answers a deploy before its nodes are there.
       await red.next('ready');
@@ -177,6 +183,8 @@ for (const version of VERSIONS) {
         assert.deepEqual([answer.status, code], [400, 'INVALID_INPUT'], JSON.stringify(body));
         assert.match(message ?? '', /who may deploy flows/);
       }
+      const elsewhere = await ask('reader', 'POST', 'mt-service/elsewhere/preview', deployed);
+      assert.equal(elsewhere.status, 400);
     });
 
     it('a user who may not write cannot make Node-RED connect to a place of his own', async () => {
