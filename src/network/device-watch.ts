@@ -1,7 +1,7 @@
 // One watch: which gateways and devices it looks after, what of them is active, and what it tells of a change.
 import type { Catalogue } from '../protocol/catalogue.ts';
+import { CONDITIONS, type Condition, type ConditionLimits, type Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
-import { CONDITIONS, type Condition, type ConditionLimits, type Presence } from './conditions.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOfDevice, presenceOfGateway } from './presence.ts';

@@ -1,7 +1,7 @@
 // The network as lists for people: gateways, the devices of one of them, or all; sorted, searched and in pages.
 import { invalidInput } from '../errors.ts';
+import { conditionsOf } from '../protocol/conditions.ts';
 import { macPart, parseMac } from '../protocol/mac.ts';
-import { conditionsOf } from './conditions.ts';
 import type { DeviceState } from './device-state.ts';
 import { linkOf } from './links.ts';
 import {

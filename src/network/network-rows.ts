@@ -1,6 +1,6 @@
 // One gateway or device as people see it: a row of a list, and everything that is known of it.
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { type Condition, conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from './conditions.ts';
+import { type Condition, conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { bestSignal, type Link, linkOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';

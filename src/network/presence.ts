@@ -1,6 +1,11 @@
 // What the network's state says of one gateway or device, as conditions judge it.
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { type ConditionLimits, DEFAULT_LIMITS, type Presence, silenceLimitMs } from './conditions.ts';
+import {
+  type ConditionLimits,
+  DEFAULT_LIMITS,
+  type Presence,
+  silenceLimitMs,
+} from '../protocol/conditions.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';

@@ -1,6 +1,7 @@
 // What watches know as it lies in a store between two starts of Node-RED: whom they watch, and what they have told.
+
+import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import { parseMac } from '../protocol/mac.ts';
-import { CONDITION_NAMES, type Condition } from './conditions.ts';
 import type { DeviceWatch } from './device-watch.ts';
 import { type Alarm, gatewayOf, intervalOf, knownIntervalOf, type Watched } from './watched.ts';
 

@@ -1,6 +1,6 @@
 // When each gateway was heard, and when it was back after a silence: what tells its silence from that of its devices.
 
-import { DEFAULT_LIMITS, silenceLimitMs } from './conditions.ts';
+import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';

@@ -1,6 +1,11 @@
 // What one watch knows of a gateway or device beside the network's state, and for how long it is silent.
 import type { Scheduled } from '../collections/deadline-heap.ts';
-import { type Condition, type ConditionLimits, type Presence, silenceLimitMs } from './conditions.ts';
+import {
+  type Condition,
+  type ConditionLimits,
+  type Presence,
+  silenceLimitMs,
+} from '../protocol/conditions.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';

@@ -1,5 +1,5 @@
 // Which reports tell of the conditions that a watch looks after: the fewest that do.
-import { CONDITION_NAMES, type Condition } from '../network/conditions.ts';
+import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import type { Kind } from '../protocol/reports/index.ts';
 import type { ReportFilter } from './subscribers.ts';
 

@@ -6,7 +6,7 @@ import {
   DEFAULT_LIMITS,
   type Presence,
   silenceLimitMs,
-} from '../../src/network/conditions.ts';
+} from '../../src/protocol/conditions.ts';
 
 const FINE: Presence = {
   kind: 'device',
