@@ -83,7 +83,10 @@ describe('the dashboard', () => {
     const { page } = dashboard;
     await tell('heartbeat', { seq: 1, status: 4, lastCount: 0 });
     const rows = page.locator('.mt-devices tbody tr');
-    await rows.filter({ hasText: STRANGER }).filter({ hasText: 'reports status 4' }).waitFor();
+    await rows
+      .filter({ hasText: STRANGER })
+      .filter({ hasText: 'reports an error or a warning (status 4)' })
+      .waitFor();
     const states = () => rows.evaluateAll((all) => all.map((row) => row.classList.contains('mt-fine')));
     const all = await states();
     assert.equal(all[0], false);
@@ -125,7 +128,7 @@ describe('the dashboard', () => {
     const panel = page.locator('.mt-panel');
     await panel.locator('h2', { hasText: STRANGER }).waitFor();
     await panel.getByText(trap).waitFor();
-    await panel.getByText('reports status 4').waitFor();
+    await panel.getByText('reports an error or a warning (status 4)').waitFor();
     assert.equal(
       await page.getByLabel('Device', { exact: true }).and(page.locator('input')).inputValue(),
       STRANGER,
@@ -141,7 +144,10 @@ describe('the dashboard', () => {
   it('keeps an alarm in its list until somebody acknowledges it', async () => {
     const { page } = dashboard;
     await tell('measurement-error/8802', { seq: 2, error: 77 });
-    const alarm = page.locator('.mt-alarms li').filter({ hasText: STRANGER }).filter({ hasText: 'error 77' });
+    const alarm = page
+      .locator('.mt-alarms li')
+      .filter({ hasText: STRANGER })
+      .filter({ hasText: 'relative humidity could not be measured (error code 77)' });
     await alarm.waitFor();
     await page.reload();
     await alarm.getByRole('button', { name: 'Acknowledge' }).click();

@@ -1,6 +1,7 @@
 // What the dashboard's flow does with messages that no honest page and no honest gateway would send.
 import assert from 'node:assert/strict';
 import dashboard from '../../examples/dashboard/Live dashboard.json' with { type: 'json' };
+import { IDENTIFIERS } from '../../src/protocol/identifiers.ts';
 import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { clockOf, withClock } from './import.ts';
 
@@ -309,17 +310,39 @@ describe('the flow of the dashboard', () => {
     assert.deepEqual(
       raised.map(({ text, active, acknowledged }) => [text, active, acknowledged]),
       [
-        ['reports status 4', true, false],
-        ['humidity could not be measured: error 3', false, false],
+        ['reports an error or a warning (status 4)', true, false],
+        ['relative humidity could not be measured (error code 3)', false, false],
       ],
     );
     const { alarms: left } = await acknowledge('all', now);
     assert.deepEqual(
       left.map(({ text, acknowledged }) => [text, acknowledged]),
-      [['reports status 4', true]],
+      [['reports an error or a warning (status 4)', true]],
     );
     report({ kind: 'heartbeat', status: 0 });
     assert.deepEqual((await alarms()).alarms, []);
+  });
+
+  it('calls properties by words, and those are what the catalogue says', async () => {
+    const env = nodeOf('dashboard-tab').env as { name: string; value: string }[];
+    const words = JSON.parse(env.find(({ name }) => name === 'WORDS')!.value) as Record<string, string>;
+    const meant = IDENTIFIERS.filter(({ name }) => Object.hasOwn(words, name));
+    assert.deepEqual(
+      words,
+      Object.fromEntries(meant.map(({ name, description }) => [name, description.split(';')[0]])),
+    );
+    await deploy();
+    for (const name of ['vdd', 'constructor']) {
+      report({ kind: 'property', name, value: 3 });
+    }
+    red.send('to-dashboard-look', { payload: { device: DEVICE } });
+    const { device } = (await red.next('dashboard-look-0')).payload as {
+      device: { values: { words: string }[] };
+    };
+    assert.deepEqual(
+      device.values.map((value) => value.words),
+      ['constructor', 'supply voltage'],
+    );
   });
 
   it('raises an alarm again that comes again after it was acknowledged, and acknowledges nothing that the page has not shown', async () => {
