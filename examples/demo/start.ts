@@ -46,6 +46,8 @@ const openService = async (rate: number): Promise<Service> =>
     mqttPort: await freePort(1883),
     rate,
     named: true,
+    // A rule of a newcomer must not begin with a refusal.
+    overhear: false,
     awayEvery: 120,
     historyLimit: 5_000,
     sampleLimit: 5_000,

@@ -42,6 +42,11 @@ export const OPTIONS = {
   gateways: { type: 'number', default: 5, text: 'simulated gateways' },
   devices: { type: 'number', default: 8, text: 'devices below each gateway' },
   allDevices: { type: 'number', default: 0, text: 'devices in all, instead of those below each gateway' },
+  overhear: {
+    type: 'boolean',
+    default: true,
+    text: 'a gateway reports measurements of devices of the next one, too, not only their heartbeats',
+  },
   mode: { type: 'string', default: 'mixed', text: 'raw, decoded, or mixed: every second gateway decoded' },
   reportWrites: {
     type: 'boolean',

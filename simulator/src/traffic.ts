@@ -66,6 +66,8 @@ interface Ground {
   now: () => number;
   /** The share of samples that cannot be acknowledged. */
   unackable: number;
+  /** Measurements, too, come through each gateway that hears a device. */
+  overhear: boolean;
 }
 
 type Dealer = (ground: Ground, device: Device, kind: TopicKind) => Publication[];
@@ -166,7 +168,7 @@ function measured(ground: Ground, device: Device, id: string): Publication[] {
   // Tags run an older firmware that sends `seq` as a string, which the interface allows.
   const head = { time: timeOf(ground), seq: device.role === 'tag' ? String(seq) : seq };
   // Each gateway reports in its own form.
-  return [device.home, secondHearer(ground, device)].flatMap((gateway) => {
+  return [device.home, ground.overhear ? secondHearer(ground, device) : undefined].flatMap((gateway) => {
     if (!gateway) {
       return [];
     }

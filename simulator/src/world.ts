@@ -32,13 +32,13 @@ function settle(device: Device, now: number): void {
 }
 
 export function createWorld(options: ServiceOptions, now: () => number): World {
-  const { seed, lostAnswers, lostRequests, delay, unackable } = options;
+  const { seed, lostAnswers, lostRequests, delay, unackable, overhear } = options;
   const fleet = createFleet({ ...options, mode: options.mode as Mode | 'mixed' });
   for (const device of fleet.devices) {
     settle(device, now());
   }
   const samples = new SampleBook(options.ackTimeout, options.sampleLimit);
-  const ground = { fleet, book: samples, random: createRandom(seed + 2), now, unackable };
+  const ground = { fleet, book: samples, random: createRandom(seed + 2), now, unackable, overhear };
   return {
     options,
     now,

@@ -102,6 +102,35 @@ describe('the demo', () => {
     assert.equal(lobby?.name, 'Lobby');
   });
 
+  it('measures each device through its own gateway only, so that no first rule asks a gateway that refuses', async () => {
+    const gateways = new Map<string, Set<string>>();
+    await client.subscribeAsync([
+      'mt/gateway/+/device/+/measurement/#',
+      'mt/gateway/+/device/+/measurement-decoded/#',
+    ]);
+    const isEnough = new Promise<void>((resolve) => {
+      let count = 0;
+      client.on('message', (topic) => {
+        const [, gateway, device] = /gateway\/(\w+)\/device\/(\w+)\/measurement/.exec(topic) ?? [];
+        if (gateway && device) {
+          gateways.set(device, (gateways.get(device) ?? new Set()).add(gateway));
+          ++count === 60 && resolve();
+        }
+      });
+    });
+    await isEnough;
+    assert.deepEqual(
+      [...gateways.values()].filter(({ size }) => size > 1),
+      [],
+    );
+  });
+
+  it('shows a refusal when its button is pressed', async () => {
+    const answer = next(client, `${DEMO.device}/read-decoded/firmware-version`);
+    await press('wrong');
+    assert.equal((await answer).status, 3);
+  });
+
   it('leaves the debug sidebar to the rules of the user: it forgets all but the newest 100 messages of all flows', async () => {
     const answer = await fetch(`${addressOf(text, 'Editor')}/flows`);
     const flows = (await answer.json()) as Record<string, unknown>[];

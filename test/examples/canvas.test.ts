@@ -1,9 +1,20 @@
 // What a person sees of a sample flow or the demo on the canvas: everything in sight, side by side, in groups.
 import assert from 'node:assert/strict';
-import { boxOf, dashboards, demo, groupsOf, overlap, placed, samples, wiresOf } from './canvas.ts';
+import {
+  boxOf,
+  dashboards,
+  demo,
+  groupsOf,
+  overlap,
+  type Placed,
+  placed,
+  samples,
+  wiresOf,
+} from './canvas.ts';
 
-/** What the editor shows without scrolling to the side. */
+/** What the editor shows without scrolling to the side, and what of it is seen of 1280 pixels between both sidebars. */
 const WIDTH = 1200;
+const SEEN_WIDTH = 745;
 
 describe('on the canvas', () => {
   for (const { label, flow } of [...samples, ...dashboards, demo]) {
@@ -43,6 +54,24 @@ describe('on the canvas', () => {
         for (const { id, name, style } of flow.filter(({ type }) => type === 'group')) {
           assert.ok(name && (style as { label?: boolean }).label, id);
         }
+      });
+
+      it('shows its effect where it is seen between both sidebars of a small screen', () => {
+        const told = flow.filter(
+          ({ type, name }) => type === 'comment' && String(name).startsWith('Shows: '),
+        );
+        const names = new Set(
+          told.flatMap(({ name, info }) => [...`${name} ${info}`.matchAll(/"(.+?)"/g)].map(([, one]) => one)),
+        );
+        const isEffect = ({ type, title, name }: Placed) =>
+          names.has(String(title ?? name)) || (names.size === 0 && type === 'debug');
+        const effects = placed(flow).filter(isEffect);
+        assert.ok(effects.length > 0 || label === 'Live dashboard');
+        const hidden = effects.map(boxOf).filter(({ right }) => right > SEEN_WIDTH);
+        assert.deepEqual(
+          hidden.map(({ id }) => id),
+          [],
+        );
       });
 
       it('gives every node a name and a place of its own on the grid, and wires that go on to the right', () => {
