@@ -4,6 +4,7 @@ import { type FIXED_TYPES, hasEnv, SOURCE_TYPES } from '../shared/defaults.ts';
 import { element, field, hint, NODE_INPUT, row, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { describeIdentifier, shownIdentifier } from '../shared/editor/request.ts';
+import { isTouched } from '../shared/editor/saved.ts';
 import { currentCatalogue } from '../shared/editor/sources.ts';
 import { boolType, typedField } from '../shared/editor/typed-field.ts';
 import { typed } from '../shared/editor/validate.ts';
@@ -41,8 +42,46 @@ function suitable(identifier: Identifier): { type: string; start: string } {
 const textual = (type: string) =>
   ['utf8', 'mac', 'hex', 'firmware-version', 'hardware-version'].includes(type);
 
-/** Adapts the value field to the identifier: its choices, its unit, and one click to a fixed value. */
-export function shapeValue(identifier: Identifier | undefined): void {
+/**
+ * For the panel of `node`: adapts the value field to the identifier: its choices, its unit, and one click to a fixed
+ * value. Where there is hardly another one, a property that is chosen in the panel brings it along.
+ */
+export function valueShaper(node: EditorNode): (identifier: Identifier | undefined) => void {
+  return (identifier) => {
+    if (isTouched(node, 'identifier')) {
+      bringValue(identifier);
+    }
+    shapeValue(identifier);
+  };
+}
+
+/** What the value field holds when nobody has set it. */
+const FROM_MESSAGE = ['msg', 'payload'] as const;
+
+/** On and commands are what is written in rules: a switch is set, a command takes nothing. Another property takes it back. */
+function bringValue(identifier: Identifier | undefined): void {
+  const input = field('value');
+  const held = [String(input.typedInput('type')), String(input.typedInput('value'))];
+  const brought: unknown = input.data(BROUGHT_DATA);
+  if (!same(held, FROM_MESSAGE) && !same(held, brought)) {
+    return;
+  }
+  const isObvious = identifier?.type === 'bool' || identifier?.type === 'void';
+  const { type, start } = identifier && isObvious ? fixedFor(identifier) : FALLBACK;
+  input.data(BROUGHT_DATA, isObvious ? [type, start] : []);
+  input.typedInput('type', type);
+  input.typedInput('value', start);
+}
+
+const BROUGHT_DATA = 'mt-gateway-brought';
+const FALLBACK = { type: FROM_MESSAGE[0], start: FROM_MESSAGE[1] };
+const same = (one: readonly string[], other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+const fixedFor = (identifier: Identifier): { type: string; start: string } =>
+  identifier.type === 'void' ? { type: 'str', start: '' } : suitable(identifier);
+
+function shapeValue(identifier: Identifier | undefined): void {
   const input = field('value');
   const [type, value] = [String(input.typedInput('type')), String(input.typedInput('value'))];
   const command = identifier?.type === 'void';
@@ -78,8 +117,7 @@ function offerFixed(identifier: Identifier | undefined, input: JQuery, type: str
   button.toggle(offered).text(text(identifier?.type === 'void' ? 'value.nothing' : 'value.fixed'));
   if (identifier && offered) {
     button.on('click', () => {
-      const { type: wanted, start } =
-        identifier.type === 'void' ? { type: 'str', start: '' } : suitable(identifier);
+      const { type: wanted, start } = fixedFor(identifier);
       input.typedInput('type', wanted);
       input.typedInput('value', start);
       shapeValue(identifier);

@@ -9,7 +9,7 @@ import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts
 import { typedField } from '../shared/editor/typed-field.ts';
 import { hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { GwWriteConfig } from './config.ts';
-import { checkValue, prepareValue, shapeValue } from './editor-value.ts';
+import { checkValue, prepareValue, valueShaper } from './editor-value.ts';
 
 RED.nodes.registerType('mt-gw-write', {
   category: 'mt gateway',
@@ -56,7 +56,7 @@ RED.nodes.registerType('mt-gw-write', {
     prepareValue(this);
     typedField(this, 'ext', { types: ['json'] });
     foldable('mt-gateway-more', optionalIsSet(this) || this.extType === 'json');
-    showIdentifier(shapeValue);
+    showIdentifier(valueShaper(this));
     explainProblems(this);
     rememberShown(this);
   },

@@ -63,7 +63,7 @@ export function kindBoxes(container: JQuery, node: EditorNode, onChange: () => v
 }
 
 function kindBox(container: JQuery, kind: string, name: string, explanation: string): JQuery {
-  const line = element('label', 'mt-gateway-kind').appendTo(container);
+  const line = element('label', 'mt-gateway-kind').attr('title', explanation).appendTo(container);
   const input = $('<input type="checkbox">').val(kind).attr('id', `mt-gateway-kind-${kind}`).appendTo(line);
   const words = element('span', '', name).appendTo(line);
   element('small', '', explanation).appendTo(words);

@@ -3,6 +3,7 @@ import { readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
+import { asRadios } from '../shared/editor/radios.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
@@ -72,6 +73,7 @@ RED.nodes.registerType('mt-report-in', {
   onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
+    asRadios(field('output'), 'mt-gateway-label-output');
     openPanel(this);
     runOnChange(['labelRefresh'], showWhatMatters);
     for (const name of ['duplicates', 'form']) {

@@ -17,6 +17,7 @@ import {
 } from '../shared/editor/validate.ts';
 import { RANGES, type ServiceConfig } from './config.ts';
 import { allowed, prepareProfile } from './editor-profile.ts';
+import { offerStores } from './editor-stores.ts';
 import { showSubscriptions } from './editor-subscriptions.ts';
 import { prepareTest } from './editor-test.ts';
 
@@ -75,7 +76,7 @@ RED.nodes.registerType('mt-service', {
     prepareTest(this);
     explainProblems(this, CONFIG_INPUT);
     prepareProfile(this);
-    offerStores();
+    offerStores(this._('label.rememberPlaceholder'));
     void showSubscriptions(this);
     explainTogether('authUrl', 'baseUrl');
     rememberShown(this, CONFIG_INPUT);
@@ -123,12 +124,6 @@ function prepareTabs(node: EditorNode): void {
     tabs.addTab({ id, label: node._(`tab.${id}`) });
   }
   tabs.activateTab('mqtt');
-}
-
-/** The context stores of this Node-RED. */
-function offerStores(): void {
-  const { stores = [] } = RED.settings.context ?? {};
-  $('#mt-gateway-stores').append(stores.map((store) => $('<option>').attr('value', store)));
 }
 
 /** Only with MQTT 5 a client says how long the broker keeps its session. */

@@ -72,7 +72,7 @@ async function takeFirstRule(editor: Editor): Promise<void> {
   await page.check('#mt-gateway-kind-measurement');
   await page.locator('#mt-gateway-identifiers input').click();
   await page.locator('.mt-gateway-choice', { hasText: 'temperature' }).first().click();
-  await page.selectOption('#node-input-output', 'value');
+  await page.check('.mt-gateway-radios [value=value]');
   await page
     .locator('#mt-gateway-preview tbody tr')
     .nth(2)
@@ -88,7 +88,6 @@ async function takeFirstRule(editor: Editor): Promise<void> {
 
   await editor.edit(alarm);
   await editor.pick('identifier', 'alarm');
-  await page.click('#mt-gateway-fixed');
   await takePanel(page, 'first-rule-write');
   await editor.press('ok');
 

@@ -33,7 +33,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'has one connection for all of its nodes, and another one after a deploy that restarts it',
       'nodes/service': 'leaves the broker when it is closed',
     },
-    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *acknowledge* | 1 second after the last of them has gone, but not before the flows of a deploy run; or with the service':
+    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *ack sample* | 1 second after the last of them has gone, but not before the flows of a deploy run; or with the service':
       {
         'nodes/lifecycle': [
           'connects to the broker when … is deployed, and asks nothing over REST',
@@ -550,7 +550,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'From the flow on, Node-RED is responsible.': 'about Node-RED',
     'A message that waits inside a flow is gone when Node-RED is killed.': 'about Node-RED',
-    'For data that must not be lost, let the device wait: *report in* (*timestamped sample*) → store → *acknowledge*.':
+    'For data that must not be lost, let the device wait: *report in* (*timestamped sample*) → store → *ack sample*.':
       {
         'faults/kills': 'are never lost, wherever a SIGKILL falls',
       },
@@ -1034,7 +1034,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'does not flood the editor when messages follow one another',
       ],
     },
-    '`connected` | green dot | report in, read, write, acknowledge, last value | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
+    '`connected` | green dot | report in, read, write, ack sample, last value | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "connected" as a … … at …',
       },
@@ -1074,14 +1074,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
       },
-    '`overloaded, … lost` | yellow ring | report in, read, write, acknowledge, last value | reports of QoS 0 were lost because flows are too slow':
+    '`overloaded, … lost` | yellow ring | report in, read, write, ack sample, last value | reports of QoS 0 were lost because flows are too slow':
       {
         'nodes/statuses': 'show "overloaded, … lost" as a … … at …',
       },
     '`stopped` | yellow ring | all | the service is being stopped': {
       'nodes/statuses': 'show "stopped" as a … … at …',
     },
-    '`refused: …` | red ring | report in, read, write, acknowledge, last value | the broker refuses the login':
+    '`refused: …` | red ring | report in, read, write, ack sample, last value | the broker refuses the login':
       {
         'nodes/statuses': 'show "refused: …" as a … … at …',
       },
@@ -1101,15 +1101,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "invalid: … (…)" as a … … at …',
       },
-    '`not connected` | red ring | read, write, acknowledge, last value | the last request ended with `NOT_CONNECTED`':
+    '`not connected` | red ring | read, write, ack sample, last value | the last request ended with `NOT_CONNECTED`':
       {
         'nodes/statuses': 'show "not connected" as a … … at …',
       },
-    '`timeout` | red ring | read, write, acknowledge, last value | the last request got no response in time':
-      {
-        'nodes/statuses': 'show "timeout" as a … … at …',
-      },
-    '`failed: status …` | red ring | read, write, acknowledge, last value | the gateway answered with this status':
+    '`timeout` | red ring | read, write, ack sample, last value | the last request got no response in time': {
+      'nodes/statuses': 'show "timeout" as a … … at …',
+    },
+    '`failed: status …` | red ring | read, write, ack sample, last value | the gateway answered with this status':
       {
         'nodes/statuses': 'show "failed: status …" as a … … at …',
       },
@@ -1145,7 +1144,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no REST login" as a … … at …',
       },
-    "`no broker address` | grey ring | report in, read, write, acknowledge, last value | the service's MQTT half is empty":
+    "`no broker address` | grey ring | report in, read, write, ack sample, last value | the service's MQTT half is empty":
       {
         'nodes/statuses': 'show "no broker address" as a … … at …',
       },
@@ -1165,7 +1164,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'The error of the last message stays until the next message.': {
       'nodes/statuses': 'keep the error of the last message until the next one',
     },
-    'At *read*, *write* and *acknowledge* it also goes when the connection has been away.': {
+    'At *read*, *write* and *ack sample* it also goes when the connection has been away.': {
       'nodes/statuses': 'forget the error of the last message to a gateway when the connection has been away',
     },
   },

@@ -93,7 +93,6 @@ describe('the panels in the editor of Node-RED 4.1', function () {
     }
     await editor.edit('mt-gw-write');
     await editor.pick('identifier', 'alarm');
-    await editor.page.click('#mt-gateway-fixed');
     await editor.press('ok');
     await editor.editConfig('mt-service', 'service');
     await editor.press('ok', true);

@@ -31,10 +31,12 @@ export interface Editor {
   page: Page;
   /** Errors that the page has thrown or logged. */
   errors: string[];
-  /** Drags a node from the palette onto the flow; answers its id. */
-  drag(type: string, x: number, y: number): Promise<string>;
+  /** Drags a node from the palette onto the flow, or onto a wire that goes through this place; answers its id. */
+  drag(type: string, x: number, y: number, onWire?: boolean): Promise<string>;
   /** Opens a node's panel. */
   edit(id: string): Promise<void>;
+  /** Opens a node's panel by a double click. */
+  open(id: string): Promise<void>;
   /** Opens the panel of a config node. */
   editConfig(type: string, id: string): Promise<void>;
   /** Presses Done, Update or Cancel in the topmost panel. */
@@ -115,9 +117,13 @@ function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
     page.locator(`#node-input-${name} ~ .red-ui-typedInput-container .red-ui-typedInput-input`).first();
   return {
     typed,
-    drag: (type, x, y) => drag(page, type, x, y),
+    drag: (type, x, y, onWire) => drag(page, type, x, y, onWire),
     async edit(id) {
       await page.evaluate(`RED.editor.edit(RED.nodes.node(${JSON.stringify(id)}))`);
+      await settled(page);
+    },
+    async open(id) {
+      await page.locator(`[id="${id}"] > .red-ui-flow-node`).first().dblclick();
       await settled(page);
     },
     async editConfig(type, id) {
@@ -153,6 +159,20 @@ function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
   };
 }
 
+/** For the browser: a part of a panel is not scrolled away, not even in part, and nothing lies over its middle. */
+export function isSeen(part: Element): boolean {
+  const { left, right, top, bottom } = part.getBoundingClientRect();
+  const clip = part.closest('.mt-gateway-fields, .mt-gateway-below')?.getBoundingClientRect();
+  const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return (
+    clip !== undefined &&
+    found !== null &&
+    (part.contains(found) || found.contains(part)) &&
+    top >= clip.top - 1 &&
+    bottom <= Math.min(clip.bottom, window.innerHeight) + 1
+  );
+}
+
 /** The panel slides in: it is there when it has stopped moving and its buttons can be used. */
 async function settled(page: Page): Promise<void> {
   const tray = page.locator('.red-ui-tray').last();
@@ -170,7 +190,7 @@ async function settled(page: Page): Promise<void> {
   );
 }
 
-async function drag(page: Page, type: string, x: number, y: number): Promise<string> {
+async function drag(page: Page, type: string, x: number, y: number, onWire = false): Promise<string> {
   const before = new Set(await ids(page));
   const item = page.locator(`.red-ui-palette-node[data-palette-type="${type}"]`);
   await item.scrollIntoViewIfNeeded();
@@ -183,6 +203,9 @@ async function drag(page: Page, type: string, x: number, y: number): Promise<str
   await page.mouse.down();
   await page.mouse.move(chart.x + x - 20, chart.y + y - 20, { steps: 8 });
   await page.mouse.move(chart.x + x, chart.y + y, { steps: 4 });
+  if (onWire) {
+    await holdOver(page, chart.x + x, chart.y + y);
+  }
   await page.mouse.up();
   await page.waitForFunction(
     `(() => { let count = 0; RED.nodes.eachNode(() => { count += 1; }); return count > ${before.size}; })()`,
@@ -190,6 +213,16 @@ async function drag(page: Page, type: string, x: number, y: number): Promise<str
   const added = (await ids(page)).find((id) => !before.has(id));
   assert.ok(added);
   return added;
+}
+
+/** The editor looks for a wire only now and then: a hand goes on moving until the wire is dashed. */
+async function holdOver(page: Page, x: number, y: number): Promise<void> {
+  const dashed = page.locator('.red-ui-flow-link-splice');
+  for (let step = 0; (await dashed.count()) === 0; step++) {
+    assert.ok(step < 100, 'no wire here');
+    await page.mouse.move(x + (step % 3), y);
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  }
 }
 
 function ids(page: Page): Promise<string[]> {

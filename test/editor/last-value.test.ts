@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 /** What the editor's page has. */
@@ -46,7 +46,7 @@ describe('the panel of last value', function () {
       },
     ]);
     await red.status('other', ({ text }) => text === 'connected');
-    editor = await openEditor(red.url);
+    editor = await openEditor(red.url, { width: 1100, height: 700 });
   });
   afterEach(() => assert.deepEqual(editor.errors, []));
   after(async () => {
@@ -92,6 +92,19 @@ describe('the panel of last value', function () {
       return node._def.label.call(node);
     });
     assert.match(caption, /label-0, label-1 \+48$/);
+  });
+
+  it('covers no field with what it knows, in a small window', async () => {
+    const { page } = editor;
+    await editor.edit('other');
+    const fields = page.locator('.mt-gateway-fields :is(input, select):visible');
+    assert.ok((await fields.count()) > 7);
+    for (const one of await fields.all()) {
+      await one.focus();
+      assert.ok(await one.evaluate(isSeen), await one.evaluate((input) => input.id || input.outerHTML));
+      assert.ok(await page.locator('#mt-gateway-known').evaluate(isSeen), 'what is known');
+    }
+    await editor.press('cancel');
   });
 
   it('keeps labels that come from a variable, and saves those that are typed', async () => {

@@ -7,6 +7,10 @@ import { requirePrograms } from '../requirements.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
+/** Of a label in Node-RED's palette, in pixels. */
+const PALETTE_FONT = 13;
+const PALETTE_WIDTH = 82;
+
 describe('the look of the panels', function () {
   this.timeout(120_000);
   let service: Service;
@@ -72,6 +76,31 @@ describe('the look of the panels', function () {
       assert.equal(new Set(Object.values(widths)).size, 1, JSON.stringify(widths));
       const none = Object.fromEntries(Object.keys(long).map((type) => [type, []]));
       assert.deepEqual(long, none);
+    });
+  }
+
+  for (const language of ['en-US', 'de', 'es-ES', 'fr', 'ja', 'zh-CN']) {
+    it(`breaks no word of the palette (${language})`, async () => {
+      const { page } = await open(language);
+      const shown = await page
+        .locator('.red-ui-palette-node[data-palette-type^="mt-"]')
+        .evaluateAll((nodes) =>
+          nodes.map((node) => ({
+            words: (node.getAttribute('data-palette-label') ?? '').split(' '),
+            lines: (node.querySelector('.red-ui-palette-label')?.innerHTML ?? '').split('<br>'),
+          })),
+        );
+      const isWhole = (word: string, lines: string[]) =>
+        lines.some((line) => line.split(/\s+/).includes(word));
+      const broken = shown.flatMap(({ words, lines }) => words.filter((word) => !isWhole(word, lines)));
+      assert.ok(shown.length === FLOW_NODE_TYPES.length, String(shown.length));
+      assert.deepEqual(broken, []);
+      // Without fonts for them, a browser measures other letters than a reader sees.
+      const wide = shown.flatMap(({ words }) => words).filter((word) => /[^\0-\u02ff]/.test(word[0] ?? ''));
+      assert.deepEqual(
+        wide.filter((word) => word.length * PALETTE_FONT >= PALETTE_WIDTH),
+        [],
+      );
     });
   }
 

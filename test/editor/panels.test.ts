@@ -274,7 +274,7 @@ describe('the panels in the editor', function () {
     await page.keyboard.press('Enter');
     await page.click('#mt-gateway-labels input');
     await choices().first().click();
-    await page.selectOption('#node-input-output', 'value');
+    await page.check('.mt-gateway-radios [value=value]');
     await save();
     const config = await saved('mt-report-in');
     assert.deepEqual(config.kinds, ['measurement', 'event']);
@@ -326,7 +326,6 @@ describe('the panels in the editor', function () {
     const { page } = editor;
     await editor.edit('mt-gw-write');
     await editor.pick('identifier', 'alarm');
-    await page.click('#mt-gateway-fixed');
     await save();
     const config = await saved('mt-gw-write');
     assert.deepEqual([config.identifier, config.identifierType], ['alarm', 'str']);
@@ -335,6 +334,39 @@ describe('the panels in the editor', function () {
     await editor.edit('mt-gw-write');
     await editor.pick('identifier', 'tx-power');
     await page.locator('.form-row', { hasText: 'dBm' }).first().waitFor();
+  });
+
+  it('brings the value that a switch or a command is written with, unless somebody has given another', async () => {
+    const { page } = editor;
+    const value = () =>
+      page.evaluate("['type', 'value'].map((part) => $('#node-input-value').typedInput(part))");
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'alarm');
+    assert.deepEqual(await value(), ['bool', 'true']);
+    await editor.pick('identifier', 'soft-reset');
+    assert.deepEqual(await value(), ['str', '']);
+    await editor.pick('identifier', 'tx-power');
+    assert.deepEqual(await value(), ['msg', 'payload']);
+    await page.evaluate("$('#node-input-value').typedInput('value', 'wanted')");
+    await editor.pick('identifier', 'alarm');
+    assert.deepEqual(await value(), ['msg', 'wanted']);
+  });
+
+  it('opens the list of properties by itself in the panel of a new node, once', async () => {
+    const { page } = editor;
+    for (const type of ['mt-gw-read', 'mt-gw-write']) {
+      const id = await editor.drag(type, 450, 60);
+      await editor.edit(id);
+      await choices().first().waitFor();
+      await page.keyboard.press('Escape');
+      await choices().first().waitFor({ state: 'detached' });
+      await save();
+      assert.equal(await editor.property(id, 'identifierType'), 'msg', 'nothing was chosen');
+      await editor.edit(id);
+      await page.locator('#node-input-identifier ~ .mt-gateway-pick').waitFor();
+      assert.equal(await choices().count(), 0);
+      await editor.press('cancel');
+    }
   });
 
   it('says in the field what does not fit the property', async () => {
@@ -506,6 +538,27 @@ describe('the panels in the editor', function () {
     );
     assert.ok(await page.isVisible('#node-config-input-brokerUrl'));
     assert.ok(!(await page.isVisible('#node-config-input-baseUrl')));
+  });
+
+  it('offers the context stores that Node-RED has to remember in, and takes any other name', async () => {
+    const { page } = editor;
+    const stores = (await page.evaluate('RED.settings.context.stores')) as string[];
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
+    const [input, button] = [
+      page.locator('#node-config-input-remember'),
+      page.getByTitle('Choose a context store'),
+    ];
+    await button.click();
+    assert.deepEqual(await choices().allInnerTexts(), ['none', ...stores]);
+    await choices().nth(1).click();
+    assert.equal(await input.inputValue(), stores[0]);
+    await input.fill('${STORE}');
+    await choices().filter({ hasText: 'as it is' }).click();
+    assert.equal(await input.inputValue(), '${STORE}');
+    await button.click();
+    await choices().first().click();
+    assert.equal(await input.inputValue(), '');
   });
 
   it('tests the typed connection, right and wrong, and never gets a password back', async () => {

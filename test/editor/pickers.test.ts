@@ -116,7 +116,24 @@ describe('the pickers', function () {
     await editor.edit('mt-gw-read');
     await openAt('identifier');
     const row = choices().filter({ hasText: 'humidity' }).first();
-    assert.match(await row.innerText(), /41\.5 %[\s\S]*8802 · % · relative humidity/);
+    assert.match(await row.innerText(), /41\.5 %[\s\S]*relative humidity · % · 8802/);
+  });
+
+  it('explain every property in words, what nobody knows too, and repeat it below the chosen one', async () => {
+    await publish('property-decoded/ef10', { value: '00c0ffee' });
+    await editor.edit('mt-gw-read');
+    await openAt('identifier');
+    const details = await choices().locator('.mt-gateway-choice-detail').allInnerTexts();
+    assert.ok(details.length > 40);
+    // A temperature is a temperature.
+    assert.deepEqual(
+      details.filter((words) => !/[a-z]{2} [a-z]|[a-z]{4}/.test(words)),
+      ['°C · 8800'],
+    );
+    const row = choices().filter({ hasText: 'ef10' });
+    assert.match(await row.innerText(), /not in the catalogue/);
+    await choices().filter({ hasText: 'motion' }).first().click();
+    await editor.page.locator('.mt-gateway-hint', { hasText: '16 and 17 moved' }).waitFor();
   });
 
   it('open right below their field, and stay there when the panel is scrolled', async () => {
@@ -136,7 +153,7 @@ describe('the pickers', function () {
     assert.deepEqual(await gap(), [2, 0]);
     // The click has scrolled the panel down to its field.
     const { scrolled, from } = (await page.evaluate(`(() => {
-      const content = document.querySelector('.mt-gateway-form').closest('.red-ui-tray-content');
+      const content = document.querySelector('.mt-gateway-fields');
       const from = content.scrollTop;
       content.scrollTop += from > 20 ? -20 : 20;
       return { from, scrolled: content.scrollTop };

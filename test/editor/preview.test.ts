@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 describe('reports that pass now', function () {
@@ -56,28 +56,34 @@ describe('reports that pass now', function () {
   };
   const measure = (value: number) => publish('measurement-decoded/temperature', { value });
 
-  it('are in sight in a small window, with the filters scrolled to either end', async () => {
+  it('are in sight in a small window whatever is scrolled, and cover no field: each is seen whole when it is used', async () => {
+    const { page } = editor;
     await open();
     await measure(21.5);
     await rows().first().waitFor();
-    for (const name of ['service', 'name']) {
-      await editor.page.locator(`#node-input-${name}`).scrollIntoViewIfNeeded();
-      const hit = await rows()
-        .first()
-        .evaluate((line) => {
-          const box = line.getBoundingClientRect();
-          return line.contains(document.elementFromPoint(box.x + 20, box.y + box.height / 2));
-        });
-      assert.ok(hit, `with ${name} in sight`);
+    await page.click('#mt-gateway-more');
+    const fields = page.locator('.mt-gateway-fields :is(input, select):visible');
+    assert.ok((await fields.count()) > 15);
+    for (const one of await fields.all()) {
+      await one.focus();
+      assert.ok(await one.evaluate(isSeen), await one.evaluate((input) => input.id || input.outerHTML));
+      assert.ok(await rows().first().evaluate(isSeen), 'the reports');
     }
-    const [field, sheet] = await Promise.all([
-      editor.page.locator('#node-input-name').boundingBox(),
-      editor.page.locator('.mt-gateway-sticky').boundingBox(),
-    ]);
-    assert.ok(
-      field && sheet && field.y + field.height <= sheet.y,
-      'the last field is not behind the reports',
-    );
+  });
+
+  it('leave room for what a first rule needs: kinds, properties and payload are seen without scrolling', async () => {
+    const { page } = editor;
+    await open();
+    await measure(21.5);
+    await rows().nth(0).waitFor();
+    for (const part of [
+      '#mt-gateway-kind-other',
+      '#mt-gateway-identifiers',
+      '.mt-gateway-radios',
+      '#mt-gateway-preview tbody tr',
+    ]) {
+      assert.ok(await page.locator(part).first().evaluate(isSeen), part);
+    }
   });
 
   it('keep their columns where they are while longer and other reports come', async () => {
@@ -121,7 +127,7 @@ describe('reports that pass now', function () {
     await rows().filter({ hasText: '{ value: 21.5, unit: "°C"' }).waitFor();
     // The choices of the field unfold above the rows: that is where the pointer is after a choice.
     await rows().first().hover();
-    await page.selectOption('#node-input-output', 'value');
+    await page.check('.mt-gateway-radios [value=value]');
     await rows()
       .locator('td', { hasText: /^21\.5$/ })
       .waitFor({ timeout: 15_000 });
@@ -142,7 +148,7 @@ describe('reports that pass now', function () {
     assert.deepEqual([report?.test, report?.value, payload?.test], [true, 21.5, true]);
     assert.equal(device, service.demo.device);
     assert.equal(report?.topic, undefined);
-    await state().filter({ hasText: 'msg.report.test is true' }).waitFor();
+    await state().filter({ hasText: 'marked as a test' }).waitFor();
   });
 
   it('are sent with the keyboard, too', async () => {
@@ -158,7 +164,7 @@ describe('reports that pass now', function () {
     const { page } = editor;
     await open();
     await measure(21.5);
-    await page.selectOption('#node-input-output', 'value');
+    await page.check('.mt-gateway-radios [value=value]');
     await state().filter({ hasText: 'Deploy first' }).waitFor();
     await rows().first().click();
     assert.ok(await rows().first().locator('button').isDisabled());

@@ -1,9 +1,15 @@
 // What a node has from the start when it comes from the palette.
 import type { EditorNode } from './red.ts';
 
+/** Ids of nodes from the palette whose panel nobody has opened yet; the editor hands out several objects of one node. */
+const fresh = new Set<string>();
+
 /** For `onadd`: the node takes the only service that it can use. An imported one stays as it is. */
 export function takeOnlyService(this: EditorNode): void {
   const isImported = Boolean(RED.nodes.node(this.id));
+  if (!isImported) {
+    fresh.add(this.id);
+  }
   const [only, ...others] = isImported ? [] : servicesFor(this);
   if (!this.service && only !== undefined && others.length === 0) {
     this.service = only;
@@ -19,4 +25,28 @@ function servicesFor(node: EditorNode): string[] {
     }
   });
   return services;
+}
+
+const LOOK_INTERVAL_MS = 100;
+/** A panel that is not there by then was closed again. */
+const MAX_LOOKS = 100;
+
+/** In the panel of a node that is new, and only once: runs `then` when the panel has slid in and stands still. */
+export function whenNew(node: EditorNode, input: JQuery, then: () => void): void {
+  if (!fresh.delete(node.id)) {
+    return;
+  }
+  const row = input.closest('.form-row')[0];
+  let before: number | undefined;
+  const look = (left: number) => {
+    const isThere = row !== undefined && document.contains(row);
+    const now = isThere ? row.getBoundingClientRect().x : undefined;
+    if (now !== undefined && now === before) {
+      then();
+    } else if (left > 0) {
+      before = now;
+      window.setTimeout(look, LOOK_INTERVAL_MS, left - 1);
+    }
+  };
+  look(MAX_LOOKS);
 }

@@ -2,9 +2,10 @@
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
 import { hasEnv } from '../defaults.ts';
+import { whenNew } from './new-node.ts';
 import { field, hint, runOnChange, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
-import { currentCatalogue } from './sources.ts';
+import { currentCatalogue, meaningOf } from './sources.ts';
 import { typedFields } from './typed-field.ts';
 
 /** The request's parameters that are seldom needed. */
@@ -34,6 +35,9 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
     publicKey: {},
   });
   showRoute();
+  // What a new node is for: the rest comes with the message.
+  const identifier = field('identifier');
+  whenNew(node, identifier, () => identifier.nextAll('.mt-gateway-pick').trigger('click'));
 }
 
 /** Says at the gateway what becomes of a request to a fixed device when the message brings no gateway. */
@@ -97,7 +101,8 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
     const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';
-    hint('identifier', identifier ? describeIdentifier(identifier, then !== undefined) : unknown);
+    const known = identifier && [meaningOf(identifier), describeIdentifier(identifier, then !== undefined)];
+    hint('identifier', known ? known.filter(Boolean).join(' · ') : unknown);
     then?.(identifier);
   });
 }

@@ -264,16 +264,17 @@ const namedFirst = (one: Choice, other: Choice): number =>
 export const remarkIdentifier = (value: string): string =>
   currentCatalogue().find(value) ? '' : text('identifier.notListed');
 
+/** What a property means, in words; empty for one that the service has added. */
+export const meaningOf = ({ name, description }: Identifier): string =>
+  description === '' ? '' : text(`meaning.${name || 'update'}`);
+
 function fromIdentifier(row: Identifier | string): Choice {
-  const {
-    id,
-    name,
-    unit = '',
-    description,
-  } = typeof row === 'string' ? { id: row, name: '', description: '' } : row;
+  if (typeof row === 'string') {
+    return { value: row, title: row, detail: text('identifier.notListed') };
+  }
+  const { id, name, unit = '' } = row;
   const value = name || id;
-  const meaning = description === '' ? '' : text(`meaning.${name || 'update'}`);
-  const detail = [id, unit, meaning].filter((part) => part && part !== value);
+  const detail = [meaningOf(row), unit, id].filter((part) => part && part !== value);
   return { value, title: value, detail: detail.join(' · ') };
 }
 
