@@ -1,6 +1,7 @@
 // The mt-gw-read panel: what is read of which device; under the identifier is what the catalogue knows of it.
 import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -69,10 +70,10 @@ function describe(node: EditorNode): string {
   const at = node.deviceType === 'str' ? node.device : node.gatewayType === 'str' ? node.gateway : '';
   if (node.operation === 'apiversion') {
     return node.gatewayType === 'str' && node.gateway
-      ? node._('node.versionOf', { where: node.gateway })
+      ? node._('node.versionOf', { where: nameOrAddress(node, node.gateway) })
       : node._('node.version');
   }
   const what = node.identifierType === 'str' ? node.identifier : '';
   const key = `node.read${what ? 'What' : ''}${at ? 'Where' : ''}`;
-  return node._(key, { what, where: at });
+  return node._(key, { what, where: nameOrAddress(node, at) });
 }

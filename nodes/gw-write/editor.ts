@@ -1,6 +1,7 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
 import { FIXED_TYPES, TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -72,5 +73,5 @@ function describe(node: EditorNode): string {
   const isFixed = FIXED_TYPES.some((type) => type === node.valueType);
   const value = isFixed ? String(node.value ?? '') : '';
   const key = `node.write${what ? 'What' : ''}${what && value ? 'Value' : ''}${at ? 'Where' : ''}`;
-  return node._(key, { what, value, where: at });
+  return node._(key, { what, value, where: nameOrAddress(node, at) });
 }

@@ -1,6 +1,7 @@
 // The mt-last-value panel: whose last value is sent, and what is known of it now.
 import { asText, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -84,7 +85,8 @@ function closePanel(): void {
 function describe(node: EditorNode): string {
   const fixed = (name: string) => (node[`${name}Type`] === 'str' ? asText(node[name] ?? '') : '');
   const what = fixed('identifier');
-  const where = fixed('device') || fixed('gateway') || listBriefly(readList(node.labels ?? []));
+  const at = fixed('device') || fixed('gateway');
+  const where = nameOrAddress(node, at) || listBriefly(readList(node.labels ?? []));
   const all = node.select === 'all' ? 'all' : 'last';
   return node._(`node.${all}${what ? 'What' : ''}${where ? 'Where' : ''}`, { what, where });
 }

@@ -1,5 +1,6 @@
 // The mt-rename panel: which device gets which name.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, NODE_INPUT } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -59,5 +60,5 @@ function checkName(this: EditorNode, value: unknown, options: unknown): boolean 
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {
   const where = node.deviceType === 'str' ? node.device : '';
-  return where ? node._('node.renameWhere', { where }) : node._('node.rename');
+  return where ? node._('node.renameWhere', { where: nameOrAddress(node, where) }) : node._('node.rename');
 }

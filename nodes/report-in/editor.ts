@@ -1,6 +1,7 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import { asRadios } from '../shared/editor/radios.ts';
@@ -102,7 +103,7 @@ function describe(node: EditorNode): string {
     identifiers.length > 0 ? identifiers : list('kinds').map((kind) => nameOfKind(node, kind)),
   );
   const [name, where] = (['devices', 'labels', 'gateways'] as const)
-    .map((filter) => [filter, listBriefly(list(filter))] as const)
+    .map((filter) => [filter, listBriefly(list(filter).map((one) => nameOrAddress(node, one)))] as const)
     .find(([, found]) => found !== '') ?? ['', ''];
   const from = where && node._(`node.${name}`, { where });
   return node._(`node.${what ? 'what' : 'all'}${from ? 'From' : ''}`, { what, from });

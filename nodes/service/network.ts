@@ -6,6 +6,8 @@ import { NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts'
 
 /** The beginning of a longer text is not looked for either. */
 const MAX_TEXT_LENGTH = 200;
+/** Devices in one question for names. */
+const MAX_NAMED = 1_000;
 
 /**
  * `GET …/network?parent=&q=&sort=&needs=&offset=&limit=`
@@ -28,6 +30,18 @@ export function listNetwork({ pages, devices }: Session, { query }: Request): un
 export function showDevice({ pages, devices }: Session, { params }: Request): unknown {
   devices?.refreshInBackground();
   return pages.details(String(params.device)) ?? NOT_FOUND;
+}
+
+/** `POST …/names`: what people call these devices, of `{macs}`; `known`: false while there is no list of devices yet. */
+export function nameDevices({ devices }: Session, { body }: Request): unknown {
+  devices?.refreshInBackground();
+  const { macs } = (body ?? {}) as { macs?: unknown };
+  const asked = Array.isArray(macs) ? macs.slice(0, MAX_NAMED) : [];
+  const names = asked.flatMap((mac): [string, string][] => {
+    const name = typeof mac === 'string' && mac.length <= MAX_TEXT_LENGTH ? devices?.nameOf(mac) : undefined;
+    return name === undefined ? [] : [[mac, name]];
+  });
+  return { known: devices === undefined || devices.hasList, names: Object.fromEntries(names) };
 }
 
 /** `POST …/listen`: with `{all: true}` the broker sends everything for a while; else only whether it does is said. */

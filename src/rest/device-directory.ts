@@ -117,6 +117,11 @@ export class DeviceDirectory {
     return this.#list && macsWithLabels(this.#list, labels);
   }
 
+  /** Whether a list has ever come. */
+  get hasList(): boolean {
+    return this.#list !== undefined;
+  }
+
   /** What the last known list has of a device; asks nobody. @param mac 12 lowercase hex digits */
   entryOf(mac: string): DirectoryEntry | undefined {
     return this.#list?.byMac.get(mac);

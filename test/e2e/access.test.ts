@@ -14,6 +14,7 @@ const READS: [method: string, path: string][] = [
   ['POST', 'mt-service/service/preview'],
   ['GET', 'mt-service/service/network'],
   ['POST', 'mt-service/service/listen'],
+  ['POST', 'mt-service/service/names'],
 ];
 /** Answered with 400 where nothing is said to be done. */
 const ACTS = ['read', 'write', 'rename', 'label'];

@@ -28,7 +28,11 @@ describe('the pickers', function () {
     const nodes = bareNodes().map((node) =>
       node.type === 'mt-report-in' ? { ...node, wires: [['heard']] } : node,
     );
-    await red.deploy([serviceNode(service), ...nodes, { ...sink('heard'), x: 500, y: 60 }]);
+    const named = {
+      ...{ id: 'named', type: 'mt-gw-read', z: 'tab', service: 'service', x: 500, y: 120, wires: [[]] },
+      ...{ device: service.demo.device, deviceType: 'str' },
+    };
+    await red.deploy([serviceNode(service), ...nodes, named, { ...sink('heard'), x: 500, y: 60 }]);
     await red.status('mt-report-in', ({ text }) => text === 'connected');
     for (const { mac } of service.gateways) {
       await publish('heartbeat', { status: 0 }, mac);
@@ -57,6 +61,13 @@ describe('the pickers', function () {
   };
   const titles = () => choices().locator('.mt-gateway-choice-title').allInnerTexts();
   const byName = (names: string[]) => [...names].sort((one, other) => one.localeCompare(other));
+
+  it('do so in the workspace, too, where the caption of a node names its device', async () => {
+    const caption = editor.page.locator('[id="named"] .red-ui-flow-node-label');
+    await caption.filter({ hasText: 'Meeting room 2.14' }).waitFor();
+    assert.doesNotMatch((await caption.textContent()) ?? '', new RegExp(service.demo.device));
+    await editor.edit('named');
+  });
 
   it('name every gateway that was heard, list them by name, and say how many more there are', async () => {
     await editor.edit('mt-gw-read');

@@ -188,6 +188,7 @@ describeNodes('the admin endpoints under attack', function (start) {
     ['/mt-service/svc/try', MAX_ANSWER_MS],
     ['/mt-service/svc/last-values', MAX_ANSWER_MS],
     ['/mt-service/svc/listen', MAX_ANSWER_MS],
+    ['/mt-service/svc/names', MAX_ANSWER_MS],
     ['/mt-service/svc/read', MAX_ANSWER_MS],
     ['/mt-service/svc/write', MAX_ANSWER_MS],
     ['/mt-service/svc/rename', MAX_ANSWER_MS],
@@ -241,6 +242,7 @@ describeNodes('the admin endpoints under attack', function (start) {
     rename: { device: 'bmac-c0ffffffffff', name: 'x' },
     label: { action: 'remove', device: 'bmac-c0ffffffffff', label: 'x' },
     listen: { all: true },
+    names: { macs: ['c0ffffffffff'] },
   })) {
     it(`answer what is to be done by ${what} with every odd value in every property`, async () => {
       const flow = await run();

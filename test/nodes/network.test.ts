@@ -120,6 +120,24 @@ describeNodes('the network', (start) => {
     assert.ok(Math.abs(Date.parse(String(lastSeen)) - Date.now()) < 60_000 && typeof name === 'string');
   });
 
+  it('has names for captions, once its list of devices is known', async () => {
+    const flow = await run();
+    const listed = box.devices[0]!;
+    const mac = listed.id.slice(5);
+    const macs = [mac, 'd00000000000', '__proto__', null, 7, 'x'.repeat(1_000)];
+    let answer: { known: boolean; names: object };
+    do {
+      answer = (await post(flow, 'names', { macs })).body as typeof answer;
+    } while (!answer.known);
+    assert.deepEqual(answer.names, { [mac]: listed.friendlyName });
+    assert.deepEqual((await post(flow, 'names', { macs: 'all' })).body, { known: true, names: {} });
+  });
+
+  it('has no names without a list of devices, and nothing to wait for', async () => {
+    const flow = await run({}, { authUrl: '', baseUrl: '' });
+    assert.deepEqual((await post(flow, 'names', { macs: [gateway] })).body, { known: true, names: {} });
+  });
+
   describe('is acted on', () => {
     const asked = () => ({ gateway, device, identifier: 'firmware-version' });
 

@@ -40,6 +40,8 @@ interface EditorRed {
     subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;
   };
   workspaces: { active(): string };
+  view: { redraw(): void };
+  events: { on(event: string, listener: () => void): void };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   settings: { context?: { stores?: string[] } };
   user: { hasPermission(permission: string): boolean };
