@@ -5,7 +5,7 @@ import { asText } from '../shared/defaults.ts';
 import { savedCredentials, savedNode } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
-import { CREDENTIALS, type ServiceConfig } from './config.ts';
+import { CREDENTIALS, type ServiceConfig, type ServiceCredentials } from './config.ts';
 import { fillService } from './filled.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createSettings, rememberDeployed } from './settings.ts';
@@ -24,7 +24,8 @@ export default function registerService(RED: NodeAPI): void {
     }));
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });
-    const options = { kept, network: networkOf(config), store: config.remember.trim() };
+    const [network, portal] = [networkOf(config), portalOf(config, credentials)];
+    const options = { kept, network, portal, store: config.remember.trim() };
     const memory = new ValueMemory(RED, this, options);
     const holder = new SessionHolder(RED, this, [config.tls, config.proxy], memory, () => {
       filled.check();
@@ -45,6 +46,11 @@ export default function registerService(RED: NodeAPI): void {
 function sessionOf(RED: NodeAPI, saved: NodeDef): string {
   const { brokerUrl, clientId, persistent } = savedNode(RED, saved);
   return JSON.stringify([brokerUrl, clientId, persistent].map((value) => asText(value ?? '')));
+}
+
+/** Tells the list of devices of a service from others. */
+function portalOf({ authUrl, baseUrl }: ServiceConfig, { username = '' }: ServiceCredentials): string {
+  return JSON.stringify([authUrl, baseUrl, username]);
 }
 
 /** Tells the network of a service from others, without a secret. */

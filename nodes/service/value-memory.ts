@@ -1,4 +1,4 @@
-// Keeps what reports have shown over a deploy, and last values over a restart where a context store is named.
+// Keeps what a service has learnt over a deploy, and last values over a restart where a context store is named.
 import type { NodeAPI } from 'node-red';
 import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
@@ -30,6 +30,9 @@ interface Kept {
   network: string;
   shown: Session['network'];
   lastValues: Session['lastValues'];
+  /** Whose devices are listed. */
+  portal: string;
+  devices: Session['devices'];
   /** The store whose content is among them. */
   loadedFrom: string | undefined;
 }
@@ -44,6 +47,8 @@ export interface ValueMemoryOptions {
   kept: KeptMemories;
   /** Tells the network of the service from others: its broker and the prefix of its topics. */
   network: string;
+  /** Tells the list of devices from others: the addresses of the REST half, and the user. */
+  portal: string;
   /** Name of a context store; empty: nothing outlives a restart. */
   store: string;
 }
@@ -53,6 +58,7 @@ export class ValueMemory {
   readonly #node: ServiceNode;
   readonly #kept: KeptMemories;
   readonly #network: string;
+  readonly #portal: string;
   readonly #store: string;
   #session: Session | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -63,11 +69,12 @@ export class ValueMemory {
   #writing: Promise<void> | undefined;
   #hasToldFault = false;
 
-  constructor(RED: NodeAPI, node: ServiceNode, { kept, network, store }: ValueMemoryOptions) {
+  constructor(RED: NodeAPI, node: ServiceNode, { kept, network, portal, store }: ValueMemoryOptions) {
     this.#RED = RED;
     this.#node = node;
     this.#kept = kept;
     this.#network = network;
+    this.#portal = portal;
     this.#store = store;
     this.#tellStore();
   }
@@ -79,6 +86,9 @@ export class ValueMemory {
     if (kept) {
       session.lastValues.takeOver(kept.lastValues);
       session.network.takeOver(kept.shown);
+    }
+    if (kept?.devices && kept.portal === this.#portal) {
+      session.devices?.takeOver(kept.devices);
     }
     if (this.#store === '') {
       return;
@@ -125,9 +135,10 @@ export class ValueMemory {
     }
   }
 
-  #keep({ lastValues, network: shown }: Session): void {
-    const [network, loadedFrom] = [this.#network, this.#isLoaded ? this.#store : undefined];
-    this.#kept.set(this.#node.id, { network, shown, lastValues, loadedFrom });
+  #keep({ lastValues, network: shown, devices }: Session): void {
+    const [network, portal] = [this.#network, this.#portal];
+    const loadedFrom = this.#isLoaded ? this.#store : undefined;
+    this.#kept.set(this.#node.id, { network, shown, lastValues, portal, devices, loadedFrom });
   }
 
   /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */

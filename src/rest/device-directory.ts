@@ -54,7 +54,7 @@ export class DeviceDirectory {
   #next: Promise<DeviceIndex> | undefined;
   #failure: { error: unknown; at: number } | undefined;
   #warning = '';
-  readonly #names = new DeviceNames();
+  #names = new DeviceNames();
   readonly #nameListeners = new Set<() => void>();
   /** Pickers that have no response yet. */
   #waitingPickers = 0;
@@ -63,6 +63,17 @@ export class DeviceDirectory {
     this.#client = client;
     this.#log = log;
     this.#clock = clock;
+  }
+
+  /** Goes on with what another one of the same service knows, which fetches nothing any more. */
+  takeOver(before: DeviceDirectory): void {
+    this.#list = before.#list;
+    this.#fetchedAt = before.#fetchedAt;
+    this.#listNumber = before.#listNumber;
+    this.#lastNumber = before.#lastNumber;
+    this.#names = before.#names;
+    this.#warning = before.#warning;
+    this.#tellNames();
   }
 
   /**

@@ -193,4 +193,27 @@ describeNodes('report-in', (start) => {
       }
     });
   }
+
+  it('knows its labels after a deploy of all nodes, also while the service cannot be asked', async () => {
+    const labels = Array.from({ length: 10 }, (_, floor) => `floor-${floor}`);
+    const flow = await run({ labels });
+    const hear = async (seq: number) => {
+      await box.publish(gateway, device, 'heartbeat', { time: TIME, seq, status: 0 });
+      await flow.next('out', ({ report }) => (report as { seq: number }).seq === seq);
+    };
+    await hear(1);
+    const end = box.faults.rest.add({ kind: 'status', status: 503 });
+    try {
+      const node = { id: 'n', type: 'mt-report-in', labels };
+      await flow.deploy(flowAround(serviceNode(box), node), 'full', secretsOf(box));
+      await subscribed(box);
+      await hear(2);
+      // Of another user the labels may be others.
+      const other = { svc: { ...secretsOf(box).svc, username: 'another' } };
+      await flow.deploy(flowAround(serviceNode(box, { name: 'x' }), node), 'full', other);
+      await flow.statuses('n').next(({ text }) => text === 'waiting for labels');
+    } finally {
+      end();
+    }
+  });
 });

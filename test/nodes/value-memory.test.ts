@@ -84,7 +84,7 @@ describe('what is remembered of last values', () => {
 
   const memoryOf = (remember: string, network: string) => {
     const node = { id, context: () => store, warn: (text: string) => warnings.push(text) };
-    const options = { kept, network, store: remember };
+    const options = { kept, network, portal: '', store: remember };
     return new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, options);
   };
 

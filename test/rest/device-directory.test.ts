@@ -52,6 +52,28 @@ describe('device directory', () => {
     assert.equal(server.logins.length, 0);
   });
 
+  it('goes on with the list and the new names of the one before it, and asks nobody for them', async () => {
+    await directory.search('', 1);
+    directory.renamed(`bmac-${macOf(2)}`, 'Kitchen');
+    directory.close();
+    const calls = server.calls.length;
+    const next = new DeviceDirectory(client, { log: SILENT, clock });
+    let told = 0;
+    next.onNames(() => told++);
+    next.takeOver(directory);
+    assert.deepEqual(
+      [next.nameOf(macOf(1)), next.nameOf(macOf(2)), next.listAge, told],
+      ['Room 00001', 'Kitchen', 0, 1],
+    );
+    assert.deepEqual(next.knownGatewaysWithLabels(['floor-1']), new Set([macOf(1), macOf(4)]));
+    assert.equal(server.calls.length, calls);
+    // A rename counts until a list shows it, in the next directory too.
+    clock.time += 61_000;
+    await next.search('', 1);
+    assert.equal(next.nameOf(macOf(2)), 'Room 00002');
+    next.close();
+  });
+
   it('gives what a picker shows', async () => {
     assert.deepEqual(await directory.search('room 00001', 10), [
       {
