@@ -45,7 +45,7 @@ export function boxOf({ id, type, x, y, wires = [], ...node }: Placed): Box {
   const text = String(node.title || node.name || '');
   const width = type.startsWith('link') ? 30 : Math.max(100, 20 * Math.ceil((7 * text.length + 57) / 20));
   const height = Math.max(30, 15 * wires.length);
-  const left = x - width / 2 - (type === 'inject' ? BUTTON : 0);
+  const left = x - width / 2 - (type === 'inject' || type === 'mt-report-in' ? BUTTON : 0);
   const right = x + width / 2 + (type === 'debug' ? BUTTON : 0);
   return { id, left, right, top: y - height / 2, bottom: y + height / 2 };
 }
