@@ -69,7 +69,6 @@ async function takeFirstRule(editor: Editor): Promise<void> {
   const [reports = '', limit = '', alarm = '', shown = ''] = ids;
 
   await editor.edit(reports);
-  await page.check('#mt-gateway-kind-measurement');
   await page.locator('#mt-gateway-identifiers input').click();
   await page.locator('.mt-gateway-choice', { hasText: 'temperature' }).first().click();
   await page.check('.mt-gateway-radios [value=value]');
@@ -87,7 +86,7 @@ async function takeFirstRule(editor: Editor): Promise<void> {
   await editor.press('ok');
 
   await editor.edit(alarm);
-  await editor.pick('identifier', 'alarm');
+  await page.locator('.mt-gateway-choice', { hasText: 'alarm' }).first().click();
   await takePanel(page, 'first-rule-write');
   await editor.press('ok');
 

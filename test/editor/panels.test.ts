@@ -274,7 +274,7 @@ describe('the panels in the editor', function () {
     await page.keyboard.press('Enter');
     await page.click('#mt-gateway-labels input');
     await choices().first().click();
-    await page.check('.mt-gateway-radios [value=value]');
+    await page.getByRole('radio', { name: 'only its value' }).check();
     await save();
     const config = await saved('mt-report-in');
     assert.deepEqual(config.kinds, ['measurement', 'event']);

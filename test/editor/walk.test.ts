@@ -93,10 +93,10 @@ describe('a technician with a mouse', function () {
     await editor.open(reports);
     await page.click('#mt-gateway-identifiers input');
     await choice('temperature').click();
-    await page.click('.mt-gateway-radios label:has([value=value])');
+    await page.locator('.mt-gateway-radios').getByText('only its value').click();
     await editor.press('ok');
 
-    const shown = await editor.drag('debug', 480, 300);
+    const shown = await editor.drag('debug', 440, 440);
     await wire(reports, shown);
 
     const limit = await insert('switch', reports, shown);

@@ -12,7 +12,9 @@ export function asRadios(select: JQuery, label: string): void {
       .val(String($(option).val()))
       .on('change', (event) => select.val(String($(event.target).val())).trigger('change'))
       .appendTo(choice);
-    element('span', '', $(option).text()).appendTo(choice);
+    // The editor fills in the words when the panel is complete.
+    const words = element('span', '', $(option).text()).appendTo(choice);
+    words.attr('data-i18n', $(option).attr('data-i18n') ?? null);
   }
   const show = () => group.find('input').val([String(select.val())]);
   select.hide().on('change', show).after(group);

@@ -37,7 +37,11 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
   showRoute();
   // What a new node is for: the rest comes with the message.
   const identifier = field('identifier');
-  whenNew(node, identifier, () => identifier.nextAll('.mt-gateway-pick').trigger('click'));
+  whenNew(node, identifier, () => {
+    if (identifier.typedInput('type') === 'msg') {
+      identifier.nextAll('.mt-gateway-pick').trigger('click');
+    }
+  });
 }
 
 /** Says at the gateway what becomes of a request to a fixed device when the message brings no gateway. */
