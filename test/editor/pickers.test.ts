@@ -130,6 +130,20 @@ describe('the pickers', function () {
     assert.match(await row.innerText(), /41\.5 %[\s\S]*relative humidity · % · 8802/);
   });
 
+  it('say below a field, too, how the device is heard and what its property was last', async () => {
+    const { page } = editor;
+    await publish('rssi', { parent: service.demo.gateway, rssi: -67 });
+    await publish('measurement-decoded/humidity', { value: 41.5 });
+    await editor.edit('mt-gw-read');
+    await editor.pick('device', service.demo.device);
+    const below = (name: string, hasText: string) =>
+      page.locator(`.form-row:has(#node-input-${name}) .mt-gateway-hint`, { hasText }).waitFor();
+    await below('device', '-67 dBm');
+    await openAt('identifier');
+    await choices().filter({ hasText: 'humidity' }).first().click();
+    await below('identifier', 'last: 41.5 %');
+  });
+
   it('explain every property in words, what nobody knows too, and repeat it below the chosen one', async () => {
     await publish('property-decoded/ef10', { value: '00c0ffee' });
     await editor.edit('mt-gw-read');

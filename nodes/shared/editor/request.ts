@@ -5,7 +5,7 @@ import { hasEnv } from '../defaults.ts';
 import { whenNew } from './new-node.ts';
 import { field, hint, runOnChange, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
-import { currentCatalogue, meaningOf } from './sources.ts';
+import { currentCatalogue, describeLast, meaningOf } from './sources.ts';
 import { typedFields } from './typed-field.ts';
 
 /** The request's parameters that are seldom needed. */
@@ -101,12 +101,22 @@ export function describeIdentifier(identifier: Identifier, forWriting = false): 
 
 /** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
+  let newest = 0;
   runOnChange(['identifier', 'identifierType', 'service'], () => {
+    const own = ++newest;
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
     const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';
     const known = identifier && [meaningOf(identifier), describeIdentifier(identifier, then !== undefined)];
-    hint('identifier', known ? known.filter(Boolean).join(' · ') : unknown);
+    const words = known ? known.filter(Boolean).join(' · ') : unknown;
+    hint('identifier', words);
     then?.(identifier);
+    if (identifier) {
+      void describeLast(identifier).then((last) => {
+        if (last !== '' && own === newest) {
+          hint('identifier', `${words} · ${last}`);
+        }
+      });
+    }
   });
 }

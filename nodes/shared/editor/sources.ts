@@ -295,9 +295,33 @@ async function listedDevice(value: string): Promise<ListedDevice | undefined> {
 /** The friendly name of a MAC address or REST id; empty when the device list does not have it. */
 export const nameOfDevice = async (value: string): Promise<string> => (await listedDevice(value))?.name ?? '';
 
-/** The name of a MAC address or REST id, and whether it is connected; empty when the list does not have it. */
+/** The name of a MAC address or REST id, whether it is connected, and how it was heard; empty when nothing is known. */
 export async function describeDevice(value: string): Promise<string> {
-  const device = await listedDevice(value);
+  const [device, heardWords] = await Promise.all([listedDevice(value), describeHeard(value)]);
   const state = device && text(device.connected ? 'picker.connected' : 'picker.notConnected');
-  return [device?.name, state].filter(Boolean).join(' · ');
+  return [device?.name, state, heardWords].filter(Boolean).join(' · ');
+}
+
+/** Its last signal and battery; empty where none was heard. */
+async function describeHeard(value: string): Promise<string> {
+  const device = hasEnv(value) ? undefined : parseMac(value);
+  if (device === undefined) {
+    return '';
+  }
+  const rows = await fetchRows<Heard>('seen', { what: 'devices', device });
+  const { rssi, battery } = (typeof rows === 'string' ? undefined : rows[0]) ?? {};
+  const words = [
+    rssi !== undefined && text('picker.signal', { rssi }),
+    battery !== undefined && text('picker.battery', { level: battery }),
+  ];
+  return words.filter(Boolean).join(' · ');
+}
+
+/** The last value of a property that was heard, of the device that is chosen when it is fixed; empty where there is none. */
+export async function describeLast(row: Identifier): Promise<string> {
+  const at = narrowed(['gateway', 'device']);
+  const rows = await fetchRows<Heard>('seen', { what: 'identifiers', q: row.name || row.id, ...at });
+  const known = typeof rows === 'string' ? [] : rows;
+  const found = known.find(({ id, value }) => value !== undefined && (id === row.id || id === row.name));
+  return found ? text('picker.last', { value: shownValue(found.value, row) }) : '';
 }
