@@ -177,6 +177,11 @@ export class Session {
     }
   }
 
+  /** Whether reports and responses carry the names of devices. */
+  get carriesNames(): boolean {
+    return this.#names !== undefined;
+  }
+
   /** Which halves are configured. */
   get configured(): { rest: boolean; mqtt: boolean } {
     return { rest: this.#rest !== undefined, mqtt: this.#mqtt !== undefined };

@@ -47,7 +47,7 @@ export function registerTestReport(RED: NodeAPI): void {
  * @returns whether the node runs
  * @throws ServiceError `INVALID_INPUT` when the report is none
  */
-function sendTestReport(_session: Session, { body }: Request, service: ServiceNode): { sent: boolean } {
+function sendTestReport(session: Session, { body }: Request, service: ServiceNode): { sent: boolean } {
   const { node: id, topic, report } = isObject(body) ? body : {};
   if (!isReport(report) || typeof topic !== 'string') {
     throw invalidInput('report', report, 'notObject', { parts: 'topic, gateway, device, kind' });
@@ -56,7 +56,7 @@ function sendTestReport(_session: Session, { body }: Request, service: ServiceNo
     throw invalidInput('report', undefined, 'notCopied');
   }
   const tester = testerOf(service, id);
-  tester?.send({ ...report, test: true }, topic);
+  tester?.send({ ...(session.carriesNames ? report : withoutNames(report)), test: true }, topic);
   return { sent: tester !== undefined };
 }
 
@@ -107,6 +107,11 @@ const reportsOf = ({ testReports }: Session): TestReports => testReports as Test
 
 /** An object would be too long to be read in a message of the editor. */
 const shownValue = (value: unknown): unknown => (typeof value === 'object' ? undefined : value);
+
+/** The preview shows them to a person; the reports of this service have none. */
+function withoutNames({ deviceName: _, gatewayName: __, ...report }: Report): Report {
+  return report;
+}
 
 /** Of the node itself, or of its first instance when it is in the template of a subflow. */
 function testerOf(service: ServiceNode, id: unknown): Tester | undefined {

@@ -292,6 +292,21 @@ describeNodes('the admin endpoints', (start) => {
       assert.equal((msg.report as { test: boolean }).test, true);
     });
 
+    for (const [names, words] of [
+      [true, 'carries names of devices where the reports of the service do'],
+      [false, 'carries no names of devices where the reports of the service have none'],
+    ] as const) {
+      it(words, async () => {
+        const flow = await start(flowAround(serviceNode(box, { names }), { id: 'n', type: 'mt-report-in' }), {
+          credentials: secretsOf(box),
+        });
+        const shown = { ...box.demo, ...report, deviceName: 'Pump', gatewayName: 'Cellar' };
+        await send(flow, { node: 'n', topic, report: shown });
+        const { deviceName, gatewayName } = (await flow.next('out')).report as Partial<typeof shown>;
+        assert.deepEqual([deviceName, gatewayName], names ? ['Pump', 'Cellar'] : [undefined, undefined]);
+      });
+    }
+
     it('goes nowhere when the node does not run', async () => {
       const flow = await run();
       for (const node of ['other', undefined, '__proto__', 'svc']) {
