@@ -427,6 +427,45 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.equal(recorded, 2);
     });
 
+    it('listens to everything while somebody asks, without a report more for flows', async () => {
+      session = openSession(broker.url);
+      const events = new Collector();
+      await listening(events, { ...ALL, kinds: ['event'] });
+      assert.equal(session.network.size.devices, 0);
+      while (!session.listenToEverything().isHearing) {
+        await settled();
+      }
+      await settled();
+      await report('heartbeat', { time: TIME, seq: 1, status: 0 }, G2, D2);
+      for (const seq of [2, 3, 4]) {
+        await report('event/8200', { time: TIME, seq });
+      }
+      await events.until(({ reports }) => reports.length === 3);
+      await settled();
+      assert.deepEqual(
+        events.reports.map(({ seq }) => seq),
+        [2, 3, 4],
+      );
+      assert.equal(session.network.gatewayOf(D2), G2);
+      assert.deepEqual([session.network.device(D)?.reports, session.network.device(D2)?.reports], [3, 1]);
+      assert.equal(session.reportFilters.length, 2, 'what flows want stays as it was');
+    });
+
+    it('counts the time without a broker as no silence of a device', async () => {
+      session = openSession(broker.url);
+      const collector = new Collector();
+      await listening(collector);
+      await report('heartbeat', { time: TIME, seq: 1, status: 0 });
+      await collector.until(({ reports }) => reports.length === 1);
+      const device = session.network.device(D);
+      assert.ok(device);
+      await session.close();
+      const silent = session.network.silentMs(device);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(session.network.silentMs(device), silent);
+      assert.ok(session.network.now - device.heardAt > silent);
+    });
+
     it('knows what reports have shown, for pickers', async () => {
       session = openSession(broker.url);
       const collector = new Collector();
