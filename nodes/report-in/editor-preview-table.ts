@@ -54,7 +54,8 @@ const COLUMNS: Record<string, (report: PreviewRow, node: EditorNode, onlyValue: 
 
 /** One line for each report; a click on it, or its button, sends it. */
 export function reportTable(node: EditorNode, rows: readonly PreviewRow[], options: TableOptions): JQuery {
-  const table = element('table', '');
+  // A value is short: there is room to read which kind it came with.
+  const table = element('table', options.onlyValue ? 'mt-gateway-preview-values' : '');
   const head = element('tr', '').appendTo(element('thead', '').appendTo(table));
   for (const name of Object.keys(COLUMNS)) {
     const words = name === 'payload' ? 'msg.payload' : node._(`preview.${name}`);

@@ -131,6 +131,9 @@ describe('reports that pass now', function () {
     await rows()
       .locator('td', { hasText: /^21\.5$/ })
       .waitFor({ timeout: 15_000 });
+    const what = rows().first().locator('td').nth(3);
+    assert.match(await what.innerText(), /temperature · measurement$/);
+    assert.ok(await what.evaluate((cell) => cell.scrollWidth <= cell.clientWidth), 'the kind is cut off');
   });
 
   it('are sent through the deployed node by a click, marked as a test, and stay still under the pointer', async () => {
