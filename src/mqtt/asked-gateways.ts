@@ -17,6 +17,8 @@ export interface ResponseFilters {
   ensureFilter(filter: string, settled: (refused: boolean) => void): void;
   releaseFilter(filter: string): void;
   isFilterActive(filter: string): boolean;
+  /** Whether the broker ends the connection when it is asked for the filter, as far as is known. */
+  isFilterBlocked(filter: string): boolean;
 }
 
 export class AskedGateways {
@@ -87,10 +89,12 @@ export class AskedGateways {
   /**
    * Where the broker allows few subscriptions, one filter brings the responses of all gateways. Until it is granted the
    * gateways keep theirs but for one, which makes room for it: the broker may refuse the wide one.
+   * @param isTried also where that filter is known to end connections
    * @returns whether that is new
    */
-  share(): boolean {
-    if (this.#isShared) {
+  share(isTried: boolean): boolean {
+    const isHopeless = !isTried && this.#filters.isFilterBlocked(this.#topics.responseFilter(ANY));
+    if (this.#isShared || isHopeless) {
       return false;
     }
     this.#isShared = true;

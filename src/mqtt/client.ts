@@ -136,7 +136,8 @@ export class MqttClient {
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),
-      shareResponses: (isShared) => this.#requests.shareFilter(isShared),
+      shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
+      isBlocked: (filter) => this.#connection.subscriptions.isBlocked(filter),
     });
     this.#requests.shareFilter(this.#budget.isLimited);
   }
@@ -423,6 +424,7 @@ export class MqttClient {
       },
       publish: connection.publish.bind(connection),
       isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
+      isFilterBlocked: (filter: string) => connection.subscriptions.isBlocked(filter),
       ensureFilter(filter: string, settled: (refused: boolean) => void) {
         connection.subscriptions.change([filter], responseQos);
         connection.subscriptions.whenSettled(filter, settled);

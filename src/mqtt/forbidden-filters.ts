@@ -9,7 +9,7 @@ const MAX_SEARCH_LOSSES = 40;
 const FIRST_TRIAL_MS = 10_000;
 const LAST_TRIAL_MS = 300_000;
 /** Filters are remembered that nobody wants at the moment: requests want theirs again and again. */
-const MAX_BLOCKED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** When a filter is asked for, relative to others. */
 export type Turn = 'doubted' | 'granted' | 'unknown' | 'suspect' | 'trial';
@@ -89,13 +89,6 @@ export class ForbiddenFilters {
     if (!this.isSearching) {
       this.#setAside(wanted);
     }
-    // What nobody wants any more need not be remembered.
-    for (const filter of [...this.#granted, ...this.#suspects.keys()]) {
-      if (!wanted.has(filter)) {
-        this.#granted.delete(filter);
-        this.#suspects.delete(filter);
-      }
-    }
     for (const filter of [...this.#untested].filter((filter) => !wanted.has(filter))) {
       this.unwanted(filter);
     }
@@ -143,10 +136,18 @@ export class ForbiddenFilters {
     }
   }
 
-  /** The broker has answered everything. */
-  settled(): void {
+  /**
+   * The broker has answered everything. Before that nothing is forgotten: what is not wanted at the beginning of a
+   * connection may be wanted a moment later, in the place of what is refused.
+   */
+  settled(wanted: ReadonlyMap<string, unknown>): void {
     this.#suspects.clear();
     this.#mustServe = false;
+    if (this.#granted.size > wanted.size) {
+      for (const filter of [...this.#granted].filter((one) => !wanted.has(one))) {
+        this.#granted.delete(filter);
+      }
+    }
   }
 
   /** The connection was a good one. */
@@ -182,7 +183,7 @@ export class ForbiddenFilters {
     for (const one of filters) {
       // What was granted before was hardly forbidden since: a packet of those is not taken apart for one loss.
       if (!this.#granted.delete(one) || filters.length === 1) {
-        this.#suspects.set(one, this.#suspects.get(one) ?? 0);
+        this.#suspect(one);
       }
     }
     if (filters.length > 1) {
@@ -205,6 +206,16 @@ export class ForbiddenFilters {
     this.#suspects.clear();
   }
 
+  #suspect(filter: string): void {
+    const losses = this.#suspects.get(filter) ?? 0;
+    this.#suspects.delete(filter);
+    this.#suspects.set(filter, losses);
+    const [oldest] = this.#suspects.keys();
+    if (this.#suspects.size > MAX_REMEMBERED && oldest !== undefined) {
+      this.#suspects.delete(oldest);
+    }
+  }
+
   #block(filter: string): void {
     this.#suspects.delete(filter);
     this.#granted.delete(filter);
@@ -212,7 +223,7 @@ export class ForbiddenFilters {
     this.#blocked.delete(filter);
     this.#blocked.add(filter);
     for (const oldest of this.#blocked) {
-      if (this.#blocked.size <= MAX_BLOCKED) {
+      if (this.#blocked.size <= MAX_REMEMBERED) {
         break;
       }
       this.#blocked.delete(oldest);

@@ -58,7 +58,6 @@ export interface RequestTransport extends ResponseFilters {
   readonly connected: boolean;
   readonly broker: string;
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
-  isFilterActive(filter: string): boolean;
   /** Nothing is read while flows are replaced and a report waits for them. */
   readonly isReadingPaused: boolean;
 }
@@ -181,9 +180,12 @@ export class Requests {
     return true;
   }
 
-  /** @param isShared one subscription brings the responses of all gateways: the broker allows few */
-  shareFilter(isShared: boolean): void {
-    const isNew = isShared ? this.#gateways.share() : this.#gateways.unshare();
+  /**
+   * @param isShared one subscription brings the responses of all gateways: the broker allows few
+   * @param isTried also where it is known to end connections
+   */
+  shareFilter(isShared: boolean, isTried = true): void {
+    const isNew = isShared ? this.#gateways.share(isTried) : this.#gateways.unshare();
     if (!isNew) {
       return;
     }

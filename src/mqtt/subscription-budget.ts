@@ -5,14 +5,19 @@ import type { MqttSettings } from '../settings.ts';
 
 /** Where more are refused, no wide ones are asked for: a broker that ends connections costs two with each. */
 const MAX_REFUSED_WIDE = 3;
-/** A broker that has refused a wide filter is asked again after that time, or with the next connection. */
+/** So long a broker is not asked again for a wide filter that it has refused, unless a connection begins. */
 const WIDE_RETRY_MS = 3_600_000;
 
 export interface BudgetEvents {
   /** Other report filters are to be asked for: at once, so that no refusal is told of those that are not needed. */
   changed(): void;
-  /** @param isShared one filter brings the responses of all gateways */
-  shareResponses(isShared: boolean): void;
+  /**
+   * @param isShared one filter brings the responses of all gateways
+   * @param isTried also where that filter is known to end connections
+   */
+  shareResponses(isShared: boolean, isTried: boolean): void;
+  /** Whether the broker ends the connection when it is asked for the filter, as far as is known. */
+  isBlocked(filter: string): boolean;
 }
 
 export class SubscriptionBudget {
@@ -59,11 +64,12 @@ export class SubscriptionBudget {
       return;
     }
     this.#max = max;
-    this.#forgetRefused();
+    this.#refusedWide.clear();
+    this.#askAgainLater();
     if (this.isLimited) {
       this.#log.warn(`the broker allows ${max} subscriptions: wider ones take the place of narrow ones`);
     }
-    this.#events.shareResponses(this.isLimited);
+    this.#events.shareResponses(this.isLimited, true);
     this.#events.changed();
   }
 
@@ -73,7 +79,6 @@ export class SubscriptionBudget {
       return;
     }
     this.#refusedWide.add(filter);
-    this.#retry ??= setTimeout(() => this.#askAgain(), WIDE_RETRY_MS).unref();
     this.#events.changed();
   }
 
@@ -84,26 +89,31 @@ export class SubscriptionBudget {
 
   /** A connection begins: it may be to another broker of the list, or to one with other rights. */
   connected(): void {
-    if (this.isLimited) {
-      this.#events.shareResponses(true);
-    }
-    this.#askAgain();
+    // A filter that ends connections would be refused once more, and what it is to replace be forgotten meanwhile.
+    this.#askAgain(false);
   }
 
   close(): void {
     clearTimeout(this.#retry);
   }
 
-  #askAgain(): void {
-    if (this.#refusedWide.size > 0) {
-      this.#forgetRefused();
+  /** @param isTried also filters that are known to end connections */
+  #askAgain(isTried: boolean): void {
+    this.#askAgainLater();
+    if (this.isLimited) {
+      this.#events.shareResponses(true, isTried);
+    }
+    const again = [...this.#refusedWide].filter((filter) => isTried || !this.#events.isBlocked(filter));
+    for (const filter of again) {
+      this.#refusedWide.delete(filter);
+    }
+    if (again.length > 0) {
       this.#events.changed();
     }
   }
 
-  #forgetRefused(): void {
-    this.#refusedWide.clear();
+  #askAgainLater(): void {
     clearTimeout(this.#retry);
-    this.#retry = undefined;
+    this.#retry = this.isLimited ? setTimeout(() => this.#askAgain(true), WIDE_RETRY_MS).unref() : undefined;
   }
 }

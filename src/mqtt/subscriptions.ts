@@ -147,7 +147,12 @@ export class Subscriptions {
     return this.#refused.all.has(filter);
   }
 
-  /** The same of a filter that people look through. */
+  /** Whether it ends the connection to ask this broker for the filter, as far as is known. */
+  isBlocked(filter: string): boolean {
+    return this.#learned.forbidden.has(filter);
+  }
+
+  /** Whether the broker has refused a filter that people look through. */
   isPreviewRefused(filter: string): boolean {
     return this.#refusedPreviews.all.has(filter);
   }
@@ -304,7 +309,7 @@ export class Subscriptions {
   }
 
   #settled(): void {
-    this.#learned.forbidden.settled();
+    this.#learned.forbidden.settled(this.#wanted);
     this.#madeRoom.clear();
     if (this.#isUnsubscribingStale) {
       this.#isUnsubscribingStale = false;
@@ -343,7 +348,7 @@ export class Subscriptions {
     }
     const previews = this.#missingOf(this.#previewed, (filter) => this.isPreviewRefused(filter));
     const room = this.#refusedPreviews.areResting ? 0 : Math.max(0, this.#quota - held.size);
-    const blocked = [...this.#previewed.keys()].filter((filter) => this.#learned.forbidden.has(filter));
+    const blocked = [...this.#previewed.keys()].filter((filter) => this.isBlocked(filter));
     this.#refusedPreviews.add([...previews.splice(room), ...blocked]);
     await this.#subscribeAll(previews, (portion) => this.#subscribePreviews(transport, portion));
     return previews.length > 0;
@@ -408,9 +413,7 @@ export class Subscriptions {
   #missingOf(filters: ReadonlyMap<string, Qos>, isRefused: (filter: string) => boolean): string[] {
     return [...filters.keys()].filter(
       (filter) =>
-        !isRefused(filter) &&
-        !this.#learned.forbidden.has(filter) &&
-        !this.#held.isCurrent(filter, filters.get(filter)),
+        !isRefused(filter) && !this.isBlocked(filter) && !this.#held.isCurrent(filter, filters.get(filter)),
     );
   }
 

@@ -92,6 +92,7 @@ describe('messages made to break the reader', function () {
           ensureFilter: (_, settled) => settled(false),
           releaseFilter() {},
           isFilterActive: () => true,
+          isFilterBlocked: () => false,
           isReadingPaused: false,
         });
         const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, requestContext);

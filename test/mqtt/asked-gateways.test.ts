@@ -24,6 +24,7 @@ describe('the subscription to the responses of a gateway', () => {
       ensureFilter: (filter: string) => void held.add(filter),
       releaseFilter: (filter: string) => void held.delete(filter),
       isFilterActive: (filter: string) => held.has(filter),
+      isFilterBlocked: () => false,
     };
     gateways = new AskedGateways(createTopics(''), 8, filters, () => {});
   });
@@ -76,6 +77,7 @@ describe('a request that waits for the subscription of its own gateway', () => {
       isReadingPaused: false,
       publish: (topic) => void sent.push(topic),
       isFilterActive: (filter) => granted.has(filter),
+      isFilterBlocked: () => false,
       ensureFilter(filter, settled) {
         if (granted.has(filter)) {
           settled(false);

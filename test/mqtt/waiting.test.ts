@@ -63,6 +63,10 @@ class Line implements RequestTransport {
     this.released.push(filter);
   }
 
+  isFilterBlocked(): boolean {
+    return false;
+  }
+
   isFilterActive(): boolean {
     return this.isGranted;
   }
