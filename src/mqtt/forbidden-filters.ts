@@ -119,6 +119,14 @@ export class ForbiddenFilters {
     this.#clear(filter);
   }
 
+  /** There was no room for it: a filter that was to be tried is tried later. */
+  postponed(filter: string): void {
+    if (filter === this.#trial) {
+      this.interrupted();
+      this.#trialAt = Math.max(this.#trialAt, performance.now() + FIRST_TRIAL_MS);
+    }
+  }
+
   /** The broker does not have it any more. */
   forget(filter: string): void {
     this.#granted.delete(filter);

@@ -75,9 +75,16 @@ export class RefusedFilters {
     [this.#retry, this.#trial] = [undefined, undefined];
   }
 
-  /** The broker has refused the filter as it should. Call `tell` after the last of several. */
-  refuse(filter: string, reason: Reason): void {
-    this.#forbidden.refused(filter);
+  /**
+   * The broker has refused the filter as it should. Call `tell` after the last of several.
+   * @param isVerdict false: there was no room, which says nothing of the filter
+   */
+  refuse(filter: string, reason: Reason, isVerdict: boolean): void {
+    if (isVerdict) {
+      this.#forbidden.refused(filter);
+    } else {
+      this.#forbidden.postponed(filter);
+    }
     if (this.#add(filter, reason)) {
       this.#retryLater();
     }

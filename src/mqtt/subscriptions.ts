@@ -2,6 +2,8 @@
 import type { Logger } from '../log.ts';
 import type { Backoff } from './backoff.ts';
 import { NoBrokerResponse } from './broker-response.ts';
+import { GivenPlaces } from './given-places.ts';
+import { GrantWaiters } from './grant-waiters.ts';
 import { HeldFilters } from './held-filters.ts';
 import { LearnedLimits } from './learned-limits.ts';
 import type { PortionLimits } from './portion-sizes.ts';
@@ -24,9 +26,6 @@ import {
 
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
 const RETRY_AFTER_STALE_MS = 10_000;
-
-/** A broker that refuses the filter of all responses and that of one gateway would refuse others, too. */
-const MAX_VAIN_PLACES = 2;
 
 export interface SubscriptionTransport {
   /** Resolves or rejects with the codes that the broker granted, in the order of the filters. */
@@ -70,7 +69,8 @@ export class Subscriptions {
   /** For people who look; none of these is in `#wanted` too. */
   #previewed = new Map<string, Qos>();
   readonly #refusedPreviews = new RefusedPreviews();
-  readonly #waiting = new Map<string, ((refused: boolean) => void)[]>();
+  readonly #waiting = new GrantWaiters();
+  readonly #places: GivenPlaces;
   /** By session; no more than there are addresses. */
   readonly #learnedBySession = new Map<string, LearnedLimits>();
   #learned = new LearnedLimits();
@@ -79,10 +79,6 @@ export class Subscriptions {
   #toldQuota = Number.POSITIVE_INFINITY;
   /** How many subscriptions make room for others at a time. */
   #swapped = 1;
-  /** It has lost its place to another filter. */
-  #gaveWay: string | undefined;
-  /** How often the broker has refused that other filter. */
-  #vainPlaces = 0;
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #isUnsubscribingStale = false;
@@ -101,9 +97,10 @@ export class Subscriptions {
       isWanted: (filter: string) => this.#wanted.has(filter),
       refusing: (filter: string) => events.refusing(filter),
       changed: (all: ReadonlyMap<string, Reason>, isSettled: boolean) => events.refusals(all, isSettled),
-      settled: (filter: string) => this.#callWaiting(filter, true),
+      settled: (filter: string) => this.#waiting.call(filter, true),
       retry: () => void this.#sync(),
     };
+    this.#places = new GivenPlaces((filter) => events.mayGiveWay(filter));
     this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
   }
 
@@ -210,15 +207,12 @@ export class Subscriptions {
 
   /** Calls back once the broker has granted or refused this wanted filter; a loss in between keeps it waiting. */
   whenSettled(filter: string, settled: (refused: boolean) => void): void {
-    const waiting = this.#waiting.get(filter);
     if (this.isActive(filter)) {
       settled(false);
     } else if (this.isRefused(filter)) {
       settled(true);
-    } else if (waiting) {
-      waiting.push(settled);
     } else {
-      this.#waiting.set(filter, [settled]);
+      this.#waiting.add(filter, settled);
     }
   }
 
@@ -227,8 +221,7 @@ export class Subscriptions {
     this.#transport = transport;
     this.#held.connected(isNew);
     this.#swapped = 1;
-    this.#vainPlaces = 0;
-    this.#gaveWay = undefined;
+    this.#places.connected();
     this.#learned.connected(this.#wanted);
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     const [first] = blocked;
@@ -273,8 +266,8 @@ export class Subscriptions {
     this.#waiting.delete(filter);
     this.#refused.delete(filter);
     this.#learned.unwanted(filter);
-    if (this.#held.isGranted(filter) && !this.#events.mayGiveWay(filter)) {
-      this.#givePlaceBack();
+    if (this.#held.isGranted(filter)) {
+      this.#givePlaceBack(this.#places.left(filter));
     }
   }
 
@@ -374,8 +367,8 @@ export class Subscriptions {
       }
       await this.#unsubscribeAll(transport, given);
     } else {
-      const given = this.#placeFor(beyond);
-      this.#gaveWay = given[0] ?? this.#gaveWay;
+      const granted = [...this.#wanted.keys()].filter((filter) => this.#held.isGranted(filter));
+      const given = this.#places.take(beyond, granted);
       for (const filter of given.length > 0 ? given : beyond) {
         this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
       }
@@ -386,24 +379,11 @@ export class Subscriptions {
     }
   }
 
-  /** One filter, as long as none of its kind has a place and not the last of the others would lose its own; else none. */
-  #placeFor(beyond: readonly string[]): string[] {
-    const mayGiveWay = (filter: string) => this.#events.mayGiveWay(filter);
-    if (this.#vainPlaces >= MAX_VAIN_PLACES || beyond.every(mayGiveWay)) {
-      return [];
+  /** @param filter is asked for again, if there is one */
+  #givePlaceBack(filter: string | undefined): void {
+    if (filter !== undefined) {
+      this.#refused.delete(filter);
     }
-    const granted = [...this.#wanted.keys()].filter((filter) => this.#held.isGranted(filter));
-    return granted.length > 1 && granted.every(mayGiveWay) ? granted.slice(-1) : [];
-  }
-
-  /** @returns whether one has lost its place */
-  #givePlaceBack(): boolean {
-    if (this.#gaveWay === undefined) {
-      return false;
-    }
-    this.#refused.delete(this.#gaveWay);
-    this.#gaveWay = undefined;
-    return true;
   }
 
   #atMost(qos: Qos): Qos {
@@ -455,9 +435,7 @@ export class Subscriptions {
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
     )) {
       this.#held.refused(filter);
-      if (!this.#events.mayGiveWay(filter)) {
-        this.#vainPlaces += this.#givePlaceBack() ? 1 : 0;
-      }
+      this.#givePlaceBack(this.#places.refused(filter));
     }
     for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {
       this.#settle(outcome);
@@ -559,18 +537,10 @@ export class Subscriptions {
       if (this.#learned.granted(filter, this.#held.granted)) {
         this.#refused.tryBlocked();
       }
-      this.#callWaiting(filter, false);
+      this.#waiting.call(filter, false);
       return;
     }
-    this.#refused.refuse(filter, reasonOf(code));
-  }
-
-  #callWaiting(filter: string, refused: boolean): void {
-    const waiting = this.#waiting.get(filter);
-    this.#waiting.delete(filter);
-    for (const settled of waiting ?? []) {
-      settled(refused);
-    }
+    this.#refused.refuse(filter, reasonOf(code), code !== QUOTA_EXCEEDED);
   }
 
   #unlessNoResponse(error: unknown): void {

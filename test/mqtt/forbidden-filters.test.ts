@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { ForbiddenFilters } from '../../src/mqtt/forbidden-filters.ts';
 import type { Session } from '../../src/session.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -238,6 +239,22 @@ describe('a filter for which the broker ends the connection', function () {
     session.subscribe(of(1), new Collector());
     await passUntil(() => session.state.mqtt.name === 'limited');
     assert.equal(broker.connections.length, length);
+  });
+});
+
+describe('a filter that ends connections and for which there is no room', () => {
+  it('is still known for it, and is tried later', () => {
+    const filters = new ForbiddenFilters();
+    filters.lost(['a'], 0);
+    filters.lost(['a'], 0);
+    assert.equal(
+      filters.startTrial(() => true),
+      'a',
+    );
+    assert.equal(filters.has('a'), false);
+    filters.postponed('a');
+    assert.equal(filters.has('a'), true);
+    assert.ok(filters.trialWait > 5_000);
   });
 });
 
