@@ -35,6 +35,7 @@ import {
 import { addNames, nameThePlace, wordsFor } from './protocol/operations/place.ts';
 import { type BuiltRequest, isGiven } from './protocol/operations/request.ts';
 import { createTopics } from './protocol/topics.ts';
+import type { OpenReports } from './reports/open-reports.ts';
 import type { PreviewLine } from './reports/preview.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
@@ -122,6 +123,7 @@ export class Session {
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttClient | undefined;
   readonly #subscribers: Subscribers | undefined;
+  readonly #openReports: OpenReports | undefined;
   readonly #mqttSettings: MqttSettings | undefined;
   readonly #rest: RestClient | undefined;
   /** Undefined where reports and responses are to carry no names of devices. */
@@ -160,7 +162,11 @@ export class Session {
       const topics = createTopics(topicPrefix);
       const isShared = sharedGroup !== '';
       const names = settings.names && this.devices ? this.#nameOf : undefined;
-      const reports = new Reports(topics, this.catalogue, this.network, log, { isShared, nameOf: names });
+      const isPaused = () => this.#mqtt?.isPaused === true;
+      const reports = new Reports(topics, this.catalogue, this.network, log, {
+        ...{ isShared, nameOf: names, isPaused },
+      });
+      this.#openReports = reports.open;
       this.testReports = new TestReports({
         topics,
         catalogue: this.catalogue,
@@ -415,6 +421,19 @@ export class Session {
       this.#addNames(readResponse(request, body, this.catalogue, false).response, request);
     const response = await this.#withWords(mqtt.acknowledge(request, key, options, read));
     return response ? { sent: true, response } : { sent: true };
+  }
+
+  /**
+   * The flow has stored a report: the broker need not keep it any longer.
+   * @param delivery of the report @returns false: it is not open, or not any more
+   */
+  confirm(delivery: string): boolean {
+    return this.#openReports?.confirm(delivery) === true;
+  }
+
+  /** Sends a report to the flow again. @param ms from now on @returns false: it is not open */
+  sendAgain(delivery: string, ms: number): boolean {
+    return this.#openReports?.sendAgain(delivery, ms) === true;
   }
 
   /**

@@ -5,6 +5,7 @@ import { type NodeConfig, type Range, readConfig } from '../shared/defaults.ts';
 export const FORMS = ['both', ...REPORT_FORMS] as const;
 export const OUTPUTS = ['report', 'value'] as const;
 export const DUPLICATES = ['keep', 'drop'] as const;
+export const CONFIRMS = ['sent', 'acknowledged'] as const;
 export const STATUS_SHOWS = ['connection', 'report'] as const;
 
 export interface ReportInConfig extends NodeConfig {
@@ -23,6 +24,12 @@ export interface ReportInConfig extends NodeConfig {
   duplicates: (typeof DUPLICATES)[number];
   /** Seconds. */
   duplicateWindow: number;
+  /** When the broker is told that a report has arrived: when it was sent to the flow, or when an acknowledge node had it. */
+  confirm: (typeof CONFIRMS)[number];
+  /** Seconds after which a report that was not acknowledged is sent to the flow again. */
+  confirmTimeout: number;
+  /** How often; then it is an error, and the broker is told. 0: for ever. */
+  redeliverMost: number;
   /** While all is well: that it is connected, or the last report. */
   statusShows: (typeof STATUS_SHOWS)[number];
 }
@@ -42,6 +49,9 @@ export const DEFAULTS: ReportInConfig = {
   output: 'report',
   duplicates: 'keep',
   duplicateWindow: 10,
+  confirm: 'sent',
+  confirmTimeout: 300,
+  redeliverMost: 20,
   statusShows: 'connection',
 };
 
@@ -49,10 +59,18 @@ export const DEFAULTS: ReportInConfig = {
 export const RANGES = {
   labelRefresh: { min: 1 },
   duplicateWindow: { min: 1 },
+  confirmTimeout: { min: 1, max: 86_400 },
+  redeliverMost: { min: 0 },
 } as const satisfies Record<string, Range>;
 
 /** The config of a saved node of any version; see `readConfig`. */
 export function upgrade(old: unknown): ReportInConfig {
-  const choices = { form: FORMS, output: OUTPUTS, duplicates: DUPLICATES, statusShows: STATUS_SHOWS };
+  const choices = {
+    form: FORMS,
+    output: OUTPUTS,
+    duplicates: DUPLICATES,
+    confirm: CONFIRMS,
+    statusShows: STATUS_SHOWS,
+  };
   return readConfig(old, DEFAULTS, choices);
 }

@@ -48,9 +48,7 @@ export class LastReport {
     if (this.#what === undefined) {
       return undefined;
     }
-    const { symbol, unit } = unitOf(this.#age);
-    const age = `${Math.floor(this.#age / unit)} ${symbol}`;
-    return { style: 'ready', key: 'status.reported', values: { what: this.#what, age } };
+    return { style: 'ready', key: 'status.reported', values: { what: this.#what, age: showAge(this.#age) } };
   }
 
   close(): void {
@@ -69,6 +67,12 @@ export class LastReport {
       this.#onChange();
     }, this.#waitMs).unref();
   }
+}
+
+/** Such as `12 s`. @param ms milliseconds */
+export function showAge(ms: number): string {
+  const { symbol, unit } = unitOf(ms);
+  return `${Math.floor(ms / unit)} ${symbol}`;
 }
 
 function unitOf(age: number): (typeof UNITS)[number] {

@@ -5,8 +5,8 @@ import { registerSource } from '../shared/runtime/registration.ts';
 import { type Status, statusOfLabels, statusOfSession, withoutRefusals } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
-import { filterOf } from './filter.ts';
-import { LastReport } from './last-report.ts';
+import { confirmOf, filterOf } from './filter.ts';
+import { LastReport, showAge } from './last-report.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
 import { registerPreview } from './preview.ts';
 import { registerTestReport, takeTestReports } from './test-report.ts';
@@ -20,9 +20,10 @@ export default function registerReportIn(RED: NodeAPI): void {
       let labels: Status | undefined;
       // Where nobody wants it shown a report costs nothing more.
       const last = config.statusShows === 'report' ? new LastReport(() => showBoth()) : undefined;
+      let notStored: Status | undefined;
       const notify = createLabelNotifier(RED, node, fail);
       const showBoth = () => {
-        const status = broker?.style === 'ready' ? (labels ?? last?.status ?? broker) : broker;
+        const status = broker?.style === 'ready' ? (notStored ?? labels ?? last?.status ?? broker) : broker;
         if (status) {
           show(status);
         }
@@ -39,6 +40,10 @@ export default function registerReportIn(RED: NodeAPI): void {
           send(report, topic);
         },
         error: fail,
+        confirm: confirmOf(config, (open, oldestMs) => {
+          notStored = statusOfOpen(open, oldestMs);
+          showBoth();
+        }),
         labels(state) {
           labels = statusOfLabels(state);
           showBoth();
@@ -65,6 +70,15 @@ export default function registerReportIn(RED: NodeAPI): void {
   });
   registerPreview(RED);
   registerTestReport(RED);
+}
+
+/** A flow that stores at once has a few open all the time, which is no news. */
+const MIN_OPEN_MS = 1_000;
+
+function statusOfOpen(count: number, oldestMs: number): Status | undefined {
+  return count > 0 && oldestMs >= MIN_OPEN_MS
+    ? { style: 'waiting', key: 'status.notStored', values: { count, age: showAge(oldestMs) } }
+    : undefined;
 }
 
 /** Warns once when reports are lost, and again with their number when the labels are there; an error is reported once until then. */

@@ -1,5 +1,6 @@
-// mt-timestamped-ack: acknowledges a timestamped sample to its device.
-import type { NodeAPI } from 'node-red';
+// mt-timestamped-ack: acknowledges a timestamped sample to its device, and a report that the broker keeps to the broker.
+import type { NodeAPI, NodeMessage } from 'node-red';
+import { invalidInput, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
 import { checkTimeout } from '../shared/runtime/env.ts';
 import { readProperty, updateMessage } from '../shared/runtime/message.ts';
@@ -24,10 +25,37 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
           send(msg);
           return;
         }
+        const delivery = isObject(report) ? readProperty(report, 'delivery') : undefined;
+        if (readAction(config, msg) === 'again') {
+          sendAgain(session, delivery, config.retryAfter);
+          send(msg);
+          return;
+        }
         const sample = isObject(report) ? report : await read(msg);
         const { response } = await session.acknowledge(sample, options);
+        // The device first: when the broker has forgotten the report, nobody would ask it again.
+        if (typeof delivery === 'string') {
+          session.confirm(delivery);
+        }
         send(response ? updateMessage(RED, msg, { response }) : msg);
       };
     },
   });
+}
+
+/** @throws ServiceError `INVALID_INPUT` field `action` */
+function readAction({ action }: TimestampedAckConfig, msg: NodeMessage): 'stored' | 'again' {
+  const given = action === 'msg' ? readProperty(msg, 'action') : undefined;
+  if (given === undefined || given === 'stored' || given === 'again') {
+    return given ?? 'stored';
+  }
+  throw invalidInput('action', given, 'notChoice');
+}
+
+/** @throws ServiceError `INVALID_INPUT` field `report`: the broker does not keep it */
+function sendAgain(session: Session, delivery: unknown, seconds: number): void {
+  if (typeof delivery !== 'string') {
+    throw invalidInput('report', undefined, 'notKept');
+  }
+  session.sendAgain(delivery, seconds * 1_000);
 }

@@ -46,6 +46,7 @@ export class MqttClient {
   readonly #log: Logger;
   readonly #connection: Connection;
   readonly #inbound: InboundQueue;
+  readonly #handler: ReportHandler;
   readonly #reports: ReportSubscriptions;
   readonly #requests: Requests;
   readonly #acknowledgements = new Acknowledgements<unknown>();
@@ -68,10 +69,11 @@ export class MqttClient {
     events: MqttClientEvents,
   ) {
     this.#settings = settings;
+    this.#handler = reports;
     this.#events = events;
     this.#log = log;
     const handlers: InboundHandlers = {
-      report: (topic, payload, retained) => this.#reports.deliver(topic, payload, retained),
+      report: (topic, payload, retained, defer) => this.#reports.deliver(topic, payload, retained, defer),
       response: (parsed, payload, retained, topic) => {
         if (!this.#requests.receive(parsed, payload, retained)) {
           this.#reports.unexpected(topic);
@@ -90,11 +92,11 @@ export class MqttClient {
     };
     this.#inbound = new InboundQueue(topics, handlers, settings.maxWaitingBytes);
     this.#connection = new Connection(settings, log, {
-      message: (topic, payload, qos, retained, done) => {
+      message: (topic, payload, qos, retained, done, defer) => {
         if (this.#group.isChecking && this.#group.receive(topic)) {
           done();
         } else {
-          this.#inbound.receive(topic, payload, qos, retained, done);
+          this.#inbound.receive(topic, payload, qos, retained, done, defer);
         }
       },
       subscribed: () => {
@@ -104,7 +106,7 @@ export class MqttClient {
         // What it asks for would come in the middle of a round of subscriptions.
         setImmediate(() => this.#group.synced());
       },
-      isBlocked: () => this.#inbound.isBlocked,
+      isBlocked: () => this.#inbound.isBlocked || reports.isFull,
       session: (isPresent, limits) => {
         this.#budget.connected();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);
@@ -410,8 +412,9 @@ export class MqttClient {
     const connection = this.#connection;
     const inbound = this.#inbound;
     const { requestQos, persistent } = this.#settings;
-    // A broker keeps what has a QoS of 1 for a session that is away: others' responses would fill its queue.
-    const responseQos = persistent ? 0 : requestQos;
+    // A broker keeps what has a QoS of 1 for a session that is away: others' responses would fill its queue. And behind
+    // reports that flows have not confirmed it would keep them from us.
+    const responseQos = () => (persistent || this.#handler.isConfirming ? 0 : requestQos);
     return {
       get connected() {
         return connection.connected;
@@ -426,10 +429,10 @@ export class MqttClient {
       isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
       isFilterBlocked: (filter: string) => connection.subscriptions.isBlocked(filter),
       ensureFilter(filter: string, settled: (refused: boolean) => void) {
-        connection.subscriptions.change([filter], responseQos);
+        connection.subscriptions.change([filter], responseQos());
         connection.subscriptions.whenSettled(filter, settled);
       },
-      releaseFilter: (filter: string) => connection.subscriptions.change([], responseQos, [filter]),
+      releaseFilter: (filter: string) => connection.subscriptions.change([], responseQos(), [filter]),
     };
   }
 }

@@ -9,6 +9,7 @@ import { subscribeAvailable } from './available-filters.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
+import { type Defer, OrderedAcks } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
 import { type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import { ReconnectWaits, wasGood } from './reconnect-waits.ts';
@@ -43,6 +44,7 @@ export interface ConnectionEvents {
   /**
    * Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. Called with an error
    * it is not acknowledged, and what follows is read all the same.
+   * @param defer in place of `done`: a QoS 1 message is acknowledged later
    */
   message(
     topic: string,
@@ -50,6 +52,7 @@ export interface ConnectionEvents {
     qos: number,
     retained: boolean,
     done: (error?: Error) => void,
+    defer: Defer | undefined,
   ): void;
   /** A message was not taken yet, so that nothing behind it is read. */
   isBlocked(): boolean;
@@ -266,17 +269,27 @@ export class Connection {
       loss ??= { disconnect };
     });
     client.on('close', () => this.#lost(client, loss));
+    const acks = new OrderedAcks((messageId) => {
+      if (client === this.#client) {
+        client.stream.write(pubackOf(messageId));
+      }
+    });
     // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
     client.handleMessage = (packet, callback) => {
-      const done = callback as (error?: Error) => void;
-      const { topic, payload, qos, retain } = packet;
+      const { topic, payload, qos, retain, messageId } = packet;
+      let done = callback as (error?: Error) => void;
       if (client !== this.#client) {
         done(new Error('the connection is being closed'));
         return;
       }
+      let defer: Defer | undefined;
+      if (qos === 1 && messageId !== undefined) {
+        acks.begin(messageId, done);
+        ({ done, defer } = acks);
+      }
       this.#pings.pingIfDue();
       try {
-        this.#events.message(topic, payload as Buffer, qos, retain, done);
+        this.#events.message(topic, payload as Buffer, qos, retain, done, defer);
         this.#pings.received();
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
@@ -369,6 +382,11 @@ export class Connection {
     this.#state = state;
     this.#events.state(state);
   }
+}
+
+/** The packet, without a reason: the same in MQTT 3.1.1 and 5. */
+function pubackOf(messageId: number): Buffer {
+  return Buffer.from([0x40, 0x02, messageId >> 8, messageId & 0xff]);
 }
 
 /**

@@ -1,6 +1,7 @@
 // What comes from the broker, sorted by channel; reports wait while flows are replaced or cannot keep up.
 import { Queue } from '../collections/queue.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import type { Defer } from './ordered-acks.ts';
 import { TurnBudget } from './turn-budget.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
@@ -12,7 +13,8 @@ const OVERHEAD_BYTES = 250;
 const OVERLOAD_END_MS = 10_000;
 
 export interface InboundHandlers {
-  report(topic: string, payload: Buffer, retained: boolean): void;
+  /** @param defer lets it be acknowledged later @returns whether it is */
+  report(topic: string, payload: Buffer, retained: boolean, defer: Defer | undefined): boolean;
   response(at: ParsedTopic, payload: Buffer, retained: boolean, topic: string): void;
   /** A hold has ended; what waited follows. */
   resumed(): void;
@@ -28,6 +30,7 @@ interface QueuedReport {
   retained: boolean;
   /** Called when the report is delivered, so that the broker keeps it until then; QoS 0: nothing to call. */
   done: Done | undefined;
+  defer: Defer | undefined;
 }
 
 /** With an error: not delivered, and not to be acknowledged. */
@@ -57,20 +60,22 @@ export class InboundQueue {
     this.#maxBytes = maxBytes;
   }
 
-  receive(topic: string, payload: Buffer, qos: number, retained: boolean, done: Done): void {
+  /** @param defer in place of `done`: the message is acknowledged later */
+  receive(topic: string, payload: Buffer, qos: number, retained: boolean, done: Done, defer?: Defer): void {
     const response = this.#topics.parseResponse(topic);
     if (response !== undefined) {
       this.#handlers.response(response, payload, retained, topic);
       done();
     } else if (this.#mustWait) {
-      this.#enqueue({ topic, payload, retained, done: qos === 0 ? undefined : done });
+      this.#enqueue({ topic, payload, retained, done: qos === 0 ? undefined : done, defer });
       if (qos === 0) {
         done();
       }
     } else {
       this.#budget.spend();
-      this.#handlers.report(topic, payload, retained);
-      done();
+      if (!this.#handlers.report(topic, payload, retained, defer)) {
+        done();
+      }
     }
   }
 
@@ -157,11 +162,12 @@ export class InboundQueue {
     }
     while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {
       const report = this.#queue.shift() as QueuedReport;
-      const { topic, payload, retained, done } = report;
+      const { topic, payload, retained, done, defer } = report;
       this.#bytes -= sizeOf(report);
       this.#budget.spend();
-      this.#handlers.report(topic, payload, retained);
-      done?.();
+      if (!this.#handlers.report(topic, payload, retained, defer)) {
+        done?.();
+      }
     }
     if (this.isEmpty) {
       this.#handlers.drained();

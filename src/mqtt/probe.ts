@@ -194,6 +194,8 @@ class Trial {
       needed: wanted.length,
       filters: () => ({ wanted, previewed: [] }),
       isWidened: () => false,
+      isFull: false,
+      isConfirming: false,
       connected() {},
       settled() {},
       deliver: (topic) => {

@@ -2,6 +2,7 @@
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { sessionName } from './kept-subscriptions.ts';
+import type { Defer } from './ordered-acks.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -13,9 +14,10 @@ const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
 
 /**
  * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
- * the message before, though only one subscription is known that brings it; not delivered.
+ * the message before, though only one subscription is known that brings it; not delivered. `kept`: it is acknowledged
+ * later.
  */
-type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
 /** Which reports the broker is asked for. No filter stands in both lists. */
 export interface TopicFilters {
@@ -37,11 +39,18 @@ export interface ReportHandler {
   /** Whether one of these filters takes the place of narrower ones. */
   isWidened(filter: string): boolean;
   /** The connection is a new one. */
-  connected(isSameBroker: boolean): void;
+  connected(isSameBroker: boolean, isSessionPresent: boolean): void;
   /** What is delivered from now on came by the present filters. */
   settled(): void;
-  /** @param mayRepeat whether the broker may hold a subscription that is not known */
-  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat?: boolean): Delivery;
+  /**
+   * @param mayRepeat whether the broker may hold a subscription that is not known
+   * @param defer lets it be acknowledged later; undefined: that cannot be
+   */
+  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat?: boolean, defer?: Defer): Delivery;
+  /** Flows have more to confirm than may be read: nothing more is, until they do. */
+  readonly isFull: boolean;
+  /** Flows confirm reports: a broker that waits for them sends nothing else of QoS 1. */
+  readonly isConfirming: boolean;
 }
 
 export class ReportSubscriptions {
@@ -88,8 +97,14 @@ export class ReportSubscriptions {
     this.#isSynced = false;
     const old = [...before].filter((filter) => !this.#wanted.has(filter));
     // Previews with a lower QoS would make a broker send the flows' reports with that, or the copies in another order.
-    this.#subscriptions.change(this.#wanted, this.#settings.reportQos, old, this.#previewed);
+    this.#subscriptions.change(this.#wanted, this.#qos, old, this.#previewed);
     return isNew;
+  }
+
+  /** What is confirmed late can come twice, and a broker forgets the content of QoS 2 before that: 1 is enough, and safe. */
+  get #qos(): 0 | 1 | 2 {
+    const { reportQos } = this.#settings;
+    return reportQos === 2 && this.#handler.isConfirming ? 1 : reportQos;
   }
 
   /** Whether flows want reports by this filter, as it is subscribed. */
@@ -138,7 +153,7 @@ export class ReportSubscriptions {
     }
     this.#mayHaveStale = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
     this.#isSynced = false;
-    this.#handler.connected(broker === this.#lastBroker);
+    this.#handler.connected(broker === this.#lastBroker, isPresent);
     this.#lastBroker = broker;
   }
 
@@ -155,16 +170,21 @@ export class ReportSubscriptions {
     }
   }
 
-  deliver(topic: string, payload: Buffer, retained: boolean): void {
-    const delivery = this.#handler.deliver(topic, payload, retained, this.#mayHaveStale);
+  /** @returns whether it is acknowledged later */
+  deliver(topic: string, payload: Buffer, retained: boolean, defer?: Defer): boolean {
+    const delivery = this.#handler.deliver(topic, payload, retained, this.#mayHaveStale, defer);
+    if (delivery === 'kept') {
+      return true;
+    }
     if (!this.#mayHaveStale || delivery === 'delivered' || delivery === 'copy') {
-      return;
+      return false;
     }
     this.unexpected(topic);
     // Nothing to unsubscribe: the sender itself has sent it twice.
     if (delivery === 'repeat' && !this.#isUnsubscribingStale) {
-      this.#handler.deliver(topic, payload, retained);
+      return this.#handler.deliver(topic, payload, retained, false, defer) === 'kept';
     }
+    return false;
   }
 
   /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */

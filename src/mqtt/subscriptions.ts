@@ -116,7 +116,7 @@ export class Subscriptions {
     previews?: ReadonlySet<string>,
   ): void {
     for (const filter of add) {
-      if (!this.#wanted.has(filter)) {
+      if (this.#wanted.get(filter) !== qos) {
         this.#held.renew(filter);
       }
       this.#wanted.set(filter, qos);

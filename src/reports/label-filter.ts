@@ -89,6 +89,11 @@ export class LabelFilter implements ReportListener {
     this.takeBuffered();
   }
 
+  /** There is no list yet. */
+  get isWaiting(): boolean {
+    return this.#allowed === undefined;
+  }
+
   /** What waits for the first list; it is not held here any more. */
   takeBuffered(): Message[] {
     this.#bufferedBytes = 0;

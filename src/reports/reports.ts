@@ -16,6 +16,7 @@ import {
 import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
+import { type Defer, OpenReports } from './open-reports.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
 
@@ -71,9 +72,10 @@ interface PreviewRequest {
 
 /**
  * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
- * the message before, though only one subscription is known that brings it; not delivered.
+ * the message before, though only one subscription is known that brings it; not delivered. `kept`: it is not to be
+ * acknowledged, that happens later.
  */
-export type Delivery = 'delivered' | 'unwanted' | 'copy' | 'repeat';
+export type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
 /** One subscriber's place among the others. */
 export interface Subscription {
@@ -95,9 +97,13 @@ interface ReportOptions {
   now?: () => number;
   /** The name of a gateway or a device, where one is known; undefined: reports carry no names. */
   nameOf?: ((mac: string) => string | undefined) | undefined;
+  /** While flows are replaced, nothing is sent to them again. */
+  isPaused?: () => boolean;
 }
 
 export class Reports {
+  /** What flows have not confirmed yet. */
+  readonly open: OpenReports;
   readonly #topics: Topics;
   readonly #catalogue: Catalogue;
   readonly #network: NetworkState;
@@ -132,8 +138,9 @@ export class Reports {
     catalogue: Catalogue,
     network: NetworkState,
     log: Logger,
-    { isShared = false, now = () => performance.now(), nameOf }: ReportOptions = {},
+    { isShared = false, now = () => performance.now(), nameOf, isPaused = () => false }: ReportOptions = {},
   ) {
+    this.open = new OpenReports(isPaused, { now });
     this.#isShared = isShared;
     this.#nameOf = nameOf;
     this.#now = now;
@@ -240,10 +247,20 @@ export class Reports {
   }
 
   /** The connection is a new one. */
-  connected(isSameBroker: boolean): void {
+  connected(isSameBroker: boolean, isSessionPresent = false): void {
+    this.open.connected(isSessionPresent && isSameBroker);
     this.#isSettled = false;
     this.#retainedUntil = Number.POSITIVE_INFINITY;
     this.#copies.connected(isSameBroker);
+  }
+
+  get isConfirming(): boolean {
+    return !this.open.isUnused;
+  }
+
+  /** See `OpenReports.isFull`. */
+  get isFull(): boolean {
+    return this.open.isFull;
   }
 
   /** What is delivered from now on came by the present subscriptions. */
@@ -260,8 +277,21 @@ export class Reports {
   /**
    * Takes a message of a report topic.
    * @param mayRepeat whether the broker may hold a subscription that is not known
+   * @param defer lets it be acknowledged later; undefined: that cannot be
    */
-  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false): Delivery {
+  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false, defer?: Defer): Delivery {
+    if (defer === undefined || this.open.isUnused) {
+      return this.#deliver(topic, payload, retained, mayRepeat);
+    }
+    let delivery: Delivery = 'copy';
+    const received = { topic, payload, retained, heardAt: this.#now() };
+    const isKept = this.open.receive(received, defer, () => {
+      delivery = this.#deliver(topic, payload, retained, mayRepeat);
+    });
+    return isKept ? 'kept' : delivery;
+  }
+
+  #deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat: boolean): Delivery {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (known !== undefined && known.received.length > 0) {
       countReceived(known);

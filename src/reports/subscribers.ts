@@ -1,6 +1,7 @@
 // Subscribers of reports as nodes see them: criteria, labels, duplicates and previews together, kept over a deploy.
 import { ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
+import { Confirmation, type ConfirmOptions, type CountListener } from './confirmation.ts';
 import { Duplicates } from './duplicates.ts';
 import { EVERYTHING, Everything } from './everything.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
@@ -23,6 +24,8 @@ export interface ReportFilter extends TopicCriteria {
 export interface Subscriber extends ReportListener {
   /** Called with the state of the label filter, if there is one. */
   labels?(state: LabelState): void;
+  /** The broker keeps what is received with QoS 1 until the flow has confirmed it. */
+  confirm?: (ConfirmOptions & { count: CountListener }) | undefined;
 }
 
 /** What subscribers need of the broker connection. */
@@ -141,9 +144,11 @@ export class Subscribers {
     for (const filter of this.#labelFilters) {
       filter.flush();
     }
+    this.#reports.open.resumed();
   }
 
   close(): void {
+    this.#reports.open.close();
     this.#everything.close();
     this.#previews.close();
   }
@@ -154,21 +159,31 @@ export class Subscribers {
     { owner, isPreview = false }: Options,
   ): (comesBack?: boolean) => void {
     const criteria = compileCriteria(filter, this.#catalogue);
-    // Duplicates are dropped behind the labels: a copy by a gateway without the label is no repeat of the other.
-    const listener = withoutDuplicates(subscriber, filter);
     let subscription: Subscription | undefined;
     const replay = (messages: readonly Message[]) => subscription?.replay(messages);
-    const labelFilter = this.#openLabelFilter(filter, listener, subscriber, replay);
+    const confirmation = this.#openConfirmation(subscriber, owner, replay);
+    // Duplicates are dropped behind the labels: a copy by a gateway without the label is no repeat of the other.
+    const unlabelled = withoutDuplicates(confirmation?.target ?? subscriber, filter);
+    const labelFilter = this.#openLabelFilter(filter, unlabelled, replay, (state) => {
+      subscriber.labels?.(state);
+      if (state.name !== 'waiting') {
+        confirmation?.ready();
+      }
+    });
+    const chain = labelFilter ?? unlabelled;
+    const listener = confirmation?.listener(chain, () => labelFilter?.isWaiting === true) ?? chain;
     // Criteria that nothing meets are no reason to subscribe; their node still shows the connection.
     const detach = this.#broker.attach();
     if (criteria) {
-      subscription = this.#reports.add(criteria, filter.decode, labelFilter ?? listener, isPreview);
+      subscription = this.#reports.add(criteria, filter.decode, listener, isPreview);
       this.#broker.updateFilters();
     }
     if (owner !== undefined) {
       this.#replays.set(owner, replay);
     }
+    confirmation?.begin();
     return (comesBack = false) => {
+      confirmation?.end(comesBack);
       if (owner !== undefined) {
         this.#keepBuffered(owner, comesBack, labelFilter);
       }
@@ -194,16 +209,26 @@ export class Subscribers {
     }
   }
 
+  #openConfirmation(
+    subscriber: Subscriber,
+    owner: string | undefined,
+    replay: (messages: readonly Message[]) => void,
+  ): Confirmation | undefined {
+    const { confirm } = subscriber;
+    return (
+      confirm && new Confirmation(this.#reports.open, subscriber, owner ?? '', confirm, replay, confirm.count)
+    );
+  }
+
   #openLabelFilter(
     { labels, labelRefresh }: ReportFilter,
     listener: ReportListener,
-    subscriber: Subscriber,
     replay: (messages: readonly Message[]) => void,
+    notify: (state: LabelState) => void,
   ): LabelFilter | undefined {
     if (labels.length === 0) {
       return undefined;
     }
-    const notify = (state: LabelState) => subscriber.labels?.(state);
     const isPaused = () => this.#broker.isPaused;
     const source = this.#labelSource();
     const filter = new LabelFilter(listener, replay, labels, labelRefresh * 1000, source, notify, isPaused);

@@ -20,6 +20,7 @@ describe('the intake', () => {
       report(topic, payload) {
         topics.push(topic);
         seen.push(payload.toString());
+        return false;
       },
       response: () => void seen.push('response'),
       resumed() {},
@@ -52,6 +53,7 @@ describe('the intake', () => {
       report: () => {
         for (const end = performance.now() + 1; performance.now() < end; ) {}
         given++;
+        return false;
       },
       response() {},
       resumed() {},

@@ -167,7 +167,19 @@ export function readReport(
 
 /** Fields of ours that not every report has: a payload does not set them either. */
 const RESERVED: ReadonlySet<string> = new Set([
-  ...['identifier', 'name', 'unit', 'deviceName', 'gatewayName', 'raw', 'topicKind', 'retained', 'test'],
+  ...[
+    'identifier',
+    'name',
+    'unit',
+    'deviceName',
+    'gatewayName',
+    'raw',
+    'topicKind',
+    'retained',
+    'test',
+    'delivery',
+    'redelivered',
+  ],
 ]);
 
 /** Everything else in a payload passes through unchanged, fields of later versions of the service too. */

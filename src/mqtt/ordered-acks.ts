@@ -1,0 +1,78 @@
+// Acknowledges reports of QoS 1 in the order in which they came, as MQTT demands, though flows store them in another.
+import { Queue } from '../collections/queue.ts';
+
+/** A message that is acknowledged later. */
+export interface Deferral {
+  /** Lets the connection read what follows; as long as it is not called, nothing more is read. */
+  readOn(): void;
+  acknowledge(): void;
+}
+
+/** @param written called when the acknowledgement is on its way to the broker */
+export type Defer = (written: () => void) => Deferral;
+
+interface Ack {
+  messageId: number;
+  isDue: boolean;
+  /** Called when it is on its way to the broker. */
+  written: () => void;
+}
+
+/** MQTT.js takes an error for "read on, but do not acknowledge". */
+const NOT_NOW = new Error('acknowledged later');
+const NOBODY = (): void => {};
+
+/** Of one connection. MQTT.js gives one message after the other, the next one when the one before was taken. */
+export class OrderedAcks {
+  readonly #write: (messageId: number) => void;
+  /** Those that are not written, and all that came behind the first of them. */
+  readonly #waiting = new Queue<Ack>();
+  #messageId = 0;
+  #callback: ((error?: Error) => void) | undefined;
+
+  /** @param write sends a PUBACK */
+  constructor(write: (messageId: number) => void) {
+    this.#write = write;
+  }
+
+  /** A message has come: `done` or `defer` follows. @param callback of MQTT.js: reads on, and without an error acknowledges */
+  begin(messageId: number, callback: (error?: Error) => void): void {
+    this.#messageId = messageId;
+    this.#callback = callback;
+  }
+
+  /** The message was taken; with an error it is not acknowledged. */
+  readonly done = (error?: Error): void => {
+    const callback = this.#callback;
+    this.#callback = undefined;
+    if (error || this.#waiting.size === 0) {
+      callback?.(error);
+      return;
+    }
+    this.#waiting.push({ messageId: this.#messageId, isDue: true, written: NOBODY });
+    callback?.(NOT_NOW);
+  };
+
+  /** The message is acknowledged later. */
+  readonly defer: Defer = (written) => {
+    const callback = this.#callback;
+    this.#callback = undefined;
+    const ack = { messageId: this.#messageId, isDue: false, written };
+    this.#waiting.push(ack);
+    return {
+      readOn: () => callback?.(NOT_NOW),
+      acknowledge: () => {
+        ack.isDue = true;
+        this.#writeDue();
+      },
+    };
+  };
+
+  #writeDue(): void {
+    while (this.#waiting.first?.isDue) {
+      const { messageId, written } = this.#waiting.shift() as Ack;
+      this.#write(messageId);
+      written();
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// A subscriber whose reports the broker keeps until the flow has confirmed them: what is dropped on the way to it is confirmed here.
+import { ServiceError } from '../errors.ts';
+import type { Report } from '../protocol/reports/index.ts';
+import type { Confirmer, OpenReport, OpenReports } from './open-reports.ts';
+import type { Message, ReportListener } from './reports.ts';
+
+export interface ConfirmOptions {
+  /** Milliseconds after which a report that is not confirmed is sent to the flow again. */
+  timeoutMs: number;
+  /** How often it is sent again; 0: for ever. */
+  maxAttempts: number;
+}
+
+/** Told how many reports are open. @param oldestMs since the oldest was heard */
+export type CountListener = (open: number, oldestMs: number) => void;
+
+export class Confirmation {
+  readonly #open: OpenReports;
+  readonly #confirmer: Confirmer;
+  readonly #subscriber: ReportListener;
+  #chain: ReportListener | undefined;
+  #isWaiting: () => boolean = () => false;
+  #resending: OpenReport | undefined;
+
+  /** @param replay gives a message to the subscriber's listener once more */
+  constructor(
+    open: OpenReports,
+    subscriber: ReportListener,
+    owner: string,
+    { timeoutMs, maxAttempts }: ConfirmOptions,
+    replay: (messages: readonly Message[]) => void,
+    count: CountListener,
+  ) {
+    this.#open = open;
+    this.#subscriber = subscriber;
+    this.#confirmer = {
+      ...{ owner, timeoutMs, maxAttempts, count },
+      again: (report) => this.#again(report, replay),
+      givenUp: ({ message, attempts }) => {
+        const { topic, payload } = message;
+        const text = payload.toString();
+        const cause = { operation: 'confirm', topic, payload: text, timeout: timeoutMs, attempts };
+        const error = new ServiceError('TIMEOUT', 'notConfirmed', cause, { attempts });
+        subscriber.error(error, { topic, payload: text });
+      },
+    };
+  }
+
+  /** The end of what stands between: what reaches it is with the flow. */
+  get target(): ReportListener {
+    return {
+      report: (report, topic, payload, heardAt) => {
+        if (this.#reaching) {
+          this.#reaching.hasReached = true;
+        }
+        this.#subscriber.report(report, topic, payload, heardAt);
+      },
+      error: (error, message) => this.#subscriber.error(error, message),
+    };
+  }
+
+  /** The report that is on its way through the chain. */
+  #reaching: OpenReport | undefined;
+
+  /**
+   * The beginning of it.
+   * @param chain what may drop reports, and ends in `target`
+   * @param isWaiting nothing can be judged yet: `ready` follows
+   */
+  listener(chain: ReportListener, isWaiting: () => boolean): ReportListener {
+    this.#chain = chain;
+    this.#isWaiting = isWaiting;
+    return {
+      report: (report, topic, payload, heardAt) => this.#receive(report, topic, payload, heardAt),
+      error: (error, message) => chain.error(error, message),
+    };
+  }
+
+  begin(): void {
+    this.#open.add(this.#confirmer);
+  }
+
+  /** What waited can be judged now. */
+  ready(): void {
+    this.#open.hurry(this.#confirmer);
+  }
+
+  end(comesBack: boolean): void {
+    this.#open.remove(this.#confirmer, comesBack);
+  }
+
+  #receive(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
+    const resent = this.#resending;
+    this.#resending = undefined;
+    const open = resent ?? (heardAt === undefined ? this.#open.open(this.#confirmer) : undefined);
+    if (open === undefined) {
+      this.#chain?.report(report, topic, payload, heardAt);
+      return;
+    }
+    report.delivery = open.id;
+    if (open.hasReached) {
+      report.redelivered = true;
+      this.#subscriber.report(report, topic, payload, heardAt);
+      return;
+    }
+    if (this.#isWaiting()) {
+      return;
+    }
+    this.#reaching = open;
+    try {
+      this.#chain?.report(report, topic, payload, heardAt);
+    } finally {
+      this.#reaching = undefined;
+    }
+    if (!open.hasReached) {
+      this.#open.confirm(open.id);
+    }
+  }
+
+  #again(open: OpenReport, replay: (messages: readonly Message[]) => void): void {
+    this.#resending = open;
+    replay([open.message]);
+    if (this.#resending === open) {
+      // The node asks for other reports by now.
+      this.#resending = undefined;
+      this.#open.confirm(open.id);
+    }
+  }
+}

@@ -1,0 +1,394 @@
+// Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
+import { randomBytes } from 'node:crypto';
+
+/** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
+const MAX_MESSAGES = 65_535;
+const MAX_BYTES = 64 * 1024 * 1024;
+/** What a message takes beside its payload and its topic. */
+const OVERHEAD_BYTES = 500;
+/** How often it is looked what is due. */
+const TICK_MS = 500;
+/** Reports that are sent again in one look: a flow that failed on many is not given all of them at once. */
+const MAX_RESENT = 500;
+/** After so many times the wait doubles, up to the longest. */
+const STEADY_ATTEMPTS = 3;
+const MAX_WAIT_MS = 10 * 60_000;
+
+/** A message that is acknowledged to the broker later. */
+export interface Deferral {
+  /** Lets the connection read what follows. */
+  readOn(): void;
+  acknowledge(): void;
+}
+
+/** @param written called when the acknowledgement is on its way to the broker */
+export type Defer = (written: () => void) => Deferral;
+
+interface ReceivedMessage {
+  readonly topic: string;
+  readonly payload: Buffer;
+  readonly retained: boolean;
+  /** In milliseconds of `performance.now()`. */
+  readonly heardAt: number;
+}
+
+/** Kept by the broker until it is acknowledged there. */
+interface OpenMessage {
+  received: ReceivedMessage;
+  /** A received payload keeps the whole chunk alive that it came in; after a while it is copied. */
+  isCopied: boolean;
+  size: number;
+  /** Undefined while the connection is not there by which it came. */
+  deferral: Deferral | undefined;
+  /** Deliveries that are not confirmed. */
+  open: number;
+}
+
+/** One message at one node. */
+export interface OpenReport {
+  /** Unique in this process; stands in the report as `delivery`. */
+  readonly id: string;
+  readonly message: Readonly<ReceivedMessage>;
+  /** The flow has had it; else it waits for something here. */
+  hasReached: boolean;
+  /** How often it was sent to the flow again. */
+  attempts: number;
+}
+
+interface Delivery extends OpenReport {
+  confirmer: Confirmer;
+  source: OpenMessage;
+  /** In milliseconds of `performance.now()`. */
+  due: number;
+}
+
+/** A node that confirms what it receives. */
+export interface Confirmer {
+  /** By this name a node is recognised after a deploy. */
+  owner: string;
+  timeoutMs: number;
+  /** How often a report is sent again; 0: for ever. */
+  maxAttempts: number;
+  /** Sends it to the flow again. */
+  again(report: OpenReport): void;
+  /** It was sent again as often as it may be. */
+  givenUp(report: OpenReport): void;
+  /** Called twice a second while reports are open, and once at the end. @param oldestMs since it was heard */
+  count(open: number, oldestMs: number): void;
+}
+
+export class OpenReports {
+  readonly #now: () => number;
+  readonly #maxMessages: number;
+  readonly #maxBytes: number;
+  readonly #idPrefix = randomBytes(4).toString('hex');
+  #lastId = 0;
+  /** Those that were sent last come last. */
+  readonly #deliveries = new Map<string, Delivery>();
+  /** Not acknowledged to the broker. */
+  readonly #messages = new Set<OpenMessage>();
+  #bytes = 0;
+  /** Of a connection that was lost, by topic: the broker sends them again. */
+  #expected = new Map<string, OpenMessage[]>();
+  readonly #confirmers = new Set<Confirmer>();
+  readonly #counted = new Set<Confirmer>();
+  /** The message that is being delivered. */
+  #current: OpenMessage | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #isPaused: () => boolean;
+  /** Let the connection read on when there is room again. */
+  #blocked: Deferral | undefined;
+
+  /** @param isPaused while flows are replaced nobody would receive what is sent again */
+  constructor(
+    isPaused: () => boolean,
+    { now = () => performance.now(), maxMessages = MAX_MESSAGES, maxBytes = MAX_BYTES } = {},
+  ) {
+    this.#isPaused = isPaused;
+    this.#now = now;
+    this.#maxMessages = maxMessages;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Nobody confirms anything. */
+  get isUnused(): boolean {
+    return this.#confirmers.size === 0 && this.#messages.size === 0;
+  }
+
+  /** Nothing more is read until something is confirmed. */
+  get isFull(): boolean {
+    return this.#blocked !== undefined;
+  }
+
+  /**
+   * Takes a message of QoS 1.
+   * @param deliver gives it to nodes, which may `open` it
+   * @returns false: it may be acknowledged at once
+   */
+  receive(received: ReceivedMessage, defer: Defer, deliver: () => void): boolean {
+    const known = this.#takeExpected(received);
+    if (known) {
+      // What was confirmed while the broker was away is done; the rest is at a flow already, or comes again.
+      return known.open > 0 && this.#keep(known, defer);
+    }
+    const size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
+    const message = { received, isCopied: false, size, deferral: undefined, open: 0 };
+    this.#current = message;
+    try {
+      deliver();
+    } finally {
+      this.#current = undefined;
+    }
+    return message.open > 0 && this.#keep(message, defer);
+  }
+
+  /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */
+  open(confirmer: Confirmer): OpenReport | undefined {
+    const source = this.#current;
+    if (source === undefined) {
+      return undefined;
+    }
+    source.open++;
+    const delivery = {
+      id: `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
+      message: source.received,
+      hasReached: false,
+      attempts: 0,
+      confirmer,
+      source,
+      due: this.#now() + confirmer.timeoutMs,
+    };
+    this.#deliveries.set(delivery.id, delivery);
+    this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
+    return delivery;
+  }
+
+  /** The flow has stored it. @returns false: it is not open, or not any more */
+  confirm(id: string): boolean {
+    const delivery = this.#deliveries.get(id);
+    if (delivery === undefined) {
+      return false;
+    }
+    this.#deliveries.delete(id);
+    const { source } = delivery;
+    source.open--;
+    // While it is being delivered other nodes may still open it.
+    if (source.open === 0 && source !== this.#current) {
+      source.deferral?.acknowledge();
+      if (source.deferral === undefined && !this.#isExpected(source)) {
+        this.#forget(source);
+      }
+    }
+    return true;
+  }
+
+  /** Sends it to the flow again. @param ms from now on @returns false: it is not open */
+  sendAgain(id: string, ms: number): boolean {
+    const delivery = this.#deliveries.get(id);
+    if (delivery) {
+      delivery.due = this.#now() + ms;
+    }
+    return delivery !== undefined;
+  }
+
+  /** What has not reached the flow of this node comes at the next look. */
+  hurry(confirmer: Confirmer): void {
+    for (const delivery of this.#deliveries.values()) {
+      if (delivery.confirmer === confirmer && !delivery.hasReached) {
+        delivery.due = 0;
+      }
+    }
+  }
+
+  /** A node begins; what was open at the one before it of the same name comes again. */
+  add(confirmer: Confirmer): void {
+    this.#confirmers.add(confirmer);
+    for (const delivery of this.#deliveries.values()) {
+      if (delivery.confirmer.owner === confirmer.owner) {
+        delivery.confirmer = confirmer;
+        delivery.due = 0;
+      }
+    }
+  }
+
+  /** A node ends. @param comesBack false: what is open there is nobody's any more */
+  remove(confirmer: Confirmer, comesBack: boolean): void {
+    this.#confirmers.delete(confirmer);
+    this.#counted.delete(confirmer);
+    if (!comesBack) {
+      this.#confirmWhere((delivery) => delivery.confirmer === confirmer);
+    }
+  }
+
+  /** All nodes are there: what belongs to none of them is nobody's any more. */
+  resumed(): void {
+    this.#confirmWhere(({ confirmer }) => !this.#confirmers.has(confirmer));
+  }
+
+  /** The connection is a new one. @param isPresent the broker has kept the session: what it was not told of comes again */
+  connected(isPresent: boolean): void {
+    this.#blocked = undefined;
+    this.#expected = new Map();
+    for (const message of this.#messages) {
+      message.deferral = undefined;
+      if (isPresent) {
+        const { topic } = message.received;
+        this.#expected.set(topic, [...(this.#expected.get(topic) ?? []), message]);
+      } else if (message.open === 0) {
+        this.#forget(message);
+      }
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#deliveries.clear();
+    this.#messages.clear();
+    this.#expected.clear();
+    this.#confirmers.clear();
+  }
+
+  #keep(message: OpenMessage, defer: Defer): true {
+    if (!this.#messages.has(message)) {
+      this.#messages.add(message);
+      this.#bytes += message.size;
+    }
+    const deferral = defer(() => this.#forget(message));
+    message.deferral = deferral;
+    if (this.#isAtLimit) {
+      this.#blocked = deferral;
+    } else {
+      deferral.readOn();
+    }
+    return true;
+  }
+
+  get #isAtLimit(): boolean {
+    return this.#messages.size >= this.#maxMessages || this.#bytes > this.#maxBytes;
+  }
+
+  #forget(message: OpenMessage): void {
+    if (this.#messages.delete(message)) {
+      this.#bytes -= message.size;
+    }
+    const blocked = this.#blocked;
+    if (blocked && !this.#isAtLimit) {
+      this.#blocked = undefined;
+      blocked.readOn();
+    }
+  }
+
+  #takeExpected({ topic, payload }: ReceivedMessage): OpenMessage | undefined {
+    const expected = this.#expected.get(topic);
+    const at = expected?.findIndex(({ received }) => received.payload.equals(payload)) ?? -1;
+    if (expected === undefined || at < 0) {
+      return undefined;
+    }
+    const [message] = expected.splice(at, 1);
+    if (expected.length === 0) {
+      this.#expected.delete(topic);
+    }
+    if (message?.open === 0) {
+      this.#forget(message);
+    }
+    return message;
+  }
+
+  #isExpected(message: OpenMessage): boolean {
+    return this.#expected.get(message.received.topic)?.includes(message) === true;
+  }
+
+  #confirmWhere(isChosen: (delivery: Delivery) => boolean): void {
+    for (const delivery of [...this.#deliveries.values()].filter(isChosen)) {
+      this.confirm(delivery.id);
+    }
+  }
+
+  #look(): void {
+    this.#keepOwnCopies();
+    if (!this.#isPaused()) {
+      this.#sendDue();
+    }
+    this.#tellCounts();
+    if (this.#deliveries.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  #keepOwnCopies(): void {
+    for (const message of this.#messages) {
+      if (!message.isCopied) {
+        message.isCopied = true;
+        const payload = Buffer.from(message.received.payload);
+        Object.assign(message.received, { payload });
+      }
+    }
+  }
+
+  #sendDue(): void {
+    const now = this.#now();
+    const due: Delivery[] = [];
+    for (const delivery of this.#deliveries.values()) {
+      if (delivery.due <= now) {
+        due.push(delivery);
+      }
+      if (due.length >= MAX_RESENT) {
+        break;
+      }
+    }
+    for (const delivery of due) {
+      // The one before may have ended it.
+      if (this.#deliveries.has(delivery.id)) {
+        this.#send(delivery, now);
+      }
+    }
+  }
+
+  #send(delivery: Delivery, now: number): void {
+    const { confirmer } = delivery;
+    if (delivery.hasReached) {
+      delivery.attempts++;
+    }
+    delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
+    // Behind the others, so that each has its turn where more are due than one look sends.
+    this.#deliveries.delete(delivery.id);
+    this.#deliveries.set(delivery.id, delivery);
+    if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
+      this.confirm(delivery.id);
+      confirmer.givenUp(delivery);
+    } else {
+      confirmer.again(delivery);
+    }
+  }
+
+  #tellCounts(): void {
+    const counts = new Map<Confirmer, { open: number; oldest: number }>();
+    for (const { confirmer, message } of this.#deliveries.values()) {
+      const known = counts.get(confirmer);
+      if (known) {
+        known.open++;
+        known.oldest = Math.min(known.oldest, message.heardAt);
+      } else {
+        counts.set(confirmer, { open: 1, oldest: message.heardAt });
+      }
+    }
+    for (const confirmer of [...this.#counted]) {
+      if (!counts.has(confirmer)) {
+        this.#counted.delete(confirmer);
+        confirmer.count(0, 0);
+      }
+    }
+    const now = this.#now();
+    for (const [confirmer, { open, oldest }] of counts) {
+      this.#counted.add(confirmer);
+      confirmer.count(open, now - oldest);
+    }
+  }
+}
+
+/** Milliseconds until a report is sent the next time. */
+function waitAfter(attempts: number, timeoutMs: number): number {
+  const doubled = timeoutMs * 2 ** Math.max(0, attempts - STEADY_ATTEMPTS);
+  return Math.min(doubled, Math.max(timeoutMs, MAX_WAIT_MS));
+}

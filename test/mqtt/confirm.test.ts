@@ -1,0 +1,249 @@
+// Reports that the broker keeps until the flow has stored them: acknowledged late, in order, and sent to the flow again.
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Session } from '../../src/session.ts';
+import type { MqttSettings } from '../../src/settings.ts';
+import { ALL, Collector, reached } from '../session.ts';
+import { answerAll, D, G, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+
+let count = 0;
+
+describe('reports that a flow confirms', () => {
+  const bench = useScriptedBroker();
+  let clientId: string;
+
+  beforeEach(() => {
+    clientId = `mt-confirm-${process.pid}-${count++}`;
+  });
+
+  const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+  const acknowledged = () => bench.broker.packets('puback').length;
+
+  /** A collector that confirms nothing by itself. */
+  function confirming(timeoutMs = 60_000, maxAttempts = 20) {
+    const counts: number[] = [];
+    const collector = Object.assign(new Collector(), {
+      confirm: { timeoutMs, maxAttempts, count: (open: number) => void counts.push(open) },
+    });
+    return { collector, counts };
+  }
+
+  async function listen(
+    collector: Collector,
+    settings: Partial<MqttSettings> = {},
+    filter: Partial<typeof ALL> = {},
+  ): Promise<Session> {
+    const session = bench.open({ clientId, ...settings });
+    session.subscribe({ ...ALL, ...filter }, collector, 'node');
+    await reached(session, 'connected');
+    return session;
+  }
+
+  const delivery = ({ reports }: Collector, at: number) => String(reports[at]?.delivery);
+  const numbers = ({ reports }: Collector) => reports.map(({ n }) => n);
+
+  for (const protocolVersion of [4, 5] as const) {
+    it(`are all at the flow, and none is acknowledged before (MQTT ${protocolVersion})`, async () => {
+      const { collector } = confirming();
+      const session = await listen(collector, { protocolVersion });
+      for (let n = 0; n < 10; n++) {
+        publish(n);
+      }
+      await collector.until(({ reports }) => reports.length === 10);
+      assert.equal(acknowledged(), 0);
+      for (const { delivery } of collector.reports) {
+        assert.equal(session.confirm(String(delivery)), true);
+        assert.equal(session.confirm(String(delivery)), false);
+      }
+      await bench.broker.until(() => acknowledged() === 10);
+    });
+  }
+
+  it('are acknowledged in the order in which they came, others that are done wait', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector);
+    for (let n = 0; n < 4; n++) {
+      publish(n);
+    }
+    await collector.until(({ reports }) => reports.length === 4);
+    const ids = bench.broker.packets('publish').map(({ messageId }) => messageId);
+    for (const at of [3, 1, 0]) {
+      session.confirm(delivery(collector, at));
+    }
+    await bench.broker.until(() => acknowledged() === 2);
+    session.confirm(delivery(collector, 2));
+    await bench.broker.until(() => acknowledged() === 4);
+    const sent = bench.broker.sent
+      .filter(({ packet }) => packet.cmd === 'publish')
+      .map(({ packet }) => (packet as { messageId?: number }).messageId);
+    assert.deepEqual(
+      bench.broker.packets('puback').map(({ messageId }) => messageId),
+      sent,
+      JSON.stringify(ids),
+    );
+  });
+
+  it('hold up neither the responses to requests nor the reports of other nodes', async () => {
+    answerAll(bench.broker, ({ id }) => ({ id, value: '0866' }));
+    const { collector } = confirming();
+    const session = await listen(collector);
+    const other = new Collector();
+    session.subscribe(ALL, other, 'other');
+    for (let n = 0; n < 5; n++) {
+      publish(n);
+    }
+    await collector.until(({ reports }) => reports.length === 5);
+    await other.until(({ reports }) => reports.length === 5);
+    assert.ok(other.reports.every((report) => report.delivery === undefined));
+    const { signal } = new AbortController();
+    await session.request('read', { gateway: G, device: D, identifier: '8800' }, { signal });
+    assert.equal(acknowledged(), 0);
+  });
+
+  it('are confirmed when each of the nodes that must has confirmed its own', async () => {
+    const [first, second] = [confirming().collector, confirming().collector];
+    const session = await listen(first);
+    session.subscribe(ALL, second, 'second');
+    publish(1);
+    await first.until(({ reports }) => reports.length === 1);
+    await second.until(({ reports }) => reports.length === 1);
+    session.confirm(delivery(first, 0));
+    await turn();
+    assert.equal(acknowledged(), 0);
+    session.confirm(delivery(second, 0));
+    await bench.broker.until(() => acknowledged() === 1);
+  });
+
+  it('come again, marked, until they are confirmed, and any copy counts', async () => {
+    const { collector, counts } = confirming(1);
+    const session = await listen(collector);
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 3);
+    assert.deepEqual(
+      collector.reports.map(({ n, redelivered }) => [n, redelivered]),
+      [
+        [1, undefined],
+        [1, true],
+        [1, true],
+      ],
+    );
+    assert.equal(new Set(collector.reports.map((report) => report.delivery)).size, 1);
+    assert.equal(session.confirm(delivery(collector, 0)), true);
+    await bench.broker.until(() => acknowledged() === 1);
+    while (counts.at(-1) !== 0) {
+      await turn();
+    }
+    assert.equal(counts[0], 1);
+  });
+
+  it('that can never be stored are an error with all that was received, and then confirmed', async () => {
+    const { collector } = confirming(1, 2);
+    await listen(collector);
+    publish(7);
+    await collector.until(({ errors }) => errors.length === 1);
+    assert.equal(collector.reports.length, 3);
+    const [{ code, topic, payload } = { code: '', topic: '', payload: '' }] = collector.errors;
+    assert.deepEqual([code, topic, JSON.parse(String(payload)).n], ['TIMEOUT', reportTopic('heartbeat'), 7]);
+    await bench.broker.until(() => acknowledged() === 1);
+  });
+
+  it('come again when the flow wants them again', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector);
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(session.sendAgain(delivery(collector, 0), 0), true);
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.equal(collector.reports[1]?.redelivered, true);
+    assert.equal(session.sendAgain('no such', 0), false);
+  });
+
+  it('that are dropped on the way are no business of the flow: repeats', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, {}, { duplicates: 'drop' });
+    publish(1);
+    publish(1);
+    await bench.broker.until(
+      () => bench.broker.sent.filter(({ packet }) => packet.cmd === 'publish').length === 2,
+    );
+    await collector.until(({ reports }) => reports.length === 1);
+    session.confirm(delivery(collector, 0));
+    await bench.broker.until(() => acknowledged() === 2);
+    assert.equal(collector.reports.length, 1);
+  });
+
+  it('are not given to the flow twice over a loss of the connection, and what was confirmed meanwhile is done', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true });
+    for (const n of [1, 2, 3]) {
+      publish(n);
+    }
+    await collector.until(({ reports }) => reports.length === 3);
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    session.confirm(delivery(collector, 1));
+    await reached(session, 'connected');
+    publish(4);
+    await collector.until(({ reports }) => reports.length === 4);
+    assert.deepEqual(numbers(collector), [1, 2, 3, 4]);
+    for (const at of [0, 2, 3]) {
+      session.confirm(delivery(collector, at));
+    }
+    await bench.broker.until(() => acknowledged() === 4);
+  });
+
+  it('come again to the node that a deploy has put in the place of another', async () => {
+    const { collector } = confirming();
+    const session = bench.open({ clientId });
+    const end = session.subscribe(ALL, collector, 'node');
+    await reached(session, 'connected');
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 1);
+    session.pauseReports();
+    end(true);
+    const { collector: next } = confirming();
+    session.subscribe(ALL, next, 'node');
+    session.resumeReports();
+    await next.until(({ reports }) => reports.length === 1);
+    assert.equal(next.reports[0]?.redelivered, true);
+    session.confirm(delivery(next, 0));
+    await bench.broker.until(() => acknowledged() === 1);
+  });
+
+  it('of a node that was removed are nobody’s any more', async () => {
+    const { collector } = confirming();
+    const session = bench.open({ clientId });
+    const end = session.subscribe(ALL, collector, 'node');
+    session.subscribe(ALL, new Collector(), 'other');
+    await reached(session, 'connected');
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 1);
+    end(false);
+    await bench.broker.until(() => acknowledged() === 1);
+  });
+
+  it('come again from the broker to the next process', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true });
+    publish(1);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 2);
+    session.confirm(delivery(collector, 0));
+    await bench.broker.until(() => acknowledged() === 1);
+    await session.close();
+    const { collector: next } = confirming();
+    await listen(next, { persistent: true });
+    await next.until(({ reports }) => reports.length === 1);
+    assert.deepEqual(numbers(next), [2]);
+  });
+
+  it('are asked for with QoS 1 where the service has 2, of which a broker keeps only the number', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { reportQos: 2 });
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1), { qos: 2 });
+    await collector.until(({ reports }) => reports.length === 1);
+    session.confirm(delivery(collector, 0));
+    await bench.broker.until(() => acknowledged() === 1);
+  });
+});

@@ -1,0 +1,151 @@
+// What flows have not confirmed: how much of it there may be, and how much of it comes again at a time.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { type Confirmer, OpenReports } from '../../src/reports/open-reports.ts';
+
+const TICK_MS = 500;
+
+describe('reports that are open', () => {
+  let now = 0;
+  const open: OpenReports[] = [];
+
+  beforeEach(() => {
+    now = 0;
+    mock.timers.enable({ apis: ['setInterval'] });
+  });
+  afterEach(() => {
+    for (const reports of open.splice(0)) {
+      reports.close();
+    }
+    mock.timers.reset();
+  });
+
+  function start(limits: { maxMessages?: number; maxBytes?: number } = {}, isPaused = () => false) {
+    const reports = new OpenReports(isPaused, { now: () => now, ...limits });
+    open.push(reports);
+    const resent: string[] = [];
+    const confirmer: Confirmer = {
+      ...{ owner: 'node', timeoutMs: 1_000, maxAttempts: 0 },
+      again: ({ message }) => void resent.push(message.topic),
+      givenUp() {},
+      count() {},
+    };
+    reports.add(confirmer);
+    const read: string[] = [];
+    const acknowledged: string[] = [];
+    const receive = (topic: string, payload = Buffer.alloc(0)) => {
+      let id: string | undefined;
+      const received = { topic, payload, retained: false, heardAt: now };
+      const defer = (written: () => void) => ({
+        readOn: () => void read.push(topic),
+        acknowledge: () => {
+          acknowledged.push(topic);
+          written();
+        },
+      });
+      const isKept = reports.receive(received, defer, () => {
+        const opened = reports.open(confirmer);
+        if (opened) {
+          opened.hasReached = true;
+          id = opened.id;
+        }
+      });
+      return { isKept, id: String(id) };
+    };
+    const pass = (ms: number) => {
+      for (let passed = 0; passed < ms; passed += TICK_MS) {
+        now += TICK_MS;
+        mock.timers.tick(TICK_MS);
+      }
+    };
+    return { reports, confirmer, receive, read, acknowledged, resent, pass };
+  }
+
+  it('are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed', () => {
+    const { reports, receive, read, acknowledged } = start();
+    const ids: string[] = [];
+    for (let n = 0; n < 65_535; n++) {
+      ids.push(receive(`t${n}`).id);
+    }
+    assert.deepEqual([reports.isFull, read.length], [true, 65_534]);
+    reports.confirm(ids[3] as string);
+    assert.deepEqual([reports.isFull, read.length, acknowledged], [false, 65_535, ['t3']]);
+  });
+
+  it('take no more than 64 MB', () => {
+    const { reports, receive, read } = start();
+    const ids = Array.from({ length: 7 }, (_, n) => receive(`t${n}`, Buffer.alloc(10_000_000)).id);
+    assert.deepEqual([reports.isFull, read.length], [true, 6]);
+    reports.confirm(ids[0] as string);
+    assert.deepEqual([reports.isFull, read.length], [false, 7]);
+  });
+
+  it('come again a part at a time, and each has its turn', () => {
+    const { receive, resent, pass } = start();
+    for (let n = 0; n < 1_200; n++) {
+      receive(`t${n}`);
+    }
+    pass(1_000);
+    assert.equal(resent.length, 500);
+    pass(1_000);
+    assert.equal(new Set(resent).size, 1_200);
+  });
+
+  it('come again after a time that is the same at first, and then longer, up to ten minutes', () => {
+    const { receive, resent, pass } = start();
+    receive('t');
+    const waits: number[] = [];
+    let last = now;
+    while (waits.length < 14) {
+      const before = resent.length;
+      pass(TICK_MS);
+      if (resent.length > before) {
+        waits.push((now - last) / 1_000);
+        last = now;
+      }
+    }
+    assert.deepEqual(waits, [1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600]);
+  });
+
+  it('do not come while flows are replaced', () => {
+    let isPaused = true;
+    const { receive, resent, pass } = start({}, () => isPaused);
+    receive('t');
+    pass(5_000);
+    assert.deepEqual(resent, []);
+    isPaused = false;
+    pass(TICK_MS);
+    assert.deepEqual(resent, ['t']);
+  });
+
+  it('that belong to no node any more are acknowledged when the flows run', () => {
+    const { reports, confirmer, receive, acknowledged } = start();
+    receive('t');
+    reports.remove(confirmer, true);
+    assert.deepEqual(acknowledged, []);
+    reports.resumed();
+    assert.deepEqual(acknowledged, ['t']);
+  });
+
+  it('of a broker that has forgotten the session still come to the flow until it confirms them', () => {
+    const { reports, receive, resent, pass } = start();
+    const { id } = receive('t');
+    reports.connected(false);
+    pass(1_000);
+    assert.deepEqual(resent, ['t']);
+    assert.equal(reports.confirm(id), true);
+    assert.deepEqual([reports.isFull, receive('t').isKept], [false, true]);
+  });
+
+  it('need a timer only while there are some', () => {
+    const { reports, receive, pass } = start();
+    const { id } = receive('t');
+    reports.confirm(id);
+    pass(TICK_MS);
+    const setInterval = mock.method(globalThis, 'setInterval');
+    pass(5_000);
+    receive('u');
+    assert.equal(setInterval.mock.callCount(), 1);
+    setInterval.mock.restore();
+  });
+});
