@@ -19,6 +19,7 @@ import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import { RANGES, type ReportInConfig } from './config.ts';
 import { isDeployed, press } from './editor-button.ts';
+import { showConfirm } from './editor-confirm.ts';
 import { accessOfKinds, KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind } from './editor-kinds.ts';
 import { startPreview } from './editor-preview.ts';
 
@@ -64,6 +65,9 @@ RED.nodes.registerType('mt-report-in', {
     output: { value: 'report' },
     duplicates: { value: 'keep' },
     duplicateWindow: { value: 10, validate: wholeNumber(RANGES.duplicateWindow) },
+    confirm: { value: 'sent' },
+    confirmTimeout: { value: 300, validate: wholeNumber(RANGES.confirmTimeout) },
+    redeliverMost: { value: 20, validate: wholeNumber(RANGES.redeliverMost) },
     statusShows: { value: 'connection' },
   } satisfies Defaults<ReportInConfig>,
   paletteLabel: ownText('palette'),
@@ -77,6 +81,7 @@ RED.nodes.registerType('mt-report-in', {
     asRadios(field('output'), 'mt-gateway-label-output');
     openPanel(this);
     runOnChange(['labelRefresh'], showWhatMatters);
+    runOnChange(['confirm', 'service'], () => showConfirm(this));
     for (const name of ['duplicates', 'form']) {
       field(name).on('change', showWhatMatters);
     }
@@ -158,6 +163,7 @@ function isSpecial(node: EditorNode): boolean {
   return !(
     isUsual('decode', true) &&
     isUsual('form', 'both') &&
+    isUsual('confirm', 'sent') &&
     isUsual('statusShows', 'connection') &&
     node.duplicates !== 'drop'
   );

@@ -8,7 +8,7 @@ import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
 import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
-import type { TimestampedAckConfig } from './config.ts';
+import { RANGES, type TimestampedAckConfig } from './config.ts';
 
 const FIELDS = ['gateway', 'device', 'identifier', 'form', 'time'];
 
@@ -34,6 +34,8 @@ RED.nodes.registerType('mt-timestamped-ack', {
     timeType: { value: 'msg' },
     wait: { value: true },
     timeout: { value: '', validate: wholeNumber({ ...TIMEOUT_RANGE, blank: true }) },
+    action: { value: 'stored' },
+    retryAfter: { value: 10, validate: wholeNumber(RANGES.retryAfter) },
   } satisfies Defaults<TimestampedAckConfig>,
   paletteLabel: ownText('palette'),
   inputLabels: ownText('port.input'),
@@ -55,6 +57,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
       FIELDS.some((name) => (this[`${name}Type`] ?? 'msg') !== 'msg'),
     );
     runOnChange(['wait'], () => row('timeout').toggle(field('wait').prop('checked') === true));
+    runOnChange(['action'], () => row('retryAfter').toggle(field('action').val() === 'msg'));
     explainProblems(this);
     rememberShown(this);
   },

@@ -35,6 +35,8 @@ interface EditorRed {
     registerType(type: string, definition: object): void;
     node(id: string): EditorNode | null;
     eachConfig(visit: (node: EditorNode) => void): void;
+    filterNodes(filter: { type?: string; z?: string }): EditorNode[];
+    filterLinks(filter: { source: EditorNode }): { target: EditorNode }[];
     getType(type: string): unknown;
     /** The template of a subflow. */
     subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;

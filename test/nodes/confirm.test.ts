@@ -1,0 +1,130 @@
+// Reports that are confirmed when the flow has stored them: report in, the flow, acknowledge, over a real broker.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
+import { describeNodes, type Flow, type Message } from './flow.ts';
+
+describeNodes('a report that is confirmed by the flow', (start) => {
+  let box: Service;
+
+  beforeEach(async () => {
+    box = await startService({ rate: 0, listed: 0, gateways: 1, devices: 1 });
+  });
+  afterEach(() => box.close());
+
+  const run = async (reportIn: object, ack: object = {}): Promise<Flow> => {
+    const flow = await start(
+      flowAround(
+        serviceNode(box, { persistent: true, clientId: 'confirm' }),
+        { id: 'in', type: 'mt-report-in', confirm: 'acknowledged', ...reportIn },
+        { id: 'ack', type: 'mt-timestamped-ack', wires: [['after']], ...ack },
+        { id: 'after', type: 'helper', wires: [] },
+      ),
+      { credentials: secretsOf(box) },
+    );
+    await subscribed(box);
+    return flow;
+  };
+  const publish = (value: number, suffix = 'measurement-decoded/temperature', more: object = {}) => {
+    const { gateway, device } = box.demo;
+    const time = new Date().toISOString();
+    return box.publish(gateway, device, suffix, { time, seq: 1, value, ...more });
+  };
+  const reportOf = (msg: Message) => (msg as { report: Record<string, unknown> }).report;
+
+  it('carries a delivery, which a copy keeps, and is done when an acknowledge node had it', async () => {
+    const flow = await run({ confirmTimeout: 1 });
+    await publish(21);
+    const first = await flow.next('out');
+    assert.equal(typeof reportOf(first).delivery, 'string');
+    flow.send('ack', { report: structuredClone(reportOf(first)) });
+    const after = await flow.next('after');
+    assert.equal(reportOf(after).delivery, reportOf(first).delivery);
+    await publish(22);
+    const second = await flow.next('out');
+    assert.deepEqual([reportOf(second).value, reportOf(second).redelivered], [22, undefined]);
+  });
+
+  it('comes again, marked, and the status says how many are open and for how long', async () => {
+    const flow = await run({ confirmTimeout: 2 });
+    await publish(21);
+    const first = await flow.next('out');
+    const shown = await flow.statuses('in').next(({ text }) => text?.startsWith('1 not stored') === true);
+    assert.deepEqual([shown.fill, shown.shape], ['yellow', 'ring']);
+    const again = await flow.next('out');
+    assert.deepEqual(
+      [reportOf(again).redelivered, reportOf(again).delivery, reportOf(again).value],
+      [true, reportOf(first).delivery, 21],
+    );
+    flow.send('ack', { report: reportOf(first) });
+    await flow.next('after');
+    await flow.statuses('in').next(({ fill }) => fill === 'green');
+  });
+
+  it('that can never be stored is an error with its content, and ends', async () => {
+    const flow = await run({ confirmTimeout: 1, redeliverMost: 1 });
+    await publish(21);
+    const { error, topic, payload } = (await flow.next('errors')) as Message & Record<string, unknown>;
+    assert.equal(error?.code, 'TIMEOUT');
+    assert.match(String(topic), /\/measurement-decoded\/temperature$/);
+    assert.match(String(payload), /"value":21/);
+    assert.equal(flow.inbox('out').all.length, 2);
+  });
+
+  it('comes again when msg.action says so, after the time of the node', async () => {
+    const flow = await run({}, { action: 'msg', retryAfter: 0 });
+    await publish(21);
+    const first = await flow.next('out');
+    flow.send('ack', { report: reportOf(first), action: 'again' });
+    await flow.next('after');
+    const again = await flow.next('out');
+    assert.equal(reportOf(again).redelivered, true);
+    flow.send('ack', { report: reportOf(again), action: 'stored' });
+    await flow.next('after');
+    flow.send('ack', { report: reportOf(again), action: 'later' });
+    assert.equal((await flow.next('errors')).error?.code, 'INVALID_INPUT');
+    flow.send('ack', { report: { ...reportOf(again), delivery: undefined }, action: 'again' });
+    assert.equal((await flow.next('errors')).error?.code, 'INVALID_INPUT');
+  });
+
+  it('that is a sample is acknowledged to the device first, and to the broker when the device has that', async () => {
+    const flow = await run({ kinds: ['timestamped'], confirmTimeout: 1 });
+    await box.publishSamples(1);
+    const sample = await flow.next('out');
+    assert.deepEqual([reportOf(sample).ack, typeof reportOf(sample).delivery], [true, 'string']);
+    flow.send('ack', { report: reportOf(sample) });
+    const after = await flow.next('after');
+    assert.equal((after as { response?: { status?: number } }).response?.status, 0);
+    await box.publishSamples(1);
+    assert.equal(reportOf(await flow.next('out')).redelivered, undefined);
+  });
+
+  it('comes again to a node that is deployed anew', async () => {
+    const nodes = (name: string) =>
+      flowAround(serviceNode(box, { persistent: true, clientId: 'confirm' }), {
+        ...{ id: 'in', type: 'mt-report-in', confirm: 'acknowledged', name },
+      });
+    const flow = await start(nodes('a'), { credentials: secretsOf(box) });
+    await subscribed(box);
+    await publish(21);
+    const first = await flow.next('out');
+    await flow.deploy(nodes('b'), 'nodes', secretsOf(box));
+    const again = await flow.next('out');
+    assert.deepEqual(
+      [reportOf(again).redelivered, reportOf(again).delivery],
+      [true, reportOf(first).delivery],
+    );
+  });
+
+  it('of QoS 0 has none, and is not kept', async () => {
+    const flow = await start(
+      flowAround(serviceNode(box, { reportQos: 0 }), {
+        ...{ id: 'in', type: 'mt-report-in', confirm: 'acknowledged' },
+      }),
+      { credentials: secretsOf(box) },
+    );
+    await subscribed(box);
+    await publish(21);
+    assert.equal(reportOf(await flow.next('out')).delivery, undefined);
+  });
+});
