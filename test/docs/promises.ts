@@ -33,7 +33,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'has one connection for all of its nodes, and another one after a deploy that restarts it',
       'nodes/service': 'leaves the broker when it is closed',
     },
-    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *ack sample* | 1 second after the last of them has gone, but not before the flows of a deploy run; or with the service':
+    'connection to the broker | when the first node that needs it is deployed: *report in*, *read*, *write*, *ack report* | 1 second after the last of them has gone, but not before the flows of a deploy run; or with the service':
       {
         'nodes/lifecycle': [
           'connects to the broker when … is deployed, and asks nothing over REST',
@@ -483,11 +483,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Only then is it acknowledged to the broker.': {
       'mqtt/inbound-queue': 'acknowledges a report of QoS 1 only when it was delivered',
     },
-    'the connection breaks for a while | reports of this time are lost | kept by the broker | lost': {
-      'mqtt/losses': 'while the connection is broken are …, …',
-      'faults/broker': 'every report arrives and every request ends: …',
-    },
-    'Node-RED is stopped, or killed | lost | kept by the broker; what was not yet handed to a flow comes again | lost':
+    'the connection breaks for a while | reports of this time are lost | kept by the broker | lost | kept by the broker':
+      {
+        'mqtt/losses': 'while the connection is broken are …, …',
+        'faults/broker': 'every report arrives and every request ends: …',
+      },
+    'Node-RED is stopped, or killed | lost | kept by the broker; what was not yet handed to a flow comes again | lost | kept by the broker; what was open comes again':
       {
         'mqtt/losses': [
           'while Node-RED is stopped are …, …',
@@ -495,25 +496,28 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'faults/node-red': 'delivers every report to a flow at least once',
       },
-    'the broker is restarted | lost | kept, if the broker stores them on disk | lost': {
-      'mqtt/losses': 'while a broker that stores sessions is restarted are …, …',
-      'faults/broker': 'every report arrives and every request ends: …',
-    },
-    'a deploy that leaves the service alone | kept | kept | kept, up to 64 MB': {
-      'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
-      'mqtt/inbound-queue': 'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
-    },
-    'the flows are too slow | kept: the broker has to wait | kept: the broker has to wait | beyond 64 MB waiting, the oldest are lost; counted and shown':
+    'the broker is restarted | lost | kept, if the broker stores them on disk | lost | kept, if the broker stores them on disk':
+      {
+        'mqtt/losses': 'while a broker that stores sessions is restarted are …, …',
+        'faults/broker': 'every report arrives and every request ends: …',
+      },
+    'a deploy that leaves the service alone | kept | kept | kept, up to 64 MB | kept; what was open at a node that is replaced comes again':
+      {
+        'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
+        'mqtt/inbound-queue':
+          'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+      },
+    'the flows are too slow | kept: the broker has to wait | kept: the broker has to wait | beyond 64 MB waiting, the oldest are lost; counted and shown | kept: the broker has to wait':
       {
         'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
         'mqtt/inbound-queue':
           'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
         'faults/overload': 'cost some reports, which are counted, and no request',
       },
-    'the payload cannot be read | goes to Catch nodes as `BAD_REPORT` | same | same': {
+    'the payload cannot be read | goes to Catch nodes as `BAD_REPORT` | same | same | same': {
       'nodes/report-in': 'hands a report that cannot be read to the Catch nodes',
     },
-    'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy that leaves the service alone; older ones are lost, counted and shown | same | same':
+    'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy that leaves the service alone; older ones are lost, counted and shown | same | same | kept by the broker':
       {
         'reports/label-filter': [
           'are held up to 1 000, and up to 16 MB',
@@ -552,7 +556,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'From the flow on, Node-RED is responsible.': 'about Node-RED',
     'A message that waits inside a flow is gone when Node-RED is killed.': 'about Node-RED',
-    'For data that must not be lost, let the device wait: *report in* (*timestamped sample*) → store → *ack sample*.':
+    'For data that must not be lost, let the broker wait (below), or for samples the device: *report in* (*timestamped sample*) → store → *ack report*.':
       {
         'faults/kills': 'are never lost, wherever a SIGKILL falls',
       },
@@ -607,6 +611,70 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/receiving':
           'keeps a report of QoS 2 that the broker handed over before the connection was lost',
+      },
+    '**Reports that the flow confirms.** With *Confirm* (`confirm`) set to *when an ack report node had it*, the broker is told of a report of QoS 1 only when each *report in* node that is set so has its own acknowledged by an *ack report* node.':
+      {
+        'mqtt/confirm': 'are confirmed when each of the nodes that must has confirmed its own',
+        'nodes/confirm':
+          'carries a delivery, which a copy keeps, and is done when an acknowledge node had it',
+        'faults/confirmed-kills': 'are never lost, wherever a SIGKILL falls',
+      },
+    'Many are open at once, and the broker is told in the order in which they came.': {
+      'mqtt/confirm': [
+        'are all at the flow, and none is acknowledged before (MQTT …)',
+        'are acknowledged in the order in which they came, others that are done wait',
+      ],
+    },
+    'Neither the responses to requests nor the reports of other nodes wait for that, until as many are open as the broker allows, or 65 535, or 64 MB; then the broker keeps the rest.':
+      {
+        'mqtt/confirm': 'hold up neither the responses to requests nor the reports of other nodes',
+        'reports/open-reports': [
+          'are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed',
+          'take no more than 64 MB',
+        ],
+      },
+    'A report that is not acknowledged within *Again after* (`confirmTimeout`, 300 seconds) comes to the flow again with `redelivered: true`, and again after the same time; from the fourth time on the time doubles, up to ten minutes.':
+      {
+        'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
+        'reports/open-reports':
+          'come again after a time that is the same at first, and then longer, up to ten minutes',
+      },
+    'Acknowledging any copy of it counts.': {
+      'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
+    },
+    'At most 500 come again every half second.': {
+      'reports/open-reports': 'come again a part at a time, and each has its turn',
+    },
+    'After 20 times (`redeliverMost`) it is an error at the Catch nodes, with all that was received, and the broker is told.':
+      {
+        'mqtt/confirm':
+          'that can never be stored are an error with all that was received, and then confirmed',
+        'nodes/confirm': 'that can never be stored is an error with its content, and ends',
+      },
+    'With `persistent`, what is open when the connection is lost is known again when the broker sends it, and the flow does not get it twice.':
+      {
+        'mqtt/confirm':
+          'are not given to the flow twice over a loss of the connection, and what was confirmed meanwhile is done',
+      },
+    'A deploy that replaces the node brings what is open again; one that removes it confirms it.': {
+      'mqtt/confirm': [
+        'come again to the node that a deploy has put in the place of another',
+        'of a node that was removed are nobody’s any more',
+      ],
+      'nodes/confirm': 'comes again to a node that is deployed anew',
+    },
+    'After a restart of Node-RED the broker sends what was open.': {
+      'mqtt/confirm': 'come again from the broker to the next process',
+    },
+    'A sample is acknowledged to its device before the broker is told.': {
+      'nodes/confirm':
+        'that is a sample is acknowledged to the device first, and to the broker when the device has that',
+    },
+    'Where the service asks for QoS 2, reports are asked for with 1 as long as a node confirms; with QoS 0 nothing is confirmed.':
+      {
+        'mqtt/confirm':
+          'are asked for with QoS 1 where the service has 2, of which a broker keeps only the number',
+        'nodes/confirm': 'of QoS 0 has none, and is not kept',
       },
     '**Why the overload policy is so.** A report of QoS 1 is one that the sender wants to arrive, so the broker holds it.':
       {
@@ -1036,7 +1104,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'does not flood the editor when messages follow one another',
       ],
     },
-    '`connected` | green dot | report in, read, write, ack sample, last value | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
+    '`connected` | green dot | report in, read, write, ack report, last value | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "connected" as a … … at …',
       },
@@ -1076,14 +1144,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
       },
-    '`overloaded, … lost` | yellow ring | report in, read, write, ack sample, last value | reports of QoS 0 were lost because flows are too slow':
+    '`… not stored, oldest …` | yellow ring | report in | so many reports wait for an *ack report* node, the oldest for a second or longer':
+      {
+        'nodes/statuses': 'show "… not stored, oldest …" as a … … at …',
+        'nodes/confirm': 'comes again, marked, and the status says how many are open and for how long',
+      },
+    '`overloaded, … lost` | yellow ring | report in, read, write, ack report, last value | reports of QoS 0 were lost because flows are too slow':
       {
         'nodes/statuses': 'show "overloaded, … lost" as a … … at …',
       },
     '`stopped` | yellow ring | all | the service is being stopped': {
       'nodes/statuses': 'show "stopped" as a … … at …',
     },
-    '`refused: …` | red ring | report in, read, write, ack sample, last value | the broker refuses the login':
+    '`refused: …` | red ring | report in, read, write, ack report, last value | the broker refuses the login':
       {
         'nodes/statuses': 'show "refused: …" as a … … at …',
       },
@@ -1103,14 +1176,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "invalid: … (…)" as a … … at …',
       },
-    '`not connected` | red ring | read, write, ack sample, last value | the last request ended with `NOT_CONNECTED`':
+    '`not connected` | red ring | read, write, ack report, last value | the last request ended with `NOT_CONNECTED`':
       {
         'nodes/statuses': 'show "not connected" as a … … at …',
       },
-    '`timeout` | red ring | read, write, ack sample, last value | the last request got no response in time': {
+    '`timeout` | red ring | read, write, ack report, last value | the last request got no response in time': {
       'nodes/statuses': 'show "timeout" as a … … at …',
     },
-    '`failed: status …` | red ring | read, write, ack sample, last value | the gateway answered with this status':
+    '`failed: status …` | red ring | read, write, ack report, last value | the gateway answered with this status':
       {
         'nodes/statuses': 'show "failed: status …" as a … … at …',
       },
@@ -1146,7 +1219,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no REST login" as a … … at …',
       },
-    "`no broker address` | grey ring | report in, read, write, ack sample, last value | the service's MQTT half is empty":
+    "`no broker address` | grey ring | report in, read, write, ack report, last value | the service's MQTT half is empty":
       {
         'nodes/statuses': 'show "no broker address" as a … … at …',
       },
@@ -1166,7 +1239,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'The error of the last message stays until the next message.': {
       'nodes/statuses': 'keep the error of the last message until the next one',
     },
-    'At *read*, *write* and *ack sample* it also goes when the connection has been away.': {
+    'At *read*, *write* and *ack report* it also goes when the connection has been away.': {
       'nodes/statuses': 'forget the error of the last message to a gateway when the connection has been away',
     },
   },

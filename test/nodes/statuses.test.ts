@@ -24,7 +24,7 @@ const NODES: Record<string, { node: object; msg?: object }> = {
     node: { type: 'mt-gw-write', identifier: 'tx-power', identifierType: 'str', form: 'raw' },
     msg: { ...MAC, payload: -4 },
   },
-  acknowledge: {
+  'ack report': {
     node: { type: 'mt-timestamped-ack' },
     msg: { ...MAC, identifier: '8800', form: 'raw', time: TIME },
   },
@@ -39,7 +39,7 @@ const NODES: Record<string, { node: object; msg?: object }> = {
 };
 const ALL = Object.keys(NODES);
 const WITH_INPUT = ALL.filter((name) => NODES[name]?.msg);
-const GATEWAY_NODES = ['read', 'write', 'acknowledge', 'last value'];
+const GATEWAY_NODES = ['read', 'write', 'ack report', 'last value'];
 const REST_NODES = ['list devices', 'rename', 'label', 'service request'];
 
 /** The nodes that a row of the page names. */
@@ -167,6 +167,13 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     for (let n = 0; n <= 1_000; n++) {
       broker.publish(reportTopic('heartbeat'), heartbeat(n));
     }
+    return flow;
+  },
+
+  async '… not stored, oldest …'({ broker, run }) {
+    const flow = await run({}, { 'report in': { confirm: 'acknowledged' } });
+    await allShow(flow, ['report in'], 'connected');
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
     return flow;
   },
 

@@ -1,0 +1,60 @@
+// What the panel of mt-report-in says of reports that the flow confirms, and of what is missing for it.
+import assert from 'node:assert/strict';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+
+describe('a report in whose reports are confirmed', function () {
+  this.timeout(60_000);
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(180_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    red = await startNodeRed(VERSIONS[0]!);
+    const service = { type: 'mt-service', brokerUrl: 'mqtt://127.0.0.1:1', names: false };
+    const place = { z: 'tab', x: 200 };
+    await red.deploy([
+      { id: 'tab', type: 'tab', label: 'test' },
+      { ...service, id: 'kept', persistent: true },
+      { ...service, id: 'lost', persistent: false, reportQos: 0 },
+      { ...place, y: 40, id: 'alone', type: 'mt-report-in', service: 'lost', wires: [[]] },
+      { ...place, y: 80, id: 'wired', type: 'mt-report-in', service: 'kept', wires: [['out']] },
+      { ...place, y: 120, id: 'out', type: 'link out', mode: 'link', links: ['in'], wires: [] },
+      { ...place, y: 160, id: 'in', type: 'link in', links: ['out'], wires: [['instance']] },
+      { ...place, y: 200, id: 'instance', type: 'subflow:sub', wires: [] },
+      { id: 'sub', type: 'subflow', name: 'store', in: [{ x: 40, y: 40, wires: [{ id: 'ack' }] }], out: [] },
+      { id: 'ack', type: 'mt-timestamped-ack', z: 'sub', x: 200, y: 40, service: 'kept', wires: [[]] },
+    ]);
+    editor = await openEditor(red.url, { width: 1100, height: 700 });
+  });
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+  });
+
+  const explain = async (id: string) => {
+    await editor.edit(id);
+    await editor.page.locator('#mt-gateway-more[aria-expanded="false"]').click();
+    const hint = editor.page.locator('#node-input-confirm ~ .mt-gateway-hint');
+    assert.equal(await hint.filter({ hasText: /./ }).count(), 0);
+    await editor.page.selectOption('#node-input-confirm', 'acknowledged');
+    const words = await hint.innerText();
+    await editor.press('cancel');
+    return words;
+  };
+
+  it('is told what is missing: a service that keeps reports, QoS 1, a node that acknowledges', async () => {
+    const words = await explain('alone');
+    for (const part of ['keeps each report', 'does not keep reports', 'QoS 0', 'No ack report node']) {
+      assert.ok(words.includes(part), `${part}: ${words}`);
+    }
+    assert.deepEqual(editor.errors, []);
+  });
+
+  it('is told nothing more where the wires lead to that node, through links and into a subflow', async () => {
+    const words = await explain('wired');
+    assert.match(words, /^The broker keeps each report[^.]*\.$/);
+  });
+});
