@@ -18,6 +18,8 @@ async function sourcesBelow(folder) {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+/** Comes into the editor with mt-service, too. */
+const SIDEBAR = 'nodes/sidebar';
 const SHARED_EDITOR = join('nodes', 'shared', 'editor');
 const isEditor = (file) => file.startsWith(SHARED_EDITOR) || basename(file).startsWith('editor');
 
@@ -89,11 +91,15 @@ function useShared({ onResolve, onLoad }) {
 /** One html per node: the form's rows and the bundled editor script, where registerType stays readable as a literal. */
 async function writeEditor({ type, folder, out }) {
   const source = `nodes/${folder}`;
-  const entry = `import './${source}/editor.ts';`;
   const holdsShared = type === 'mt-service';
+  const entry = [...(holdsShared ? [SIDEBAR] : []), source].map(
+    (folder) => `import './${folder}/editor.ts';`,
+  );
   const { outputFiles } = await build({
     stdin: {
-      contents: holdsShared ? `${sharedImports}\n${SHARED_GLOBAL} = { ${sharedEntries} };\n${entry}` : entry,
+      contents: holdsShared
+        ? `${sharedImports}\n${SHARED_GLOBAL} = { ${sharedEntries} };\n${entry.join('')}`
+        : entry.join(''),
       resolveDir: '.',
       sourcefile: `${folder}.js`,
     },
@@ -110,7 +116,7 @@ async function writeEditor({ type, folder, out }) {
   });
   const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
   const style = holdsShared
-    ? `<style>\n${await minifiedStyle('nodes/shared/editor/panel.css')}</style>\n`
+    ? `<style>\n${await minifiedStyle('nodes/shared/editor/panel.css')}${await minifiedStyle(`${SIDEBAR}/sidebar.css`)}</style>\n`
     : '';
   const rows = (await readFile(`${source}/editor.html`, 'utf8')).replace(/^ +/gm, '');
   // mt-service finds these texts in its own catalogue.
@@ -142,6 +148,7 @@ async function writeStrings({ type, folder, out }) {
         strings,
         await readJson(`nodes/shared/locales/${file}`),
         await readJson(`src/locales/${file}`),
+        await readJson(`${SIDEBAR}/locales/${file}`),
       );
     }
     await writeLocale(out, file.replace('.json', ''), 'node.json', JSON.stringify(strings));

@@ -11,12 +11,12 @@ const MAX_NAMED = 1_000;
 
 /**
  * `GET …/network?parent=&q=&sort=&needs=&offset=&limit=`
- * @returns `{total, rows}`
+ * @returns `{total, rows, broker}`: the last is the state of the connection by which reports come
  * @throws ServiceError `INVALID_INPUT`
  */
-export function listNetwork({ pages, devices }: Session, { query }: Request): unknown {
+export function listNetwork({ pages, devices, state }: Session, { query }: Request): unknown {
   devices?.refreshInBackground();
-  return pages.page({
+  const page = pages.page({
     parent: readText(query.parent),
     text: readText(query.q),
     sort: readText(query.sort),
@@ -24,6 +24,7 @@ export function listNetwork({ pages, devices }: Session, { query }: Request): un
     offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
     limit: readLimit(query.limit),
   });
+  return { ...page, broker: state.mqtt.name };
 }
 
 /** `GET …/network/:device`: everything that is known of one. */

@@ -1,4 +1,5 @@
-// The users of a Node-RED behind a login: one may do everything, one may only look, one may test connections too.
+// The users of a Node-RED behind a login: one may do everything, one may only look, one may test connections too, one sees
+// flows and nothing of the service.
 
 /** Hashes of `writer-password`, `reader-password` and `tester-password`. */
 const USERS = [
@@ -16,6 +17,20 @@ const USERS = [
     username: 'tester',
     password: '$2b$08$oQd2mdqlOFvWXL8YKm0.6O3H7jp0yEy/vZLudpNWKUuF7TvPWHjvG',
     permissions: ['read', 'mt-service.write'],
+  },
+  {
+    username: 'visitor',
+    /** The reader's. */
+    password: '$2b$08$4P5SkcmmLOreOLY1G.Q.JejfxJKo4xg8u/5XLaluX.WuKspbmajeC',
+    permissions: [
+      'flows.read',
+      'nodes.read',
+      'settings.read',
+      'plugins.read',
+      'icons.read',
+      'context.read',
+      'status.read',
+    ],
   },
 ];
 

@@ -7,6 +7,7 @@ import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
+import { openSidebar } from './sidebar.ts';
 
 describe('the panels behind a login, below an admin path', function () {
   this.timeout(60_000);
@@ -55,6 +56,20 @@ describe('the panels behind a login, below an admin path', function () {
     await editor.editConfig('mt-service', 'service');
     await page.click('#mt-gateway-test');
     await page.locator('.mt-gateway-verdict-bad', { hasText: 'mt-service.write' }).waitFor();
+  });
+
+  it('has a sidebar that says to a user without the right to read that he may not, and asks nothing', async () => {
+    const login = { username: 'visitor', password: 'reader-password' };
+    editor = await openEditor(red.url, { login });
+    const asked: string[] = [];
+    editor.page.on('request', (request) => asked.push(request.url()));
+    const side = await openSidebar(editor);
+    await side.says('mt-service.read');
+    assert.ok(await side.tree.isHidden());
+    assert.deepEqual(
+      asked.filter((url) => url.includes('mt-service')),
+      [],
+    );
   });
 
   it('lets a user who may write test the connection', async () => {

@@ -10,6 +10,7 @@ const LANGUAGE = 'en-US';
 const CATALOGUES = [
   ...FOLDERS.map((folder) => `nodes/${folder}/locales`),
   'nodes/shared/locales',
+  'nodes/sidebar/locales',
   'src/locales',
 ];
 
@@ -60,9 +61,12 @@ describe('the texts of the editor and the runtime', () => {
   });
 
   it('keep apart what mt-service, the shared texts and the errors are called', () => {
-    const merged = ['nodes/service/locales', 'nodes/shared/locales', 'src/locales'].flatMap((folder) => [
-      ...new Set([...read(folder, LANGUAGE).keys()].map((key) => key.split('.')[0])),
-    ]);
+    const merged = [
+      'nodes/service/locales',
+      'nodes/shared/locales',
+      'nodes/sidebar/locales',
+      'src/locales',
+    ].flatMap((folder) => [...new Set([...read(folder, LANGUAGE).keys()].map((key) => key.split('.')[0]))]);
     assert.deepEqual(merged, [...new Set(merged)]);
   });
 
@@ -85,6 +89,16 @@ describe('the texts of the editor and the runtime', () => {
         for (const [, key] of code.matchAll(/(?:(?<!\bRED)\._|\bownText)\('([\w.-]+)'/g)) {
           assert.ok(own.has(key as string), `${file}: ${key}`);
         }
+      }
+    }
+  });
+
+  it('have every text that the sidebar asks for by name', () => {
+    const texts = read('nodes/sidebar/locales', LANGUAGE);
+    for (const file of readdirSync(join(ROOT, 'nodes/sidebar')).filter((name) => name.endsWith('.ts'))) {
+      const code = readFileSync(join(ROOT, 'nodes/sidebar', file), 'utf8');
+      for (const [, key] of code.matchAll(/\bsay\(\s*'([\w.-]+)'/g)) {
+        assert.ok(texts.has(`sidebar.${key}`), `${file}: ${key}`);
       }
     }
   });

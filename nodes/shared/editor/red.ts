@@ -29,6 +29,16 @@ interface EditorTabs {
   activateTab(id: string): void;
 }
 
+interface SidebarTab {
+  id: string;
+  label: string;
+  name: string;
+  iconClass: string;
+  content: HTMLElement;
+  /** It can be used while a panel is open. */
+  enableOnEdit: boolean;
+}
+
 interface EditorRed {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
@@ -43,13 +53,21 @@ interface EditorRed {
   };
   workspaces: { active(): string };
   view: { redraw(): void };
-  events: { on(event: string, listener: () => void): void };
+  sidebar: {
+    addTab(tab: SidebarTab): void;
+    removeTab(id: string): void;
+    show(id: string): void;
+  };
+  events: { on(event: string, listener: (value: unknown) => void): void };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   settings: { context?: { stores?: string[] } };
   user: { hasPermission(permission: string): boolean };
   /** A text is taken as HTML. */
   notify(content: string | JQuery, options?: object | string): { close(): void };
-  utils: { validateTypedProperty(value: unknown, type: string, options: object): boolean | string };
+  utils: {
+    validateTypedProperty(value: unknown, type: string, options: object): boolean | string;
+    getNodeLabel(node: EditorNode, otherwise: string): string;
+  };
 }
 
 declare global {

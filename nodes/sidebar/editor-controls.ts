@@ -1,0 +1,99 @@
+// What stands above the tree: the service, what is searched, how it is sorted, and whether only those in need are shown.
+import { element } from '../shared/editor/panel.ts';
+import type { Filters } from './editor-model.ts';
+import { listServices } from './editor-services.ts';
+import { say } from './editor-texts.ts';
+
+/** Where each order begins: who looks for a battery looks for an empty one. */
+const SORTS = { name: '', lastSeen: '-', rssi: '-', battery: '' } as const;
+const TYPING_PAUSE_MS = 250;
+
+export class Controls {
+  readonly element: HTMLElement;
+  readonly #service = element('select', 'mt-gateway-side-service');
+  readonly #search = element('input', 'mt-gateway-side-search');
+  readonly #sort = element('select', 'mt-gateway-side-sort');
+  readonly #direction = element('button', 'red-ui-button red-ui-button-small');
+  readonly #needs = element('input', '');
+  #sign = '';
+  #typing: number | undefined;
+  #services = '';
+
+  /** @param changed what is looked for, or where, is another */
+  constructor(changed: () => void) {
+    this.#service.attr({ 'aria-label': say('service') }).on('change', changed);
+    this.#search
+      .attr({ type: 'search', placeholder: say('search'), 'aria-label': say('search'), maxlength: 100 })
+      .on('input', () => {
+        window.clearTimeout(this.#typing);
+        this.#typing = window.setTimeout(changed, TYPING_PAUSE_MS);
+      });
+    this.#sort.attr({ 'aria-label': say('sort'), title: say('sort') }).on('change', () => {
+      this.#setSign(SORTS[this.#sort.val() as keyof typeof SORTS]);
+      changed();
+    });
+    for (const name of Object.keys(SORTS)) {
+      $('<option>')
+        .val(name)
+        .text(say(`sortBy.${name}`))
+        .appendTo(this.#sort);
+    }
+    this.#direction.attr('type', 'button').on('click', () => {
+      this.#setSign(this.#sign === '' ? '-' : '');
+      changed();
+    });
+    this.#setSign('');
+    this.#needs.attr({ type: 'checkbox', id: 'mt-gateway-side-needs' }).on('change', changed);
+    this.element = this.#layOut()[0]!;
+    this.updateServices();
+  }
+
+  #layOut(): JQuery {
+    const needs = element('label', 'mt-gateway-side-check').append(
+      this.#needs,
+      element('span', '', say('needs')),
+    );
+    const order = element('div', 'mt-gateway-side-order').append(this.#sort, this.#direction);
+    return element('div', 'mt-gateway-side-controls').append(this.#service, this.#search, order, needs);
+  }
+
+  #setSign(sign: string): void {
+    this.#sign = sign;
+    const label = say(sign === '' ? 'upwards' : 'downwards');
+    this.#direction
+      .attr({ title: label, 'aria-label': label })
+      .html(`<i class="fa fa-sort-amount-${sign === '' ? 'asc' : 'desc'}" aria-hidden="true"></i>`);
+  }
+
+  /** Empty where there is none. */
+  get service(): string {
+    return String(this.#service.val() ?? '');
+  }
+
+  get filters(): Filters {
+    return {
+      q: String(this.#search.val() ?? '').trim(),
+      sort: `${this.#sign}${this.#sort.val()}`,
+      needs: this.#needs.prop('checked') === true ? 1 : 0,
+    };
+  }
+
+  /** Offers the services that there are now; with one there is nothing to choose. */
+  updateServices(): void {
+    const services = listServices();
+    const all = JSON.stringify(services);
+    if (all === this.#services) {
+      return;
+    }
+    this.#services = all;
+    const chosen = this.service;
+    this.#service.empty();
+    for (const { id, label } of services) {
+      $('<option>').val(id).text(label).appendTo(this.#service);
+    }
+    if (services.some(({ id }) => id === chosen)) {
+      this.#service.val(chosen);
+    }
+    this.#service.toggle(services.length > 1);
+  }
+}

@@ -1,0 +1,130 @@
+// The content of the tab: what is looked for above, the tree of what was found, and what there is to say about it.
+import { element } from '../shared/editor/panel.ts';
+import { ask, mayDo, type Page, type Problem } from './editor-api.ts';
+import { Controls } from './editor-controls.ts';
+import { type Range, TreeModel } from './editor-model.ts';
+import { say } from './editor-texts.ts';
+import { TreeView } from './editor-tree.ts';
+import { type Watch, watchWhileShown } from './editor-watch.ts';
+
+/** States of the broker's connection in which nothing is heard. */
+const AWAY = new Set(['connecting', 'waiting', 'refused', 'closed']);
+
+/** Builds the tab's content, which asks only while it is shown. */
+export class Panel {
+  readonly element: HTMLElement;
+  readonly #controls = new Controls(() => this.#lookElsewhere());
+  readonly #tree: TreeView;
+  readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
+  readonly #watch: Watch;
+  #model: TreeModel;
+  #service = '';
+
+  constructor() {
+    this.#tree = new TreeView({
+      missing: () => this.#watch.now(),
+      selected: () => undefined,
+      activated: () => undefined,
+      left: () => undefined,
+    });
+    this.#model = new TreeModel(this.#controls.filters);
+    const panel = element('div', 'mt-gateway-side').append(
+      this.#controls.element,
+      this.#note[0]!,
+      this.#tree.element,
+    );
+    this.element = panel[0]!;
+    this.#watch = watchWhileShown(this.element, () => this.#refresh());
+    // What is deployed may be another network.
+    RED.events.on('deploy', () => this.#watch.now());
+  }
+
+  #lookElsewhere(): void {
+    const isSame = this.#service === this.#controls.service;
+    this.#service = this.#controls.service;
+    this.#model = new TreeModel(this.#controls.filters, isSame ? this.#model.openGateways : []);
+    this.#tree.clear();
+    this.#watch.now();
+  }
+
+  async #refresh(): Promise<void> {
+    if (!mayDo('read')) {
+      this.#empty(say('forbidden'));
+      return;
+    }
+    this.#controls.updateServices();
+    if (this.#controls.service !== this.#service) {
+      this.#lookElsewhere();
+    }
+    if (this.#service === '') {
+      this.#empty(say('noService'));
+      return;
+    }
+    const [model, service] = [this.#model, this.#service];
+    try {
+      const ranges = model.rangesOf(...this.#tree.sight);
+      const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
+      if (model === this.#model) {
+        this.#show(pages[0]);
+      }
+    } catch (problem) {
+      if (model === this.#model) {
+        this.#fail(problem as Problem);
+      }
+    }
+  }
+
+  async #fetch(service: string, { list, offset, limit }: Range): Promise<Page> {
+    const page = await ask<Page>(service, 'network', { query: { ...list.query, offset, limit } });
+    list.set(offset, page, this.#model.isKept);
+    this.#model.changed();
+    return page;
+  }
+
+  #show(page: Page | undefined): void {
+    this.#tree.setModel(this.#model);
+    this.#say(this.#remark(page?.broker));
+    $(this.#tree.element).toggle((this.#model.size ?? 0) > 0);
+  }
+
+  /** What explains what is seen, or why nothing is. */
+  #remark(broker = ''): string {
+    const { q, needs } = this.#controls.filters;
+    if (AWAY.has(broker)) {
+      return say('brokerAway');
+    }
+    if ((this.#model.size ?? 0) > 0) {
+      return '';
+    }
+    if (q !== '') {
+      return say('notFound');
+    }
+    if (needs > 0) {
+      return say('nobody');
+    }
+    return say(broker === 'unconfigured' ? 'noBroker' : 'nothing');
+  }
+
+  /** What was seen last stays where only the connection is away. */
+  #fail({ message, status }: Problem): void {
+    if (status === 0) {
+      this.#say(message);
+    } else {
+      this.#empty(message);
+    }
+  }
+
+  #empty(words: string): void {
+    this.#model = new TreeModel(this.#controls.filters, this.#model.openGateways);
+    $(this.#tree.element).hide();
+    this.#say(words);
+  }
+
+  /** Said again only when it is another text: a screen reader reads each change. */
+  #say(words: string): void {
+    if (this.#note.text() !== words) {
+      this.#note.text(words);
+    }
+    this.#note.toggle(words !== '');
+  }
+}

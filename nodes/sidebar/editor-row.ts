@@ -1,0 +1,137 @@
+// One row of the tree: how a gateway or device looks, and how a screen reader says it.
+import { element } from '../shared/editor/panel.ts';
+import type { NetworkRow, ValueRow } from './editor-api.ts';
+import type { Item } from './editor-model.ts';
+import { ageOf, say, valueText } from './editor-texts.ts';
+
+/** In pixels; as the style sheet has it. */
+export const ROW_HEIGHT = 42;
+const INDENT = 14;
+const MAX_BARS = 4;
+/** From here on a signal has one bar more. */
+const BAR_LIMITS = [-90, -80, -70, -60];
+
+export type State = 'fine' | 'silent' | 'error' | 'dfu' | 'unknown';
+
+export function stateOf({ conditions, silent, lastSeen }: NetworkRow): State {
+  if (conditions.includes('error')) {
+    return 'error';
+  }
+  if (conditions.includes('dfu')) {
+    return 'dfu';
+  }
+  if (silent) {
+    return 'silent';
+  }
+  return lastSeen === null ? 'unknown' : 'fine';
+}
+
+/** A value as it stands in a row: the unit says what it is, else its name does. */
+export function briefValue({ name, identifier, value, unit }: ValueRow): string {
+  const shown = valueText(value);
+  return unit ? `${shown} ${unit}` : `${name ?? identifier} ${shown}`;
+}
+
+const fullValue = (value: ValueRow): string =>
+  `${value.name ?? value.identifier} ${valueText(value.value)} ${value.unit ?? ''}`.trim();
+
+/** The row in words. */
+function describe(row: NetworkRow): string {
+  const age = ageOf(row.lastSeen);
+  const needs = row.conditions.map((condition) => say(`conditions.${condition}`));
+  return [
+    row.name,
+    ...(needs.length > 0 ? needs : [say(`state.${stateOf(row)}`)]),
+    row.rssi !== null && say('signal', { rssi: row.rssi }),
+    row.battery !== null && say('battery', { level: valueText(row.battery) }),
+    age === '' ? say('never') : say('heard', { age }),
+    row.devices !== null && say('devices', { count: row.devices }),
+    ...row.values.map(fullValue),
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+let lastId = 0;
+
+/** The elements of a row, which are filled again whenever it changes. */
+export class RowView {
+  readonly element: HTMLElement;
+  readonly #arrow = element('span', 'mt-gateway-item-arrow');
+  readonly #dot = element('span', 'mt-gateway-item-dot');
+  readonly #name = element('span', 'mt-gateway-item-name');
+  readonly #bars = element('span', 'mt-gateway-item-bars');
+  readonly #battery = element('span', 'mt-gateway-item-battery');
+  readonly #age = element('span', 'mt-gateway-item-age');
+  readonly #values = element('span', 'mt-gateway-item-values');
+  #shown = '';
+
+  constructor() {
+    const made = element('div', 'mt-gateway-item').attr({
+      role: 'treeitem',
+      id: `mt-gateway-item-${++lastId}`,
+    });
+    for (let bar = 0; bar < MAX_BARS; bar++) {
+      element('i', '').appendTo(this.#bars);
+    }
+    const first = element('div', 'mt-gateway-item-line').append(
+      ...[this.#dot, this.#name, this.#bars, this.#battery, this.#age],
+    );
+    const second = element('div', 'mt-gateway-item-line').append(this.#values);
+    made.append(this.#arrow, element('div', 'mt-gateway-item-body').append(first, second));
+    this.element = made[0]!;
+  }
+
+  get id(): string {
+    return this.element.id;
+  }
+
+  /** @param position in the tree */
+  show(item: Item, position: number, isSelected: boolean): void {
+    this.element.style.top = `${position * ROW_HEIGHT}px`;
+    const { row } = item;
+    const words = row ? describe(row) : say('loading');
+    // Most rows are as they were: what is not touched does not flicker.
+    const shown = JSON.stringify([words, row?.labels, item.isOpen, isSelected, item.index, item.setSize]);
+    if (shown === this.#shown) {
+      return;
+    }
+    this.#shown = shown;
+    this.#mark(item, isSelected, words);
+    this.#fill(row, item.level);
+  }
+
+  #mark({ level, index, setSize, isOpen, key }: Item, isSelected: boolean, words: string): void {
+    this.element.style.paddingLeft = `${2 + (level - 1) * INDENT}px`;
+    $(this.element)
+      .attr({
+        'data-key': key,
+        'aria-level': level,
+        'aria-posinset': index + 1,
+        'aria-setsize': setSize,
+        'aria-selected': String(isSelected),
+        'aria-label': words,
+        // The native tooltip shows what is cut off.
+        title: words,
+      })
+      .attr('aria-expanded', isOpen === undefined ? null : String(isOpen));
+    this.#arrow.attr('class', `mt-gateway-item-arrow${isOpen === undefined ? '' : ' fa fa-caret-right'}`);
+    this.#arrow.toggleClass('mt-gateway-item-open', isOpen === true);
+  }
+
+  #fill(row: NetworkRow | undefined, level: number): void {
+    this.#dot.attr('class', `mt-gateway-item-dot mt-gateway-state-${row ? stateOf(row) : 'unknown'}`);
+    this.#name.text(row?.name ?? '…');
+    const { rssi = null, battery = null, devices = null, values = [] } = row ?? {};
+    this.#bars.toggle(rssi !== null).toggleClass('mt-gateway-weak', rssi !== null && rssi < -85);
+    const count = BAR_LIMITS.filter((limit) => rssi !== null && rssi >= limit).length;
+    this.#bars.attr('data-bars', count);
+    this.#battery
+      .text(battery === null ? '' : `${Math.round(battery)} %`)
+      .toggleClass('mt-gateway-weak', row?.conditions.includes('battery-low') === true);
+    this.#age.text(ageOf(row?.lastSeen ?? null));
+    const parts = values.map(briefValue);
+    const counted = devices !== null && level === 1 ? [say('devices', { count: devices })] : [];
+    this.#values.text([...counted, ...parts].join(' · '));
+  }
+}

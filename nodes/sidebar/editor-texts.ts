@@ -1,0 +1,36 @@
+// The words of the sidebar, and how numbers and times are said in it.
+
+const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
+
+/** A text of the sidebar in the editor's language. */
+export const say = (key: string, values?: Record<string, unknown>): string =>
+  RED._(`${CATALOGUE}sidebar.${key}`, values);
+
+const UNITS = [
+  { unit: 'd', seconds: 86_400 },
+  { unit: 'h', seconds: 3_600 },
+  { unit: 'min', seconds: 60 },
+  { unit: 's', seconds: 1 },
+] as const;
+
+/** How long ago a time was, in its largest unit: `12 s`. Empty where there is none. */
+export function ageOf(time: string | null, now = Date.now()): string {
+  const at = time === null ? Number.NaN : Date.parse(time);
+  if (Number.isNaN(at)) {
+    return '';
+  }
+  const age = Math.max(0, Math.round((now - at) / 1_000));
+  const row = UNITS.find(({ seconds }) => age >= seconds) ?? UNITS[UNITS.length - 1]!;
+  return say(`age.${row.unit}`, { n: Math.floor(age / row.seconds) });
+}
+
+/** A number with few digits, as the editor's language writes it; anything else as it is. */
+export function valueText(value: unknown): string {
+  if (typeof value !== 'number') {
+    return value === null || value === undefined ? '–' : String(value);
+  }
+  return value.toLocaleString(document.documentElement.lang || undefined, {
+    maximumFractionDigits: 2,
+    useGrouping: false,
+  });
+}

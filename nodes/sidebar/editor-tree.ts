@@ -1,0 +1,347 @@
+// The tree on the screen: only the rows in sight exist, and all of it is one stop of the tab key.
+import { element } from '../shared/editor/panel.ts';
+import type { Item, TreeModel } from './editor-model.ts';
+import { ROW_HEIGHT, RowView } from './editor-row.ts';
+import { say } from './editor-texts.ts';
+
+/** Rows beyond the edges, so that a quick hand sees no gap. */
+const OVERSCAN = 6;
+/** Keys that follow each other within this time are one word. */
+const TYPING_MS = 700;
+
+export interface TreeEvents {
+  /** Rows that are not known have come into sight. */
+  missing(): void;
+  selected(item: Item): void;
+  /** The row is to be shown in full. */
+  activated(item: Item): void;
+  /** Escape. */
+  left(): void;
+}
+
+export class TreeView {
+  readonly element: HTMLElement;
+  readonly #space = element('div', 'mt-gateway-tree-space').attr('role', 'presentation');
+  readonly #events: TreeEvents;
+  readonly #rows = new Map<string, RowView>();
+  readonly #groups = new Map<string, HTMLElement>();
+  #model: TreeModel | undefined;
+  #selected = '';
+  /** Where the selected row was when it was last known. */
+  #position = -1;
+  /** The server has not sent the selected row yet. */
+  #isPending = false;
+  #typed = { text: '', at: 0 };
+
+  constructor(events: TreeEvents) {
+    this.#events = events;
+    const tree = element('div', 'mt-gateway-tree').attr({
+      role: 'tree',
+      tabindex: 0,
+      'aria-label': say('tree'),
+      id: 'mt-gateway-tree',
+    });
+    tree.append(this.#space);
+    this.element = tree[0]!;
+    tree.on('scroll', () => this.#scrolled());
+    tree.on('keydown', (event) => this.#key(event));
+    tree.on('click', (event) => this.#click(event.target));
+    tree.on('dblclick', (event) => this.#doubleClick(event.target));
+    tree.on('focus', () => this.#focus());
+    // The sidebar is made wider, or its lower part smaller.
+    new ResizeObserver(() => this.#scrolled()).observe(this.element);
+  }
+
+  get selected(): Item | undefined {
+    const position = this.#selectedPosition();
+    const item = this.#model?.at(position);
+    return item?.key === this.#selected ? item : undefined;
+  }
+
+  setModel(model: TreeModel): void {
+    this.#model = model;
+    this.#nameSelected();
+    this.render();
+  }
+
+  /** A row that was selected before it was known has a name now. */
+  #nameSelected(): void {
+    const item = this.#isPending ? this.#model?.at(this.#position) : undefined;
+    if (item?.row) {
+      this.#isPending = false;
+      this.#selected = item.key;
+      this.#events.selected(item);
+    }
+  }
+
+  /** Forgets what was selected. */
+  clear(): void {
+    this.#selected = '';
+    this.#position = -1;
+    this.element.scrollTop = 0;
+  }
+
+  /** The first and the last position in sight. */
+  get sight(): [number, number] {
+    const { scrollTop, clientHeight } = this.element;
+    const first = Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - OVERSCAN);
+    return [first, Math.ceil((scrollTop + clientHeight) / ROW_HEIGHT) + OVERSCAN];
+  }
+
+  render(): void {
+    const size = this.#model?.size ?? 0;
+    this.#space.css('height', size * ROW_HEIGHT);
+    const [first, last] = this.sight;
+    const items = new Map<number, Item>();
+    for (let position = first; position <= Math.min(last, size - 1); position++) {
+      const item = this.#model?.at(position);
+      if (item) {
+        items.set(position, item);
+      }
+    }
+    this.#dropOthers(new Set([...items.values()].map(({ key }) => key)));
+    let previous: Element | null = null;
+    for (const [position, item] of items) {
+      previous = this.#place(item, position, previous);
+    }
+    this.#linkGroups();
+    this.#updateActive();
+  }
+
+  #dropOthers(kept: ReadonlySet<string>): void {
+    for (const [key, { element: row }] of this.#rows) {
+      if (!kept.has(key)) {
+        row.remove();
+        this.#rows.delete(key);
+      }
+    }
+    for (const [gateway, group] of this.#groups) {
+      if (group.childElementCount === 0) {
+        group.remove();
+        this.#groups.delete(gateway);
+      }
+    }
+  }
+
+  /** Rows stand in the document in the order in which they are seen. @returns the last element so far */
+  #place(item: Item, position: number, previous: Element | null): Element {
+    const view = this.#rows.get(item.key) ?? new RowView();
+    this.#rows.set(item.key, view);
+    view.show(item, position, item.key === this.#selected);
+    if (item.level === 1) {
+      follow(this.#space[0]!, view.element, previous);
+      return view.element;
+    }
+    const group = this.#groups.get(item.parent) ?? element('div', '').attr('role', 'group')[0]!;
+    group.id ||= `mt-gateway-group-${item.parent}`;
+    this.#groups.set(item.parent, group);
+    if (previous !== group) {
+      follow(this.#space[0]!, group, previous);
+    }
+    const before = previous === group ? lastPlaced(group, item, this.#model, this.#rows, position) : null;
+    follow(group, view.element, before);
+    return group;
+  }
+
+  /** A gateway owns the group of its devices, which stands behind it. */
+  #linkGroups(): void {
+    for (const { element: row } of this.#rows.values()) {
+      const key = row.getAttribute('data-key') ?? '';
+      const group = key.startsWith('/') ? this.#groups.get(key.slice(1)) : undefined;
+      if (group) {
+        row.setAttribute('aria-owns', group.id);
+      } else {
+        row.removeAttribute('aria-owns');
+      }
+    }
+  }
+
+  #scrolled(): void {
+    this.render();
+    const model = this.#model;
+    const [first, last] = this.sight;
+    if (model?.size === undefined) {
+      return;
+    }
+    for (let position = first; position <= Math.min(last, model.size - 1); position++) {
+      if (!model.at(position)?.row) {
+        this.#events.missing();
+        return;
+      }
+    }
+  }
+
+  #selectedPosition(): number {
+    const position = this.#model?.positionOf(this.#selected) ?? -1;
+    this.#position = position >= 0 ? position : this.#position;
+    return this.#position;
+  }
+
+  #focus(): void {
+    if (this.#selected === '' && (this.#model?.size ?? 0) > 0) {
+      this.#select(0);
+    }
+  }
+
+  #select(wanted: number): void {
+    const size = this.#model?.size ?? 0;
+    const position = Math.max(0, Math.min(size - 1, wanted));
+    const item = this.#model?.at(position);
+    if (!item) {
+      return;
+    }
+    this.#selected = item.key;
+    this.#position = position;
+    this.#isPending = item.row === undefined;
+    this.#bringIntoSight(position);
+    this.#scrolled();
+    if (item.row) {
+      this.#events.selected(item);
+    }
+  }
+
+  #bringIntoSight(position: number): void {
+    const { scrollTop, clientHeight } = this.element;
+    const top = position * ROW_HEIGHT;
+    if (top < scrollTop) {
+      this.element.scrollTop = top;
+    } else if (top + ROW_HEIGHT > scrollTop + clientHeight) {
+      this.element.scrollTop = top + ROW_HEIGHT - clientHeight;
+    }
+  }
+
+  #updateActive(): void {
+    const active = this.#rows.get(this.#selected);
+    if (active) {
+      this.element.setAttribute('aria-activedescendant', active.id);
+    } else {
+      this.element.removeAttribute('aria-activedescendant');
+    }
+  }
+
+  #itemAt(target: Element): [Item | undefined, number] {
+    const key = target.closest('[data-key]')?.getAttribute('data-key') ?? '';
+    const position = this.#model?.positionOf(key) ?? -1;
+    return [this.#model?.at(position), position];
+  }
+
+  #click(target: Element): void {
+    const [item, position] = this.#itemAt(target);
+    if (item && target.closest('.mt-gateway-item-arrow') && item.isOpen !== undefined) {
+      this.#toggle(item);
+    } else if (item) {
+      this.#select(position);
+      this.#events.activated(item);
+    }
+  }
+
+  #doubleClick(target: Element): void {
+    const [item] = this.#itemAt(target);
+    if (item?.isOpen !== undefined && !target.closest('.mt-gateway-item-arrow')) {
+      this.#toggle(item);
+    }
+  }
+
+  #toggle({ row, isOpen }: Item): void {
+    if (row && this.#model) {
+      isOpen ? this.#model.close(row.id) : this.#model.open(row.id);
+      this.render();
+      this.#events.missing();
+    }
+  }
+
+  #key(event: JQuery.KeyDownEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const position = this.#selectedPosition();
+    const page = Math.max(1, Math.floor(this.element.clientHeight / ROW_HEIGHT) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: position + 1,
+      ArrowUp: position - 1,
+      Home: 0,
+      End: Number.MAX_SAFE_INTEGER,
+      PageDown: position + page,
+      PageUp: position - page,
+    };
+    const to = steps[event.key];
+    if (to !== undefined) {
+      this.#select(to);
+    }
+    const isTaken = to !== undefined || this.#actOn(event.key, position);
+    if (isTaken || this.#findTyped(event)) {
+      event.preventDefault();
+      // What the editor does with a key is for the workspace.
+      event.stopPropagation();
+    }
+  }
+
+  #actOn(key: string, position: number): boolean {
+    const item = this.#model?.at(position);
+    if (!item) {
+      return false;
+    }
+    switch (key) {
+      case 'ArrowRight':
+        item.isOpen === false ? this.#toggle(item) : item.isOpen && this.#select(position + 1);
+        return true;
+      case 'ArrowLeft':
+        item.isOpen
+          ? this.#toggle(item)
+          : item.parent && this.#select(this.#model!.positionOf(`/${item.parent}`));
+        return true;
+      case 'Enter':
+      case ' ':
+        this.#events.activated(item);
+        return true;
+      case 'Escape':
+        this.#events.left();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Goes to the next known row whose name begins with what is typed. */
+  #findTyped({ key, timeStamp }: JQuery.KeyDownEvent): boolean {
+    if (key.length !== 1) {
+      return false;
+    }
+    const isGoingOn = timeStamp - this.#typed.at < TYPING_MS;
+    this.#typed = { text: (isGoingOn ? this.#typed.text : '') + key.toLowerCase(), at: timeStamp };
+    const size = this.#model?.size ?? 0;
+    const from = Math.max(0, this.#selectedPosition()) + (isGoingOn ? 0 : 1);
+    for (let step = 0; step < Math.min(size, MAX_TYPED_ROWS); step++) {
+      const position = (from + step) % size;
+      if (this.#model?.at(position)?.row?.name.toLowerCase().startsWith(this.#typed.text)) {
+        this.#select(position);
+        return true;
+      }
+    }
+    return true;
+  }
+}
+
+/** Rows that are looked through for what is typed. */
+const MAX_TYPED_ROWS = 2_000;
+
+/** Moves an element only where it is not right already: one that is moved flickers. */
+function follow(parent: Element, child: Element, previous: Element | null): void {
+  const next = previous ? previous.nextElementSibling : parent.firstElementChild;
+  if (next !== child) {
+    parent.insertBefore(child, next);
+  }
+}
+
+/** The row of the same group that was placed before this one. */
+function lastPlaced(
+  group: Element,
+  { parent }: Item,
+  model: TreeModel | undefined,
+  rows: ReadonlyMap<string, RowView>,
+  position: number,
+): Element | null {
+  const before = model?.at(position - 1);
+  const view = before?.parent === parent ? rows.get(before.key)?.element : undefined;
+  return view?.parentElement === group ? view : null;
+}

@@ -1,0 +1,38 @@
+// Adds the tab "mt gateway" to the editor's sidebar as long as the service's node can be used.
+import { Panel } from './editor-panel.ts';
+import { say } from './editor-texts.ts';
+
+const TAB = 'mt-gateway';
+const OWNER = 'mt-service';
+
+let isThere = false;
+
+function addTab(): void {
+  if (isThere) {
+    return;
+  }
+  isThere = true;
+  RED.sidebar.addTab({
+    id: TAB,
+    label: say('label'),
+    name: say('name'),
+    iconClass: 'fa fa-sitemap',
+    // Node-RED takes the handlers from a tab that it removes: the next one is another.
+    content: new Panel().element,
+    enableOnEdit: true,
+  });
+}
+
+function removeTab(): void {
+  if (isThere) {
+    isThere = false;
+    RED.sidebar.removeTab(TAB);
+  }
+}
+
+const isOurs = (set: unknown): boolean => (set as { types?: string[] }).types?.includes(OWNER) === true;
+
+RED.events.on('registry:node-type-added', (type) => type === OWNER && addTab());
+RED.events.on('registry:node-set-enabled', (set) => isOurs(set) && addTab());
+RED.events.on('registry:node-set-disabled', (set) => isOurs(set) && removeTab());
+RED.events.on('registry:node-set-removed', (set) => isOurs(set) && removeTab());

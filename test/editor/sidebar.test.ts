@@ -1,0 +1,196 @@
+// The sidebar in a real browser: its tree with mouse, keys and words, and that it asks only while it is seen.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked = true">';
+const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
+
+for (const [index, version] of VERSIONS.entries()) {
+  describe(`the sidebar in ${version.name}`, function () {
+    this.timeout(120_000);
+    let service: Service;
+    let red: NodeRed;
+    let editor: Editor;
+    let side: Sidebar;
+    let gateways: string[];
+
+    before(async function () {
+      this.timeout(240_000);
+      requirePrograms(this, BROWSERS[0] as string);
+      service = await startService({ gateways: 2, devices: 3, rate: 0, listed: 4 });
+      service.devices[0]!.friendlyName = HOSTILE;
+      red = await startNodeRed(version);
+      await red.deploy([serviceNode(service), REPORTS]);
+      await red.status('reports', ({ text }) => text === 'connected');
+      await report();
+      editor = await openEditor(red.url);
+      editor.page.setDefaultTimeout(20_000);
+      side = await openSidebar(editor);
+    });
+    afterEach(() => assert.deepEqual(editor.errors, []));
+    after(async () => {
+      await closeBrowser();
+      await red?.stop();
+      await service?.close();
+    });
+
+    /** Every device reports a temperature, in the order of the fleet. */
+    async function report(): Promise<void> {
+      gateways = service.gateways.map(({ mac }) => mac);
+      for (const gateway of service.gateways) {
+        for (const [seq, { mac }] of gateway.devices.entries()) {
+          const time = new Date().toISOString();
+          await service.publish(gateway.mac, mac, 'measurement-decoded/temperature', {
+            time,
+            seq,
+            value: 20 + seq,
+          });
+        }
+      }
+    }
+    const first = () => service.gateways[0]!;
+    const rowOf = (mac: string) => side.tree.locator(`[data-key$="/${mac}"]`).first();
+
+    it('shows gateways, and below one that is opened its devices with value, unit and age', async () => {
+      const gateway = rowOf(gateways[0]!);
+      await gateway.waitFor();
+      assert.equal(await gateway.getAttribute('aria-expanded'), 'false');
+      assert.equal(await gateway.getAttribute('aria-level'), '1');
+      await toggle(gateway);
+      const device = rowOf(first().devices[1]!.mac);
+      await device.filter({ hasText: '21 °C' }).waitFor();
+      assert.equal(await gateway.getAttribute('aria-expanded'), 'true');
+      assert.equal(await device.getAttribute('aria-level'), '2');
+      assert.match(
+        (await device.getAttribute('aria-label')) ?? '',
+        /fine, heard \d+ s ago, temperature 21 °C/,
+      );
+      const group = await gateway.getAttribute('aria-owns');
+      assert.equal(await side.tree.locator(`[id="${group}"][role=group] [role=treeitem]`).count(), 3);
+      await gateway.dblclick({ position: { x: 60, y: 10 } });
+      await device.waitFor({ state: 'detached' });
+    });
+
+    if (index > 0) {
+      return;
+    }
+
+    it('is one stop of the tab key and goes by arrow keys, Home, End and typed letters', async () => {
+      const { page } = editor;
+      const active = () =>
+        page.evaluate(
+          "document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.dataset.key",
+        );
+      await page.locator('.mt-gateway-side-check input').focus();
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'tree');
+      await page.keyboard.press('Home');
+      const start = await active();
+      await page.keyboard.press('ArrowRight');
+      await side.tree.locator('[aria-level="2"]').first().waitFor();
+      await page.keyboard.press('ArrowRight');
+      assert.ok(String(await active()).startsWith(`${String(start).slice(1)}/`));
+      await page.keyboard.press('ArrowLeft');
+      assert.equal(await active(), start);
+      await page.keyboard.press('ArrowLeft');
+      await side.tree.locator('[aria-level="2"]').first().waitFor({ state: 'detached' });
+      await page.keyboard.press('End');
+      assert.notEqual(await active(), start);
+      const name = await side.tree.locator(`[data-key="${start}"] .mt-gateway-item-name`).innerText();
+      await page.keyboard.type(name.slice(0, 4));
+      assert.equal(await active(), start);
+      assert.equal(await side.tree.locator('[aria-selected=true]').count(), 1);
+    });
+
+    it('finds a device by a part of its address below no gateway, and says when nothing is found', async () => {
+      const { mac } = first().devices[2]!;
+      const search = editor.page.locator('.mt-gateway-side-search');
+      await search.fill(mac.slice(4));
+      await side.tree.locator(`[aria-level="1"][data-key="/${mac}"]`).waitFor();
+      await search.fill('no such device');
+      await side.says('Nothing found');
+      assert.ok(await side.tree.isHidden());
+      await search.fill('');
+      await rowOf(gateways[0]!).waitFor();
+    });
+
+    it('shows only those that need somebody, and says why', async () => {
+      const { mac } = first().devices[0]!;
+      const needs = editor.page.locator('#mt-gateway-side-needs');
+      await needs.check();
+      await side.says('Nobody is needed');
+      const time = new Date().toISOString();
+      await service.publish(gateways[0]!, mac, 'property-decoded/battery-level', { time, seq: 9, value: 7 });
+      const row = side.tree.locator(`[data-key="/${mac}"]`);
+      await row.filter({ hasText: '7 %' }).waitFor();
+      assert.match((await row.getAttribute('aria-label')) ?? '', /battery low/);
+      await needs.uncheck();
+      await rowOf(gateways[1]!).waitFor();
+    });
+
+    it('shows a name as text, whatever it is', async () => {
+      const search = editor.page.locator('.mt-gateway-side-search');
+      await search.fill('onerror');
+      await side.tree.getByText(HOSTILE).waitFor();
+      assert.equal(await editor.page.evaluate('window.hacked'), undefined);
+      assert.equal(await side.tree.locator('img').count(), 0);
+      await search.fill('');
+      await rowOf(gateways[0]!).waitFor();
+    });
+
+    it('asks again while it is shown, and not at all while another tab is', async () => {
+      const { page } = editor;
+      const isAsked = () => page.waitForRequest(/\/network\?/);
+      await isAsked();
+      await isAsked();
+      await page.clock.install();
+      await page.evaluate("RED.sidebar.show('info')");
+      await page.locator('.mt-gateway-side').waitFor({ state: 'hidden' });
+      await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))');
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.clock.fastForward(60_000);
+      await page.clock.runFor(10_000);
+      assert.deepEqual(
+        asked.filter((url) => url.includes('mt-service')),
+        [],
+      );
+      await page.clock.resume();
+      const again = isAsked();
+      await page.evaluate("RED.sidebar.show('mt-gateway')");
+      await again;
+    });
+
+    it('takes another service when one is chosen', async () => {
+      const second = { ...serviceNode(service), id: 'second', name: 'Building B', brokerUrl: '' };
+      await red.deploy([serviceNode(service), second, REPORTS]);
+      await editor.reload();
+      side = await openSidebar(editor);
+      await rowOf(gateways[0]!).waitFor();
+      await editor.page.locator('.mt-gateway-side-service').selectOption({ label: 'Building B' });
+      await rowOf(gateways[0]!).waitFor({ state: 'detached' });
+      await editor.page.locator('.mt-gateway-side-service').selectOption({ label: 'Building A' });
+      await rowOf(gateways[0]!).waitFor();
+    });
+
+    it('says that the broker is away, and goes on when it is back', async () => {
+      await red.deploy([{ ...serviceNode(service), brokerUrl: 'mqtt://127.0.0.1:9' }, REPORTS]);
+      await side.says('broker is not connected');
+      await red.deploy([serviceNode(service), REPORTS]);
+      await red.status('reports', ({ text }) => text === 'connected');
+      await report();
+      await rowOf(gateways[0]!).waitFor();
+      await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
+    });
+
+    it('says that a service is not deployed', async () => {
+      await red.deploy([{ id: 'other', type: 'comment', x: 100, y: 100, wires: [] }]);
+      await side.says('deploy it');
+    });
+  });
+}

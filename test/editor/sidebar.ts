@@ -1,0 +1,32 @@
+// The sidebar of the package in a browser: opens its tab, and finds what stands in it.
+import type { Locator, Page } from 'playwright-core';
+import type { Editor } from './browser.ts';
+
+export interface Sidebar {
+  tree: Locator;
+  /** The row of a gateway or device with this name. */
+  row(name: string): Locator;
+  /** Names of all rows that are drawn, in the order in which they stand. */
+  names(): Promise<string[]>;
+  /** Waits until these words are said in place of the tree or above it. */
+  says(words: string | RegExp): Promise<void>;
+}
+
+export async function openSidebar({ page }: Editor): Promise<Sidebar> {
+  await page.evaluate("RED.sidebar.show('mt-gateway')");
+  await page.locator('.mt-gateway-side').waitFor();
+  return sidebarOf(page);
+}
+
+export function sidebarOf(page: Page): Sidebar {
+  const tree = page.locator('.mt-gateway-tree');
+  return {
+    tree,
+    row: (name) => tree.locator('[role=treeitem]', { hasText: name }).first(),
+    names: () => tree.locator('.mt-gateway-item-name').allInnerTexts(),
+    says: (words) => page.locator('.mt-gateway-side-note', { hasText: words }).waitFor(),
+  };
+}
+
+/** A click on the arrow that opens or closes a row. */
+export const toggle = (row: Locator): Promise<void> => row.locator('.mt-gateway-item-arrow').click();
