@@ -20,7 +20,10 @@ export default function registerSimulator(RED: NodeAPI): void {
     });
     // With a parameter: Node-RED waits until it is called.
     this.on('close', (done: () => void) => void simulator.close().finally(done));
-    void simulator.start();
+    // A wrong setting is told at once: then the Catch and Status nodes of this deploy have to exist.
+    const start = (): void => void simulator.start();
+    RED.events.once('flows:started', start);
+    this.on('close', () => void RED.events.removeListener('flows:started', start));
   }
   RED.nodes.registerType('mt-simulator', Simulator as unknown as (this: Node, def: NodeDef) => void);
 }

@@ -58,8 +58,9 @@ export class RunningSimulator {
   }
 
   start(): Promise<void> {
-    if (this.#problem) {
-      this.#fail(this.#describe(this.#problem));
+    const problem = this.#problem;
+    if (problem) {
+      this.#fail(this.#describe(problem));
       return Promise.resolve();
     }
     this.#show({ fill: 'yellow', shape: 'ring', text: this.#text('status.starting') });
