@@ -45,6 +45,11 @@ export class RunningSimulator {
   readonly #text: Text;
   #service: Service | undefined;
   #starting: Promise<void> | undefined;
+  /** A message that comes before the flows of its deploy have started waits for that. */
+  #begin = (): void => {};
+  readonly #begun = new Promise<void>((resolve) => {
+    this.#begin = resolve;
+  });
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
   /** The last error that was told: one that lasts is told once. */
@@ -58,6 +63,7 @@ export class RunningSimulator {
   }
 
   start(): Promise<void> {
+    this.#begin();
     const problem = this.#problem;
     if (problem) {
       this.#fail(this.#describe(problem));
@@ -96,6 +102,7 @@ export class RunningSimulator {
 
   /** Rejects where the object says nothing that can be done, or the simulator does not run. */
   async steer(payload: unknown): Promise<void> {
+    await this.#begun;
     await this.#starting;
     if (!this.#service) {
       throw new Error(this.#told || this.#text('status.stopped'));
@@ -105,6 +112,7 @@ export class RunningSimulator {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#begin();
     clearTimeout(this.#retry);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {

@@ -23,7 +23,7 @@ const warmth = (now: number): number => Math.cos(((hoursOf(now) - 15) / 12) * Ma
 const daylight = (now: number): number => Math.max(0, Math.sin(((hoursOf(now) - 6) / 12) * Math.PI));
 
 /** The value of an identifier that a device tends to at this time of day. */
-export function usualValue(device: Device, id: string, now: number): number {
+function usualValue(device: Device, id: string, now: number): number {
   const mean = device.means.get(id) ?? 0;
   switch (id) {
     case '8800':
@@ -66,6 +66,15 @@ export function measure(random: Random, device: Device, id: string, now: number)
   const step = DRIFT[id] ?? 1;
   const next = last + (usualValue(device, id, now) - last) * pull + between(random, -step, step);
   device.values.set(id, known(id).encode(Math.max(id === '8800' ? -30 : 0, next)));
+}
+
+/** Gives a device the values of the hour, as one has that stands there for a while. */
+export function settle(device: Device, now: number, ids: Iterable<string> = device.means.keys()): void {
+  for (const id of ids) {
+    if (device.means.has(id)) {
+      device.values.set(id, known(id).encode(usualValue(device, id, now)));
+    }
+  }
 }
 
 /** Uptime and battery as they are now. */

@@ -4,6 +4,7 @@ import { type Broker, startBroker } from './broker.ts';
 import { clientLinks } from './client-link.ts';
 import { DEMO, type Device, type Fleet, type Gateway } from './fleet.ts';
 import type { OpenLink } from './gateway-link.ts';
+import { settle } from './measuring.ts';
 import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
 import { fillOptions, type ServiceOptions } from './options.ts';
@@ -188,6 +189,10 @@ function createActions(
     now: world.now,
     async inject({ gateway, device, suffix, payload, sample }) {
       await (sample ? publisher.sample(sample) : publish(gateway.mac, device, suffix, payload));
+    },
+    release(device, id) {
+      device.held.delete(id);
+      settle(device, world.now(), [id]);
     },
     report: (device, id) => publisher.value(device, id),
     async setAway({ mac, online }, isAway) {

@@ -10,6 +10,8 @@ export interface Actions {
   fleet: Fleet;
   now: () => number;
   inject(injection: Injection): Promise<void>;
+  /** Lets a device measure again what was held. */
+  release(device: Device, id: string): void;
   /** Publishes a value that the device has now. */
   report(device: Device, id: string): Promise<void>;
   setAway(gateway: Gateway, away: boolean): Promise<void>;
@@ -53,7 +55,7 @@ export async function steer(actions: Actions, payload: unknown): Promise<void> {
 
 /** Values stay until others are set, or `null`, which lets the device measure again. Each is reported at once. */
 async function hold(
-  { fleet, report }: Actions,
+  { fleet, release, report }: Actions,
   { device: address, set }: Record<string, unknown>,
 ): Promise<void> {
   const device = readDevice(fleet, address);
@@ -64,11 +66,11 @@ async function hold(
   const values = Object.entries(set).map(([identifier, value]) => heldValue(device, identifier, value));
   for (const { id, hex } of values) {
     if (hex === undefined) {
-      device.held.delete(id);
-      continue;
+      release(device, id);
+    } else {
+      device.values.set(id, hex);
+      device.held.add(id);
     }
-    device.values.set(id, hex);
-    device.held.add(id);
     await report(device, id);
   }
 }

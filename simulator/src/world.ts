@@ -1,6 +1,6 @@
 // The state of one service in a box, all of it made from the options; nothing here is connected to anything.
-import { createFleet, type Device, type Fleet, type Mode } from './fleet.ts';
-import { usualValue } from './measuring.ts';
+import { createFleet, type Fleet, type Mode } from './fleet.ts';
+import { settle } from './measuring.ts';
 import type { AnswerFaults } from './network.ts';
 import type { ServiceOptions } from './options.ts';
 import { createPortal, type Portal, Tokens } from './portal.ts';
@@ -9,7 +9,6 @@ import { Records } from './records.ts';
 import { RestFaults } from './rest-faults.ts';
 import { SampleBook } from './samples.ts';
 import { createTraffic, type TopicKind, type Traffic } from './traffic.ts';
-import { known } from './wire.ts';
 
 export interface World {
   options: ServiceOptions;
@@ -22,13 +21,6 @@ export interface World {
   faults: { rest: RestFaults; answers: AnswerFaults };
   records: Records;
   traffic: Traffic;
-}
-
-/** A device that stands there for a while shows the values of the hour. */
-function settle(device: Device, now: number): void {
-  for (const id of device.means.keys()) {
-    device.values.set(id, known(id).encode(usualValue(device, id, now)));
-  }
 }
 
 export function createWorld(options: ServiceOptions, now: () => number): World {

@@ -9,6 +9,7 @@ import {
   type Placed,
   placed,
   samples,
+  simulated,
   wiresOf,
 } from './canvas.ts';
 
@@ -17,7 +18,7 @@ const WIDTH = 1200;
 const SEEN_WIDTH = 745;
 
 describe('on the canvas', () => {
-  for (const { label, flow } of [...samples, ...dashboards, demo]) {
+  for (const { label, flow } of [...samples, ...dashboards, ...simulated, demo]) {
     describe(label, () => {
       const boxes = placed(flow).map(boxOf);
       const groups = groupsOf(flow);

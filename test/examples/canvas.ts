@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { NodeConfig } from '../e2e/node-red.ts';
 
 const ROOT = join(import.meta.dirname, '../../examples');
+/** From there. */
+const SIMULATOR = '../simulator/examples';
 
 export interface Sample {
   label: string;
@@ -18,6 +20,8 @@ const read = (folder: string): Sample[] =>
 
 export const samples = read('');
 export const dashboards = read('dashboard');
+/** Those of the simulator's package. */
+export const simulated = read(SIMULATOR);
 export const demo: Sample = { label: 'the demo', flow: parse('demo', 'flows.json') };
 
 /** The comment at the top; others explain a part. */

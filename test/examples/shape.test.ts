@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { upgradeOf } from '../fixtures/flows/upgrade.ts';
 import { NODE_TYPES } from '../node-types.ts';
-import { dashboards, demo, samples, titleOf } from './canvas.ts';
+import { dashboards, demo, samples, simulated, titleOf } from './canvas.ts';
 
 /** Its id in every sample and in the demo, so that the editor keeps the one that is there when another is imported. */
 const SERVICE = 'demo-service';
@@ -19,7 +19,22 @@ const CORE = [
   'switch',
   'change',
   'template',
-].concat(['csv', 'file', 'file in', 'group', 'join', 'link in', 'link out', 'split', 'status']);
+].concat([
+  'rbe',
+  'delay',
+  'http in',
+  'http response',
+  'mt-simulator',
+  'csv',
+  'file',
+  'file in',
+  'group',
+  'join',
+  'link in',
+  'link out',
+  'split',
+  'status',
+]);
 
 const only = (flow: NodeConfig[], type: string): NodeConfig => {
   const [found, ...more] = flow.filter((node) => node.type === type);
@@ -46,21 +61,21 @@ describe('the sample flows', () => {
   });
 
   it('use nothing that has to be installed, the dashboard folder aside', () => {
-    for (const { label, flow } of samples) {
+    for (const { label, flow } of [...samples, ...simulated]) {
       const strange = flow.map(({ type }) => type).filter((type) => ![...NODE_TYPES, ...CORE].includes(type));
       assert.deepEqual(strange, [], label);
     }
   });
 
   it('have a service without settings that differ, so that all can share it', () => {
-    const services = [...samples, ...dashboards].map(({ flow }) => only(flow, 'mt-service'));
+    const services = [...samples, ...dashboards, ...simulated].map(({ flow }) => only(flow, 'mt-service'));
     for (const service of services) {
       assert.deepEqual(service, services[0]);
     }
     assert.equal(only(demo.flow, 'mt-service').id, SERVICE);
   });
 
-  for (const { label, flow } of [...samples, ...dashboards]) {
+  for (const { label, flow } of [...samples, ...dashboards, ...simulated]) {
     describe(label, () => {
       it('says in four sentences what it does, where that shows, what to change and where the service is', () => {
         const info = String(titleOf(flow).info);

@@ -115,7 +115,8 @@ describe('the simulator as a test bench', () => {
     const sensor = service.fleet.devices[0]!;
     await service.publishReports(50);
     assert.equal(sensor.values.get('8800'), '0c1c');
-    await service.steer({ device, set: { temperature: null } });
+    const measured = await reportOf({ device, set: { temperature: null } });
+    assert.notEqual(measured.payload.value, '0c1c');
     assert.equal(sensor.held.size, 0);
   });
 
