@@ -1,4 +1,4 @@
-// Starts the Node-RED that is installed in a folder: every node of this package has to load there, and every sample to run.
+// Starts the Node-RED that is installed in a folder: every node of both packages has to load there, and every sample to run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,9 +7,13 @@ import { join, resolve } from 'node:path';
 
 const folder = resolve(process.argv[2] ?? '.');
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
-const { name } = readJson(new URL('../package.json', import.meta.url));
-const installed = join(folder, 'node_modules', name);
-const wanted = Object.keys(readJson(join(installed, 'package.json'))['node-red'].nodes);
+const names = ['../package.json', '../simulator/package.json'].map(
+  (file) => readJson(new URL(file, import.meta.url)).name,
+);
+const installed = names.map((name) => join(folder, 'node_modules', name));
+const wanted = installed.flatMap((path) =>
+  Object.keys(readJson(join(path, 'package.json'))['node-red'].nodes),
+);
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -35,8 +39,13 @@ function started(child, log, times) {
 
 /** All samples as one flow; their service is one that is not there, so that no broker nearby gets their requests. */
 function samples() {
-  const files = readdirSync(join(installed, 'examples')).filter((file) => file.endsWith('.json'));
-  const nodes = files.flatMap((file) => readJson(join(installed, 'examples', file)));
+  const folders = installed.map((path) => join(path, 'examples'));
+  const files = folders.flatMap((path) => readdirSync(path).map((file) => join(path, file)));
+  const nodes = files.filter((file) => file.endsWith('.json')).flatMap((file) => readJson(file));
+  // Several simulators at once need ports of their own.
+  for (const simulator of nodes.filter(({ type }) => type === 'mt-simulator')) {
+    Object.assign(simulator, { mqttPort: 0, restPort: 0 });
+  }
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const text = JSON.stringify([...byId.values()]);
   return JSON.parse(text.replaceAll(/localhost:\d+/g, '127.0.0.1:9'));
@@ -49,7 +58,7 @@ function check(isTrue, problem) {
 }
 
 async function checkNodes(ask) {
-  const sets = (await (await ask('nodes')).json()).filter(({ module }) => module === name);
+  const sets = (await (await ask('nodes')).json()).filter(({ module }) => names.includes(module));
   const loaded = sets.filter(({ enabled, err }) => enabled && !err).map((set) => set.name);
   const missing = wanted.filter((type) => !loaded.includes(type));
   check(missing.length === 0, `not loaded: ${missing.join(', ')}`);

@@ -1,4 +1,4 @@
-// Installs the tarball as the palette manager does, on every supported pair of Node.js and Node-RED or on the one pair that is given, and loads it there.
+// Installs the tarballs of both packages as the palette manager does, on every supported pair of Node.js and Node-RED or on the one pair that is given, and loads it there.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,11 +52,12 @@ function run(command, args, cwd, path = process.env.PATH) {
 }
 
 function pack() {
-  run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], ROOT);
-  return join(
-    folder,
-    readdirSync(folder).find((file) => file.endsWith('.tgz')),
-  );
+  for (const name of ['.', 'simulator']) {
+    run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], join(ROOT, name));
+  }
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.tgz'))
+    .map((file) => join(folder, file));
 }
 
 /** The folder of a Node.js of this major version: that of this process, or one from the registry. */
@@ -69,11 +70,11 @@ function nodeFolder(major) {
   return join(path, 'node_modules/node/bin');
 }
 
-function tryPair(tarball, bin, red) {
+function tryPair(tarballs, bin, red) {
   const path = `${bin}${delimiter}${process.env.PATH}`;
   const userDir = project('red-');
   const options = ['--engine-strict', '--omit=dev', '--no-audit', '--no-fund'];
-  run('npm', ['install', ...options, `node-red@${red}`, tarball], userDir, path);
+  run('npm', ['install', ...options, `node-red@${red}`, ...tarballs], userDir, path);
   const said = run('node', [join(ROOT, 'scripts/load-nodes.mjs'), userDir], ROOT, path);
   const versions = [run('node', ['--version'], ROOT, path), said.match(/Node-RED version: (\S+)/)?.[1]];
   rmSync(userDir, { recursive: true, force: true });
@@ -83,14 +84,14 @@ function tryPair(tarball, bin, red) {
 try {
   const [node, red] = process.argv.slice(2);
   const pairs = node && red ? [[node, red]] : PAIRS;
-  const tarball = pack();
+  const tarballs = pack();
   const bins = new Map();
   for (const [major, line] of pairs) {
     try {
       if (!bins.has(major)) {
         bins.set(major, nodeFolder(major));
       }
-      console.log(`✔ Node.js ${tryPair(tarball, bins.get(major), line)}`);
+      console.log(`✔ Node.js ${tryPair(tarballs, bins.get(major), line)}`);
     } catch (error) {
       process.exitCode = 1;
       console.log(`✘ Node.js ${major}, Node-RED ${line}: ${error.message}`);

@@ -156,3 +156,77 @@ describe('the tarball', function () {
     }
   });
 });
+
+describe('the package of the simulator', function () {
+  this.timeout(60_000);
+  const simulator = readJson('simulator/package.json') as Manifest;
+  const js = join('simulator', simulator['node-red'].nodes['mt-simulator'] as string);
+  const locales = () => readdirSync('simulator/node/locales').sort();
+
+  it('has the version, licence, engines and Node-RED lines of the other, and a scoped name with the keyword', () => {
+    for (const field of ['version', 'license', 'engines', 'bugs'] as const) {
+      assert.deepEqual(simulator[field], manifest[field], field);
+    }
+    assert.equal(simulator['node-red'].version, manifest['node-red'].version);
+    assert.match(simulator.name, /^@[a-z\d][\w-.]+\/[a-z\d][\w-.]*$/);
+    assert.ok(simulator.keywords.includes('node-red'));
+    assert.equal(readFileSync('simulator/LICENSE', 'utf8'), readFileSync('LICENSE', 'utf8'));
+  });
+
+  it('depends on aedes only', () => {
+    assert.deepEqual(Object.keys(simulator.dependencies), ['aedes']);
+  });
+
+  it('registers its node with literals that are the defaults of the runtime, and an icon that is there', async () => {
+    const [found, ...more] = registrationsOf(html(js));
+    assert.equal(more.length, 0);
+    assert.equal(found?.type, 'mt-simulator');
+    assert.equal(literalOf(found?.settings.category), 'mt gateway');
+    assert.ok(existsSync(join(dirname(js), 'icons', String(literalOf(found?.settings.icon)))));
+    const { DEFAULTS } = await import('../simulator/node/config.ts');
+    const source = readFileSync('simulator/node/editor.ts', 'utf8');
+    const literals = [...source.matchAll(/^ {4}(\w+): \{ value: ('[^']*'|\w+)/gm)].map(
+      ([, name = '', value = '']) => [name, JSON.parse(value.replaceAll("'", '"'))],
+    );
+    assert.deepEqual(Object.fromEntries(literals), DEFAULTS);
+  });
+
+  it('has every text and the help in all languages of the other package', () => {
+    assert.deepEqual(locales(), readdirSync('nodes/service/locales').sort());
+    const keysOf = (value: unknown, path = ''): string[] =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([key, part]) => keysOf(part, `${path}.${key}`))
+        : [`${path} ${[...String(value).matchAll(/__\w+__/g)].sort().join()}`];
+    const wanted = keysOf(readJson('simulator/node/locales/en-US.json')).sort();
+    for (const file of locales().filter((name) => name.endsWith('.json'))) {
+      assert.deepEqual(keysOf(readJson(`simulator/node/locales/${file}`)).sort(), wanted, file);
+      const help = readFileSync(join(dirname(js), 'locales', file.replace('.json', ''), 'node.html'), 'utf8');
+      assert.ok(help.includes('data-help-name="mt-simulator"'), file);
+    }
+  });
+
+  it('styles nothing but its own panel', () => {
+    const css = readFileSync('simulator/node/editor.css', 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
+    const selectors = [...css.matchAll(/([^{}]+)\{/g)].flatMap(([, list = '']) => list.split(','));
+    assert.deepEqual(
+      selectors.filter((selector) => !selector.trim().startsWith('.mt-simulator-')),
+      [],
+    );
+  });
+
+  it('is small and holds what is needed to run, nothing else', async () => {
+    const { report } = await packPackage('simulator');
+    assert.ok(report.size < 60_000, `${report.size} bytes packed`);
+    const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/|examples\/[^/]+\.json$)/;
+    const paths = report.files.map(({ path }) => path);
+    assert.deepEqual(
+      paths.filter((path) => !allowed.test(path)),
+      [],
+    );
+    const needed = ['LICENSE', 'README.md', 'dist/src/index.js', 'dist/src/main.js', 'dist/node/node.js'];
+    assert.deepEqual(
+      needed.filter((path) => !paths.includes(path)),
+      [],
+    );
+  });
+});

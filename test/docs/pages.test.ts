@@ -6,6 +6,7 @@ import { ERROR_CODES } from '../../src/errors.ts';
 
 const PAGES = [
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', '.github/pull_request_template.md'],
+  ...['simulator/README.md', 'simulator/CHANGELOG.md'],
   ...readdirSync('docs')
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
