@@ -501,8 +501,8 @@ describe('a sample flow of reports and requests', () => {
     });
   });
 
-  it('Store samples, then acknowledge: nothing is acknowledged that is not stored, whatever is refused or stopped by a deploy', async () => {
-    const label = 'Store samples, then acknowledge';
+  it('Store, then acknowledge: nothing is acknowledged that is not stored, whatever is refused or stopped by a deploy', async () => {
+    const label = 'Store, then acknowledge';
     const file = join(folder, 'samples.jsonl');
     const stored = async () => (await readFile(file, 'utf8')).trim().split('\n');
     const publish = async () => {

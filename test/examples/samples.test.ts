@@ -76,9 +76,9 @@ describe('a sample flow', () => {
     await until(site, 'request', () => service.calls.operations.length === 2);
   });
 
-  it('Store samples, then acknowledge: acknowledges what is in the file, and nothing else', async () => {
+  it('Store, then acknowledge: acknowledges what is in the file, and nothing else', async () => {
     const { service } = site;
-    const label = 'Store samples, then acknowledge';
+    const label = 'Store, then acknowledge';
     const file = join(folder, 'samples', 'all.jsonl');
     await deploySample(site, label, { env: { SAMPLES_FILE: file } });
     await ready('sample-samples-reports');
@@ -96,8 +96,14 @@ describe('a sample flow', () => {
     service.forgetCalls();
     const mark = service.samples.counters.acknowledged;
     await service.publishSamples(1);
+    await report('event/8113', { seq: 9, value: '' });
     await site.red.status('sample-samples-failed', ({ text }) => /^failed to create/.test(`${text}`));
     assert.deepEqual([service.calls.operations, service.samples.counters.acknowledged], [[], mark]);
+    // An event, which no device sends again: the broker keeps it until it can be stored.
+    await site.red.status('sample-samples-reports', ({ text }) => /not stored/.test(`${text}`));
+    await rm(join(folder, 'no-folder'));
+    await until(site, 'acknowledged', () => service.samples.unacknowledgedCount === 0);
+    await site.red.status('sample-samples-reports', ({ text }) => text === 'connected');
   });
 
   it('Device offline watch: tells of devices that are fine, silent or in trouble', async () => {
