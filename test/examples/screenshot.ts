@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     await ask(page, { operation: 'read', device: mac, identifier: 'temperature' });
     const time = new Date().toISOString();
     await service.publish(first.mac, mac, 'heartbeat', { time, seq: 1, status: 4, lastCount: 0 });
-    await page.locator('.mt-devices .mt-name').first().click();
+    await page.locator('.mt-devices tbody tr', { hasText: 'status 4' }).first().click();
     await wait(3000);
     await page.screenshot({ path: join(IMAGES, 'dashboard.png') });
   } finally {
