@@ -14,6 +14,7 @@ export {
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
 export { reasonOfRefusals } from './mqtt/reasons.ts';
+export type { ConditionChange, WatchSettings } from './network/device-watch.ts';
 export type { LastValue } from './network/last-values.ts';
 export { fromStored, toStored } from './network/stored-values.ts';
 export { splitBrokers } from './protocol/broker-list.ts';
@@ -26,6 +27,11 @@ export {
   PROFILED_SETTINGS,
   type ProfiledSetting,
 } from './protocol/broker-profiles.ts';
+export {
+  CONDITION_NAMES,
+  type Condition,
+  DEFAULT_LIMITS,
+} from './protocol/conditions.ts';
 export { findHeaderProblem } from './protocol/http-headers.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
@@ -47,5 +53,6 @@ export {
   type SessionState,
   type Subscriber,
   type ValueFilter,
+  type WatchedDevices,
 } from './session.ts';
 export type { MqttSettings, ProxySettings, RestSettings, Settings, TlsSettings } from './settings.ts';

@@ -59,6 +59,7 @@ import type { RestState } from './rest/types.ts';
 import type { MqttSettings, Settings } from './settings.ts';
 
 export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
+export type { WatchedDevices } from './reports/watching.ts';
 
 /** What a request brought: the decoded value, and the whole response. */
 export interface RequestResult {

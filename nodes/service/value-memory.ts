@@ -1,4 +1,4 @@
-// Keeps what a service has learnt over a deploy, and last values over a restart where a context store is named.
+// Keeps what a service has learnt over a deploy; last values and watches over a restart, where a context store is named.
 import type { NodeAPI } from 'node-red';
 import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
@@ -23,6 +23,7 @@ const CLOSE_DEADLINE_MS = 1_500;
 interface Stored {
   network: string;
   values: unknown;
+  watches: unknown;
 }
 
 interface Kept {
@@ -30,6 +31,7 @@ interface Kept {
   network: string;
   shown: Session['network'];
   lastValues: Session['lastValues'];
+  watches: Session['watches'];
   /** Whose devices are listed. */
   portal: string;
   devices: Session['devices'];
@@ -86,6 +88,7 @@ export class ValueMemory {
     if (kept) {
       session.lastValues.takeOver(kept.lastValues);
       session.network.takeOver(kept.shown);
+      session.watches.takeOver(kept.watches);
     }
     if (kept?.devices && kept.portal === this.#portal) {
       session.devices?.takeOver(kept.devices);
@@ -94,6 +97,7 @@ export class ValueMemory {
       return;
     }
     session.lastValues.onChange = () => this.#changed();
+    session.watches.onChange = () => this.#changed();
     this.#isLoaded = kept?.loadedFrom === this.#store;
     if (!this.#isLoaded) {
       void this.#load();
@@ -121,6 +125,7 @@ export class ValueMemory {
     this.#timer = undefined;
     if (session) {
       session.lastValues.onChange = undefined;
+      session.watches.onChange = undefined;
     }
     if (isFinal) {
       this.#kept.delete(this.#node.id);
@@ -135,10 +140,10 @@ export class ValueMemory {
     }
   }
 
-  #keep({ lastValues, network: shown, devices }: Session): void {
+  #keep({ lastValues, watches, network: shown, devices }: Session): void {
     const [network, portal] = [this.#network, this.#portal];
     const loadedFrom = this.#isLoaded ? this.#store : undefined;
-    this.#kept.set(this.#node.id, { network, shown, lastValues, portal, devices, loadedFrom });
+    this.#kept.set(this.#node.id, { network, shown, lastValues, watches, portal, devices, loadedFrom });
   }
 
   /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */
@@ -171,7 +176,9 @@ export class ValueMemory {
           );
       });
       if (this.#session && !this.#isLoaded) {
-        this.#session.lastValues.restore(this.#valuesOf(stored));
+        const { values, watches } = this.#contentOf(stored);
+        this.#session.lastValues.restore(values);
+        this.#session.watches.restore(watches);
         this.#isLoaded = true;
       }
     } catch (error) {
@@ -180,9 +187,9 @@ export class ValueMemory {
   }
 
   /** Those of another network are replaced with the next change. */
-  #valuesOf(stored: unknown): LastValue[] {
-    const { network, values } = (stored ?? {}) as Partial<Stored>;
-    return network === this.#network ? fromStored(values) : [];
+  #contentOf(stored: unknown): { values: LastValue[]; watches: unknown } {
+    const { network, values, watches } = (stored ?? {}) as Partial<Stored>;
+    return network === this.#network ? { values: fromStored(values), watches } : { values: [], watches: {} };
   }
 
   #changed(): void {
@@ -225,7 +232,8 @@ export class ValueMemory {
   async #set(session: Session | undefined): Promise<void> {
     this.#isChanged = false;
     const values = toStored(session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? []);
-    const stored: Stored = { network: this.#network, values };
+    const watches = session?.watches.store(MAX_STORED) ?? {};
+    const stored: Stored = { network: this.#network, values, watches };
     try {
       await new Promise<void>((resolve, reject) => {
         this.#node

@@ -80,7 +80,7 @@ function readProperty(value: unknown, fallback: unknown, allowed: readonly unkno
     return readFlag(value, fallback);
   }
   if (typeof fallback === 'number') {
-    return readNumber(value, fallback);
+    return readNumber(value, fallback, fallback < 0 ? -MAX_NUMBER : 0);
   }
   return asText(value);
 }
@@ -98,11 +98,11 @@ export interface Range {
 /** Milliseconds: with 0 nothing could ever be in time. */
 export const TIMEOUT_RANGE = { min: 1 } as const satisfies Range;
 
-/** Reads a number from 0 to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
-export function readNumber<T>(value: unknown, fallback: T): number | T {
+/** Reads a number from `min` to 2³¹ - 1 from a number or a text such as "30000"; anything else is the fallback. */
+export function readNumber<T>(value: unknown, fallback: T, min = 0): number | T {
   const text = typeof value === 'string' ? value.trim() : value;
   const number = typeof text === 'string' && text !== '' ? Number(text) : text;
-  return typeof number === 'number' && number >= 0 ? Math.min(number, MAX_NUMBER) : fallback;
+  return typeof number === 'number' && number >= min ? Math.min(number, MAX_NUMBER) : fallback;
 }
 
 /** Reads a truth value from one or from its text or number; anything else is the fallback. */

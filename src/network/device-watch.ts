@@ -126,8 +126,9 @@ export class DeviceWatch implements WatchedChecker {
     return { watched: this.#entries.size, active: this.#needing };
   }
 
-  get entries(): Iterable<Watched> {
-    return this.#entries.values();
+  /** By their MACs. */
+  get entries(): ReadonlyMap<string, Watched> {
+    return this.#entries;
   }
 
   /** What has been told and is not over, the oldest first. */

@@ -133,7 +133,15 @@ export class DeviceWatches {
 
   /** What a store holds over a restart; the devices that need somebody come first. */
   store(max: number): StoredWatches {
-    return storeWatches(this.#watches, max);
+    const all = new Map<string, ReadonlyMap<string, Watched>>();
+    // A node that has closed may come back with the next start.
+    for (const [owner, { entries }] of this.#kept) {
+      all.set(owner, entries);
+    }
+    for (const [owner, { entries }] of this.#watches) {
+      all.set(owner, entries);
+    }
+    return storeWatches(all, max);
   }
 
   /** @param stored what `store` gave, which somebody may have changed */

@@ -29,16 +29,21 @@ export type StoredWatches = Record<string, StoredDevice[]>;
 /** Texts of a store that somebody has filled are not kept longer than this. */
 const MAX_TEXT_LENGTH = 200;
 
-/** @param max devices of all watches together: first those that need somebody, then those that would be missed */
-export function storeWatches(watches: Iterable<[string, DeviceWatch]>, max: number): StoredWatches {
+/**
+ * @param watches what each watches, by its name
+ * @param max devices of all watches together: first those that need somebody, then those that would be missed
+ */
+export function storeWatches(
+  watches: ReadonlyMap<string, ReadonlyMap<string, Watched>>,
+  max: number,
+): StoredWatches {
   const stored: StoredWatches = {};
   let left = max;
-  const all = [...watches];
   for (const isNeeding of [true, false]) {
-    for (const [owner, watch] of all) {
+    for (const [owner, entries] of watches) {
       const devices = stored[owner] ?? [];
       stored[owner] = devices;
-      for (const entry of watch.entries) {
+      for (const entry of entries.values()) {
         if (left > 0 && entry.alarms.some(({ isTold }) => isTold) === isNeeding && isMissed(entry)) {
           devices.push(toStored(entry));
           left--;

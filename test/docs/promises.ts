@@ -770,6 +770,79 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/value-memory': 'does not keep a deploy waiting for a store that never calls back',
       },
   },
+  'Device watch': {
+    'A *device watch* tells once when a condition begins and once when it ends; one that comes and goes within 5 seconds is not told.':
+      {
+        'network/device-watch': [
+          'once, when it was not heard for the time that was set, and once that it is back',
+          'once, however often it is reported, and not when it comes and goes within five seconds',
+        ],
+        'nodes/device-watch': 'tells when a battery is low, and when it is not any more',
+      },
+    'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports.':
+      {
+        'network/device-watch': [
+          'by its usual interval where no time is set, but at least after a minute',
+          'and hears it by any of its reports, and by any gateway',
+        ],
+      },
+    'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
+      {
+        'network/device-watch': [
+          'and misses none that was heard a few times only, unless somebody expects it',
+          'watches the gateways of a label from the start, and no more those that lose it',
+          'and misses who was heard before and is not any more, but not for a gateway that is not there',
+        ],
+        'nodes/device-watch': 'misses a device of its list, though nothing of it was ever heard',
+      },
+    'A gateway that goes silent is one change: its devices are silent only when another gateway that could have heard them is still heard, or when they do not come back with it.':
+      {
+        'network/device-watch': [
+          'as one change, and none for each of its devices',
+          'where another gateway that is still there has heard the device, too',
+          'and gives its devices their time anew when it is back',
+        ],
+      },
+    'Of a gateway that brings a single device, both are told.': {
+      'network/device-watch': 'and tells both where it brings nothing but that one device',
+    },
+    'Time without the broker does not count, and neither do retained reports.': {
+      'network/device-watch': 'not for a time in which the broker was away',
+      'nodes/device-watch': 'does not take a retained report for a sign of life',
+    },
+    'What was told goes on over a deploy, and with *Remember in* (`remember`) over a restart: nothing is told twice, what has ended meanwhile is told, and what nobody knows yet after a restart ends nothing.':
+      {
+        'network/device-watch': [
+          'telling nothing twice, and what has ended meanwhile',
+          'tells what has ended meanwhile, and no end of what nobody knows yet',
+        ],
+        'nodes/device-watch': 'goes on over a deploy of the node, and tells nothing twice',
+        'e2e/remember': 'tell nothing twice, and tell what has ended meanwhile',
+      },
+    'The store holds 10 000 devices of all watches of a service, those that need somebody first.': {
+      'network/device-watch': 'of so many devices at most, first of those that need somebody',
+    },
+    'While flows are replaced nothing is told.': {
+      'network/device-watch': 'telling nothing while flows are replaced',
+    },
+    'There is one timer for all watches of a service, and none while nothing can change.': {
+      'network/device-watch': 'no timer while nothing can change, however many watch',
+    },
+    'Of very many devices that are silent at once each is one message, in their order, 100 in a turn at most, so that flows and reports have theirs in between.':
+      {
+        'network/device-watch':
+          'a message for each of 20 000 devices that are silent at once, in their order, in many turns',
+      },
+    'All watches of a service look after 400 000 gateways and devices; beyond that those go first that were heard fewer than five times, need nobody and are expected by nobody, and what is left out is told once.':
+      {
+        'network/device-watch':
+          'no more memory than for its bound in a flood of new devices, and keeps who was there',
+      },
+    'Where devices are listed, everything is received that their gateways bring, which tells a silent device from a silent gateway; with more than 100 gateways, everything.':
+      {
+        'nodes/device-watch': 'hears all that the gateways of its listed devices bring',
+      },
+  },
   'Requests: how each one ends': {
     'A request is sent once.': {
       'mqtt/losses':
@@ -1113,6 +1186,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/statuses': 'show "… · … ago" as a … … at …',
         'nodes/last-report': 'grows old in seconds, minutes, hours and days, seldom made anew',
       },
+    '`0 of … need somebody` | green dot | device watch | connected, and nothing of what is watched needs somebody':
+      {
+        'nodes/statuses': 'show "0 of … need somebody" as a … … at …',
+      },
+    '`… of … need somebody` | yellow ring | device watch | so many of so many gateways and devices need somebody':
+      {
+        'nodes/statuses': 'show "… of … need somebody" as a … … at …',
+        'nodes/device-watch': 'shows how many need somebody, of how many',
+      },
     '`ready` | green dot | list devices, rename, label, service request | the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "ready" as a … … at …',
@@ -1133,10 +1215,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'rest/stopped': 'is … again, as it was before',
         'nodes/statuses': 'show "waiting: …" as a … … at …',
       },
-    '`waiting for labels` | yellow ring | report in | no device list yet; reports are held': {
-      'nodes/statuses': 'show "waiting for labels" as a … … at …',
-    },
-    '`labels out of date` | yellow ring | report in | the last known labels hold; the service could not be asked again':
+    '`waiting for labels` | yellow ring | report in, device watch | no device list yet; reports are held, and nothing is watched':
+      {
+        'nodes/statuses': 'show "waiting for labels" as a … … at …',
+      },
+    '`labels out of date` | yellow ring | report in, device watch | the last known labels hold; the service could not be asked again':
       {
         'nodes/statuses': 'show "labels out of date" as a … … at …',
       },
@@ -1149,18 +1232,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/statuses': 'show "… not stored, oldest …" as a … … at …',
         'nodes/confirm': 'comes again, marked, and the status says how many are open and for how long',
       },
-    '`overloaded, … lost` | yellow ring | report in, read, write, ack report, last value | reports of QoS 0 were lost because flows are too slow':
+    '`overloaded, … lost` | yellow ring | report in, read, write, ack report, last value, device watch | reports of QoS 0 were lost because flows are too slow':
       {
         'nodes/statuses': 'show "overloaded, … lost" as a … … at …',
       },
     '`stopped` | yellow ring | all | the service is being stopped': {
       'nodes/statuses': 'show "stopped" as a … … at …',
     },
-    '`refused: …` | red ring | report in, read, write, ack report, last value | the broker refuses the login':
+    '`refused: …` | red ring | report in, read, write, ack report, last value, device watch | the broker refuses the login':
       {
         'nodes/statuses': 'show "refused: …" as a … … at …',
       },
-    '`not subscribed: …` | red ring | report in | the broker refuses a subscription by which reports of this node would come':
+    '`not subscribed: …` | red ring | report in, device watch | the broker refuses a subscription by which reports of this node would come':
       {
         'nodes/statuses': 'show "not subscribed: …" as a … … at …',
       },
@@ -1195,14 +1278,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "network: …" as a … … at …',
       },
-    '`bad response` | red ring | all with an input | the last response was not what the interface says': {
+    '`bad response` | red ring | all that ask | the last response was not what the interface says': {
       'nodes/statuses': 'show "bad response" as a … … at …',
     },
     '`no value` | red ring | last value | nothing has been reported of what was asked for, or nothing young enough':
       {
         'nodes/last-value': 'reports NO_VALUE with device and property where that is wanted',
       },
-    '`queue full` | red ring | all with an input | too many requests are waiting': {
+    '`queue full` | red ring | all that ask | too many requests are waiting': {
       'nodes/statuses': 'show "queue full" as a … … at …',
     },
     "`error` | red ring | all | something that this package did not foresee; the error's text says more": {
@@ -1219,7 +1302,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no REST login" as a … … at …',
       },
-    "`no broker address` | grey ring | report in, read, write, ack report, last value | the service's MQTT half is empty":
+    "`no broker address` | grey ring | report in, read, write, ack report, last value, device watch | the service's MQTT half is empty":
       {
         'nodes/statuses': 'show "no broker address" as a … … at …',
       },

@@ -17,7 +17,7 @@ const storesIn = (folder: string) => ({
 const TIME = '2026-01-01T12:00:00.000Z';
 
 for (const version of VERSIONS) {
-  describe(`last values over a restart (${version.name})`, function () {
+  describe(`last values and watches over a restart (${version.name})`, function () {
     this.timeout(120_000);
     let site: Site;
     let folder: string;
@@ -40,6 +40,15 @@ for (const version of VERSIONS) {
       source('ask', ['last']),
       { id: 'last', type: 'mt-last-value', service: 'service', wires: [['value']] },
       sink('value'),
+      source('which', ['watch']),
+      {
+        id: 'watch',
+        type: 'mt-device-watch',
+        service: 'service',
+        conditions: ['battery-low', 'error'],
+        wires: [['changes']],
+      },
+      sink('changes'),
     ];
 
     it('says which stores keep nothing', async () => {
@@ -82,6 +91,11 @@ for (const version of VERSIONS) {
       const asked = { device, identifier: 'temperature' };
       site.red.send('ask', asked);
       assert.equal((await site.red.next('value')).source, 'report');
+      await site.report(gateway, device, 'property-decoded/battery-level', { time: TIME, value: 5 });
+      await site.report(gateway, device, 'heartbeat', { time: TIME, seq: 1, status: 3 });
+      for (const topic of ['battery-low', 'error']) {
+        assert.equal((await site.red.next('changes')).topic, topic);
+      }
       await site.red.shutDown();
       successor = await startNodeRed(version, storesIn(folder), [], site.red);
       await successor.status('reports', isReady);
@@ -89,6 +103,25 @@ for (const version of VERSIONS) {
       const { payload, source: from, report, age } = await successor.next('value');
       assert.deepEqual([payload, from, (report as { time: string }).time], [21.5, 'stored', TIME]);
       assert.ok(Number(age) > 0 && Number(age) < 600, `${String(age)}`);
+    });
+
+    it('tell nothing twice, and tell what has ended meanwhile', async () => {
+      const { gateway, device } = site.service.demo;
+      const red = successor as NodeRed;
+      red.send('which', {});
+      const { payload, count } = await red.next('changes');
+      assert.equal(count, 2);
+      const conditions = (payload as { condition: string; value: number }[]).map((one) => [
+        one.condition,
+        one.value,
+      ]);
+      assert.deepEqual(conditions, [
+        ['battery-low', 5],
+        ['error', 3],
+      ]);
+      await site.report(gateway, device, 'heartbeat', { time: TIME, seq: 2, status: 0 });
+      const ended = (await red.next('changes')).payload as { condition: string; active: boolean };
+      assert.deepEqual([ended.condition, ended.active], ['error', false]);
     });
   });
 }

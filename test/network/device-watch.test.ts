@@ -444,6 +444,16 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('telling nothing while flows are replaced', () => {
+      open({ devices: [D] });
+      world.watches.setPaused(true);
+      world.wait(HOUR);
+      assert.deepEqual(heads(), []);
+      world.watches.setPaused(false);
+      world.wait(HOUR);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
     it('and not when the node is gone', () => {
       const watch = open({ devices: [D] });
       world.wait(70 * S);

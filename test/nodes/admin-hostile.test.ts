@@ -187,6 +187,7 @@ describeNodes('the admin endpoints under attack', function (start) {
     ['/mt-service/svc/test-report', MAX_ANSWER_MS],
     ['/mt-service/svc/try', MAX_ANSWER_MS],
     ['/mt-service/svc/last-values', MAX_ANSWER_MS],
+    ['/mt-service/svc/device-watch', MAX_ANSWER_MS],
     ['/mt-service/svc/listen', MAX_ANSWER_MS],
     ['/mt-service/svc/names', MAX_ANSWER_MS],
     ['/mt-service/svc/read', MAX_ANSWER_MS],

@@ -4,6 +4,7 @@ import { type EventEmitter, once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import deviceList from '../../nodes/device-list/node.ts';
+import deviceWatch from '../../nodes/device-watch/node.ts';
 import gwRead from '../../nodes/gw-read/node.ts';
 import gwWrite from '../../nodes/gw-write/node.ts';
 import label from '../../nodes/label/node.ts';
@@ -49,6 +50,7 @@ const load = createRequire(`${process.cwd()}/`);
 
 const NODES = [
   deviceList,
+  deviceWatch,
   gwRead,
   gwWrite,
   label,

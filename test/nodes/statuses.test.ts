@@ -32,6 +32,7 @@ const NODES: Record<string, { node: object; msg?: object }> = {
     node: { type: 'mt-last-value', tooOld: 'read' },
     msg: MAC,
   },
+  'device watch': { node: { type: 'mt-device-watch' }, msg: {} },
   'list devices': { node: { type: 'mt-device-list' }, msg: {} },
   rename: { node: { type: 'mt-rename' }, msg: { device: G, payload: 'new name' } },
   label: { node: { type: 'mt-label' }, msg: { payload: 'office' } },
@@ -39,6 +40,8 @@ const NODES: Record<string, { node: object; msg?: object }> = {
 };
 const ALL = Object.keys(NODES);
 const WITH_INPUT = ALL.filter((name) => NODES[name]?.msg);
+/** Without the one that answers from what it knows. */
+const ASKING = WITH_INPUT.filter((name) => name !== 'device watch');
 const GATEWAY_NODES = ['read', 'write', 'ack report', 'last value'];
 const REST_NODES = ['list devices', 'rename', 'label', 'service request'];
 
@@ -46,6 +49,7 @@ const REST_NODES = ['list devices', 'rename', 'label', 'service request'];
 const NAMED: Record<string, readonly string[]> = {
   all: ALL,
   'all with an input': WITH_INPUT,
+  'all that ask': ASKING,
   'report in with labels': ['report in'],
 };
 
@@ -75,6 +79,8 @@ interface Ground {
     service?: { login?: object } & Record<string, unknown>,
     changes?: { all?: object } & Record<string, object>,
   ): Promise<Flow>;
+  /** Deploys what is another than before; the properties as those of `run`. */
+  deploy(flow: Flow, ...properties: Parameters<Ground['run']>): Promise<void>;
   send(flow: Flow, names: readonly string[], more?: object): void;
 }
 
@@ -103,6 +109,16 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     const flow = await run({}, { 'report in': { statusShows: 'report' } });
     await allShow(flow, ['report in'], 'connected');
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    return flow;
+  },
+
+  '0 of … need somebody': ({ run }) => run(),
+
+  async '… of … need somebody'({ broker, run }) {
+    const flow = await run({}, { 'device watch': { conditions: ['error'] } });
+    await allShow(flow, ['device watch'], '0 of 0 need somebody');
+    broker.publish(reportTopic('heartbeat'), { ...heartbeat(1), status: 3 });
+    await allShow(flow, ['device watch'], '0 of 1 need somebody');
     return flow;
   },
 
@@ -151,13 +167,24 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
 
   async 'waiting for labels'({ portal, run }) {
     portal.answer = hang;
-    return run({}, { 'report in': { labels: ['office'] } });
+    const labels = ['office'];
+    return run({}, { 'report in': { labels }, 'device watch': { labels } });
   },
 
-  async 'labels out of date'({ portal, run }) {
+  async 'labels out of date'({ portal, run, deploy }) {
     let count = 0;
     portal.answer = (_, response) => listed(response, count++ === 0 ? 200 : 503);
-    return run({ httpRetries: 0 }, { 'report in': { labels: ['office'], labelRefresh: 1 } });
+    const labels = ['office'];
+    const changes = { 'report in': { labels, labelRefresh: 1 }, 'device watch': { labels } };
+    const flow = await run({ httpRetries: 0 }, changes);
+    while (!flow.statuses('report in').all.some(({ text }) => text === 'labels out of date')) {
+      await turn();
+    }
+    // It goes on with the list that is known, and asks for a newer one.
+    sessionOf(flow).devices?.invalidate();
+    const renamed = { ...changes, 'device watch': { labels, name: 'renamed' } };
+    await deploy(flow, { httpRetries: 0 }, renamed);
+    return flow;
   },
 
   async 'no labels, … reports lost'({ broker, portal, run }) {
@@ -220,7 +247,13 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   },
 
   async 'invalid: … (…)'({ run, send }) {
-    const flow = await run({}, { 'report in': { gateways: ['no MAC'] } });
+    const flow = await run(
+      {},
+      {
+        'report in': { gateways: ['no MAC'] },
+        'device watch': { devices: ['no MAC'] },
+      },
+    );
     await allShow(flow, GATEWAY_NODES, 'connected');
     send(flow, WITH_INPUT, {
       gateway: 'no MAC',
@@ -345,7 +378,7 @@ describeNodes('the statuses', (start) => {
 
   beforeEach(async () => {
     portal = await startServer((_, response) => listed(response));
-    ground = { broker, portal, run, send };
+    ground = { broker, portal, run, deploy, send };
   });
   afterEach(async () => {
     mock.restoreAll();
@@ -355,13 +388,23 @@ describeNodes('the statuses', (start) => {
     await broker.start();
   });
 
-  const run: Ground['run'] = (service = {}, changes = {}) => {
+  const flowWith = (...[service = {}, changes = {}]: Parameters<Ground['run']>) => {
     const urls = { authUrl: portal.url, baseUrl: portal.url, brokerUrl: broker.url };
     const { login = { username: 'anna', password: 'secret' }, ...properties } = service;
     const config = { id: 'svc', type: 'mt-service', name: '', ...urls, ...properties };
     const nodes = [...ALL.map((id) => ({ id, ...NODES[id]?.node })), { id: 'asker', ...ASKER.asker }];
     const changed = nodes.map((node) => ({ ...node, ...changes.all, ...changes[node.id] }));
-    return start(flowAround(config, ...changed), { credentials: { svc: login } });
+    return { flow: flowAround(config, ...changed), credentials: { svc: login } };
+  };
+
+  const run: Ground['run'] = (...properties) => {
+    const { flow, credentials } = flowWith(...properties);
+    return start(flow, { credentials });
+  };
+
+  const deploy: Ground['deploy'] = async (running, ...properties) => {
+    const { flow, credentials } = flowWith(...properties);
+    await running.deploy(flow, 'nodes', credentials);
   };
 
   let asked = 0;
@@ -407,14 +450,14 @@ describeNodes('the statuses', (start) => {
       payload: {},
       path: 'http://elsewhere/',
     });
-    for (const name of WITH_INPUT) {
+    for (const name of ASKING) {
       await flow.statuses(name).next(({ fill }) => fill === 'red');
     }
     await turn();
     const last = (name: string) => flow.statuses(name).all.at(-1);
     assert.deepEqual(
-      WITH_INPUT.map((name) => last(name)?.fill),
-      WITH_INPUT.map(() => 'red'),
+      ASKING.map((name) => last(name)?.fill),
+      ASKING.map(() => 'red'),
     );
     answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
     send(flow, WITH_INPUT);

@@ -34,6 +34,8 @@ export class Inputs {
   readonly #context: InputContext;
   readonly #running = new Set<Input>();
   #service: Status = READY;
+  /** What is shown in place of a service that is ready. */
+  #ready: Status | undefined;
   /** How the last message failed. */
   #last: Status | undefined;
   #idle: (() => void) | undefined;
@@ -45,6 +47,12 @@ export class Inputs {
   /** The state of the service, shown while the node has nothing to do and the service is not ready. */
   showService(status: Status): void {
     this.#service = status;
+    this.#show();
+  }
+
+  /** Shown while there is nothing to do, the service is ready and the last message did not fail; undefined: the service. */
+  showReady(status: Status | undefined): void {
+    this.#ready = status;
     this.#show();
   }
 
@@ -124,7 +132,7 @@ export class Inputs {
       this.#context.show({ style: 'working', key: 'status.working', values: { count } });
     } else {
       const isReady = this.#service.style === 'ready';
-      this.#context.show(isReady ? (this.#last ?? this.#service) : this.#service);
+      this.#context.show(isReady ? (this.#last ?? this.#ready ?? this.#service) : this.#service);
     }
   }
 }

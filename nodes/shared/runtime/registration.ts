@@ -33,6 +33,16 @@ export interface NodeContext<Config, Credentials> {
   fail(this: void, error: unknown, msg: NodeMessage): void;
 }
 
+/** What a node is given that works on input messages. */
+export interface ActionContext<Config, Credentials> extends NodeContext<Config, Credentials> {
+  /** Shows it while the service is ready and the node has nothing to do. */
+  showReady(this: void, status: Status): void;
+  /** Calls back when the node closes; `removed` is false when it comes back, or goes over to another session. */
+  onClose(this: void, disposer: (removed: boolean) => void): void;
+  /** Calls back when all nodes are there, which they may be already. */
+  onceStarted(this: void, call: () => void): void;
+}
+
 interface NodeDefinition<Config, Credentials> {
   upgrade(old: unknown): Config;
   /** Checks the settings beyond their types. @throws ServiceError `INVALID_INPUT` with the property's name */
@@ -43,7 +53,7 @@ interface NodeDefinition<Config, Credentials> {
 export interface ActionDefinition<Config, Credentials> extends NodeDefinition<Config, Credentials> {
   /** The half of the service whose state the node shows. */
   half: 'rest' | 'mqtt';
-  createHandler(context: NodeContext<Config, Credentials>): InputHandler;
+  createHandler(context: ActionContext<Config, Credentials>): InputHandler;
 }
 
 export interface SourceDefinition<Config, Credentials> extends NodeDefinition<Config, Credentials> {
@@ -64,7 +74,10 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
       if (definition.half === 'mqtt') {
         context.onClose(context.session.attach());
       }
-      inputs.handler = definition.createHandler(context as NodeContext<Config, Credentials>);
+      inputs.handler = definition.createHandler({
+        ...(context as BaseContext<Config, Credentials> & { session: Session }),
+        showReady: (status) => inputs.showReady(status),
+      });
     } else {
       inputs.showService(statusOfError(context.problem));
     }
@@ -119,9 +132,9 @@ interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Cred
   session: Session | undefined;
   /** Why there is no session. */
   problem: Error | undefined;
-  onClose(disposer: () => void): void;
+  onClose(this: void, disposer: (removed: boolean) => void): void;
   /** Calls back when all nodes are there, which they may be already. */
-  onceStarted(call: () => void): void;
+  onceStarted(this: void, call: () => void): void;
 }
 
 interface OpenedNode extends Opened {
@@ -182,7 +195,7 @@ function openWith<Config, Credentials>(
 ): OpenedNode {
   const abort = new AbortController();
   setMaxListeners(0, abort.signal);
-  const disposers: (() => void)[] = [];
+  const disposers: ((removed: boolean) => void)[] = [];
   const opened = openNode({
     ...constant,
     signal: abort.signal,
@@ -195,7 +208,7 @@ function openWith<Config, Credentials>(
     close(removed) {
       abort.abort();
       for (const dispose of disposers) {
-        dispose();
+        dispose(removed);
       }
       return opened.close(removed);
     },

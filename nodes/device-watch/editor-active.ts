@@ -1,0 +1,86 @@
+// What the deployed node of an open mt-device-watch panel watches, and what is active now.
+import { askService } from '../shared/editor/ask-service.ts';
+import { element } from '../shared/editor/panel.ts';
+import type { EditorNode } from '../shared/editor/red.ts';
+
+const REFRESH_INTERVAL_MS = 2_000;
+const MAX_ROWS = 8;
+
+interface ActiveRow {
+  condition?: string;
+  device?: string;
+  deviceName?: string;
+  gateway?: string;
+  since?: string;
+  value?: number;
+}
+
+interface ActiveConditions {
+  watched?: number;
+  active?: number;
+  total?: number;
+  rows?: ActiveRow[];
+}
+
+/** Asks again and again while the panel is open. @returns stops it */
+export function showActiveConditions(node: EditorNode): () => void {
+  const container = $('#mt-gateway-active');
+  const state = $('#mt-gateway-active-state');
+  let timer: number | undefined;
+  let isClosed = false;
+  const refresh = async () => {
+    const { content, words } = await ask(node);
+    if (!isClosed) {
+      container.empty().append(content);
+      state.text(words);
+      timer = window.setTimeout(() => void refresh(), REFRESH_INTERVAL_MS);
+    }
+  };
+  void refresh();
+  return () => {
+    isClosed = true;
+    window.clearTimeout(timer);
+  };
+}
+
+async function ask(node: EditorNode): Promise<{ content: JQuery[]; words: string }> {
+  const response = await askService<ActiveConditions>(
+    node,
+    'device-watch',
+    { node: node.id, limit: MAX_ROWS },
+    'active',
+  );
+  const note = (words: string) => element('div', 'mt-gateway-preview-note', words);
+  if (typeof response === 'string') {
+    return { content: [note(response)], words: '' };
+  }
+  const { watched, active = 0, total = 0, rows = [] } = response ?? {};
+  if (watched === undefined) {
+    return { content: [note(node._('active.notRunning'))], words: '' };
+  }
+  const more = total - rows.length;
+  const content = rows.length > 0 ? [table(node, rows)] : [note(node._('active.nothing'))];
+  return {
+    content: more > 0 ? [...content, note(node._('active.more', { count: more }))] : content,
+    words: node._('active.count', { watched, active }),
+  };
+}
+
+function table(node: EditorNode, rows: readonly ActiveRow[]): JQuery {
+  const result = element('table', '');
+  const head = element('tr', '').appendTo(element('thead', '').appendTo(result));
+  for (const name of ['device', 'what', 'value', 'since']) {
+    element('th', '', node._(`active.${name}`))
+      .attr('scope', 'col')
+      .appendTo(head);
+  }
+  const body = element('tbody', '').appendTo(result);
+  for (const { condition = '', device = '', deviceName = device, gateway = '', since = '', value } of rows) {
+    const line = element('tr', '').appendTo(body);
+    element('td', '', deviceName).attr('title', `${device} · ${gateway}`).appendTo(line);
+    element('td', '', node._(`condition.${condition}`)).appendTo(line);
+    element('td', '', value === undefined ? '' : String(value)).appendTo(line);
+    element('td', '', new Date(since).toLocaleString()).appendTo(line);
+  }
+  return result;
+}

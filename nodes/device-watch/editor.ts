@@ -1,0 +1,98 @@
+// The mt-device-watch panel: whom it watches, for what, and what is active now.
+import { hasEnv, readList } from '../shared/defaults.ts';
+import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { takeOnlyService } from '../shared/editor/new-node.ts';
+import { explainProblems } from '../shared/editor/panel.ts';
+import type { Defaults, EditorNode } from '../shared/editor/red.ts';
+import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
+import { nameOfDevice, searchGateways, searchHeardDevices, searchLabels } from '../shared/editor/sources.ts';
+import { tagList } from '../shared/editor/tags.ts';
+import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
+import { type DeviceWatchConfig, isCondition, RANGES } from './config.ts';
+import { showActiveConditions } from './editor-active.ts';
+import { conditionBoxes } from './editor-conditions.ts';
+
+const LISTS = {
+  labels: { search: searchLabels, takesCommas: true },
+  gateways: { search: searchGateways, nameOf: nameOfDevice, check: mac },
+  devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
+};
+
+/** What the open panel holds beside its inputs, with what each list showed at first, as JSON. */
+let openPanel: { lists: [name: string, read: () => string[], shown: string][]; stop(): void } | undefined;
+
+RED.nodes.registerType('mt-device-watch', {
+  category: 'mt gateway',
+  color: '#9CC4C4',
+  icon: 'device-watch.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    version: { value: 1 },
+    name: { value: '' },
+    service: { value: '', type: 'mt-service', required: true },
+    gateways: { value: [], validate: each(mac) },
+    devices: { value: [], validate: each(mac) },
+    labels: { value: [] },
+    conditions: { value: ['silent', 'gateway-silent'], validate: someCondition },
+    silentAfter: { value: 0, validate: wholeNumber(RANGES.silentAfter) },
+    batteryBelow: { value: 20, validate: wholeNumber(RANGES.batteryBelow) },
+    signalBelow: { value: -85, validate: wholeNumber(RANGES.signalBelow) },
+  } satisfies Defaults<DeviceWatchConfig>,
+  paletteLabel: ownText('palette'),
+  inputLabels: ownText('port.input'),
+  outputLabels: ownText('port.output'),
+  label: caption(describe),
+  labelStyle: captionStyle(),
+  onadd: takeOnlyService,
+  oneditprepare(this: EditorNode) {
+    showSaved(this);
+    const lists = Object.entries(LISTS).map(([name, list]): [string, () => string[]] => [
+      name,
+      tagList($(`#mt-gateway-${name}`), {
+        ...list,
+        saved: readList(this[name] ?? []),
+        label: `mt-gateway-label-${name}`,
+        onChange() {},
+      }),
+    ]);
+    const conditions = conditionBoxes($('#mt-gateway-conditions'), this);
+    explainProblems(this);
+    rememberShown(this);
+    const all: [string, () => string[]][] = [...lists, ['conditions', conditions]];
+    openPanel = {
+      lists: all.map(([name, read]) => [name, read, JSON.stringify(read())]),
+      stop: showActiveConditions(this),
+    };
+  },
+  oneditsave(this: EditorNode) {
+    for (const [name, read, shown] of openPanel?.lists ?? []) {
+      const list = read();
+      if (JSON.stringify(list) !== shown) {
+        this[name] = list;
+      }
+    }
+    saveTouched(this);
+    closePanel();
+  },
+  oneditcancel: closePanel,
+});
+
+function closePanel(): void {
+  openPanel?.stop();
+  openPanel = undefined;
+}
+
+/** At least one, and none that is not known. */
+function someCondition(this: EditorNode, value: unknown): boolean | string {
+  const conditions = readList(value ?? []);
+  const isFine = conditions.length > 0 && conditions.every((name) => isCondition(name) || hasEnv(name));
+  return value === undefined || isFine || this._('problem.chooseOne');
+}
+
+/** What the node does with its settings, as far as they are fixed. */
+function describe(node: EditorNode): string {
+  const list = (name: string) => listBriefly(readList(node[name] ?? []));
+  const where = list('devices') || list('labels') || list('gateways');
+  return node._(where ? 'node.where' : 'node.all', { where });
+}

@@ -1,0 +1,130 @@
+// mt-device-watch: tells when a device needs somebody, and when it does not any more.
+import type { NodeAPI, NodeMessage } from 'node-red';
+import {
+  type Condition,
+  type ConditionChange,
+  invalidInput,
+  ServiceError,
+  type WatchedDevices,
+  type WatchSettings,
+} from '../../src/index.ts';
+import { checkRanges } from '../shared/runtime/env.ts';
+import type { InputHandler } from '../shared/runtime/inputs.ts';
+import { updateMessage } from '../shared/runtime/message.ts';
+import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
+import { type Status, statusOfError, statusOfLabels, statusOfSession } from '../shared/runtime/status.ts';
+import { toFlowError, translate } from '../shared/runtime/texts.ts';
+import { registerActiveConditions, showActive } from './active-conditions.ts';
+import { type DeviceWatchConfig, isCondition, RANGES, upgrade } from './config.ts';
+
+type Context = ActionContext<DeviceWatchConfig, object>;
+
+export default function registerDeviceWatch(RED: NodeAPI): void {
+  registerAction<DeviceWatchConfig>(RED, 'mt-device-watch', {
+    upgrade,
+    check,
+    half: 'mqtt',
+    createHandler,
+  });
+  registerActiveConditions(RED);
+}
+
+function check(config: DeviceWatchConfig): void {
+  checkRanges(config, RANGES);
+  const unknown = config.conditions.find((name) => !isCondition(name));
+  if (unknown !== undefined) {
+    throw invalidInput('conditions', unknown, 'notChoice');
+  }
+  if (config.conditions.length === 0) {
+    throw invalidInput('conditions', config.conditions, 'missing');
+  }
+}
+
+function createHandler(context: Context): InputHandler {
+  const { RED } = context;
+  let watch: WatchedDevices;
+  try {
+    watch = startWatch(context);
+  } catch (error) {
+    tellProblem(context, error);
+    return () => Promise.reject(error as Error);
+  }
+  return async (msg, send) => {
+    const payload = watch.active();
+    send(updateMessage(RED, msg, { payload, count: payload.length }));
+  };
+}
+
+/** Nothing will come, and perhaps nobody ever asks. */
+function tellProblem({ RED, node, showReady, onceStarted }: Context, error: unknown): void {
+  const problem = toFlowError(RED, error);
+  showReady(statusOfError(problem));
+  if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
+    node.warn(problem.message);
+  } else {
+    onceStarted(() => node.error(problem, {}));
+  }
+}
+
+function startWatch(context: Context): WatchedDevices {
+  const { RED, node, config, session, onClose, showReady, fail } = context;
+  let labels: Status | undefined;
+  let refused: Status | undefined;
+  let hasFailed = false;
+  let watch: WatchedDevices | undefined;
+  const show = () => {
+    if (watch) {
+      showReady(refused ?? labels ?? statusOf(watch.counts));
+    }
+  };
+  const opened = session.watchDevices(
+    settingsOf(config),
+    {
+      changed: (change) => node.send(messageOf(change)),
+      counted: show,
+      full: () => node.warn(translate(RED, 'watch.full')),
+      labels(state) {
+        labels = statusOfLabels(state);
+        if (state.error && !hasFailed) {
+          fail(state.error, {});
+        }
+        hasFailed = state.name !== 'ready' && (hasFailed || state.error !== undefined);
+        show();
+      },
+    },
+    node.id,
+  );
+  watch = opened;
+  onClose((removed) => opened.close(!removed));
+  onClose(showActive(node, opened));
+  onClose(
+    session.onState((state) => {
+      // Another node's filter may be the refused one.
+      refused =
+        state.mqtt.name === 'limited' && opened.isRefused ? statusOfSession(state, 'mqtt') : undefined;
+      show();
+    }),
+  );
+  return opened;
+}
+
+function settingsOf(config: DeviceWatchConfig): WatchSettings {
+  const { version, name, service, conditions, ...settings } = config;
+  return { ...settings, conditions: conditions as Condition[] };
+}
+
+const statusOf = ({ active, watched }: WatchedDevices['counts']): Status => ({
+  style: active > 0 ? 'waiting' : 'ready',
+  key: 'status.watching',
+  values: { active, watched },
+});
+
+function messageOf(change: ConditionChange): NodeMessage {
+  const { condition, gateway, device } = change;
+  return {
+    topic: condition,
+    payload: change,
+    ...(gateway !== undefined && { gateway }),
+    device,
+  } as NodeMessage;
+}

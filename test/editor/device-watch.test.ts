@@ -1,0 +1,70 @@
+// The panel of mt-device-watch in a real browser: what is watched and active now, its conditions, and what it saves.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+
+const TIME = '2025-01-02T03:04:05.678Z';
+const WATCH = { type: 'mt-device-watch', service: 'service', x: 200, wires: [[]] };
+
+describe('the panel of device watch', function () {
+  this.timeout(180_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4 });
+    red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy([
+      serviceNode(service),
+      { ...WATCH, id: 'watch', conditions: ['error'], y: 100 },
+      { ...WATCH, id: 'open', conditions: ['${WHEN}', 'battery-low'], labels: ['${LABELS}'], y: 200 },
+    ]);
+    await red.status('watch', ({ text }) => text === '0 of 0 need somebody');
+    editor = await openEditor(red.url);
+  });
+  afterEach(() => assert.deepEqual(editor.errors, []));
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  it('shows how many are watched and what is active, and names as text', async () => {
+    const { gateway, device } = service.demo;
+    await editor.edit('watch');
+    await editor.page.locator('#mt-gateway-active', { hasText: 'Nothing is active' }).waitFor();
+    await service.publish(gateway, device, 'heartbeat', { time: TIME, seq: 1, status: 3 });
+    const row = editor.page.locator('#mt-gateway-active tbody tr');
+    await row.waitFor();
+    assert.match((await row.innerText()).replaceAll('\t', ' '), /it reports an error 3 /);
+    const counts = editor.page.locator('#mt-gateway-active-state');
+    assert.equal(await counts.innerText(), 'Watched: 1 · need somebody: 1');
+    await editor.press('cancel');
+  });
+
+  it('shows the limits that belong to the conditions, and saves what is ticked', async () => {
+    await editor.edit('watch');
+    const limit = (name: string) => editor.page.locator(`#node-input-${name}`);
+    assert.deepEqual(
+      [await limit('silentAfter').isVisible(), await limit('batteryBelow').isVisible()],
+      [false, false],
+    );
+    await editor.page.locator('#mt-gateway-condition-battery-low').check();
+    await limit('batteryBelow').fill('30');
+    await editor.press('ok');
+    const saved = await editor.properties('watch', ['conditions', 'batteryBelow']);
+    assert.deepEqual(saved, { conditions: ['error', 'battery-low'], batteryBelow: '30' });
+  });
+
+  it('keeps what comes from variables', async () => {
+    await editor.edit('open');
+    await editor.press('ok');
+    const saved = await editor.properties('open', ['conditions', 'labels']);
+    assert.deepEqual(saved, { conditions: ['${WHEN}', 'battery-low'], labels: ['${LABELS}'] });
+  });
+});

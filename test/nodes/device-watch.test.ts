@@ -1,0 +1,157 @@
+// mt-device-watch in a flow: what it tells, what it answers, and what it shows.
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
+import { describeNodes, type Flow, type Message } from './flow.ts';
+
+const TIME = '2025-01-02T03:04:05.678Z';
+const ALL = ['silent', 'gateway-silent', 'error', 'battery-low', 'weak-signal', 'dfu'];
+
+interface Told extends Message {
+  topic: string;
+  payload: Record<string, unknown>;
+  gateway: string;
+  device: string;
+}
+
+describeNodes('device-watch', (start) => {
+  let box: Service;
+  let gateway: string;
+  let device: string;
+
+  before(async () => {
+    box = await startService({ rate: 0, listed: 10, delay: 1 });
+    ({ gateway, device } = box.demo);
+  });
+  after(() => box.close());
+
+  const flowOf = (node: object, service: object = {}) =>
+    flowAround(serviceNode(box, service), { id: 'n', type: 'mt-device-watch', ...node });
+
+  async function run(node: object = {}, service: object = {}): Promise<Flow> {
+    const flow = await start(flowOf(node, service), { credentials: secretsOf(box) });
+    await subscribed(box);
+    return flow;
+  }
+
+  const report = (suffix: string, payload: object = {}, of = device) =>
+    box.publish(gateway, of, suffix, { time: TIME, seq: 1, ...payload });
+  const filters = () => [...(box.broker?.subscriptions.values() ?? [])].flatMap((set) => [...set]);
+  const told = async (flow: Flow) => (await flow.next('out')) as Told;
+
+  it('tells when a battery is low, and when it is not any more', async () => {
+    const flow = await run({ conditions: ALL });
+    await report('property/8100', { value: '0a' });
+    const begin = await told(flow);
+    assert.deepEqual([begin.topic, begin.gateway, begin.device], ['battery-low', gateway, device]);
+    const { since, ...payload } = begin.payload;
+    assert.deepEqual(payload, {
+      condition: 'battery-low',
+      active: true,
+      gateway,
+      device,
+      value: 10,
+      limit: 20,
+    });
+    assert.ok(Math.abs(Date.now() - Date.parse(String(since))) < 60_000, String(since));
+    await report('property-decoded/battery-level', { value: 80 });
+    const end = await told(flow);
+    assert.deepEqual(end.payload, { ...payload, since, active: false, value: 80 });
+  });
+
+  it('answers a message with what is active, and keeps what else is in it', async () => {
+    const flow = await run({ conditions: ['error'] });
+    await report('heartbeat', { status: 3 });
+    await told(flow);
+    flow.send('n', { payload: 'which?', keep: 1 });
+    const answer = (await flow.next('out')) as unknown as Record<string, unknown>;
+    assert.deepEqual([answer.count, answer.keep], [1, 1]);
+    const [row] = answer.payload as Record<string, unknown>[];
+    assert.deepEqual([row?.condition, row?.active, row?.device, row?.value], ['error', true, device, 3]);
+  });
+
+  it('misses a device of its list, though nothing of it was ever heard', async () => {
+    const flow = await run({ devices: ['d1:00:00:00:00:07'], silentAfter: 1 }, { names: true });
+    const { topic, payload } = await told(flow);
+    assert.deepEqual([topic, payload.device, payload.limit], ['silent', 'd10000000007', 1]);
+    assert.equal(payload.gateway, undefined);
+  });
+
+  it('misses the gateways of a label from the start, by their names', async () => {
+    const [listed] = box.devices.filter(({ labels }) => labels.length > 0);
+    const [label] = listed!.labels as [string];
+    const flow = await run({ labels: [label], silentAfter: 1 }, { names: true });
+    const { topic, payload } = await told(flow);
+    assert.equal(topic, 'gateway-silent');
+    assert.equal(typeof payload.deviceName, 'string');
+  });
+
+  it('shows how many need somebody, of how many', async () => {
+    const flow = await run({ conditions: ['error'] });
+    await report('heartbeat', {});
+    const shown = async (fill: string, words: string) => {
+      while ((await flow.status('n', fill)).text !== words) {}
+    };
+    await shown('green', '0 of 1 need somebody');
+    await report('heartbeat', { status: 3 });
+    await shown('yellow', '1 of 1 need somebody');
+  });
+
+  it('goes on over a deploy of the node, and tells nothing twice', async () => {
+    const flow = await run({ conditions: ['error', 'battery-low'] });
+    await report('heartbeat', { status: 3 });
+    await told(flow);
+    await flow.deploy(flowOf({ conditions: ['error', 'battery-low'], name: 'other' }), 'nodes');
+    flow.send('n', {});
+    const answer = (await flow.next('out')) as unknown as Record<string, unknown>;
+    assert.equal(answer.count, 1);
+    await report('heartbeat', { status: 0 });
+    const { payload } = await told(flow);
+    assert.deepEqual([payload.condition, payload.active], ['error', false]);
+  });
+
+  it('reports a setting that it cannot use', async () => {
+    const wrong = [
+      [{ conditions: [] }, 'conditions'],
+      [{ conditions: ['asleep'] }, 'conditions'],
+      [{ devices: ['d1'] }, 'devices'],
+      [{ batteryBelow: 101 }, 'batteryBelow'],
+    ] as const;
+    const nodes = wrong.map(([node], i) => ({ id: `n${i}`, type: 'mt-device-watch', ...node }));
+    const flow = await start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box) });
+    const told = await flow.next('errors');
+    assert.equal(told.error?.cause?.field, 'devices', 'what only the engine finds is told without a message');
+    for (const [i, [, field]] of wrong.entries()) {
+      flow.send(`n${i}`, {});
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', field]);
+    }
+  });
+
+  it('does not take a retained report for a sign of life', async () => {
+    await box.publish(gateway, 'd10000000007', 'heartbeat', { time: TIME, seq: 1 }, true);
+    const flow = await run({ devices: ['d10000000007'], silentAfter: 1 });
+    const { topic, payload } = await told(flow);
+    assert.deepEqual([topic, payload.device, payload.gateway], ['silent', 'd10000000007', undefined]);
+  });
+
+  it('hears all that the gateways of its listed devices bring', async () => {
+    await run({ devices: [device] });
+    const own = () => filters().filter((filter) => filter.includes('/device/'));
+    assert.deepEqual(own(), [`mt/gateway/+/device/${device}/#`]);
+    await report('heartbeat');
+    while (!own().includes(`mt/gateway/${gateway}/device/+/#`)) {
+      await turn();
+    }
+  });
+
+  it('asks the broker for no more than its conditions need', async () => {
+    await run({ conditions: ['battery-low'], gateways: [gateway] });
+    const own = filters().filter((filter) => filter.includes('/device/'));
+    assert.deepEqual(own.sort(), [
+      `mt/gateway/${gateway}/device/+/property-decoded/battery-level`,
+      `mt/gateway/${gateway}/device/+/property/8100`,
+    ]);
+  });
+});
