@@ -1,7 +1,7 @@
 // What a new node starts with in the editor is what the runtime takes for a node that says nothing.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { ArrayExpression, Node, ObjectExpression } from 'acorn';
+import type { ArrayExpression, Node, ObjectExpression, UnaryExpression } from 'acorn';
 import { transformSync } from 'esbuild';
 import { configOf, folderOf, NODE_TYPES } from '../node-types.ts';
 import { literalOf, propertiesOf, registrationsOfScript } from '../register-type.ts';
@@ -33,6 +33,9 @@ function attributesOf(rows: Node, attribute: string): Record<string, unknown> {
 function readLiteral(node: Node): unknown {
   if (node.type === 'ArrayExpression') {
     return (node as ArrayExpression).elements.map((element) => readLiteral(element as Node));
+  }
+  if (node.type === 'UnaryExpression' && (node as UnaryExpression).operator === '-') {
+    return -Number(readLiteral((node as UnaryExpression).argument));
   }
   assert.equal(node.type, 'Literal', 'the Flow Library reads literals only');
   return literalOf(node);

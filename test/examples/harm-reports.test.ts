@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { sink, source } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
 import {
@@ -190,6 +191,41 @@ describe('a sample flow of reports and requests', () => {
         assert.deepEqual(written(), []);
       });
     }
+  });
+
+  describe('Who needs somebody', () => {
+    const LABEL = 'Who needs somebody';
+    const taps = { 'sample-needs-words': 'lines' };
+    const battery = (value: unknown) => trouble.report('property-decoded/battery-level', { value });
+    const line = async () => String((await red().next('lines')).payload);
+
+    it('tells nothing of a battery that is not known, and nothing twice, not after a deploy either', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-needs-watch');
+      for (const value of [null, 'x', {}, 21]) {
+        await battery(value);
+      }
+      await battery(5);
+      assert.match(await line(), /needs a battery \(5 %\)/);
+      await deploySample(trouble.site, LABEL, { taps });
+      await battery(4);
+      await battery(80);
+      assert.match(await line(), /^over: /);
+    });
+
+    it('does not tell that all are silent while the broker is away', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-needs-watch');
+      const comeBack = await trouble.loseBroker('sample-needs-watch');
+      await comeBack();
+      // What is green may be of before: the broker itself says when it is asked for reports again.
+      const filters = () => [...(service().broker?.subscriptions.values() ?? [])].flatMap((all) => [...all]);
+      while (!filters().some((filter) => filter.includes('/device/'))) {
+        await turn();
+      }
+      await battery(5);
+      assert.match(await line(), /needs a battery/);
+    });
   });
 
   describe('Device offline watch', () => {

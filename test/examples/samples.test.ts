@@ -118,6 +118,19 @@ describe('a sample flow', () => {
     await says('fine');
   });
 
+  it('Who needs somebody: one list of what needs somebody, and each change by itself', async () => {
+    await deploySample(site, 'Who needs somebody');
+    await shows('sample-needs-watch', '0 of 0 need somebody');
+    await press(site, 'sample-needs-morning');
+    await shows('sample-needs-list', '0 on the list');
+    await report('property-decoded/battery-level', { value: 12 });
+    await site.red.status('sample-needs-changes', ({ text }) => /needs a battery/.test(`${text}`));
+    await press(site, 'sample-needs-morning');
+    await shows('sample-needs-list', '1 on the list');
+    await report('property-decoded/battery-level', { value: 90 });
+    await site.red.status('sample-needs-changes', ({ text }) => `${text}`.startsWith('over: '));
+  });
+
   it('Inventory to CSV: writes all pages of the list, filtered, into a table', async () => {
     const { service } = site;
     const file = join(folder, 'inventory.csv');
