@@ -73,7 +73,8 @@ export class MqttClient {
     this.#events = events;
     this.#log = log;
     const handlers: InboundHandlers = {
-      report: (topic, payload, retained, defer) => this.#reports.deliver(topic, payload, retained, defer),
+      report: (topic, payload, retained, deferrable) =>
+        this.#reports.deliver(topic, payload, retained, deferrable),
       response: (parsed, payload, retained, topic) => {
         if (!this.#requests.receive(parsed, payload, retained)) {
           this.#reports.unexpected(topic);
@@ -92,11 +93,11 @@ export class MqttClient {
     };
     this.#inbound = new InboundQueue(topics, handlers, settings.maxWaitingBytes);
     this.#connection = new Connection(settings, log, {
-      message: (topic, payload, qos, retained, done, defer) => {
+      message: (topic, payload, qos, retained, done, deferrable) => {
         if (this.#group.isChecking && this.#group.receive(topic)) {
           done();
         } else {
-          this.#inbound.receive(topic, payload, qos, retained, done, defer);
+          this.#inbound.receive(topic, payload, qos, retained, done, deferrable);
         }
       },
       subscribed: () => {

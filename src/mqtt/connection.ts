@@ -9,7 +9,7 @@ import { subscribeAvailable } from './available-filters.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
-import { type Defer, OrderedAcks } from './ordered-acks.ts';
+import { type Deferrable, OrderedAcks } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
 import { type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import { ReconnectWaits, wasGood } from './reconnect-waits.ts';
@@ -44,7 +44,7 @@ export interface ConnectionEvents {
   /**
    * Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. Called with an error
    * it is not acknowledged, and what follows is read all the same.
-   * @param defer in place of `done`: a QoS 1 message is acknowledged later
+   * @param deferrable of QoS 1, in place of `done`: a QoS 1 message is acknowledged later
    */
   message(
     topic: string,
@@ -52,7 +52,7 @@ export interface ConnectionEvents {
     qos: number,
     retained: boolean,
     done: (error?: Error) => void,
-    defer: Defer | undefined,
+    deferrable: Deferrable | undefined,
   ): void;
   /** A message was not taken yet, so that nothing behind it is read. */
   isBlocked(): boolean;
@@ -269,27 +269,27 @@ export class Connection {
       loss ??= { disconnect };
     });
     client.on('close', () => this.#lost(client, loss));
-    const acks = new OrderedAcks((messageId) => {
-      if (client === this.#client) {
-        client.stream.write(pubackOf(messageId));
-      }
-    });
+    const acks = new OrderedAcks(
+      () => client === this.#client,
+      (messageId) => void client.stream.write(pubackOf(messageId)),
+    );
     // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
     client.handleMessage = (packet, callback) => {
-      const { topic, payload, qos, retain, messageId } = packet;
+      const { topic, payload, qos, retain, messageId, dup } = packet;
       let done = callback as (error?: Error) => void;
       if (client !== this.#client) {
         done(new Error('the connection is being closed'));
         return;
       }
-      let defer: Defer | undefined;
+      let deferrable: Deferrable | undefined;
       if (qos === 1 && messageId !== undefined) {
-        acks.begin(messageId, done);
-        ({ done, defer } = acks);
+        acks.begin(messageId, dup, done);
+        done = acks.done;
+        deferrable = acks;
       }
       this.#pings.pingIfDue();
       try {
-        this.#events.message(topic, payload as Buffer, qos, retain, done, defer);
+        this.#events.message(topic, payload as Buffer, qos, retain, done, deferrable);
         this.#pings.received();
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.

@@ -1,7 +1,7 @@
 // What comes from the broker, sorted by channel; reports wait while flows are replaced or cannot keep up.
 import { Queue } from '../collections/queue.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
-import type { Defer } from './ordered-acks.ts';
+import type { Deferrable } from './ordered-acks.ts';
 import { TurnBudget } from './turn-budget.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
@@ -13,8 +13,8 @@ const OVERHEAD_BYTES = 250;
 const OVERLOAD_END_MS = 10_000;
 
 export interface InboundHandlers {
-  /** @param defer lets it be acknowledged later @returns whether it is */
-  report(topic: string, payload: Buffer, retained: boolean, defer: Defer | undefined): boolean;
+  /** @param deferrable lets it be acknowledged later @returns whether it is */
+  report(topic: string, payload: Buffer, retained: boolean, deferrable: Deferrable | undefined): boolean;
   response(at: ParsedTopic, payload: Buffer, retained: boolean, topic: string): void;
   /** A hold has ended; what waited follows. */
   resumed(): void;
@@ -30,7 +30,7 @@ interface QueuedReport {
   retained: boolean;
   /** Called when the report is delivered, so that the broker keeps it until then; QoS 0: nothing to call. */
   done: Done | undefined;
-  defer: Defer | undefined;
+  deferrable: Deferrable | undefined;
 }
 
 /** With an error: not delivered, and not to be acknowledged. */
@@ -60,20 +60,27 @@ export class InboundQueue {
     this.#maxBytes = maxBytes;
   }
 
-  /** @param defer in place of `done`: the message is acknowledged later */
-  receive(topic: string, payload: Buffer, qos: number, retained: boolean, done: Done, defer?: Defer): void {
+  /** @param deferrable of QoS 1, in place of `done`: the message is acknowledged later */
+  receive(
+    topic: string,
+    payload: Buffer,
+    qos: number,
+    retained: boolean,
+    done: Done,
+    deferrable?: Deferrable,
+  ): void {
     const response = this.#topics.parseResponse(topic);
     if (response !== undefined) {
       this.#handlers.response(response, payload, retained, topic);
       done();
     } else if (this.#mustWait) {
-      this.#enqueue({ topic, payload, retained, done: qos === 0 ? undefined : done, defer });
+      this.#enqueue({ topic, payload, retained, done: qos === 0 ? undefined : done, deferrable });
       if (qos === 0) {
         done();
       }
     } else {
       this.#budget.spend();
-      if (!this.#handlers.report(topic, payload, retained, defer)) {
+      if (!this.#handlers.report(topic, payload, retained, deferrable)) {
         done();
       }
     }
@@ -162,10 +169,10 @@ export class InboundQueue {
     }
     while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {
       const report = this.#queue.shift() as QueuedReport;
-      const { topic, payload, retained, done, defer } = report;
+      const { topic, payload, retained, done, deferrable } = report;
       this.#bytes -= sizeOf(report);
       this.#budget.spend();
-      if (!this.#handlers.report(topic, payload, retained, defer)) {
+      if (!this.#handlers.report(topic, payload, retained, deferrable)) {
         done?.();
       }
     }

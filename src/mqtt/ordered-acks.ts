@@ -8,8 +8,15 @@ export interface Deferral {
   acknowledge(): void;
 }
 
-/** @param written called when the acknowledgement is on its way to the broker */
-export type Defer = (written: () => void) => Deferral;
+/** A message that may be acknowledged later. */
+export interface Deferrable {
+  /** The broker has marked it as sent before. */
+  readonly isResent: boolean;
+  /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
+  readonly isLost: boolean;
+  /** @param written called when the acknowledgement is on its way to the broker */
+  defer(written: () => void): Deferral;
+}
 
 interface Ack {
   messageId: number;
@@ -23,38 +30,52 @@ const NOT_NOW = new Error('acknowledged later');
 const NOBODY = (): void => {};
 
 /** Of one connection. MQTT.js gives one message after the other, the next one when the one before was taken. */
-export class OrderedAcks {
+export class OrderedAcks implements Deferrable {
+  readonly #isOpen: () => boolean;
   readonly #write: (messageId: number) => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
   #messageId = 0;
+  #isResent = false;
   #callback: ((error?: Error) => void) | undefined;
 
-  /** @param write sends a PUBACK */
-  constructor(write: (messageId: number) => void) {
+  /**
+   * @param isOpen whether the connection is still there
+   * @param write sends a PUBACK
+   */
+  constructor(isOpen: () => boolean, write: (messageId: number) => void) {
+    this.#isOpen = isOpen;
     this.#write = write;
   }
 
+  get isResent(): boolean {
+    return this.#isResent;
+  }
+
+  get isLost(): boolean {
+    return !this.#isOpen();
+  }
+
   /** A message has come: `done` or `defer` follows. @param callback of MQTT.js: reads on, and without an error acknowledges */
-  begin(messageId: number, callback: (error?: Error) => void): void {
+  begin(messageId: number, isResent: boolean, callback: (error?: Error) => void): void {
     this.#messageId = messageId;
+    this.#isResent = isResent;
     this.#callback = callback;
   }
 
-  /** The message was taken; with an error it is not acknowledged. */
+  /** The message was taken; with an error it is not acknowledged. Nothing happens when it was deferred already. */
   readonly done = (error?: Error): void => {
     const callback = this.#callback;
     this.#callback = undefined;
-    if (error || this.#waiting.size === 0) {
+    if (callback === undefined || error || this.#waiting.size === 0) {
       callback?.(error);
       return;
     }
     this.#waiting.push({ messageId: this.#messageId, isDue: true, written: NOBODY });
-    callback?.(NOT_NOW);
+    callback(NOT_NOW);
   };
 
-  /** The message is acknowledged later. */
-  readonly defer: Defer = (written) => {
+  defer(written: () => void): Deferral {
     const callback = this.#callback;
     this.#callback = undefined;
     const ack = { messageId: this.#messageId, isDue: false, written };
@@ -66,10 +87,11 @@ export class OrderedAcks {
         this.#writeDue();
       },
     };
-  };
+  }
 
+  /** Not after a loss: the broker sends the message again, and it is known again only while nothing was written. */
   #writeDue(): void {
-    while (this.#waiting.first?.isDue) {
+    while (this.#isOpen() && this.#waiting.first?.isDue) {
       const { messageId, written } = this.#waiting.shift() as Ack;
       this.#write(messageId);
       written();

@@ -2,7 +2,7 @@
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { sessionName } from './kept-subscriptions.ts';
-import type { Defer } from './ordered-acks.ts';
+import type { Deferrable } from './ordered-acks.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -44,9 +44,15 @@ export interface ReportHandler {
   settled(): void;
   /**
    * @param mayRepeat whether the broker may hold a subscription that is not known
-   * @param defer lets it be acknowledged later; undefined: that cannot be
+   * @param deferrable lets it be acknowledged later; undefined: it cannot be
    */
-  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat?: boolean, defer?: Defer): Delivery;
+  deliver(
+    topic: string,
+    payload: Buffer,
+    retained: boolean,
+    mayRepeat?: boolean,
+    deferrable?: Deferrable,
+  ): Delivery;
   /** Flows have more to confirm than may be read: nothing more is, until they do. */
   readonly isFull: boolean;
   /** Flows confirm reports: a broker that waits for them sends nothing else of QoS 1. */
@@ -171,8 +177,8 @@ export class ReportSubscriptions {
   }
 
   /** @returns whether it is acknowledged later */
-  deliver(topic: string, payload: Buffer, retained: boolean, defer?: Defer): boolean {
-    const delivery = this.#handler.deliver(topic, payload, retained, this.#mayHaveStale, defer);
+  deliver(topic: string, payload: Buffer, retained: boolean, deferrable?: Deferrable): boolean {
+    const delivery = this.#handler.deliver(topic, payload, retained, this.#mayHaveStale, deferrable);
     if (delivery === 'kept') {
       return true;
     }
@@ -182,7 +188,7 @@ export class ReportSubscriptions {
     this.unexpected(topic);
     // Nothing to unsubscribe: the sender itself has sent it twice.
     if (delivery === 'repeat' && !this.#isUnsubscribingStale) {
-      return this.#handler.deliver(topic, payload, retained, false, defer) === 'kept';
+      return this.#handler.deliver(topic, payload, retained, false, deferrable) === 'kept';
     }
     return false;
   }

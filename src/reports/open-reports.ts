@@ -1,5 +1,6 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { Queue } from '../collections/queue.ts';
 
 /** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
 const MAX_MESSAGES = 65_535;
@@ -13,6 +14,8 @@ const MAX_RESENT = 500;
 /** After so many times the wait doubles, up to the longest. */
 const STEADY_ATTEMPTS = 3;
 const MAX_WAIT_MS = 10 * 60_000;
+/** So long after a new connection a broker may send again what was not acknowledged before. */
+const MAX_EXPECTED_MS = 10 * 60_000;
 
 /** A message that is acknowledged to the broker later. */
 export interface Deferral {
@@ -21,8 +24,15 @@ export interface Deferral {
   acknowledge(): void;
 }
 
-/** @param written called when the acknowledgement is on its way to the broker */
-export type Defer = (written: () => void) => Deferral;
+/** A message that may be acknowledged later. */
+export interface Deferrable {
+  /** The broker has marked it as sent before. */
+  readonly isResent: boolean;
+  /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
+  readonly isLost: boolean;
+  /** @param written called when the acknowledgement is on its way to the broker */
+  defer(written: () => void): Deferral;
+}
 
 interface ReceivedMessage {
   readonly topic: string;
@@ -40,6 +50,8 @@ interface OpenMessage {
   size: number;
   /** Undefined while the connection is not there by which it came. */
   deferral: Deferral | undefined;
+  /** Of a connection that was lost: the broker sends it again before that, in milliseconds of `performance.now()`. */
+  expectedUntil: number;
   /** Deliveries that are not confirmed. */
   open: number;
 }
@@ -88,8 +100,10 @@ export class OpenReports {
   /** Not acknowledged to the broker. */
   readonly #messages = new Set<OpenMessage>();
   #bytes = 0;
-  /** Of a connection that was lost, by topic: the broker sends them again. */
-  #expected = new Map<string, OpenMessage[]>();
+  /** Of a connection that was lost, by topic and content: the broker sends them again, the oldest first. */
+  readonly #expected = new Map<string, Queue<OpenMessage>>();
+  /** The broker has kept the session that it had before the present connection. */
+  #isSessionKept = false;
   readonly #confirmers = new Set<Confirmer>();
   readonly #counted = new Set<Confirmer>();
   /** The message that is being delivered. */
@@ -122,24 +136,26 @@ export class OpenReports {
 
   /**
    * Takes a message of QoS 1.
-   * @param deliver gives it to nodes, which may `open` it
+   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already
    * @returns false: it may be acknowledged at once
    */
-  receive(received: ReceivedMessage, defer: Defer, deliver: () => void): boolean {
-    const known = this.#takeExpected(received);
+  receive(received: ReceivedMessage, deferrable: Deferrable, deliver: (isKnown: boolean) => void): boolean {
+    // Only what is marked: a sender may report the same again.
+    const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
+      deliver(true);
       // What was confirmed while the broker was away is done; the rest is at a flow already, or comes again.
-      return known.open > 0 && this.#keep(known, defer);
+      return known.open > 0 && this.#keep(known, deferrable);
     }
     const size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
-    const message = { received, isCopied: false, size, deferral: undefined, open: 0 };
+    const message = { received, isCopied: false, size, deferral: undefined, expectedUntil: 0, open: 0 };
     this.#current = message;
     try {
-      deliver();
+      deliver(false);
     } finally {
       this.#current = undefined;
     }
-    return message.open > 0 && this.#keep(message, defer);
+    return message.open > 0 && this.#keep(message, deferrable);
   }
 
   /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */
@@ -174,9 +190,10 @@ export class OpenReports {
     source.open--;
     // While it is being delivered other nodes may still open it.
     if (source.open === 0 && source !== this.#current) {
-      source.deferral?.acknowledge();
-      if (source.deferral === undefined && !this.#isExpected(source)) {
-        this.#forget(source);
+      if (source.deferral) {
+        source.deferral.acknowledge();
+      } else {
+        this.#forgetUnexpected(source);
       }
     }
     return true;
@@ -228,14 +245,18 @@ export class OpenReports {
   /** The connection is a new one. @param isPresent the broker has kept the session: what it was not told of comes again */
   connected(isPresent: boolean): void {
     this.#blocked = undefined;
-    this.#expected = new Map();
+    this.#expected.clear();
+    this.#isSessionKept = isPresent;
     for (const message of this.#messages) {
+      const isOfLast = message.deferral !== undefined;
       message.deferral = undefined;
-      if (isPresent) {
-        const { topic } = message.received;
-        this.#expected.set(topic, [...(this.#expected.get(topic) ?? []), message]);
-      } else if (message.open === 0) {
-        this.#forget(message);
+      if (!isPresent) {
+        message.expectedUntil = 0;
+        this.#forgetUnexpected(message);
+      } else if (isOfLast) {
+        this.#expect(message);
+      } else {
+        this.#addExpected(message);
       }
     }
   }
@@ -248,14 +269,22 @@ export class OpenReports {
     this.#confirmers.clear();
   }
 
-  #keep(message: OpenMessage, defer: Defer): true {
-    if (!this.#messages.has(message)) {
+  #keep(message: OpenMessage, deferrable: Deferrable): true {
+    const isNew = !this.#messages.has(message);
+    if (isNew) {
       this.#messages.add(message);
       this.#bytes += message.size;
     }
-    const deferral = defer(() => this.#forget(message));
+    const deferral = deferrable.defer(() => this.#forget(message));
+    if (deferrable.isLost) {
+      // It has waited here while the connection was lost.
+      this.#expect(message);
+      deferral.readOn();
+      return true;
+    }
     message.deferral = deferral;
-    if (this.#isAtLimit) {
+    // What is known takes no more room than before.
+    if (isNew && this.#isAtLimit) {
       this.#blocked = deferral;
     } else {
       deferral.readOn();
@@ -278,24 +307,60 @@ export class OpenReports {
     }
   }
 
-  #takeExpected({ topic, payload }: ReceivedMessage): OpenMessage | undefined {
-    const expected = this.#expected.get(topic);
-    const at = expected?.findIndex(({ received }) => received.payload.equals(payload)) ?? -1;
-    if (expected === undefined || at < 0) {
+  #expect(message: OpenMessage): void {
+    message.expectedUntil = this.#now() + MAX_EXPECTED_MS;
+    // Else the next connection may be the one that knows it.
+    if (this.#isSessionKept) {
+      this.#addExpected(message);
+    }
+  }
+
+  #addExpected(message: OpenMessage): void {
+    if (message.expectedUntil <= this.#now()) {
+      return;
+    }
+    const key = keyOf(message.received);
+    const expected = this.#expected.get(key) ?? new Queue();
+    expected.push(message);
+    this.#expected.set(key, expected);
+  }
+
+  #takeExpected(received: ReceivedMessage): OpenMessage | undefined {
+    if (this.#expected.size === 0) {
       return undefined;
     }
-    const [message] = expected.splice(at, 1);
-    if (expected.length === 0) {
-      this.#expected.delete(topic);
+    const key = keyOf(received);
+    const expected = this.#expected.get(key);
+    const message = expected?.shift();
+    if (expected?.size === 0) {
+      this.#expected.delete(key);
     }
-    if (message?.open === 0) {
-      this.#forget(message);
+    if (message) {
+      message.expectedUntil = 0;
+      this.#forgetUnexpected(message);
     }
     return message;
   }
 
-  #isExpected(message: OpenMessage): boolean {
-    return this.#expected.get(message.received.topic)?.includes(message) === true;
+  /** What was confirmed and does not come again is done. */
+  #forgetUnexpected(message: OpenMessage): void {
+    if (message.open === 0 && message.deferral === undefined && message.expectedUntil <= this.#now()) {
+      this.#forget(message);
+    }
+  }
+
+  /** A broker that has lost something, or has given it to another member of a group, never sends it again. */
+  #endExpectations(): void {
+    const now = this.#now();
+    for (const [key, expected] of this.#expected) {
+      expected.filter(({ expectedUntil }) => expectedUntil > now);
+      if (expected.size === 0) {
+        this.#expected.delete(key);
+      }
+    }
+    for (const message of this.#messages) {
+      this.#forgetUnexpected(message);
+    }
   }
 
   #confirmWhere(isChosen: (delivery: Delivery) => boolean): void {
@@ -306,11 +371,12 @@ export class OpenReports {
 
   #look(): void {
     this.#keepOwnCopies();
+    this.#endExpectations();
     if (!this.#isPaused()) {
       this.#sendDue();
     }
     this.#tellCounts();
-    if (this.#deliveries.size === 0) {
+    if (this.#deliveries.size === 0 && this.#messages.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
@@ -385,6 +451,11 @@ export class OpenReports {
       confirmer.count(open, now - oldest);
     }
   }
+}
+
+/** A payload itself would be in memory twice. */
+function keyOf({ topic, payload }: ReceivedMessage): string {
+  return `${createHash('sha1').update(payload).digest('base64')} ${topic}`;
 }
 
 /** Milliseconds until a report is sent the next time. */

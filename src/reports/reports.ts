@@ -16,7 +16,7 @@ import {
 import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
-import { type Defer, OpenReports } from './open-reports.ts';
+import { type Deferrable, OpenReports } from './open-reports.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
 
@@ -277,21 +277,34 @@ export class Reports {
   /**
    * Takes a message of a report topic.
    * @param mayRepeat whether the broker may hold a subscription that is not known
-   * @param defer lets it be acknowledged later; undefined: that cannot be
+   * @param deferrable lets it be acknowledged later; undefined: it cannot be
    */
-  deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat = false, defer?: Defer): Delivery {
-    if (defer === undefined || this.open.isUnused) {
-      return this.#deliver(topic, payload, retained, mayRepeat);
+  deliver(
+    topic: string,
+    payload: Buffer,
+    retained: boolean,
+    mayRepeat = false,
+    deferrable?: Deferrable,
+  ): Delivery {
+    if (deferrable === undefined || this.open.isUnused) {
+      return this.#deliver(topic, payload, retained, mayRepeat, false);
     }
     let delivery: Delivery = 'copy';
     const received = { topic, payload, retained, heardAt: this.#now() };
-    const isKept = this.open.receive(received, defer, () => {
-      delivery = this.#deliver(topic, payload, retained, mayRepeat);
+    const isKept = this.open.receive(received, deferrable, (isKnown) => {
+      delivery = this.#deliver(topic, payload, retained, mayRepeat, isKnown);
     });
     return isKept ? 'kept' : delivery;
   }
 
-  #deliver(topic: string, payload: Buffer, retained: boolean, mayRepeat: boolean): Delivery {
+  /** @param isKnown flows have it already: only what is remembered of copies follows */
+  #deliver(
+    topic: string,
+    payload: Buffer,
+    retained: boolean,
+    mayRepeat: boolean,
+    isKnown: boolean,
+  ): Delivery {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (known !== undefined && known.received.length > 0) {
       countReceived(known);
@@ -305,6 +318,9 @@ export class Reports {
     }
     if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {
       return 'repeat';
+    }
+    if (isKnown) {
+      return 'delivered';
     }
     this.#deliverTo(retained ? this.#receiversOfRetained(receivers) : receivers, known, payload, retained);
     return 'delivered';

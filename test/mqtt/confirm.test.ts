@@ -193,6 +193,94 @@ describe('reports that a flow confirms', () => {
     await bench.broker.until(() => acknowledged() === 4);
   });
 
+  it('that are confirmed while the connection is lost are not given to the flow again, the oldest neither', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true });
+    publish(1);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 2);
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    session.confirm(delivery(collector, 0));
+    await reached(session, 'connected');
+    publish(3);
+    await collector.until(({ reports }) => reports.map(({ n }) => n).includes(3));
+    assert.deepEqual(numbers(collector), [1, 2, 3]);
+    assert.equal(acknowledged(), 1);
+  });
+
+  it('are not given twice after a loss where the broker sends a copy for each of several subscriptions', async () => {
+    bench.broker.options.delivery = 'per-subscription';
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true }, { gateways: [G] });
+    const other = new Collector();
+    session.subscribe({ ...ALL, devices: [D] }, other, 'other');
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 2);
+    publish(1);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 2);
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    await reached(session, 'connected');
+    publish(3);
+    await collector.until(({ reports }) => reports.map(({ n }) => n).includes(3));
+    assert.deepEqual(
+      [numbers(collector), numbers(other)],
+      [
+        [1, 2, 3],
+        [1, 2, 3],
+      ],
+    );
+    for (const at of [0, 1, 2]) {
+      session.confirm(delivery(collector, at));
+    }
+    await bench.broker.until(() => acknowledged() === 6);
+  });
+
+  it('are not given twice that were waiting for the end of a deploy when the connection was lost', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true });
+    session.pauseReports();
+    const sent = () => bench.broker.sent.filter(({ packet }) => packet.cmd === 'publish').length;
+    publish(1);
+    // What follows the report in the stream is not read before it.
+    const other = bench.open();
+    other.subscribe(ALL, new Collector());
+    await reached(other, 'connected');
+    bench.broker.drop(clientId);
+    await bench.broker.until(() => sent() === 2);
+    session.resumeReports();
+    publish(2);
+    await collector.until(({ reports }) => reports.map(({ n }) => n).includes(2));
+    assert.deepEqual(numbers(collector), [1, 2]);
+    for (const at of [0, 1]) {
+      session.confirm(delivery(collector, at));
+    }
+    await bench.broker.until(() => bench.broker.packets('puback', clientId).length === 2);
+  });
+
+  it('with the content of one that the broker has lost are reports of their own', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true });
+    publish(1);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 2);
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    session.confirm(delivery(collector, 1));
+    for (const id of [1, 2]) {
+      bench.broker.sessions.get(clientId)?.acknowledge(id);
+    }
+    await reached(session, 'connected');
+    publish(2);
+    publish(3);
+    await collector.until(({ reports }) => reports.map(({ n }) => n).includes(3));
+    assert.deepEqual(numbers(collector), [1, 2, 2, 3]);
+  });
+
   it('come again to the node that a deploy has put in the place of another', async () => {
     const { collector } = confirming();
     const session = bench.open({ clientId });

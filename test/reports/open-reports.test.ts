@@ -33,7 +33,7 @@ describe('reports that are open', () => {
     reports.add(confirmer);
     const read: string[] = [];
     const acknowledged: string[] = [];
-    const receive = (topic: string, payload = Buffer.alloc(0)) => {
+    const receive = (topic: string, payload = Buffer.alloc(0), { isResent = false, isLost = false } = {}) => {
       let id: string | undefined;
       const received = { topic, payload, retained: false, heardAt: now };
       const defer = (written: () => void) => ({
@@ -43,7 +43,10 @@ describe('reports that are open', () => {
           written();
         },
       });
-      const isKept = reports.receive(received, defer, () => {
+      const isKept = reports.receive(received, { isResent, isLost, defer }, (isKnown) => {
+        if (isKnown) {
+          return;
+        }
         const opened = reports.open(confirmer);
         if (opened) {
           opened.hasReached = true;
@@ -135,6 +138,42 @@ describe('reports that are open', () => {
     assert.deepEqual(resent, ['t']);
     assert.equal(reports.confirm(id), true);
     assert.deepEqual([reports.isFull, receive('t').isKept], [false, true]);
+  });
+
+  it('go on being read over a loss, though as many are open as there may be', () => {
+    const { reports, receive, read } = start({ maxMessages: 3 });
+    for (const topic of ['a', 'b', 'c']) {
+      receive(topic);
+    }
+    assert.deepEqual([reports.isFull, read], [true, ['a', 'b']]);
+    reports.connected(true);
+    for (const topic of ['a', 'b', 'c']) {
+      receive(topic, undefined, { isResent: true });
+    }
+    assert.deepEqual([reports.isFull, read], [false, ['a', 'b', 'a', 'b', 'c']]);
+    receive('d');
+    assert.deepEqual([reports.isFull, read.length], [true, 5]);
+  });
+
+  it('that are confirmed and that the broker does not send again are forgotten after ten minutes', () => {
+    const { reports, confirmer, receive, pass } = start();
+    const [first, second] = [receive('a').id, receive('b').id];
+    reports.connected(true);
+    reports.confirm(first);
+    reports.confirm(second);
+    reports.remove(confirmer, false);
+    assert.equal(reports.isUnused, false);
+    pass(11 * 60_000);
+    assert.equal(reports.isUnused, true);
+  });
+
+  it('cost no more where all are of one topic and of the same content', () => {
+    const { reports, receive } = start();
+    const ids = Array.from({ length: 30_000 }, () => receive('t').id);
+    reports.connected(true);
+    const again = ids.map(() => receive('t', undefined, { isResent: true }).isKept);
+    assert.ok(again.every((isKept) => isKept));
+    assert.equal(receive('t', undefined, { isResent: true }).id === 'undefined', false);
   });
 
   it('need a timer only while there are some', () => {
