@@ -1,9 +1,10 @@
 // The value field of mt-gw-write: its choices follow from the identifier, and a fixed value is checked by the catalogue.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import { type FIXED_TYPES, hasEnv, SOURCE_TYPES } from '../shared/defaults.ts';
+import { findMisfit, readFixedValue, suitableValue } from '../shared/editor/fixed-value.ts';
 import { element, field, hint, NODE_INPUT, row, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
-import { describeIdentifier, shownIdentifier } from '../shared/editor/request.ts';
+import { shownIdentifier } from '../shared/editor/request.ts';
 import { isTouched } from '../shared/editor/saved.ts';
 import { currentCatalogue } from '../shared/editor/sources.ts';
 import { boolType, typedField } from '../shared/editor/typed-field.ts';
@@ -20,27 +21,6 @@ export function prepareValue(node: EditorNode): void {
     .hide()
     .appendTo(row('value'));
 }
-
-/** The fixed type that suits an identifier: a name of a TypedInput type, and the value to begin with. */
-function suitable(identifier: Identifier): { type: string; start: string } {
-  const { type, words, fields = [] } = identifier;
-  if (type === 'bool') {
-    return { type: 'bool', start: 'true' };
-  }
-  if (words) {
-    return { type: 'str', start: Object.values(words)[0] ?? '' };
-  }
-  if (type === 'structure' || type === 'dictionary') {
-    const sample = fields
-      .filter((part) => !part.optional)
-      .map((part) => [part.name, textual(part.type) ? '' : 0]);
-    return { type: 'json', start: JSON.stringify(Object.fromEntries(sample)) };
-  }
-  return textual(type) ? { type: 'str', start: '' } : { type: 'num', start: '0' };
-}
-
-const textual = (type: string) =>
-  ['utf8', 'mac', 'hex', 'firmware-version', 'hardware-version'].includes(type);
 
 /**
  * For the panel of `node`: adapts the value field to the identifier: its choices, its unit, and one click to a fixed
@@ -79,7 +59,7 @@ const same = (one: readonly string[], other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 const fixedFor = (identifier: Identifier): { type: string; start: string } =>
-  identifier.type === 'void' ? { type: 'str', start: '' } : suitable(identifier);
+  identifier.type === 'void' ? { type: 'str', start: '' } : suitableValue(identifier);
 
 function shapeValue(identifier: Identifier | undefined): void {
   const input = field('value');
@@ -98,7 +78,7 @@ function fixedTypes(identifier: Identifier | undefined, saved: string): unknown[
   if (!identifier) {
     return fixed;
   }
-  const { type } = suitable(identifier);
+  const { type } = suitableValue(identifier);
   const rest = fixed.filter((_, index) => FIXED[index] !== type);
   const words = Object.values(identifier.words ?? {});
   if (words.length > 0) {
@@ -144,7 +124,7 @@ export function checkValue(this: EditorNode, value: unknown, options: unknown): 
   ) {
     return verdict;
   }
-  return fits(known, type, String(value));
+  return findMisfit(currentCatalogue(), known, readFixedValue(type, String(value))) || true;
 }
 
 function savedIdentifier(node: EditorNode): Identifier | undefined {
@@ -152,24 +132,4 @@ function savedIdentifier(node: EditorNode): Identifier | undefined {
   return node.identifierType === 'str' && !hasEnv(name)
     ? currentCatalogue(String(node.service)).find(name)
     : undefined;
-}
-
-function fits(identifier: Identifier, type: string, value: string): boolean | string {
-  const given: unknown =
-    type === 'num'
-      ? Number(value)
-      : type === 'bool'
-        ? value === 'true'
-        : type === 'json'
-          ? JSON.parse(value)
-          : value;
-  if (typeof given === 'string' && /^([0-9a-f]{2})+$/i.test(given)) {
-    return true;
-  }
-  try {
-    currentCatalogue().encode(identifier.name || identifier.id, given);
-    return true;
-  } catch {
-    return text('problem.value', { expected: describeIdentifier(identifier, true) });
-  }
 }
