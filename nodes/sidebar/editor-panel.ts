@@ -1,8 +1,11 @@
 // The content of the tab: what is looked for above, the tree of what was found, and what there is to say about it.
 import { element } from '../shared/editor/panel.ts';
+import { Actions } from './editor-actions.ts';
 import { ask, mayDo, type Page, type Problem } from './editor-api.ts';
 import { Controls } from './editor-controls.ts';
-import { type Range, TreeModel } from './editor-model.ts';
+import { DetailsView } from './editor-details.ts';
+import { FlowPart, offerNodes, startDrag } from './editor-flow.ts';
+import { type Item, type Range, TreeModel } from './editor-model.ts';
 import { say } from './editor-texts.ts';
 import { TreeView } from './editor-tree.ts';
 import { type Watch, watchWhileShown } from './editor-watch.ts';
@@ -15,6 +18,8 @@ export class Panel {
   readonly element: HTMLElement;
   readonly #controls = new Controls(() => this.#lookElsewhere());
   readonly #tree: TreeView;
+  readonly #details = new DetailsView([new FlowPart(), new Actions()], () => this.#closeDetails());
+  readonly #body = element('div', 'mt-gateway-side-body');
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
   readonly #watch: Watch;
   #model: TreeModel;
@@ -23,24 +28,50 @@ export class Panel {
   constructor() {
     this.#tree = new TreeView({
       missing: () => this.#watch.now(),
-      selected: () => undefined,
-      activated: () => undefined,
-      left: () => undefined,
+      selected: (item) => this.#details.isOpen && this.#openDetails(item),
+      activated: (item) => this.#openDetails(item),
+      left: () => this.#closeDetails(),
+      menu: ({ row }, at) => row && offerNodes({ service: this.#service, row }, at),
+      dragged: ({ row }, event) => row && startDrag(event, { service: this.#service, row }),
     });
     this.#model = new TreeModel(this.#controls.filters);
-    const panel = element('div', 'mt-gateway-side').append(
-      this.#controls.element,
-      this.#note[0]!,
-      this.#tree.element,
-    );
-    this.element = panel[0]!;
+    const search = element('div', 'mt-gateway-side-outer');
+    search.append(this.#controls.element, this.#note[0]!, this.#tree.element);
+    this.#body.append(search[0]!, this.#details.element);
+    this.element = element('div', 'mt-gateway-side').append(this.#body)[0]!;
     this.#watch = watchWhileShown(this.element, () => this.#refresh());
     // What is deployed may be another network.
     RED.events.on('deploy', () => this.#watch.now());
   }
 
+  #openDetails({ row }: Item): void {
+    if (row) {
+      this.#details.open({ service: this.#service, id: row.id, row });
+      this.#body.addClass('mt-gateway-side-opened');
+      if ($(this.#tree.element).is(':hidden')) {
+        this.#details.focus();
+      }
+      this.#watch.now();
+    }
+  }
+
+  #closeDetails(): void {
+    if (this.#details.isOpen) {
+      this.#hideDetails();
+      this.#tree.element.focus();
+    }
+  }
+
+  #hideDetails(): void {
+    this.#details.close();
+    this.#body.removeClass('mt-gateway-side-opened');
+  }
+
   #lookElsewhere(): void {
     const isSame = this.#service === this.#controls.service;
+    if (!isSame) {
+      this.#hideDetails();
+    }
     this.#service = this.#controls.service;
     this.#model = new TreeModel(this.#controls.filters, isSame ? this.#model.openGateways : []);
     this.#tree.clear();
@@ -63,7 +94,9 @@ export class Panel {
     const [model, service] = [this.#model, this.#service];
     try {
       const ranges = model.rangesOf(...this.#tree.sight);
+      const details = this.#details.refresh();
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
+      await details;
       if (model === this.#model) {
         this.#show(pages[0]);
       }
@@ -117,6 +150,7 @@ export class Panel {
   #empty(words: string): void {
     this.#model = new TreeModel(this.#controls.filters, this.#model.openGateways);
     $(this.#tree.element).hide();
+    this.#hideDetails();
     this.#say(words);
   }
 

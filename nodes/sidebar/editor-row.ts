@@ -69,6 +69,7 @@ export class RowView {
   constructor() {
     const made = element('div', 'mt-gateway-item').attr({
       role: 'treeitem',
+      draggable: 'true',
       id: `mt-gateway-item-${++lastId}`,
     });
     for (let bar = 0; bar < MAX_BARS; bar++) {

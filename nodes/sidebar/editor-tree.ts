@@ -17,6 +17,9 @@ export interface TreeEvents {
   activated(item: Item): void;
   /** Escape. */
   left(): void;
+  /** What can be made of the row is asked for. */
+  menu(item: Item, at: { x: number; y: number }): void;
+  dragged(item: Item, event: DragEvent): void;
 }
 
 export class TreeView {
@@ -48,6 +51,11 @@ export class TreeView {
     tree.on('click', (event) => this.#click(event.target));
     tree.on('dblclick', (event) => this.#doubleClick(event.target));
     tree.on('focus', () => this.#focus());
+    tree.on('contextmenu', (event) => this.#menu(event));
+    tree.on('dragstart', (event) => {
+      const [item] = this.#itemAt(event.target);
+      item && this.#events.dragged(item, event.originalEvent as DragEvent);
+    });
     // The sidebar is made wider, or its lower part smaller.
     new ResizeObserver(() => this.#scrolled()).observe(this.element);
   }
@@ -232,6 +240,21 @@ export class TreeView {
     } else if (item) {
       this.#select(position);
       this.#events.activated(item);
+    }
+  }
+
+  /** By the right button, or by the key for it: then at the selected row. */
+  #menu(event: JQuery.ContextMenuEvent): void {
+    event.preventDefault();
+    const isOnRow = event.target !== this.element && event.button === 2;
+    const [item] = isOnRow ? this.#itemAt(event.target) : [this.selected];
+    const box = this.#rows.get(this.#selected)?.element.getBoundingClientRect();
+    const { clientX = 0, clientY = 0 } = event;
+    if (item) {
+      this.#events.menu(
+        item,
+        isOnRow || !box ? { x: clientX, y: clientY } : { x: box.left + 20, y: box.bottom },
+      );
     }
   }
 

@@ -44,6 +44,8 @@ interface EditorRed {
   nodes: {
     registerType(type: string, definition: object): void;
     node(id: string): EditorNode | null;
+    id(): string;
+    dirty(isDirty: boolean): void;
     eachConfig(visit: (node: EditorNode) => void): void;
     filterNodes(filter: { type?: string; z?: string }): EditorNode[];
     filterLinks(filter: { source: EditorNode }): { target: EditorNode }[];
@@ -51,8 +53,13 @@ interface EditorRed {
     /** The template of a subflow. */
     subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;
   };
-  workspaces: { active(): string };
-  view: { redraw(): void };
+  workspaces: { active(): string; isLocked?(): boolean };
+  clipboard: { copyText(value: string, element?: JQuery): boolean };
+  view: {
+    redraw(): void;
+    scale(): number;
+    importNodes(nodes: readonly object[], options: object): void;
+  };
   sidebar: {
     addTab(tab: SidebarTab): void;
     removeTab(id: string): void;

@@ -1,0 +1,202 @@
+// What can be done with the chosen gateway or device: read, write, command, rename, take a label away.
+import type { Identifier } from '../../src/protocol/identifiers.ts';
+import { element } from '../shared/editor/panel.ts';
+import { describeIdentifier } from '../shared/editor/request.ts';
+import { currentCatalogue } from '../shared/editor/sources.ts';
+import { ask, mayDo, type Problem } from './editor-api.ts';
+import type { Chosen, Details, DetailsPart } from './editor-details.ts';
+import { say, valueText } from './editor-texts.ts';
+import { type ValueField, valueField } from './editor-value.ts';
+
+/** Longer than a request takes that the runtime gives up. */
+const TIMEOUT_MS = 65_000;
+
+type Message = Record<string, unknown>;
+
+export class Actions implements DetailsPart {
+  readonly element: HTMLElement;
+  readonly #property = element('select', 'mt-gateway-side-property');
+  readonly #about = element('div', 'mt-gateway-side-hint');
+  readonly #value = element('span', 'mt-gateway-side-input');
+  readonly #read = button('read', () => void this.#doRead());
+  readonly #write = button('write', () => this.#doWrite());
+  readonly #name = element('input', '').attr({ type: 'text', 'aria-label': say('newName'), maxlength: 200 });
+  readonly #listed = element('div', '');
+  readonly #labels = element('div', 'mt-gateway-side-labels');
+  readonly #result = element('div', 'mt-gateway-side-result').attr('role', 'status');
+  #field: ValueField | undefined;
+  #chosen: Chosen | undefined;
+  #shownLabels = '';
+
+  constructor() {
+    const section = element('div', 'mt-gateway-side-section');
+    const heading = element('div', 'mt-gateway-side-heading', say('actions'));
+    heading.attr({ role: 'heading', 'aria-level': 3 });
+    this.#property.attr('aria-label', say('property')).on('change', () => this.#shape());
+    const rename = button('rename', () => void this.#doRename());
+    this.#listed.append(element('div', 'mt-gateway-side-do').append(this.#name, rename), this.#labels);
+    section.append(heading, element('div', 'mt-gateway-side-do').append(this.#property, this.#read));
+    section.append(this.#about, element('div', 'mt-gateway-side-do').append(this.#value, this.#write));
+    section.append(this.#listed, this.#result);
+    this.element = section.toggle(mayDo('write'))[0]!;
+  }
+
+  choose(chosen: Chosen): void {
+    this.#chosen = chosen;
+    this.#result.empty();
+    this.#listed.hide();
+    this.#name.val(chosen.row?.name ?? '');
+    const properties = currentCatalogue(chosen.service).rows.filter(isUsable).map(nameOf).sort();
+    this.#property.empty().append(properties.map((name) => $('<option>').val(name).text(name)));
+    this.#property.val(firstProperty(chosen) ?? DEFAULT_PROPERTY);
+    this.#shape();
+  }
+
+  /** Names and labels are those of the service's list of devices. */
+  show({ connected, labels }: Details): void {
+    this.#listed.toggle(connected !== null);
+    const shown = JSON.stringify(labels);
+    if (shown !== this.#shownLabels) {
+      this.#shownLabels = shown;
+      this.#labels.empty().append(labels.map((label) => this.#labelChip(label)));
+    }
+  }
+
+  #labelChip(label: string): JQuery {
+    const words = say('removeLabel', { label });
+    const remove = element('button', '')
+      .attr({ type: 'button', title: words, 'aria-label': words })
+      .append('<i class="fa fa-times" aria-hidden="true"></i>')
+      .on(
+        'click',
+        () => void this.#send('label', { action: 'remove', device: this.#chosen?.id, payload: label }),
+      );
+    return element('span', 'mt-gateway-chip').append(element('span', '', label), remove);
+  }
+
+  get #identifier(): Identifier | undefined {
+    return currentCatalogue(this.#chosen?.service).find(String(this.#property.val() ?? ''));
+  }
+
+  /** Makes the field that the property needs. */
+  #shape(): void {
+    const identifier = this.#identifier;
+    const access = identifier?.access ?? [];
+    const isCommand = access.includes('command');
+    const isWritten = access.includes('write');
+    this.#read.toggle(access.includes('read'));
+    this.#write.toggle(isCommand || isWritten).text(say(isCommand ? 'do.command' : 'do.write'));
+    this.#about.text(identifier ? describeIdentifier(identifier, isWritten) : '');
+    const hasValue = identifier !== undefined && (isWritten || isCommand) && identifier.type !== 'void';
+    this.#field = hasValue ? valueField(identifier) : undefined;
+    this.#value.empty().append(this.#field?.element ?? []);
+  }
+
+  /** What every request begins with: a gateway is asked itself. */
+  #target(): Message {
+    const { id = '', row } = this.#chosen ?? {};
+    const at = row?.kind === 'gateway' ? { gateway: id } : { device: id };
+    return { ...at, identifier: this.#property.val() };
+  }
+
+  async #doRead(): Promise<void> {
+    await this.#send('read', this.#target());
+  }
+
+  #doWrite(): void {
+    const read = this.#field?.read(currentCatalogue(this.#chosen?.service)) ?? { value: null };
+    if ('problem' in read) {
+      this.#say(read.problem, true);
+      return;
+    }
+    const message = { ...this.#target(), payload: read.value };
+    if (/reset/.test(String(this.#property.val()))) {
+      this.#askFirst(message);
+    } else {
+      void this.#send('write', message);
+    }
+  }
+
+  /** A device that is reset is away for a while, or has forgotten all. */
+  #askFirst(message: Message): void {
+    const name = this.#chosen?.row?.name ?? this.#chosen?.id;
+    const yes = button('command', () => void this.#send('write', message));
+    const no = button('cancel', () => this.#result.empty());
+    const words = say('reallyReset', { command: this.#property.val(), name });
+    // A text of the language file is taken as HTML nowhere, so a name stays text.
+    this.#result
+      .empty()
+      .append(element('div', '', words), element('div', 'mt-gateway-side-do').append(yes, no));
+    no.trigger('focus');
+  }
+
+  async #doRename(): Promise<void> {
+    await this.#send('rename', { device: this.#chosen?.id, payload: String(this.#name.val() ?? '') });
+  }
+
+  /** The message is what a flow would send to the node of the same name. */
+  async #send(endpoint: string, message: Message): Promise<void> {
+    const chosen = this.#chosen;
+    if (!chosen) {
+      return;
+    }
+    this.#say(say('working'), false);
+    try {
+      const response = await ask<unknown>(chosen.service, endpoint, {
+        body: message,
+        query: { full: 1 },
+        timeout: TIMEOUT_MS,
+      });
+      if (chosen.id === this.#chosen?.id) {
+        this.#say(describe(endpoint, response), false, message);
+      }
+    } catch (problem) {
+      const { message: words, status } = problem as Problem;
+      if (chosen.id === this.#chosen?.id) {
+        this.#say(status === 401 || status === 403 ? say('mayNotWrite') : words, true, message);
+      }
+    }
+  }
+
+  #say(words: string, isBad: boolean, message?: Message): void {
+    this.#result.empty().append(element('div', isBad ? 'mt-gateway-side-problem' : '', words));
+    if (message) {
+      const content = JSON.stringify(message, undefined, 1);
+      const copy = button('copy', () => RED.clipboard.copyText(content, copy));
+      this.#result.append(element('div', 'mt-gateway-side-hint', say('asMessage')));
+      this.#result.append(element('pre', 'mt-gateway-side-message', content), copy);
+    }
+  }
+}
+
+/** Every device has it. */
+const DEFAULT_PROPERTY = 'firmware-version';
+
+const nameOf = ({ name, id }: Identifier): string => name || id;
+
+const isUsable = ({ access }: Identifier): boolean =>
+  access.some((one) => one !== 'report' && one !== 'event');
+
+/** What the device reports can be read of it. */
+function firstProperty({ service, row }: Chosen): string | undefined {
+  const catalogue = currentCatalogue(service);
+  const reported = (row?.values ?? []).map(({ identifier }) => catalogue.find(identifier));
+  const found = reported.find((one) => one?.access.includes('read'));
+  return found && nameOf(found);
+}
+
+/** What came back, in words. */
+function describe(endpoint: string, response: unknown): string {
+  const { payload, name, unit } = (response ?? {}) as { payload?: unknown; name?: string; unit?: string };
+  if (endpoint !== 'read') {
+    return say('done');
+  }
+  const shown = typeof payload === 'object' ? JSON.stringify(payload) : valueText(payload);
+  return [name, shown, unit].filter(Boolean).join(' ');
+}
+
+function button(key: string, press: () => void): JQuery {
+  return element('button', 'red-ui-button red-ui-button-small', say(`do.${key}`))
+    .attr('type', 'button')
+    .on('click', press);
+}

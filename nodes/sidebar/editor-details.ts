@@ -1,0 +1,223 @@
+// Everything that is known of the chosen gateway or device, below the tree.
+import { element } from '../shared/editor/panel.ts';
+import { ask, type NetworkRow, type Problem } from './editor-api.ts';
+import { drawLine, Readings } from './editor-chart.ts';
+import { stateOf } from './editor-row.ts';
+import { LiveTable, type TableRow } from './editor-table.ts';
+import { ageOf, say, valueText } from './editor-texts.ts';
+
+interface LinkRow {
+  gateway: string;
+  parent: string;
+  name: string;
+  rssi: number | null;
+  channel: number | null;
+  unreachable: boolean;
+  lastSeen: string;
+}
+
+export interface Details extends NetworkRow {
+  /** Where requests go. */
+  gateway: string | null;
+  model: string | null;
+  count: number;
+  event: { identifier: string; name: string | null; lastSeen: string } | null;
+  error: { identifier: string | null; code: number; lastSeen: string } | null;
+  heardBy: LinkRow[];
+}
+
+export interface Chosen {
+  service: string;
+  id: string;
+  /** Below it, more about the chosen one is shown. */
+  row: NetworkRow | undefined;
+}
+
+/** A part of the view that follows what is chosen. */
+export interface DetailsPart {
+  readonly element: HTMLElement;
+  /** Another one is chosen. */
+  choose(chosen: Chosen): void;
+  show(details: Details): void;
+}
+
+export class DetailsView {
+  readonly element: HTMLElement;
+  readonly #name = element('span', 'mt-gateway-side-name');
+  readonly #close: JQuery;
+  readonly #words = element('div', 'mt-gateway-side-words');
+  readonly #problem = element('div', 'mt-gateway-side-problem').attr('role', 'status');
+  readonly #values: LiveTable;
+  readonly #heardBy = new LiveTable(say('heardBy'), CELLS);
+  readonly #about = new LiveTable(say('about'), CELLS.slice(0, 2));
+  readonly #parts: readonly DetailsPart[];
+  #readings = new Readings();
+  #chosen: Chosen | undefined;
+  #shown: Details | undefined;
+
+  /** @param left the view was closed */
+  constructor(parts: readonly DetailsPart[], left: () => void) {
+    this.#parts = parts;
+    this.#values = new LiveTable(say('values'), [...CELLS, 'mt-gateway-side-chart'], (row, key) =>
+      this.#drawLine(row, key),
+    );
+    this.#close = element('button', 'red-ui-button red-ui-button-small')
+      .attr({ type: 'button', 'aria-label': say('close'), title: say('close') })
+      .append('<i class="fa fa-times" aria-hidden="true"></i>')
+      .on('click', left);
+    const view = element('div', 'mt-gateway-side-details').attr({
+      role: 'region',
+      'aria-label': say('details'),
+    });
+    view.append(
+      element('div', 'mt-gateway-side-head').append(this.#name, this.#close),
+      this.#words,
+      this.#problem,
+    );
+    view.append(this.#values.element, ...parts.map((part) => part.element));
+    view.append(this.#heardBy.element, this.#about.element);
+    view.on('keydown', (event) => {
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        left();
+      }
+    });
+    this.element = view.hide()[0]!;
+  }
+
+  get isOpen(): boolean {
+    return this.#chosen !== undefined;
+  }
+
+  focus(): void {
+    this.#close.trigger('focus');
+  }
+
+  close(): void {
+    this.#chosen = undefined;
+    $(this.element).hide();
+  }
+
+  open(chosen: Chosen): void {
+    const isSame = this.#chosen?.id === chosen.id && this.#chosen.service === chosen.service;
+    this.#chosen = chosen;
+    $(this.element).show();
+    if (isSame) {
+      return;
+    }
+    this.#readings = new Readings();
+    this.#shown = undefined;
+    this.#name.text(chosen.row?.name ?? chosen.id);
+    this.#words.empty();
+    this.#problem.empty();
+    for (const table of [this.#values, this.#heardBy, this.#about]) {
+      table.show([]);
+    }
+    for (const part of this.#parts) {
+      part.choose(chosen);
+    }
+    this.element.scrollTop = 0;
+  }
+
+  /** Asks what is known now; does nothing while the view is closed. */
+  async refresh(): Promise<void> {
+    const chosen = this.#chosen;
+    if (!chosen) {
+      return;
+    }
+    try {
+      const details = await ask<Details>(chosen.service, `network/${encodeURIComponent(chosen.id)}`);
+      if (chosen === this.#chosen) {
+        this.#show(details);
+      }
+    } catch (problem) {
+      const { message, status } = problem as Problem;
+      this.#problem.text(status === 404 ? say('gone') : message);
+    }
+  }
+
+  #show(details: Details): void {
+    this.#shown = details;
+    this.#problem.empty();
+    this.#name.text(details.name).attr('title', details.name);
+    this.#words.text(words(details));
+    this.#values.show(details.values.map(toValueRow));
+    this.#heardBy.show(details.heardBy.map(toLinkRow));
+    this.#about.show(aboutRows(details));
+    for (const part of this.#parts) {
+      part.show(details);
+    }
+  }
+
+  #drawLine(row: HTMLElement, identifier: string): void {
+    const found = this.#shown?.values.find((value) => value.identifier === identifier);
+    if (typeof found?.value === 'number') {
+      drawLine(this.#readings.add(identifier, found.value, found.time), row.lastElementChild as HTMLElement);
+    }
+  }
+}
+
+const CELLS = ['mt-gateway-side-what', 'mt-gateway-side-value', 'mt-gateway-side-when'];
+
+/** The state in words, and every condition. */
+function words(details: Details): string {
+  const needs = details.conditions.map((condition) => say(`conditions.${condition}`));
+  const age = ageOf(details.lastSeen);
+  return [
+    details.name === details.id ? '' : details.id,
+    ...(needs.length > 0 ? needs : [say(`state.${stateOf(details)}`)]),
+    age === '' ? say('never') : say('heard', { age }),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function toValueRow({ identifier, name, value, unit, time }: Details['values'][0]): TableRow {
+  return {
+    key: identifier,
+    cells: [name ?? identifier, `${valueText(value)} ${unit ?? ''}`.trim(), ageOf(time)],
+    title: [name, identifier, localTime(time)].filter(Boolean).join(' · '),
+  };
+}
+
+function toLinkRow({ gateway, parent, name, rssi, channel, unreachable, lastSeen }: LinkRow): TableRow {
+  const signal = rssi === null ? '' : `${rssi} dBm`;
+  const via = parent === gateway ? '' : say('via', { gateway });
+  return {
+    key: `${gateway}/${parent}`,
+    cells: [
+      [name, via].filter(Boolean).join(' '),
+      unreachable ? say('unreachable') : signal,
+      ageOf(lastSeen),
+    ],
+    title: [parent, channel === null ? '' : say('channel', { channel }), localTime(lastSeen)]
+      .filter(Boolean)
+      .join(' · '),
+  };
+}
+
+function aboutRows({ id, model, interval, count, devices, labels, event, error }: Details): TableRow[] {
+  const ago = (time: string) => say('ago', { age: ageOf(time) });
+  const rows: [string, string | null][] = [
+    ['address', id],
+    ['model', model],
+    ['labels', labels.length > 0 ? labels.join(', ') : null],
+    ['interval', interval === null ? null : say('age.s', { n: valueText(interval) })],
+    ['reports', String(count)],
+    ['hears', devices === null ? null : String(devices)],
+    ['event', event && `${event.name ?? event.identifier}, ${ago(event.lastSeen)}`],
+    [
+      'error',
+      error &&
+        `${[error.identifier, error.code].filter((part) => part !== null).join(' ')}, ${ago(error.lastSeen)}`,
+    ],
+  ];
+  return rows.flatMap(([key, value]) =>
+    value === null ? [] : [{ key, cells: [say(`aboutRow.${key}`), value], title: value }],
+  );
+}
+
+function localTime(time: string | null): string {
+  const at = time === null ? Number.NaN : Date.parse(time);
+  return Number.isNaN(at) ? '' : new Date(at).toLocaleString();
+}

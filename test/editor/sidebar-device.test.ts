@@ -1,0 +1,160 @@
+// One device in the sidebar: what is known of it, what is done with it, and how it comes into the flow.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
+
+const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
+
+describe('a device in the sidebar', function () {
+  this.timeout(120_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+  let side: Sidebar;
+
+  before(async function () {
+    this.timeout(240_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4, named: true });
+    red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy([serviceNode(service), REPORTS]);
+    await red.status('reports', ({ text }) => text === 'connected');
+    await report(20, 0);
+    editor = await openEditor(red.url, { height: 1400 });
+    editor.page.setDefaultTimeout(20_000);
+    side = await openSidebar(editor);
+    const gateway = side.tree.locator(`[data-key="/${service.demo.gateway}"]`);
+    await gateway.waitFor();
+    await toggle(gateway);
+    await device().waitFor();
+  });
+  afterEach(() => assert.deepEqual(editor.errors, []));
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const report = (value: number, seq: number) =>
+    service.publish(service.demo.gateway, service.demo.device, 'measurement-decoded/temperature', {
+      ...{ time: new Date().toISOString(), seq, value },
+    });
+  const device = () => side.tree.locator(`[data-key="${service.demo.gateway}/${service.demo.device}"]`);
+  const details = () => editor.page.locator('.mt-gateway-side-details');
+  const result = (words: string | RegExp) =>
+    details().locator('.mt-gateway-side-result', { hasText: words }).waitFor();
+  const choose = (property: string) => details().locator('.mt-gateway-side-property').selectOption(property);
+  const press = (name: string) => details().getByRole('button', { name, exact: true }).click();
+  const nodesOf = (type: string) =>
+    editor.page.evaluate(
+      `RED.nodes.filterNodes({ type: '${type}' }).map(({ service, devices, device, deviceType, identifier, x, y, w }) => ({ service, devices, device, deviceType, identifier, x, y, w }))`,
+    ) as Promise<Record<string, unknown>[]>;
+
+  it('shows all its values, who hears it, and a line through the numbers that come meanwhile', async () => {
+    await device().click();
+    const row = details().locator('.mt-gateway-side-row', { hasText: 'temperature' });
+    await row.filter({ hasText: '20 °C' }).waitFor();
+    await report(23, 1);
+    await row.filter({ hasText: '23 °C' }).waitFor();
+    const line = row.locator('svg[role=img]');
+    assert.equal(await line.getAttribute('aria-label'), '2 readings, from 20 to 23');
+    await details().getByRole('table', { name: 'Heard by' }).locator('[role=row]').first().waitFor();
+  });
+
+  it('reads a property, and shows the message that a flow would send', async () => {
+    await choose('firmware-version');
+    await press('Read');
+    await result('3.4.1');
+    const message = JSON.parse(await details().locator('.mt-gateway-side-message').innerText());
+    assert.deepEqual(message, { device: service.demo.device, identifier: 'firmware-version' });
+  });
+
+  it('writes what the catalogue allows, and says what else is wrong', async () => {
+    await choose('alarm');
+    assert.deepEqual(await details().locator('.mt-gateway-side-input option').allInnerTexts(), [
+      'true',
+      'false',
+    ]);
+    await press('Write');
+    await result('Done');
+    await choose('tx-power');
+    await details().locator('.mt-gateway-side-input input').fill('4000');
+    await press('Write');
+    await result('Does not fit');
+  });
+
+  it('asks before a reset', async () => {
+    await choose('soft-reset');
+    service.forgetCalls();
+    await press('Run');
+    await result('Really run soft-reset');
+    await press('Cancel');
+    await details()
+      .locator('.mt-gateway-side-result')
+      .filter({ hasText: /^$/ })
+      .waitFor({ state: 'attached' });
+    assert.deepEqual(service.calls.operations, []);
+    await press('Run');
+    await details().locator('.mt-gateway-side-result').getByRole('button', { name: 'Run' }).click();
+    await result('Done');
+  });
+
+  it('renames it, and takes a label away', async () => {
+    const listed = service.devices.find(({ id }) => id.includes(service.demo.device))!;
+    await details().getByRole('textbox', { name: 'New name' }).fill('Boiler <b>room</b>');
+    await press('Rename');
+    await result('Done');
+    assert.equal(listed.friendlyName, 'Boiler <b>room</b>');
+    const [label] = listed.labels;
+    if (label !== undefined) {
+      await details()
+        .getByRole('button', { name: `Remove the label ${label}` })
+        .click();
+      await result('remove');
+      await result('Done');
+      assert.ok(!listed.labels.includes(label));
+    }
+  });
+
+  it('comes into the flow by a drag, as the node that is chosen, with its service', async () => {
+    await press('Close');
+    await device().dragTo(editor.page.locator('#red-ui-workspace-chart'), {
+      targetPosition: { x: 300, y: 300 },
+    });
+    await editor.page.getByRole('menuitem', { name: 'read', exact: true }).click();
+    const [node] = await nodesOf('mt-gw-read');
+    assert.deepEqual(
+      [node?.service, node?.device, node?.deviceType],
+      ['service', service.demo.device, 'str'],
+    );
+    assert.equal(node?.identifier, 'temperature');
+    // The left end stays where it was dropped while the node grows with its label.
+    assert.deepEqual([Number(node?.x) - Number(node?.w) / 2, node?.y], [250, 300]);
+  });
+
+  it('comes into the flow by keys alone, and what was added is deployed', async () => {
+    const { page } = editor;
+    await side.tree.focus();
+    await page.keyboard.press('Enter');
+    await details().getByRole('button', { name: 'Add to flow' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'report in' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    const added = (await nodesOf('mt-report-in')).find(({ devices }) => (devices as string[])?.length > 0);
+    assert.deepEqual([added?.service, added?.devices], ['service', [service.demo.device]]);
+    await editor.deploy();
+  });
+
+  it('is left with Escape, and the tree has the keys again', async () => {
+    await details().getByRole('button', { name: 'Close' }).focus();
+    await editor.page.keyboard.press('Escape');
+    await details().waitFor({ state: 'hidden' });
+    assert.equal(await editor.page.evaluate('document.activeElement.getAttribute("role")'), 'tree');
+  });
+});
