@@ -89,9 +89,11 @@ export const MODELS = { gateway: 2011, extender: 2020, sensor: 2102, tag: 2103 }
 
 const encode = (id: string, value: unknown): string => known(id).encode(value);
 
+let factorySettings: readonly (readonly [string, string])[] | undefined;
+
 /** What a factory reset gives back. */
-export function settingsFromFactory(): [string, string][] {
-  return [
+export function settingsFromFactory(): readonly (readonly [string, string])[] {
+  factorySettings ??= [
     ['8110', encode('8110', 'connected')],
     ['8200', '07100a05000000'],
     ['9800', '00'],
@@ -105,6 +107,7 @@ export function settingsFromFactory(): [string, string][] {
     ['9808', encode('9808', 60)],
     ['9809', '00'],
   ];
+  return factorySettings;
 }
 
 function makeDevice(
@@ -172,11 +175,12 @@ function addDevices(gateway: Gateway, number: number, count: number, random: Ran
 }
 
 /** More of them make no difference to who is near, and looking for the nearest takes its time. */
-const MAX_EXTENDERS = 60;
+const MAX_EXTENDERS = 16;
 
 function nearest(device: Device, others: Device[], count: number): Device[] {
-  const far = (other: Device): number => distanceOf(device.place, other.place);
-  return others.toSorted((a, b) => far(a) - far(b)).slice(0, count);
+  const far = others.map((other) => ({ other, distance: distanceOf(device.place, other.place) }));
+  far.sort((a, b) => a.distance - b.distance);
+  return far.slice(0, count).map(({ other }) => other);
 }
 
 export interface FleetOptions {

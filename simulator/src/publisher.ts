@@ -167,6 +167,8 @@ export class Publisher {
       const kind = form === 'raw' ? 'timestamped' : 'timestamped-decoded';
       return { gateway: device.home, device: device.mac, kind, identifier, payload: {}, sample };
     });
+    // They count as reports of the rate, so that it holds also when nobody acknowledges.
+    this.#credit = Math.max(-this.#rate, this.#credit - reports.length);
     await Promise.all(reports.map((report) => this.#send(report)));
     this.#resending = false;
   }

@@ -19,10 +19,9 @@ export interface WireRow {
 
 type Codec = Pick<WireRow, 'size' | 'decode' | 'encode'>;
 
-const hexOf = (number: bigint, bytes: number): string =>
-  BigInt.asUintN(bytes * 8, number)
-    .toString(16)
-    .padStart(bytes * 2, '0');
+/** At most six bytes, which a number holds exactly; two's complement. */
+const hexOf = (number: number, bytes: number): string =>
+  (number < 0 ? number + 2 ** (bytes * 8) : number).toString(16).padStart(bytes * 2, '0');
 
 function integer(bytes: number, signed: boolean, divisor = 1): Codec {
   const low = signed ? -(2 ** (bytes * 8 - 1)) : 0;
@@ -37,7 +36,7 @@ function integer(bytes: number, signed: boolean, divisor = 1): Codec {
       if (!(number >= low && number <= high)) {
         throw new RangeError('number out of range');
       }
-      return hexOf(BigInt(number), bytes);
+      return hexOf(number, bytes);
     },
   };
 }

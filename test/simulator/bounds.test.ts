@@ -1,0 +1,116 @@
+// What others can make the simulator remember has a bound.
+import assert from 'node:assert/strict';
+import { connectAsync, type MqttClient } from 'mqtt';
+import { type Service, startService } from '../../simulator/src/index.ts';
+
+describe('what the simulator keeps for others', () => {
+  let service: Service;
+  let publisher: MqttClient;
+  before(async () => {
+    service = await startService({ rate: 0, queueLimit: 10, historyLimit: 5, control: false });
+    publisher = await connectAsync(service.urls.mqtt);
+  });
+  after(async () => {
+    await publisher.endAsync(true);
+    await service.close();
+  });
+
+  const openSession = (): Promise<MqttClient> =>
+    connectAsync(service.urls.mqtt, { clientId: 'session', clean: false, reconnectPeriod: 0 });
+
+  async function publish(from: number, to: number): Promise<void> {
+    for (let number = from; number < to; number++) {
+      await publisher.publishAsync('queue/a', String(number), { qos: 1 });
+    }
+  }
+
+  /** All payloads until these have come; what was kept may come after what is new. */
+  function heardUntil(client: MqttClient, ...wanted: string[]): Promise<string[]> {
+    const heard: string[] = [];
+    return new Promise((resolve) => {
+      client.on('message', (_topic, payload) => {
+        heard.push(String(payload));
+        if (wanted.every((each) => heard.includes(each))) {
+          resolve(heard);
+        }
+      });
+    });
+  }
+
+  it('is ten messages of a session that is away, and the session works as before when it is back', async () => {
+    const first = await openSession();
+    await first.subscribeAsync('queue/#', { qos: 1 });
+    await first.endAsync(true);
+    await publish(0, 30);
+    const again = await openSession();
+    const heard = heardUntil(again, '9', '99');
+    await publish(30, 31);
+    await publish(99, 100);
+    assert.deepEqual(
+      (await heard).filter((each) => Number(each) < 30),
+      ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'],
+    );
+    assert.ok((await heard).includes('30'));
+    await again.endAsync(true);
+  });
+
+  it('is a thousand retained messages, and one that is there can be changed', async () => {
+    for (let number = 0; number < 1_010; number++) {
+      await publisher.publishAsync(`kept/${number}`, 'x', { retain: true, qos: 1 });
+    }
+    await publisher.publishAsync('kept/0', 'changed', { retain: true, qos: 1 });
+    const reader = await connectAsync(service.urls.mqtt);
+    const topics = new Map<string, string>();
+    const all = new Promise<void>((resolve) => {
+      reader.on('message', (topic, payload) => {
+        topics.set(topic, String(payload));
+        if (topics.size === 1_000) {
+          resolve();
+        }
+      });
+    });
+    await reader.subscribeAsync('kept/#');
+    await all;
+    assert.deepEqual(
+      [topics.get('kept/0'), topics.has('kept/999'), topics.has('kept/1000')],
+      ['changed', true, false],
+    );
+    await reader.endAsync(true);
+  });
+
+  async function login(): Promise<Record<string, string>> {
+    const body = JSON.stringify(service.credentials);
+    const answer = await fetch(`${service.urls.auth}/api/v1/auth/login`, { method: 'POST', body });
+    const { authToken } = (await answer.json()) as { authToken: string };
+    return { authorization: `Bearer ${authToken}` };
+  }
+
+  it('is a thousand jobs, and the newest calls', async () => {
+    const headers = await login();
+    const post = async () =>
+      (await fetch(`${service.urls.base}/api/v1/jobs`, { method: 'POST', headers, body: '{}' })).status;
+    const statuses: number[] = [];
+    for (let number = 0; number < 1_001; number++) {
+      statuses.push(await post());
+    }
+    assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [1_000, 507]);
+    assert.ok(service.calls.rest.length <= 10);
+  });
+
+  it('is no body and no name without end', async () => {
+    const headers = await login();
+    const put = (body: string) =>
+      fetch(`${service.urls.base}/api/v1/devices/${service.devices[0]!.id}/friendly-name`, {
+        method: 'PUT',
+        headers,
+        body,
+      });
+    assert.equal((await put(JSON.stringify({ name: 'x'.repeat(10_001) }))).status, 400);
+    await assert.rejects(put('x'.repeat(1_000_001)));
+  });
+
+  it('lets nobody steer it over HTTP when it is not told to', async () => {
+    const answer = await fetch(`${service.urls.base}/simulator/rate`, { method: 'POST', body: '{"rate":9}' });
+    assert.equal(answer.status, 401);
+  });
+});
