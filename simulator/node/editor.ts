@@ -16,7 +16,7 @@ interface EditorNode {
 
 interface Property<T> {
   value: T;
-  validate?(this: EditorNode, value: unknown): boolean | string;
+  validate?(this: EditorNode, value: unknown, options: unknown): boolean | string;
 }
 
 declare const RED: { nodes: { registerType(type: string, definition: object): void } };
@@ -68,14 +68,15 @@ function inWords(node: EditorNode, problem: Problem | undefined): boolean | stri
 /** A missing value is the default. */
 const judged = (field: keyof SimulatorConfig, value: unknown): unknown => value ?? DEFAULTS[field];
 
+/** Node-RED takes words for a verdict only from validators with two parameters. */
 function port(field: (typeof PORTS)[number]) {
-  return function (this: EditorNode, value: unknown): boolean | string {
+  return function (this: EditorNode, value: unknown, _options: unknown): boolean | string {
     return hasEnv(value) || inWords(this, findPortProblem(field, judged(field, value)));
   };
 }
 
 function range(field: keyof typeof RANGES) {
-  return function (this: EditorNode, value: unknown): boolean | string {
+  return function (this: EditorNode, value: unknown, _options: unknown): boolean | string {
     return hasEnv(value) || inWords(this, findRangeProblem(field, judged(field, value)));
   };
 }
