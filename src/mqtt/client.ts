@@ -86,7 +86,9 @@ export class MqttClient {
         events.resumed();
       },
       drained: () => {
-        this.#connection.unblocked();
+        if (!this.#isReadingBlocked) {
+          this.#connection.unblocked();
+        }
         this.#drained();
       },
       lost: (count) => this.#overloaded(count),
@@ -107,7 +109,7 @@ export class MqttClient {
         // What it asks for would come in the middle of a round of subscriptions.
         setImmediate(() => this.#group.synced());
       },
-      isBlocked: () => this.#inbound.isBlocked || reports.isFull,
+      isBlocked: () => this.#isReadingBlocked,
       session: (isPresent, limits) => {
         this.#budget.connected();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);
@@ -360,9 +362,23 @@ export class MqttClient {
     if (this.#closed) {
       return;
     }
+    this.#connection.subscriptions.changeQos(this.#requests.filters(), this.#responseQos);
     if (this.#reports.apply(this.#budget.maxReportFilters, (filter) => this.#budget.avoids(filter))) {
       this.#setSubscribing(true);
     }
+  }
+
+  /**
+   * A broker keeps what has a QoS of 1 for a session that is away: others' responses would fill its queue. And behind
+   * reports that flows have not confirmed it would keep them from us.
+   */
+  get #responseQos(): 0 | 1 | 2 {
+    return this.#settings.persistent || this.#handler.isConfirming ? 0 : this.#settings.requestQos;
+  }
+
+  /** A message was not taken yet, or as many reports are open as may be: nothing more is read. */
+  get #isReadingBlocked(): boolean {
+    return this.#inbound.isBlocked || this.#handler.isFull;
   }
 
   /** At once, so that no refusal is told of a filter that is not needed any more. */
@@ -412,10 +428,7 @@ export class MqttClient {
   #transport() {
     const connection = this.#connection;
     const inbound = this.#inbound;
-    const { requestQos, persistent } = this.#settings;
-    // A broker keeps what has a QoS of 1 for a session that is away: others' responses would fill its queue. And behind
-    // reports that flows have not confirmed it would keep them from us.
-    const responseQos = () => (persistent || this.#handler.isConfirming ? 0 : requestQos);
+    const responseQos = () => this.#responseQos;
     return {
       get connected() {
         return connection.connected;

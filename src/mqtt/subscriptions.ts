@@ -134,6 +134,14 @@ export class Subscriptions {
     void this.#sync();
   }
 
+  /** The same filters with another QoS, where they are wanted. */
+  changeQos(filters: readonly string[], qos: Qos): void {
+    const changed = filters.filter((filter) => (this.#wanted.get(filter) ?? qos) !== qos);
+    if (changed.length > 0) {
+      this.change(changed, qos);
+    }
+  }
+
   /** How many the broker has granted. */
   get inUse(): number {
     return this.#held.granted;

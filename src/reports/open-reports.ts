@@ -124,6 +124,11 @@ export class OpenReports {
     this.#maxBytes = maxBytes;
   }
 
+  /** A node confirms what it receives, or one that did is about to come back. */
+  get isConfirming(): boolean {
+    return this.#confirmers.size > 0 || this.#deliveries.size > 0;
+  }
+
   /** Nobody confirms anything. */
   get isUnused(): boolean {
     return this.#confirmers.size === 0 && this.#messages.size === 0;

@@ -255,7 +255,7 @@ export class Reports {
   }
 
   get isConfirming(): boolean {
-    return !this.open.isUnused;
+    return this.open.isConfirming;
   }
 
   /** See `OpenReports.isFull`. */

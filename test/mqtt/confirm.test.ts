@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
-import { answerAll, D, G, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import { answerAll, D, G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
 
 let count = 0;
 
@@ -97,6 +97,49 @@ describe('reports that a flow confirms', () => {
     assert.ok(other.reports.every((report) => report.delivery === undefined));
     const { signal } = new AbortController();
     await session.request('read', { gateway: G, device: D, identifier: '8800' }, { signal });
+    assert.equal(acknowledged(), 0);
+  });
+
+  it('hold up no response to a gateway that was asked before a node began to confirm', async () => {
+    answerAll(bench.broker, ({ id }) => ({ id, value: '0866' }));
+    bench.broker.options.maxInFlight = 5;
+    const session = bench.open({ clientId });
+    session.subscribe(ALL, new Collector(), 'other');
+    await reached(session, 'connected');
+    const { signal } = new AbortController();
+    const read = () => session.request('read', { gateway: G, device: D, identifier: '8800' }, { signal });
+    await read();
+    const { collector } = confirming();
+    const end = session.subscribe(ALL, collector, 'node');
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).get(responseFilter()) === 0);
+    const before = acknowledged();
+    for (let n = 0; n < 10; n++) {
+      publish(n);
+    }
+    await collector.until(({ reports }) => reports.length === 5);
+    await read();
+    assert.equal(acknowledged(), before);
+    end(false);
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).get(responseFilter()) === 1);
+  });
+
+  it('hold up no ping when as many are open as may be, or the broker would end the connection', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { keepalive: 1 });
+    const payload = JSON.stringify({ ...heartbeat(0), ext: 'x'.repeat(10_000_000) });
+    for (let n = 0; n < 6; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), payload);
+    }
+    await collector.until(({ reports }) => reports.length === 6);
+    session.pauseReports();
+    bench.broker.publish(reportTopic('heartbeat'), payload);
+    const before = bench.broker.packets('pingreq').length;
+    await bench.broker.until((broker) => broker.packets('pingreq').length > before + 1);
+    session.resumeReports();
+    await collector.until(({ reports }) => reports.length === 7);
+    const pings = bench.broker.packets('pingreq').length;
+    await bench.broker.until((broker) => broker.packets('pingreq').length > pings + 3);
+    assert.equal(bench.broker.connections.length, 1);
     assert.equal(acknowledged(), 0);
   });
 
