@@ -174,7 +174,7 @@ export class Session {
         network: this.network,
         nameOf: names,
       });
-      const events = { state: () => this.#notify(), resumed: () => this.#resumed() };
+      const events = { state: () => this.#notify(), resumed: (isReady: boolean) => this.#resumed(isReady) };
       this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
       this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
       if (settings.names && this.devices) {
@@ -577,9 +577,9 @@ export class Session {
     this.watches.setListening(isListening);
   }
 
-  /** The flows run. */
-  #resumed(): void {
-    this.#subscribers?.resumed();
+  /** The flows run. @param isReady false: or take long to start */
+  #resumed(isReady: boolean): void {
+    this.#subscribers?.resumed(isReady);
     this.watches.setPaused(false);
   }
 

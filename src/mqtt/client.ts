@@ -21,8 +21,8 @@ const UNSUBSCRIBE_KEPT_MS = 30_000;
 export interface MqttClientEvents {
   /** The state has changed. */
   state(): void;
-  /** Reports go on after `pauseReports`. */
-  resumed(): void;
+  /** Reports go on after `pauseReports`. @param isReady false: nobody has called `resumeReports`, it took too long */
+  resumed(isReady: boolean): void;
 }
 
 /** Subscriptions of the connection. */
@@ -80,10 +80,10 @@ export class MqttClient {
           this.#reports.unexpected(topic);
         }
       },
-      resumed: () => {
+      resumed: (isReady) => {
         this.#applyFilters();
         this.#unsubscribeKept();
-        events.resumed();
+        events.resumed(isReady);
       },
       drained: () => {
         if (!this.#isReadingBlocked) {

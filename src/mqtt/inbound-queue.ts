@@ -16,8 +16,8 @@ export interface InboundHandlers {
   /** @param deferrable lets it be acknowledged later @returns whether it is */
   report(topic: string, payload: Buffer, retained: boolean, deferrable: Deferrable | undefined): boolean;
   response(at: ParsedTopic, payload: Buffer, retained: boolean, topic: string): void;
-  /** A hold has ended; what waited follows. */
-  resumed(): void;
+  /** Reports go on, and what waited follows. @param isReady false: nobody has said so, it took too long */
+  resumed(isReady: boolean): void;
   /** Nothing waits any more. */
   drained(): void;
   /** How many reports the present overload has cost so far; 0: it is over. */
@@ -103,15 +103,12 @@ export class InboundQueue {
   pause(): void {
     this.#isPaused = true;
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => this.resume(), MAX_PAUSE_MS);
+    this.#deadline = setTimeout(() => this.#end(false), MAX_PAUSE_MS);
     this.#deadline.unref();
   }
 
   resume(): void {
-    clearTimeout(this.#deadline);
-    this.#isPaused = false;
-    this.#handlers.resumed();
-    this.#drain();
+    this.#end(true);
   }
 
   /**
@@ -125,6 +122,13 @@ export class InboundQueue {
     for (const { done } of this.#queue.clear()) {
       done?.(new Error('the connection is being closed'));
     }
+  }
+
+  #end(isReady: boolean): void {
+    clearTimeout(this.#deadline);
+    this.#isPaused = false;
+    this.#handlers.resumed(isReady);
+    this.#drain();
   }
 
   get #mustWait(): boolean {

@@ -401,7 +401,8 @@ export class OpenReports {
     const now = this.#now();
     const due: Delivery[] = [];
     for (const delivery of this.#deliveries.values()) {
-      if (delivery.due <= now) {
+      // One whose node is being replaced comes again at the next one.
+      if (delivery.due <= now && this.#confirmers.has(delivery.confirmer)) {
         due.push(delivery);
       }
       if (due.length >= MAX_RESENT) {

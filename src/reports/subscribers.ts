@@ -135,8 +135,11 @@ export class Subscribers {
     return this.#reports.isServedBy(criteria, (one) => this.#broker.isPreviewRefused(one));
   }
 
-  /** The flows run. What is replayed before that would reach nodes whose receivers do not exist yet. */
-  resumed(): void {
+  /**
+   * The flows run. What is replayed before that would reach nodes whose receivers do not exist yet.
+   * @param isReady false: it takes long, and nodes may still come
+   */
+  resumed(isReady: boolean): void {
     for (const [owner, messages] of this.#buffered) {
       this.#replays.get(owner)?.(messages);
     }
@@ -144,7 +147,9 @@ export class Subscribers {
     for (const filter of this.#labelFilters) {
       filter.flush();
     }
-    this.#reports.open.resumed();
+    if (isReady) {
+      this.#reports.open.resumed();
+    }
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 // Reports that the broker keeps until the flow has stored them: acknowledged late, in order, and sent to the flow again.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -338,6 +339,27 @@ describe('reports that a flow confirms', () => {
     session.resumeReports();
     await next.until(({ reports }) => reports.length === 1);
     assert.equal(next.reports[0]?.redelivered, true);
+    session.confirm(delivery(next, 0));
+    await bench.broker.until(() => acknowledged() === 1);
+  });
+
+  it('come again also to a node that a deploy brings back after more time than reports wait', async () => {
+    const { collector } = confirming();
+    const session = bench.open({ clientId });
+    const end = session.subscribe(ALL, collector, 'node');
+    await reached(session, 'connected');
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 1);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    session.pauseReports();
+    end(true);
+    mock.timers.tick(21_000);
+    mock.timers.reset();
+    const { collector: next } = confirming();
+    session.subscribe(ALL, next, 'node');
+    session.resumeReports();
+    await next.until(({ reports }) => reports.length === 1);
+    assert.equal(acknowledged(), 0);
     session.confirm(delivery(next, 0));
     await bench.broker.until(() => acknowledged() === 1);
   });
