@@ -107,13 +107,14 @@ describe('a sample flow', () => {
   });
 
   it('Device offline watch: tells of devices that are fine, silent or in trouble', async () => {
-    await deploySample(site, 'Device offline watch', { env: { OFFLINE_AFTER_SECONDS: '0.3' } });
-    await ready('sample-offline-reports');
+    await deploySample(site, 'Device offline watch', { env: { OFFLINE_AFTER_SECONDS: '8' } });
+    await ready('sample-offline-watch');
     const says = (state: string) => shows('sample-offline-done', `${sensor.mac} ${state}`);
-    await report('heartbeat', { seq: 1, status: 0, lastCount: 0 });
-    await says('offline');
-    await report('heartbeat', { seq: 2, status: 4, lastCount: 0 });
+    await report('heartbeat', { seq: 1, status: 4, lastCount: 0 });
     await says('status 4');
+    await report('heartbeat', { seq: 2, status: 0, lastCount: 0 });
+    await says('fine');
+    await says('offline');
     await report('heartbeat', { seq: 3, status: 0, lastCount: 0 });
     await says('fine');
   });
