@@ -14,6 +14,7 @@ const MAX_RESENT = 500;
 /** After so many times the wait doubles, up to the longest. */
 const STEADY_ATTEMPTS = 3;
 const MAX_WAIT_MS = 10 * 60_000;
+const MIN_DOUBLED_MS = 1_000;
 /** So long after a new connection a broker may send again what was not acknowledged before. */
 const MAX_EXPECTED_MS = 10 * 60_000;
 
@@ -204,11 +205,17 @@ export class OpenReports {
     return true;
   }
 
-  /** Sends it to the flow again. @param ms from now on @returns false: it is not open */
+  /**
+   * Sends it to the flow again.
+   * @param ms from now on; more when it was sent again several times, or a database that is down would use up all times
+   * @returns false: it is not open
+   */
   sendAgain(id: string, ms: number): boolean {
     const delivery = this.#deliveries.get(id);
     if (delivery) {
-      delivery.due = this.#now() + ms;
+      const { attempts } = delivery;
+      const base = attempts > STEADY_ATTEMPTS ? Math.max(ms, MIN_DOUBLED_MS) : ms;
+      delivery.due = this.#now() + waitAfter(attempts, base);
     }
     return delivery !== undefined;
   }

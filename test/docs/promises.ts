@@ -627,7 +627,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'Neither the responses to requests nor the reports of other nodes wait for that, until as many are open as the broker allows, or 65 535, or 64 MB; then the broker keeps the rest.':
       {
-        'mqtt/confirm': 'hold up neither the responses to requests nor the reports of other nodes',
+        'mqtt/confirm': [
+          'hold up neither the responses to requests nor the reports of other nodes',
+          'hold up no response to a gateway that was asked before a node began to confirm',
+        ],
         'reports/open-reports': [
           'are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed',
           'take no more than 64 MB',
@@ -638,6 +641,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
         'reports/open-reports':
           'come again after a time that is the same at first, and then longer, up to ten minutes',
+      },
+    'What the flow asks for again (`msg.action` `again`) comes after the time of the *ack report* node (`retryAfter`, 10 seconds), which doubles in the same way, so that a database may be down for an hour.':
+      {
+        'reports/open-reports':
+          'that a flow wants again come after the time that it names, and then later, so that an hour costs none',
       },
     'Acknowledging any copy of it counts.': {
       'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
@@ -653,8 +661,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'With `persistent`, what is open when the connection is lost is known again when the broker sends it, and the flow does not get it twice.':
       {
-        'mqtt/confirm':
+        'mqtt/confirm': [
           'are not given to the flow twice over a loss of the connection, and what was confirmed meanwhile is done',
+          'that are confirmed while the connection is lost are not given to the flow again, the oldest neither',
+          'are not given twice after a loss where the broker sends a copy for each of several subscriptions',
+          'are not given twice that were waiting for the end of a deploy when the connection was lost',
+        ],
       },
     'A deploy that replaces the node brings what is open again; one that removes it confirms it.': {
       'mqtt/confirm': [

@@ -110,6 +110,26 @@ describe('reports that are open', () => {
     assert.deepEqual(waits, [1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600]);
   });
 
+  it('that a flow wants again come after the time that it names, and then later, so that an hour costs none', () => {
+    for (const wanted of [0, 10_000]) {
+      const { confirmer, reports, receive, resent, pass } = start();
+      confirmer.maxAttempts = 20;
+      const began = now;
+      const { id } = receive('t');
+      while (resent.length < 20) {
+        assert.equal(reports.sendAgain(id, wanted), true);
+        const before = resent.length;
+        while (resent.length === before) {
+          pass(TICK_MS);
+        }
+        if (resent.length <= 3) {
+          assert.ok(now - began <= resent.length * Math.max(wanted, TICK_MS));
+        }
+      }
+      assert.ok(now - began > 60 * 60_000);
+    }
+  });
+
   it('do not come while flows are replaced', () => {
     let isPaused = true;
     const { receive, resent, pass } = start({}, () => isPaused);
