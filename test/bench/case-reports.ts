@@ -1,6 +1,6 @@
-// P1, P2, P2b, P5: what a report costs.
+// P1, P1w, P2, P2b, P5: what a report costs.
 import { compare, judge, type Row } from './compare.ts';
-import { coreByDevice, coreByKind, floorReports, oursByDevice, oursByKind } from './flows.ts';
+import { coreByDevice, coreByKind, floorReports, oursByDevice, oursByKind, oursWithState } from './flows.ts';
 import { withLoad } from './load-client.ts';
 import { measureReports, type ReportRound } from './measure.ts';
 import type { Options } from './run.ts';
@@ -38,6 +38,22 @@ async function reports(options: Options): Promise<Row[]> {
       { case: 'P1', what, of: 'ours', against: 'floor', atMost: 1.1 },
       { case: 'P1', what, of: 'ours', against: 'core', atMost: 0.3 },
     ]);
+  });
+}
+
+async function withState(options: Options): Promise<Row[]> {
+  const traffic = { form: 'decoded', gateways: 100, devices: 10_000 } as const;
+  const round = scaled({ traffic, count: LONG, rate: RATE }, options);
+  return withLoad(async (broker, load) => {
+    const values = await compare(
+      {
+        ours: () => measureReports(oursWithState(broker), load, round),
+        'P1 of ours': () => measureReports(oursByKind(broker), load, round),
+      },
+      options.pairs,
+    );
+    const what = 'P1 with last value and watch, 10 000 devices';
+    return judge(values, UNIT, [{ case: 'P1w', what, of: 'ours', against: 'P1 of ours', atMost: 1.15 }]);
   });
 }
 
@@ -107,4 +123,4 @@ async function decoding(options: Options): Promise<Row[]> {
   });
 }
 
-export const reportCases = { P1: reports, P2: manyRules, P2b: manyDevices, P5: decoding };
+export const reportCases = { P1: reports, P1w: withState, P2: manyRules, P2b: manyDevices, P5: decoding };

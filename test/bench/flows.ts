@@ -57,6 +57,13 @@ export const oursByKind = (broker: string, more: Record<string, unknown> = {}): 
   ]),
 ];
 
+/** The same, with a node that knows the last values of all devices, and one that watches them all. */
+export const oursWithState = (broker: string): NodeConfig[] => [
+  ...oursByKind(broker),
+  { id: 'last', type: 'mt-last-value', service: 'service', select: 'all', wires: [[]] },
+  { id: 'watch', type: 'mt-device-watch', service: 'service', wires: [[]] },
+];
+
 const SPLIT = `const [, , gateway, , device, kind, identifier] = msg.topic.split('/');
 msg.gateway = gateway;
 msg.device = device;
