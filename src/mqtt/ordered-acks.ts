@@ -25,6 +25,8 @@ interface Ack {
   written: () => void;
 }
 
+/** As many as MQTT has packet ids. Beyond it nothing more is read until some are written. */
+const MAX_WAITING = 65_535;
 /** MQTT.js takes an error for "read on, but do not acknowledge". */
 const NOT_NOW = new Error('acknowledged later');
 const NOBODY = (): void => {};
@@ -37,6 +39,8 @@ export class OrderedAcks implements Deferrable {
   readonly #waiting = new Queue<Ack>();
   #messageId = 0;
   #isResent = false;
+  /** Reads on. */
+  #held: (() => void) | undefined;
   #callback: ((error?: Error) => void) | undefined;
 
   /**
@@ -72,7 +76,11 @@ export class OrderedAcks implements Deferrable {
       return;
     }
     this.#waiting.push({ messageId: this.#messageId, isDue: true, written: NOBODY });
-    callback(NOT_NOW);
+    if (this.#waiting.size < MAX_WAITING) {
+      callback(NOT_NOW);
+    } else {
+      this.#held = () => callback(NOT_NOW);
+    }
   };
 
   defer(written: () => void): Deferral {
@@ -95,6 +103,11 @@ export class OrderedAcks implements Deferrable {
       const { messageId, written } = this.#waiting.shift() as Ack;
       this.#write(messageId);
       written();
+    }
+    if (this.#held && this.#waiting.size < MAX_WAITING) {
+      const held = this.#held;
+      this.#held = undefined;
+      held();
     }
   }
 }
