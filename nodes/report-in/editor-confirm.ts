@@ -4,6 +4,7 @@ import type { EditorNode } from '../shared/editor/red.ts';
 
 const ACKNOWLEDGE = 'mt-timestamped-ack';
 const SUBFLOW = 'subflow:';
+const LINKS: ReadonlySet<string> = new Set(['link out', 'link call']);
 
 /** Shows the rows that matter for the choice, and a sentence below it. */
 export function showConfirm(node: EditorNode): void {
@@ -24,13 +25,13 @@ function explain(node: EditorNode): string {
   return ['confirmHint.meaning', ...warnings].map((key) => node._(key)).join(' ');
 }
 
-/** Whether the wires lead to an acknowledge node, through link nodes, into subflows and out of them. */
+/** Whether the wires lead to an acknowledge node, through link nodes and link calls, into subflows and out of them. */
 function reachesAcknowledge(start: EditorNode): boolean {
   const seen = new Set<string>();
   const next: EditorNode[] = [start];
   for (let node = next.pop(); node !== undefined; node = next.pop()) {
     for (const target of targetsOf(node)) {
-      if (target.type === ACKNOWLEDGE || hasAcknowledgeInside(target)) {
+      if (target.type === ACKNOWLEDGE || mayCallAny(target) || hasAcknowledgeInside(target)) {
         return true;
       }
       if (!seen.has(target.id)) {
@@ -47,7 +48,7 @@ function targetsOf(node: EditorNode): EditorNode[] {
   if (node.type === 'subflow') {
     return RED.nodes.filterNodes({ type: `${SUBFLOW}${node.id}` }).flatMap(wiredTo);
   }
-  const linked = node.type === 'link out' && Array.isArray(node.links) ? node.links : [];
+  const linked = LINKS.has(node.type) && Array.isArray(node.links) ? node.links : [];
   const behindLinks = linked.map((id) => RED.nodes.node(String(id))).filter((one) => one !== null);
   return [...wiredTo(node), ...behindLinks];
 }
@@ -55,7 +56,16 @@ function targetsOf(node: EditorNode): EditorNode[] {
 const wiredTo = (node: EditorNode): EditorNode[] =>
   RED.nodes.filterLinks({ source: node }).map(({ target }) => target);
 
+/** The message names what is called. */
+const mayCallAny = ({ type, linkType }: EditorNode): boolean =>
+  type === 'link call' && linkType === 'dynamic';
+
 /** Somewhere in it: which way a message takes there is not looked at. */
-const hasAcknowledgeInside = ({ type }: EditorNode): boolean =>
-  type.startsWith(SUBFLOW) &&
-  RED.nodes.filterNodes({ z: type.slice(SUBFLOW.length), type: ACKNOWLEDGE }).length > 0;
+function hasAcknowledgeInside({ type }: EditorNode): boolean {
+  return (
+    type.startsWith(SUBFLOW) &&
+    RED.nodes
+      .filterNodes({ z: type.slice(SUBFLOW.length) })
+      .some((inside) => inside.type === ACKNOWLEDGE || hasAcknowledgeInside(inside))
+  );
+}

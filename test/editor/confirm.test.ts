@@ -16,7 +16,8 @@ describe('a report in whose reports are confirmed', function () {
     const service = { type: 'mt-service', brokerUrl: 'mqtt://127.0.0.1:1', names: false };
     const place = { z: 'tab', x: 200 };
     await red.deploy([
-      { id: 'tab', type: 'tab', label: 'test' },
+      // Not running: Node-RED's sidebar fails on what a subflow in another one says.
+      { id: 'tab', type: 'tab', label: 'test', disabled: true },
       { ...service, id: 'kept', persistent: true },
       { ...service, id: 'lost', persistent: false, reportQos: 0 },
       { ...place, y: 40, id: 'alone', type: 'mt-report-in', service: 'lost', wires: [[]] },
@@ -26,6 +27,18 @@ describe('a report in whose reports are confirmed', function () {
       { ...place, y: 200, id: 'instance', type: 'subflow:sub', wires: [] },
       { id: 'sub', type: 'subflow', name: 'store', in: [{ x: 40, y: 40, wires: [{ id: 'ack' }] }], out: [] },
       { id: 'ack', type: 'mt-timestamped-ack', z: 'sub', x: 200, y: 40, service: 'kept', wires: [[]] },
+      { ...place, y: 240, id: 'called', type: 'mt-report-in', service: 'kept', wires: [['call']] },
+      { ...place, y: 280, id: 'call', type: 'link call', linkType: 'static', links: ['start'], wires: [[]] },
+      { ...place, y: 320, id: 'start', type: 'link in', links: [], wires: [['nested']] },
+      { ...place, y: 360, id: 'nested', type: 'subflow:outer', wires: [] },
+      {
+        id: 'outer',
+        type: 'subflow',
+        name: 'more',
+        in: [{ x: 40, y: 40, wires: [{ id: 'inner' }] }],
+        out: [],
+      },
+      { id: 'inner', type: 'subflow:sub', z: 'outer', x: 200, y: 40, wires: [] },
     ]);
     editor = await openEditor(red.url, { width: 1100, height: 700 });
   });
@@ -54,7 +67,8 @@ describe('a report in whose reports are confirmed', function () {
   });
 
   it('is told nothing more where the wires lead to that node, through links and into a subflow', async () => {
-    const words = await explain('wired');
-    assert.match(words, /^The broker keeps each report[^.]*\.$/);
+    for (const id of ['wired', 'called']) {
+      assert.match(await explain(id), /^The broker keeps each report[^.]*\.$/);
+    }
   });
 });
