@@ -15,6 +15,7 @@ export class Controls {
   readonly #sort = element('select', 'mt-gateway-side-sort');
   readonly #direction = element('button', 'red-ui-button red-ui-button-small');
   readonly #needs = element('input', '');
+  readonly #everything = element('input', '');
   #sign = '';
   #typing: number | undefined;
   #services = '';
@@ -44,17 +45,20 @@ export class Controls {
     });
     this.#setSign('');
     this.#needs.attr({ type: 'checkbox', id: 'mt-gateway-side-needs' }).on('change', changed);
+    this.#everything.attr({ type: 'checkbox', id: 'mt-gateway-side-everything' }).on('change', changed);
     this.element = this.#layOut()[0]!;
     this.updateServices();
   }
 
   #layOut(): JQuery {
-    const needs = element('label', 'mt-gateway-side-check').append(
-      this.#needs,
-      element('span', '', say('needs')),
-    );
+    const check = (input: JQuery, key: string) =>
+      element('label', 'mt-gateway-side-check').append(input, element('span', '', say(key)));
+    const needs = check(this.#needs, 'needs');
+    const everything = check(this.#everything, 'everything').attr('title', say('everythingMeans'));
     const order = element('div', 'mt-gateway-side-order').append(this.#sort, this.#direction);
-    return element('div', 'mt-gateway-side-controls').append(this.#service, this.#search, order, needs);
+    return element('div', 'mt-gateway-side-controls').append(
+      ...[this.#service, this.#search, order, needs, everything],
+    );
   }
 
   #setSign(sign: string): void {
@@ -76,6 +80,11 @@ export class Controls {
       sort: `${this.#sign}${this.#sort.val()}`,
       needs: this.#needs.prop('checked') === true ? 1 : 0,
     };
+  }
+
+  /** The broker is to send all reports, not only those that flows want. */
+  get everything(): boolean {
+    return this.#everything.prop('checked') === true;
   }
 
   /** Offers the services that there are now; with one there is nothing to choose. */

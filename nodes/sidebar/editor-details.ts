@@ -44,7 +44,6 @@ export interface DetailsPart {
 export class DetailsView {
   readonly element: HTMLElement;
   readonly #name = element('span', 'mt-gateway-side-name');
-  readonly #close: JQuery;
   readonly #words = element('div', 'mt-gateway-side-words');
   readonly #problem = element('div', 'mt-gateway-side-problem').attr('role', 'status');
   readonly #values: LiveTable;
@@ -61,7 +60,7 @@ export class DetailsView {
     this.#values = new LiveTable(say('values'), [...CELLS, 'mt-gateway-side-chart'], (row, key) =>
       this.#drawLine(row, key),
     );
-    this.#close = element('button', 'red-ui-button red-ui-button-small')
+    const close = element('button', 'red-ui-button red-ui-button-small')
       .attr({ type: 'button', 'aria-label': say('close'), title: say('close') })
       .append('<i class="fa fa-times" aria-hidden="true"></i>')
       .on('click', left);
@@ -69,11 +68,7 @@ export class DetailsView {
       role: 'region',
       'aria-label': say('details'),
     });
-    view.append(
-      element('div', 'mt-gateway-side-head').append(this.#name, this.#close),
-      this.#words,
-      this.#problem,
-    );
+    view.append(element('div', 'mt-gateway-side-head').append(this.#name, close), this.#words, this.#problem);
     view.append(this.#values.element, ...parts.map((part) => part.element));
     view.append(this.#heardBy.element, this.#about.element);
     view.on('keydown', (event) => {
@@ -87,10 +82,6 @@ export class DetailsView {
 
   get isOpen(): boolean {
     return this.#chosen !== undefined;
-  }
-
-  focus(): void {
-    this.#close.trigger('focus');
   }
 
   close(): void {

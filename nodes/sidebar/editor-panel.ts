@@ -13,6 +13,9 @@ import { type Watch, watchWhileShown } from './editor-watch.ts';
 /** States of the broker's connection in which nothing is heard. */
 const AWAY = new Set(['connecting', 'waiting', 'refused', 'closed']);
 
+/** The runtime listens for 15 s. */
+const LISTEN_INTERVAL_MS = 8_000;
+
 /** Builds the tab's content, which asks only while it is shown. */
 export class Panel {
   readonly element: HTMLElement;
@@ -24,6 +27,8 @@ export class Panel {
   readonly #watch: Watch;
   #model: TreeModel;
   #service = '';
+  /** When everything was asked for last, and whether it comes. */
+  #listening: { at: number; isHeard: boolean } | undefined;
 
   constructor() {
     this.#tree = new TreeView({
@@ -48,9 +53,7 @@ export class Panel {
     if (row) {
       this.#details.open({ service: this.#service, id: row.id, row });
       this.#body.addClass('mt-gateway-side-opened');
-      if ($(this.#tree.element).is(':hidden')) {
-        this.#details.focus();
-      }
+      this.#tree.reveal();
       this.#watch.now();
     }
   }
@@ -93,6 +96,7 @@ export class Panel {
     }
     const [model, service] = [this.#model, this.#service];
     try {
+      await this.#listen(service);
       const ranges = model.rangesOf(...this.#tree.sight);
       const details = this.#details.refresh();
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
@@ -104,6 +108,18 @@ export class Panel {
       if (model === this.#model) {
         this.#fail(problem as Problem);
       }
+    }
+  }
+
+  /** While the switch is on the broker sends everything; nothing ends that but that nobody asks again. */
+  async #listen(service: string): Promise<void> {
+    if (!this.#controls.everything) {
+      this.#listening = undefined;
+      return;
+    }
+    if (Date.now() - (this.#listening?.at ?? 0) >= LISTEN_INTERVAL_MS || !this.#listening?.isHeard) {
+      const { listening } = await ask<{ listening: boolean }>(service, 'listen', { body: { all: true } });
+      this.#listening = { at: Date.now(), isHeard: listening };
     }
   }
 
@@ -125,6 +141,9 @@ export class Panel {
     const { q, needs } = this.#controls.filters;
     if (AWAY.has(broker)) {
       return say('brokerAway');
+    }
+    if (this.#listening) {
+      return say(this.#listening.isHeard ? 'listening' : 'notListening');
     }
     if ((this.#model.size ?? 0) > 0) {
       return '';

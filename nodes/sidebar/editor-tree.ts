@@ -66,6 +66,15 @@ export class TreeView {
     return item?.key === this.#selected ? item : undefined;
   }
 
+  /** Scrolls to the selected row, where it is known. */
+  reveal(): void {
+    const position = this.#selectedPosition();
+    if (position >= 0) {
+      this.#bringIntoSight(position);
+      this.#scrolled();
+    }
+  }
+
   setModel(model: TreeModel): void {
     this.#model = model;
     this.#nameSelected();

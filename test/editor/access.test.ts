@@ -72,6 +72,19 @@ describe('the panels behind a login, below an admin path', function () {
     );
   });
 
+  it('has a sidebar that shows devices to a user who may only read, and offers him neither actions nor the flow', async () => {
+    const login = { username: 'reader', password: 'reader-password' };
+    editor = await openEditor(red.url, { login });
+    const side = await openSidebar(editor);
+    await side.tree.locator('[role=treeitem]').first().click();
+    const details = editor.page.locator('.mt-gateway-side-details');
+    await details.locator('.mt-gateway-side-row').first().waitFor();
+    assert.ok(await details.locator('.mt-gateway-side-property').isHidden());
+    await details.getByRole('button', { name: 'Add to flow' }).click();
+    await editor.page.locator('.red-ui-notification', { hasText: 'cannot be changed' }).waitFor();
+    assert.equal(await editor.page.locator('.mt-gateway-menu').count(), 0);
+  });
+
   it('lets a user who may write test the connection', async () => {
     const login = { username: 'writer', password: 'writer-password' };
     editor = await openEditor(red.url, { login });

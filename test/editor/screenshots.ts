@@ -1,10 +1,11 @@
-// Writes docs/images: every panel in light and dark, a picker, the palette and a flow, from a real editor.
+// Writes docs/images: every panel and the sidebar in light and dark, a picker, the palette and a flow, from a real editor.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { closeBrowser, type Editor, openEditor, type Theme } from './browser.ts';
 import { serviceNode } from './flow.ts';
+import { openSidebar, toggle } from './sidebar.ts';
 
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 const SHADOW = 16;
@@ -103,18 +104,46 @@ async function shootPalette(editor: Editor, theme: Theme): Promise<void> {
   await category.screenshot({ path: join(IMAGES, `palette-${theme}.png`) });
 }
 
-async function main(): Promise<void> {
+const READINGS = [20.5, 20.9, 21.6, 21.4, 22.1];
+
+/** With an open gateway, and a device whose temperature has changed for a while. */
+async function shootSidebar(editor: Editor, theme: Theme, { demo, publish }: Service): Promise<void> {
+  const { page } = editor;
+  // The debug messages take half of the height; Node-RED remembers that they were closed.
+  const debug = page.locator('button[data-tab-id="debug"].selected');
+  if ((await debug.count()) > 0) {
+    await debug.click();
+  }
+  const { tree } = await openSidebar(editor);
+  await toggle(tree.locator(`[data-key="/${demo.gateway}"]`));
+  await tree.locator(`[data-key="${demo.gateway}/${demo.device}"]`).click();
+  for (const [seq, value] of READINGS.entries()) {
+    const time = new Date().toISOString();
+    await publish(demo.gateway, demo.device, 'measurement-decoded/temperature', { time, seq, value });
+    await page.locator('.mt-gateway-side-row', { hasText: `${value} °C` }).waitFor();
+  }
+  await page.mouse.move(600, 400);
+  await page.locator('.mt-gateway-side').screenshot({ path: join(IMAGES, `sidebar-${theme}.png`) });
+}
+
+/** @param only `sidebar`: its pictures, for which everything is received; else the others */
+async function main(only = process.argv[2]): Promise<void> {
   await mkdir(IMAGES, { recursive: true });
   const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60, named: true });
   const red = await startNodeRed(VERSIONS[0]!);
   try {
     const nodes = shownNodes(service);
-    await red.deploy([serviceNode(service), ...nodes]);
+    const heard = { id: 'all', type: 'mt-report-in', service: 'service', x: 480, y: 700, wires: [[]] };
+    await red.deploy([serviceNode(service), ...nodes, ...(only === 'sidebar' ? [heard] : [])]);
     const panels = nodes.filter(({ type }) => type.startsWith('mt-')).map(({ id }) => id);
     for (const theme of THEMES) {
       const editor = await openEditor(red.url, { theme, height: 860 });
-      await shootPalette(editor, theme);
-      await shootPanels(editor, theme, panels);
+      if (only === 'sidebar') {
+        await shootSidebar(editor, theme, service);
+      } else {
+        await shootPalette(editor, theme);
+        await shootPanels(editor, theme, panels);
+      }
       await editor.close();
     }
   } finally {

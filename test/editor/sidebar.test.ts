@@ -86,7 +86,7 @@ for (const [index, version] of VERSIONS.entries()) {
         page.evaluate(
           "document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.dataset.key",
         );
-      await page.locator('.mt-gateway-side-check input').focus();
+      await page.locator('#mt-gateway-side-everything').focus();
       await page.keyboard.press('Tab');
       assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'tree');
       await page.keyboard.press('Home');
@@ -176,6 +176,22 @@ for (const [index, version] of VERSIONS.entries()) {
       await rowOf(gateways[0]!).waitFor({ state: 'detached' });
       await editor.page.locator('.mt-gateway-side-service').selectOption({ label: 'Building A' });
       await rowOf(gateways[0]!).waitFor();
+    });
+
+    it('listens to everything while its switch is on, although no node wants a report', async () => {
+      const bare = { id: 'ask', type: 'mt-gw-read', service: 'service', x: 200, y: 100, wires: [[]] };
+      await red.deploy([serviceNode(service), bare]);
+      await red.status('ask', ({ text }) => text === 'connected');
+      await editor.page.locator('#mt-gateway-side-everything').check();
+      await side.says('Flows receive no more than before');
+      const [gateway = ''] = gateways;
+      const time = new Date().toISOString();
+      await service.publish(gateway, 'e0ffee000001', 'measurement-decoded/temperature', {
+        ...{ time, seq: 1, value: 5 },
+      });
+      await rowOf(gateway).filter({ hasText: 'devices: 4' }).waitFor();
+      await editor.page.locator('#mt-gateway-side-everything').uncheck();
+      await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
     });
 
     it('says that the broker is away, and goes on when it is back', async () => {
