@@ -287,6 +287,7 @@ export class Session {
 
   #record(criteria: ReportFilter): () => void {
     return this.subscribe(criteria, {
+      readsOnly: true,
       report: (report, _topic, _payload, heardAt) => this.lastValues.recordReport(report, heardAt),
       // Nodes that receive the reports tell of those that cannot be read.
       error() {},

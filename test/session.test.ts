@@ -116,6 +116,23 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.notEqual(all.reports[0], one.reports[0]);
     });
 
+    it('gives one report to all that only read it, and none that a flow may change', async () => {
+      session = openSession(broker.url);
+      const [flow, first, second] = [new Collector(), new Collector(), new Collector()];
+      session.subscribe(ALL, flow);
+      for (const reader of [first, second]) {
+        session.subscribe(ALL, Object.assign(reader, { readsOnly: true as const }));
+      }
+      await reached(session, 'connected');
+      await report('measurement-decoded/temperature', { time: TIME, seq: 1, value: 21 });
+      for (const collector of [flow, first, second]) {
+        await collector.until(({ reports }) => reports.length === 1);
+      }
+      assert.equal(first.reports[0], second.reports[0]);
+      assert.notEqual(first.reports[0], flow.reports[0]);
+      assert.deepEqual(first.reports[0], flow.reports[0]);
+    });
+
     it('goes on giving reports to the others when one receiver throws', async () => {
       session = openSession(broker.url);
       const collector = new Collector();

@@ -35,8 +35,10 @@ const RETAINED_END_MS = 10_000;
 const MAX_EXPECTED_BEFORE = 10_000;
 
 export interface ReportListener {
+  /** It never changes a report, and shares one with others that do not either: a copy for each would cost more than they do. */
+  readsOnly?: true;
   /**
-   * The report is the listener's own.
+   * The report is the listener's own, unless it only reads.
    * @param payload as it was received; it keeps more memory alive than its own length
    * @param heardAt in milliseconds of `performance.now()`; undefined: just now
    */
@@ -442,8 +444,15 @@ export class Reports {
     const { at, isWanted } = route;
     const reports: Report[] = [];
     const originals = new Map<boolean, Report>();
+    let shared: Map<boolean, Report> | undefined;
     try {
-      for (const { decode } of subscribers) {
+      for (const { decode, listener } of subscribers) {
+        const { readsOnly } = listener;
+        const readable = readsOnly && shared?.get(decode);
+        if (readable) {
+          reports.push(readable);
+          continue;
+        }
         const original = originals.get(decode);
         if (original) {
           reports.push(copyReport(original));
@@ -452,6 +461,10 @@ export class Reports {
           // Both variants hold the nested values of the same body.
           reports.push(originals.size === 0 ? first : copyReport(first));
           originals.set(decode, first);
+        }
+        if (readsOnly) {
+          shared ??= new Map();
+          shared.set(decode, reports.at(-1) as Report);
         }
       }
     } catch {
