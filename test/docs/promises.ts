@@ -688,6 +688,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are asked for with QoS 1 where the service has 2, of which a broker keeps only the number',
         'nodes/confirm': 'of QoS 0 has none, and is not kept',
       },
+    'MQTT wants the order kept: a report that nobody acknowledges holds up those behind it once as many are open as the broker allows (Mosquitto: 20), until it is acknowledged after all, or given up.':
+      'about MQTT',
     '**Why the overload policy is so.** A report of QoS 1 is one that the sender wants to arrive, so the broker holds it.':
       {
         'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
