@@ -166,7 +166,7 @@ export function toDetails(source: NetworkSource, subject: Subject): NetworkDetai
   const event = device?.event;
   return {
     ...toRow(source, subject),
-    values: (device?.values ?? []).map((value) => toValueRow(source, value)),
+    values: newestOfEach(source, device?.values ?? []).map((value) => toValueRow(source, value)),
     gateway: (subject.kind === 'gateway' ? id : source.network.gatewayOf(id)) ?? null,
     model: listed?.model || null,
     dfu: device?.isDfu ?? false,
@@ -203,10 +203,23 @@ function toLinkRow(source: NetworkSource, { gateway, parent, signal, heardAt, re
   };
 }
 
+/** A device may report a property raw and decoded, which are two values of one. */
+function newestOfEach({ catalogue }: NetworkSource, values: readonly PropertyValue[]): PropertyValue[] {
+  const found = new Map<unknown, PropertyValue>();
+  for (const value of values) {
+    const property = catalogue.find(value.identifier) ?? value.identifier;
+    const known = found.get(property);
+    if (known === undefined || (value.value !== undefined && value.heardAt >= known.heardAt)) {
+      found.set(property, value);
+    }
+  }
+  return [...found.values()];
+}
+
 /** The newest of each property that people look for, in this order, then the other ones that came last. */
 function soughtValues(source: NetworkSource, values: readonly PropertyValue[]): ValueRow[] {
   const ranked: { rank: number; value: PropertyValue }[] = [];
-  for (const value of values) {
+  for (const value of newestOfEach(source, values)) {
     const name = source.catalogue.find(value.identifier)?.name ?? '';
     if (value.value !== undefined && name !== BATTERY_LEVEL) {
       const at = SOUGHT.indexOf(name);

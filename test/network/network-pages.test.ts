@@ -116,6 +116,23 @@ describe('the network in pages', () => {
     assert.equal(ask({ parent: G }).rows[0]?.rssi, -60);
   });
 
+  it('shows a property once that is reported raw and decoded, the newest of both', () => {
+    hear('measurement/8800', { value: 20 });
+    now += MINUTE;
+    hear('measurement-decoded/temperature', { value: 22 });
+    hear('measurement-decoded/humidity', { value: 40 });
+    now += MINUTE;
+    hear('measurement/8802', { value: 41 });
+    const shown = ({ values }: { values: { name: string | null; value: unknown }[] }) =>
+      values.map(({ name, value }) => [name, value]);
+    const expected = [
+      ['temperature', 22],
+      ['humidity', 41],
+    ];
+    assert.deepEqual(shown(ask({ parent: G }).rows[0]!), expected);
+    assert.deepEqual(shown(pages.details(deviceAt(1))!), expected);
+  });
+
   it('lists a device under each gateway that hears it, and once among all', () => {
     hear('heartbeat');
     now++;
