@@ -83,7 +83,7 @@ describe('the look of the panels', function () {
     it(`breaks no word of the palette (${language})`, async () => {
       const { page } = await open(language);
       const shown = await page
-        .locator('.red-ui-palette-node[data-palette-type^="mt-"]')
+        .locator(FLOW_NODE_TYPES.map((type) => `.red-ui-palette-node[data-palette-type="${type}"]`).join())
         .evaluateAll((nodes) =>
           nodes.map((node) => ({
             words: (node.getAttribute('data-palette-label') ?? '').split(' '),
