@@ -114,7 +114,10 @@ describe('a sample flow', () => {
     await says('status 4');
     await report('heartbeat', { seq: 2, status: 0, lastCount: 0 });
     await says('fine');
-    await says('offline');
+    // Its gateway goes on: were it silent too, the gateway would be told, and none of its devices.
+    const heartbeat = () => report('heartbeat', { seq: 1, status: 0, lastCount: 0 }, sensor.home.mac);
+    const gateway = setInterval(() => void heartbeat(), 1_000);
+    await says('offline').finally(() => clearInterval(gateway));
     await report('heartbeat', { seq: 3, status: 0, lastCount: 0 });
     await says('fine');
   });
