@@ -159,7 +159,8 @@ describeNodes('a source that brings nothing', (start) => {
       ] as const;
       const nodes = rows.map(([type, first, second]) => {
         const late = { [first]: 'absent', [`${first}Type`]: 'flow' };
-        return { id: type, type, action: 'remove', ...late, [second]: 'MT_UNSET', [`${second}Type`]: 'env' };
+        const label = type === 'mt-label' && { action: 'remove' };
+        return { id: type, type, ...label, ...late, [second]: 'MT_UNSET', [`${second}Type`]: 'env' };
       });
       const flow = await run(...nodes);
       for (const [type, , second] of rows) {
