@@ -17,6 +17,11 @@ const AWAY = new Set(['connecting', 'waiting', 'refused', 'closed']);
 const LISTEN_INTERVAL_MS = 8_000;
 
 /** Builds the tab's content, which asks only while it is shown. */
+/** Of HTTP: nothing more is shown to this user. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
+/** Two seconds apart: longer than a deploy takes. */
+const MAX_FAILURES = 4;
+
 export class Panel {
   readonly element: HTMLElement;
   readonly #controls = new Controls(() => this.#lookElsewhere());
@@ -27,6 +32,8 @@ export class Panel {
   readonly #watch: Watch;
   #model: TreeModel;
   #service = '';
+  /** One after the other. */
+  #failures = 0;
   /** When everything was asked for last, and whether it comes. */
   #listening: { at: number; isHeard: boolean } | undefined;
 
@@ -102,6 +109,7 @@ export class Panel {
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
       await details;
       if (model === this.#model) {
+        this.#failures = 0;
         this.#show(pages[0]);
       }
     } catch (problem) {
@@ -157,9 +165,11 @@ export class Panel {
     return say(broker === 'unconfigured' ? 'noBroker' : 'nothing');
   }
 
-  /** What was seen last stays where only the connection is away. */
+  /** What was seen last stays where only the connection is away, or a deploy is about to bring the service back. */
   #fail({ message, status }: Problem): void {
-    if (status === 0) {
+    this.#failures++;
+    const mayPass = status === 0 || (!REFUSALS.has(status) && this.#failures < MAX_FAILURES);
+    if (mayPass && (this.#model.size ?? 0) > 0) {
       this.#say(message);
     } else {
       this.#empty(message);
