@@ -197,14 +197,16 @@ describe('reports that are open', () => {
   });
 
   it('need a timer only while there are some', () => {
-    const { reports, receive, pass } = start();
+    const { reports, confirmer, receive, pass } = start();
     const { id } = receive('t');
     reports.confirm(id);
     pass(TICK_MS);
-    const setInterval = mock.method(globalThis, 'setInterval');
+    const told = mock.fn();
+    confirmer.count = told;
     pass(5_000);
+    assert.equal(told.mock.callCount(), 0);
     receive('u');
-    assert.equal(setInterval.mock.callCount(), 1);
-    setInterval.mock.restore();
+    pass(TICK_MS);
+    assert.equal(told.mock.callCount(), 1);
   });
 });
