@@ -111,15 +111,21 @@ export class OpenReports {
   #current: OpenMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #isPaused: () => boolean;
+  readonly #failed: (fault: unknown) => void;
   /** Let the connection read on when there is room again. */
   #blocked: Deferral | undefined;
 
-  /** @param isPaused while flows are replaced nobody would receive what is sent again */
+  /**
+   * @param isPaused while flows are replaced nobody would receive what is sent again
+   * @param failed told of what a node throws: in a timer it would end the process
+   */
   constructor(
     isPaused: () => boolean,
+    failed: (fault: unknown) => void,
     { now = () => performance.now(), maxMessages = MAX_MESSAGES, maxBytes = MAX_BYTES } = {},
   ) {
     this.#isPaused = isPaused;
+    this.#failed = failed;
     this.#now = now;
     this.#maxMessages = maxMessages;
     this.#maxBytes = maxBytes;
@@ -435,9 +441,9 @@ export class OpenReports {
     this.#deliveries.set(delivery.id, delivery);
     if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
       this.confirm(delivery.id);
-      confirmer.givenUp(delivery);
+      this.#call(() => confirmer.givenUp(delivery));
     } else {
-      confirmer.again(delivery);
+      this.#call(() => confirmer.again(delivery));
     }
   }
 
@@ -455,13 +461,21 @@ export class OpenReports {
     for (const confirmer of [...this.#counted]) {
       if (!counts.has(confirmer)) {
         this.#counted.delete(confirmer);
-        confirmer.count(0, 0);
+        this.#call(() => confirmer.count(0, 0));
       }
     }
     const now = this.#now();
     for (const [confirmer, { open, oldest }] of counts) {
       this.#counted.add(confirmer);
-      confirmer.count(open, now - oldest);
+      this.#call(() => confirmer.count(open, now - oldest));
+    }
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (fault) {
+      this.#failed(fault);
     }
   }
 }

@@ -142,7 +142,7 @@ export class Reports {
     log: Logger,
     { isShared = false, now = () => performance.now(), nameOf, isPaused = () => false }: ReportOptions = {},
   ) {
-    this.open = new OpenReports(isPaused, { now });
+    this.open = new OpenReports(isPaused, (fault) => this.#receiverFailed(fault), { now });
     this.#isShared = isShared;
     this.#nameOf = nameOf;
     this.#now = now;

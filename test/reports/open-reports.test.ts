@@ -21,7 +21,8 @@ describe('reports that are open', () => {
   });
 
   function start(limits: { maxMessages?: number; maxBytes?: number } = {}, isPaused = () => false) {
-    const reports = new OpenReports(isPaused, { now: () => now, ...limits });
+    const faults: unknown[] = [];
+    const reports = new OpenReports(isPaused, (fault) => faults.push(fault), { now: () => now, ...limits });
     open.push(reports);
     const resent: string[] = [];
     const confirmer: Confirmer = {
@@ -61,7 +62,7 @@ describe('reports that are open', () => {
         mock.timers.tick(TICK_MS);
       }
     };
-    return { reports, confirmer, receive, read, acknowledged, resent, pass };
+    return { reports, confirmer, receive, read, acknowledged, resent, pass, faults };
   }
 
   it('are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed', () => {
@@ -208,5 +209,29 @@ describe('reports that are open', () => {
     receive('u');
     pass(TICK_MS);
     assert.ok(told.mock.callCount() > 0);
+  });
+
+  it('go on coming again when a node throws at one of them', () => {
+    const { confirmer, receive, resent, pass, faults } = start();
+    confirmer.again = ({ message }) => {
+      resent.push(message.topic);
+      throw new Error(`again ${message.topic}`);
+    };
+    confirmer.givenUp = () => {
+      throw new Error('given up');
+    };
+    confirmer.count = () => {
+      throw new Error('count');
+    };
+    receive('a');
+    receive('b');
+    pass(1_000);
+    assert.deepEqual(resent, ['a', 'b']);
+    confirmer.maxAttempts = 1;
+    pass(1_000);
+    assert.deepEqual(
+      new Set(faults.map(String)),
+      new Set(['Error: again a', 'Error: again b', 'Error: count', 'Error: given up']),
+    );
   });
 });
