@@ -17,6 +17,7 @@ export { reasonOfRefusals } from './mqtt/reasons.ts';
 export type { ConditionChange, WatchSettings } from './network/device-watch.ts';
 export type { LastValue } from './network/last-values.ts';
 export { fromStored, toStored } from './network/stored-values.ts';
+export { ageOfTime } from './network/wall-time.ts';
 export { splitBrokers } from './protocol/broker-list.ts';
 export {
   BROKER_PROFILE_NAMES,
@@ -34,6 +35,7 @@ export {
 } from './protocol/conditions.ts';
 export { findHeaderProblem } from './protocol/http-headers.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
+export { isObject } from './protocol/json.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';
 export { hasControlCharacter } from './protocol/text.ts';
@@ -41,7 +43,8 @@ export { fitsTopic } from './protocol/topics.ts';
 export { proxiesOf } from './proxy/choice.ts';
 export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';
 export type { LabelState } from './reports/label-filter.ts';
-export type { ReceivedMessage, TestReport, TestReports } from './reports/test-reports.ts';
+export type { ReceivedMessage } from './reports/message.ts';
+export type { TestReport, TestReports } from './reports/test-reports.ts';
 export { isWellFormed } from './rest/addresses.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';
 export { spellingsOf } from './rest/secrets.ts';

@@ -1,5 +1,5 @@
 // The last report for a status: its value with the unit, and how long ago it came.
-import type { Report } from '../../src/index.ts';
+import { ageOfTime, type Report } from '../../src/index.ts';
 import type { Status } from '../shared/runtime/status.ts';
 
 /** A status has room for little more; what a device sends may be of any length. */
@@ -102,9 +102,4 @@ function shorten(text: string): string {
   return line.length > MAX_LENGTH || text.length > 2 * MAX_LENGTH
     ? `${line.slice(0, MAX_LENGTH - 1)}…`
     : line;
-}
-
-/** Milliseconds since a moment by the clock of this machine; 0 where it is none, or lies ahead. */
-function ageOfTime(time: string): number {
-  return Math.max(0, Date.now() - Date.parse(time) || 0);
 }

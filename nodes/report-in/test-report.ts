@@ -3,6 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import {
   invalidInput,
+  isObject,
   type ReceivedMessage,
   type Report,
   type ReportFilter,
@@ -119,9 +120,6 @@ function testerOf(service: ServiceNode, id: unknown): Tester | undefined {
   const node = users.find((user) => user.id === id) ?? users.find(({ _alias }) => _alias && _alias === id);
   return node && testers.get(node);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isReport = (value: unknown): value is Report =>
   isObject(value) && [value.gateway, value.device, value.kind].every((part) => typeof part === 'string');

@@ -1,22 +1,6 @@
 // Acknowledges reports of QoS 1 in the order in which they came, as MQTT demands, though flows store them in another.
 import { Queue } from '../collections/queue.ts';
-
-/** A message that is acknowledged later. */
-export interface Deferral {
-  /** Lets the connection read what follows; as long as it is not called, nothing more is read. */
-  readOn(): void;
-  acknowledge(): void;
-}
-
-/** A message that may be acknowledged later. */
-export interface Deferrable {
-  /** The broker has marked it as sent before. */
-  readonly isResent: boolean;
-  /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
-  readonly isLost: boolean;
-  /** @param written called when the acknowledgement is on its way to the broker */
-  defer(written: () => void): Deferral;
-}
+import type { Deferrable, Deferral } from '../protocol/deferral.ts';
 
 interface Ack {
   messageId: number;

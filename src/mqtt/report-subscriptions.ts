@@ -1,8 +1,9 @@
 // What the broker is asked for by way of reports: applied to the subscriptions, cleared of what earlier processes left.
+
+import type { Deferrable } from '../protocol/deferral.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { sessionName } from './kept-subscriptions.ts';
-import type { Deferrable } from './ordered-acks.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

@@ -1,6 +1,6 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
 import type { ServiceError } from '../errors.ts';
-import { parseJson } from '../protocol/json.ts';
+import { isObject, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
@@ -490,6 +490,5 @@ function sizeOf(topic: string, payload: string): number {
 /** The JSON object of a response; undefined for anything else. */
 function parse(payload: Buffer): Record<string, unknown> | undefined {
   const body = parseJson(payload.toString());
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  return isObject ? (body as Record<string, unknown>) : undefined;
+  return isObject(body) ? body : undefined;
 }

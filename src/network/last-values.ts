@@ -3,6 +3,7 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
 import { sizeOf } from './value-size.ts';
+import { ageOfTime } from './wall-time.ts';
 
 /** The least recently heard go first. */
 const MAX_VALUES = 200_000;
@@ -324,9 +325,4 @@ export function copyValue(value: unknown): unknown {
 /** Every sample has the field, as the interface gives it a default. */
 function hasError({ errorCode }: Readonly<Report>): boolean {
   return errorCode !== undefined && errorCode !== null;
-}
-
-/** Milliseconds since a moment by the clock of this machine; 0 where it is none, or lies ahead. */
-function ageOfTime(time: string): number {
-  return Math.max(0, Date.now() - Date.parse(time) || 0);
 }

@@ -1,4 +1,4 @@
-// Moments of the monotonic clock for people: as the clock of this machine would show them.
+// Between the monotonic clock, by which ages are counted, and the clock of this machine, by which people and gateways tell time.
 
 /** A clock that was set by more than this counts; less is the difference between two looks at both. */
 const MIN_CHANGE_MS = 500;
@@ -16,4 +16,9 @@ export function wallTime(heardAt: number): string {
     offset = present;
   }
   return new Date(offset + heardAt).toISOString();
+}
+
+/** Milliseconds since a moment by the clock of this machine; 0 where it is none, or lies ahead. */
+export function ageOfTime(time: string): number {
+  return Math.max(0, Date.now() - Date.parse(time) || 0);
 }

@@ -43,6 +43,11 @@ function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
+/** For what was parsed; see `isJsonObject` for what comes from a flow. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Function nodes run in a context of their own, with another `Object`, so the prototype tells nothing. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   try {

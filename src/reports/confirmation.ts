@@ -1,8 +1,9 @@
 // A subscriber whose reports the broker keeps until the flow has confirmed them: what is dropped on the way to it is confirmed here.
 import { ServiceError } from '../errors.ts';
 import type { Report } from '../protocol/reports/index.ts';
+import type { Message } from './message.ts';
 import type { Confirmer, OpenReport, OpenReports } from './open-reports.ts';
-import type { Message, ReportListener } from './reports.ts';
+import type { ReportListener } from './reports.ts';
 
 export interface ConfirmOptions {
   /** Milliseconds after which a report that is not confirmed is sent to the flow again. */

@@ -1,6 +1,8 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
 import { createHash, randomBytes } from 'node:crypto';
 import { Queue } from '../collections/queue.ts';
+import type { Deferrable, Deferral } from '../protocol/deferral.ts';
+import type { Message } from './message.ts';
 
 /** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
 const MAX_MESSAGES = 65_535;
@@ -18,34 +20,9 @@ const MIN_DOUBLED_MS = 1_000;
 /** So long after a new connection a broker may send again what was not acknowledged before. */
 const MAX_EXPECTED_MS = 10 * 60_000;
 
-/** A message that is acknowledged to the broker later. */
-export interface Deferral {
-  /** Lets the connection read what follows. */
-  readOn(): void;
-  acknowledge(): void;
-}
-
-/** A message that may be acknowledged later. */
-export interface Deferrable {
-  /** The broker has marked it as sent before. */
-  readonly isResent: boolean;
-  /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
-  readonly isLost: boolean;
-  /** @param written called when the acknowledgement is on its way to the broker */
-  defer(written: () => void): Deferral;
-}
-
-interface ReceivedMessage {
-  readonly topic: string;
-  readonly payload: Buffer;
-  readonly retained: boolean;
-  /** In milliseconds of `performance.now()`. */
-  readonly heardAt: number;
-}
-
 /** Kept by the broker until it is acknowledged there. */
 interface OpenMessage {
-  received: ReceivedMessage;
+  received: Message;
   /** A received payload keeps the whole chunk alive that it came in; after a while it is copied. */
   isCopied: boolean;
   size: number;
@@ -61,7 +38,7 @@ interface OpenMessage {
 export interface OpenReport {
   /** Unique in this process; stands in the report as `delivery`. */
   readonly id: string;
-  readonly message: Readonly<ReceivedMessage>;
+  readonly message: Readonly<Message>;
   /** The flow has had it; else it waits for something here. */
   hasReached: boolean;
   /** How often it was sent to the flow again. */
@@ -151,7 +128,7 @@ export class OpenReports {
    * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already
    * @returns false: it may be acknowledged at once
    */
-  receive(received: ReceivedMessage, deferrable: Deferrable, deliver: (isKnown: boolean) => void): boolean {
+  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => void): boolean {
     // Only what is marked: a sender may report the same again.
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
@@ -343,7 +320,7 @@ export class OpenReports {
     this.#expected.set(key, expected);
   }
 
-  #takeExpected(received: ReceivedMessage): OpenMessage | undefined {
+  #takeExpected(received: Message): OpenMessage | undefined {
     if (this.#expected.size === 0) {
       return undefined;
     }
@@ -481,7 +458,7 @@ export class OpenReports {
 }
 
 /** A payload itself would be in memory twice. */
-function keyOf({ topic, payload }: ReceivedMessage): string {
+function keyOf({ topic, payload }: Message): string {
   return `${createHash('sha1').update(payload).digest('base64')} ${topic}`;
 }
 

@@ -5,29 +5,15 @@ import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { parseJson } from '../protocol/json.ts';
-import {
-  copyReport,
-  type Report,
-  type ReportTopic,
-  readReport,
-  readReportTopic,
-} from '../protocol/reports/index.ts';
+import type { Deferrable } from '../protocol/deferral.ts';
+import { copyReport, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
 import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
-import { type Deferrable, OpenReports } from './open-reports.ts';
+import { bodyOf, type Message, type NameOf, readTopic } from './message.ts';
+import { OpenReports } from './open-reports.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
-
-/** A message of a report topic, as it was received. */
-export interface Message {
-  topic: string;
-  payload: Buffer;
-  retained: boolean;
-  /** In milliseconds of `performance.now()`. */
-  heardAt: number;
-}
 
 /** A broker sends retained reports when a filter is subscribed, one after the other; so long after the last it is done. */
 const RETAINED_END_MS = 10_000;
@@ -98,7 +84,7 @@ interface ReportOptions {
   isShared?: boolean;
   now?: () => number;
   /** The name of a gateway or a device, where one is known; undefined: reports carry no names. */
-  nameOf?: ((mac: string) => string | undefined) | undefined;
+  nameOf?: NameOf | undefined;
   /** While flows are replaced, nothing is sent to them again. */
   isPaused?: () => boolean;
 }
@@ -117,7 +103,7 @@ export class Reports {
   readonly #copies = new Copies();
   readonly #isShared: boolean;
   readonly #now: () => number;
-  readonly #nameOf: ReportOptions['nameOf'];
+  readonly #nameOf: NameOf | undefined;
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
   #expectedBefore: TopicFilterParts[] = [];
@@ -378,7 +364,7 @@ export class Reports {
   }
 
   #findRoute(topic: string): TopicRoute | undefined {
-    const at = this.#readTopic(topic);
+    const at = readTopic(this.#topics, topic, this.#nameOf);
     if (at === undefined) {
       return undefined;
     }
@@ -394,16 +380,11 @@ export class Reports {
     return route;
   }
 
-  #readTopic(topic: string): ReportTopic | undefined {
-    const parsed = this.#topics.parseReport(topic);
-    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest, this.#nameOf);
-  }
-
   #replay({ route }: CompiledCriteria, target: Receiver, messages: readonly Message[]): void {
     const own = new Dispatch<Receiver>();
     own.add({ ...route, target });
     for (const { topic, payload, retained, heardAt } of messages) {
-      const at = this.#readTopic(topic);
+      const at = readTopic(this.#topics, topic, this.#nameOf);
       if (at === undefined || own.match(at).length === 0) {
         continue;
       }
@@ -518,11 +499,4 @@ function countReceived({ received }: TopicRoute): void {
   for (const count of received) {
     count();
   }
-}
-
-/** The JSON of a payload, else its text. */
-function bodyOf(payload: Buffer): unknown {
-  const text = payload.toString();
-  const parsed = parseJson(text);
-  return parsed === undefined ? text : parsed;
 }

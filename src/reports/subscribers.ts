@@ -5,9 +5,10 @@ import { Confirmation, type ConfirmOptions, type CountListener } from './confirm
 import { Duplicates } from './duplicates.ts';
 import { EVERYTHING, Everything } from './everything.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
+import type { Message } from './message.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
-import type { Message, ReportListener, Reports, Subscription } from './reports.ts';
+import type { ReportListener, Reports, Subscription } from './reports.ts';
 
 export interface ReportFilter extends TopicCriteria {
   /** Only gateways that carry one of these REST labels. */

@@ -3,11 +3,11 @@
 import { linkOf } from '../network/links.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { parseJson } from '../protocol/json.ts';
 import { parseMac } from '../protocol/mac.ts';
-import { type Report, type ReportTopic, readReport, readReportTopic } from '../protocol/reports/index.ts';
+import { type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
 import { makeUpMessage } from '../protocol/reports/made-up.ts';
 import type { Topics } from '../protocol/topics.ts';
+import { bodyOf, type NameOf, type ReceivedMessage, readTopic } from './message.ts';
 import type { TopicCriteria } from './report-filter.ts';
 
 /** Where nothing was heard: addresses that no maker of devices gives away (the second bit of the first byte). */
@@ -15,12 +15,6 @@ const MADE_UP_GATEWAY = '020000000001';
 const MADE_UP_DEVICE = '020000000002';
 /** Of the devices heard last; none of them may be heard by a gateway that the filter names. */
 const MAX_LOOKED_AT = 10_000;
-
-/** A message as it was received. */
-export interface ReceivedMessage {
-  topic: string;
-  payload: Buffer;
-}
 
 export interface TestReport {
   topic: string;
@@ -34,7 +28,7 @@ interface TestReportContext {
   topics: Topics;
   catalogue: Catalogue;
   network: NetworkState;
-  nameOf: ((mac: string) => string | undefined) | undefined;
+  nameOf: NameOf | undefined;
 }
 
 export class TestReports {
@@ -46,8 +40,7 @@ export class TestReports {
 
   /** The report of a message that was received, once more: as it was when it came. */
   again({ topic, payload }: ReceivedMessage, decode: boolean): TestReport {
-    const text = payload.toString();
-    return this.#read(topic, parseJson(text) ?? text, decode);
+    return this.#read(topic, bodyOf(payload), decode);
   }
 
   /**
@@ -80,8 +73,7 @@ export class TestReports {
   }
 
   #readTopic(topic: string): ReportTopic | undefined {
-    const parsed = this.#context.topics.parseReport(topic);
-    return parsed && readReportTopic(topic, parsed.gateway, parsed.device, parsed.rest, this.#context.nameOf);
+    return readTopic(this.#context.topics, topic, this.#context.nameOf);
   }
 
   #choosePlace({ gateways, devices }: Filter): { gateway: string; device: string } {

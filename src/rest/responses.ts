@@ -1,5 +1,5 @@
 // Reads the bodies of responses: JSON from outside into checked shapes.
-import { parseJson } from '../protocol/json.ts';
+import { isObject, parseJson } from '../protocol/json.ts';
 import { isMac, parseMac } from '../protocol/mac.ts';
 import { isWellFormed } from './addresses.ts';
 import type { HttpResponse } from './http.ts';
@@ -8,10 +8,6 @@ import type { Device } from './types.ts';
 export interface DevicePage {
   devices: Device[];
   nextToken: string | undefined;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether a server shows a page to a browser, which the service never does; it speaks JSON. */

@@ -1,7 +1,7 @@
 // Values of flows and texts from outside: what is JSON passes unchanged, and nothing is nested too deep.
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
-import { copyFields, copyJson, isJsonObject, parseJson } from '../../src/protocol/json.ts';
+import { copyFields, copyJson, isJsonObject, isObject, parseJson } from '../../src/protocol/json.ts';
 
 const nested = (open: string, close: string, levels: number, inside = ''): string =>
   open.repeat(levels) + inside + close.repeat(levels);
@@ -91,6 +91,17 @@ describe('a value of a flow', () => {
     for (const value of [null, undefined, [], 'x', new Date(), throwing(Symbol.toStringTag)]) {
       assert.equal(isJsonObject(value), false);
     }
+  });
+
+  it('that was parsed is an object, or it is an array, null or something else', () => {
+    assert.deepEqual([{}, [], null, 'a', undefined, () => 1].map(isObject), [
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('has its fields read once', () => {

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { LabelFilter } from '../../src/reports/label-filter.ts';
-import type { Message } from '../../src/reports/reports.ts';
+import type { Message } from '../../src/reports/message.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
 import { D, G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
 import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';

@@ -1,0 +1,17 @@
+// A message that is acknowledged to the broker later than it was received.
+
+export interface Deferral {
+  /** Lets the connection read what follows; as long as it is not called, nothing more is read. */
+  readOn(): void;
+  acknowledge(): void;
+}
+
+/** A message that may be acknowledged later. */
+export interface Deferrable {
+  /** The broker has marked it as sent before. */
+  readonly isResent: boolean;
+  /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
+  readonly isLost: boolean;
+  /** @param written called when the acknowledgement is on its way to the broker */
+  defer(written: () => void): Deferral;
+}
