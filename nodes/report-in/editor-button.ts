@@ -1,13 +1,19 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
 import type { EditorNode } from '../shared/editor/red.ts';
-
-const TIMEOUT_MS = 10_000;
+import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 
 interface Pressed {
   sent: boolean;
   isMadeUp?: boolean;
   report?: Record<string, unknown>;
 }
+
+const FAILURES = {
+  forbidden: 'button.mayNot',
+  notDeployed: 'preview.notRunning',
+  offline: 'button.failed',
+  failed: 'button.failed',
+};
 
 /** Node-RED shows the button as disabled while the node is not deployed. */
 export function isDeployed(this: EditorNode): boolean {
@@ -30,19 +36,11 @@ export function press(this: EditorNode): void {
 /** @param value undefined: the newest report, or a usual value */
 async function send(node: EditorNode, value?: unknown): Promise<void> {
   try {
-    const pressed: unknown = await $.ajax({
-      url: `mt-service/${encodeURIComponent(String(node.service))}/try`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify({ node: node.id, value }),
-      timeout: TIMEOUT_MS,
-    });
-    tell(node, pressed as Pressed);
+    const body = { node: node.id, value };
+    tell(node, await requestService<Pressed>(String(node.service), 'try', { body }));
   } catch (failure) {
-    const { status, responseJSON } = failure as JQuery.jqXHR;
-    const words = (responseJSON as { message?: unknown } | undefined)?.message;
-    const known = { 401: 'button.mayNot', 403: 'button.mayNot', 404: 'preview.notRunning' }[status];
-    notify(typeof words === 'string' ? words : node._(known ?? 'button.failed'), 'error');
+    const { reason, message } = failure as RequestFailure;
+    notify(message || node._(FAILURES[reason]), 'error');
   }
 }
 

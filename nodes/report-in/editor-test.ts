@@ -1,5 +1,6 @@
 // Sends a report of the preview through the deployed node, as a test; and why that cannot be done.
 import type { EditorNode } from '../shared/editor/red.ts';
+import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 import { chosenService } from '../shared/editor/sources.ts';
 import type { PreviewRow } from './editor-preview-table.ts';
 
@@ -14,23 +15,14 @@ export function explainObstacle(node: EditorNode, isAsOpened: boolean): string |
 /** @returns what has become of it, in words */
 export async function sendTest(node: EditorNode, { topic, ...report }: PreviewRow): Promise<string> {
   try {
-    const response: unknown = await $.ajax({
-      url: `mt-service/${encodeURIComponent(chosenService())}/test-report`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify({ node: node.id, topic, report }),
-      timeout: 10_000,
-    });
-    const { sent } = (response ?? {}) as { sent?: unknown };
-    return node._(sent === true ? 'preview.sent' : 'preview.notRunning');
+    const body = { node: node.id, topic, report };
+    const { sent } = await requestService<{ sent: boolean }>(chosenService(), 'test-report', { body });
+    return node._(sent ? 'preview.sent' : 'preview.notRunning');
   } catch (failure) {
-    const { status, responseJSON } = failure as JQuery.jqXHR;
-    const words = (responseJSON as { message?: unknown } | undefined)?.message;
-    if (status === 401 || status === 403) {
+    const { reason, message } = failure as RequestFailure;
+    if (reason === 'forbidden') {
       return node._('preview.mayNotSend');
     }
-    return typeof words === 'string'
-      ? words
-      : node._(status === 404 ? 'preview.notRunning' : 'preview.failed');
+    return message || node._(reason === 'notDeployed' ? 'preview.notRunning' : 'preview.failed');
   }
 }

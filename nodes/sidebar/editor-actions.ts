@@ -1,10 +1,11 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, take a label away.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
+import type { NetworkDetails } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
 import { describeIdentifier } from '../shared/editor/request.ts';
 import { currentCatalogue } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
-import type { Chosen, Details, DetailsPart } from './editor-details.ts';
+import type { Chosen, DetailsPart } from './editor-details.ts';
 import { say, valueText } from './editor-texts.ts';
 import { type ValueField, valueField } from './editor-value.ts';
 
@@ -53,7 +54,7 @@ export class Actions implements DetailsPart {
   }
 
   /** Names and labels are those of the service's list of devices. */
-  show({ connected, labels }: Details): void {
+  show({ connected, labels }: NetworkDetails): void {
     this.#listed.toggle(connected !== null);
     const shown = JSON.stringify(labels);
     if (shown !== this.#shownLabels) {

@@ -1,30 +1,11 @@
 // Everything that is known of the chosen gateway or device, below the tree.
+import type { LinkRow, NetworkDetails, NetworkRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
-import { ask, type NetworkRow, type Problem } from './editor-api.ts';
+import { ask, type Problem } from './editor-api.ts';
 import { drawLine, Readings } from './editor-chart.ts';
 import { stateOf } from './editor-row.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
 import { ageOf, say, valueText } from './editor-texts.ts';
-
-interface LinkRow {
-  gateway: string;
-  parent: string;
-  name: string;
-  rssi: number | null;
-  channel: number | null;
-  unreachable: boolean;
-  lastSeen: string;
-}
-
-export interface Details extends NetworkRow {
-  /** Where requests go. */
-  gateway: string | null;
-  model: string | null;
-  count: number;
-  event: { identifier: string; name: string | null; lastSeen: string } | null;
-  error: { identifier: string | null; code: number; lastSeen: string } | null;
-  heardBy: LinkRow[];
-}
 
 export interface Chosen {
   service: string;
@@ -38,7 +19,7 @@ export interface DetailsPart {
   readonly element: HTMLElement;
   /** Another one is chosen. */
   choose(chosen: Chosen): void;
-  show(details: Details): void;
+  show(details: NetworkDetails): void;
 }
 
 export class DetailsView {
@@ -52,7 +33,7 @@ export class DetailsView {
   readonly #parts: readonly DetailsPart[];
   #readings = new Readings();
   #chosen: Chosen | undefined;
-  #shown: Details | undefined;
+  #shown: NetworkDetails | undefined;
 
   /** @param left the view was closed */
   constructor(parts: readonly DetailsPart[], left: () => void) {
@@ -117,7 +98,7 @@ export class DetailsView {
       return;
     }
     try {
-      const details = await ask<Details>(chosen.service, `network/${encodeURIComponent(chosen.id)}`);
+      const details = await ask<NetworkDetails>(chosen.service, `network/${encodeURIComponent(chosen.id)}`);
       if (chosen === this.#chosen) {
         this.#show(details);
       }
@@ -127,7 +108,7 @@ export class DetailsView {
     }
   }
 
-  #show(details: Details): void {
+  #show(details: NetworkDetails): void {
     this.#shown = details;
     this.#problem.empty();
     this.#name.text(details.name).attr('title', details.name);
@@ -151,7 +132,7 @@ export class DetailsView {
 const CELLS = ['mt-gateway-side-what', 'mt-gateway-side-value', 'mt-gateway-side-when'];
 
 /** The state in words, and every condition. */
-function words(details: Details): string {
+function words(details: NetworkDetails): string {
   const needs = details.conditions.map((condition) => say(`conditions.${condition}`));
   const age = ageOf(details.lastSeen);
   return [
@@ -163,7 +144,7 @@ function words(details: Details): string {
     .join(' · ');
 }
 
-function toValueRow({ identifier, name, value, unit, time }: Details['values'][0]): TableRow {
+function toValueRow({ identifier, name, value, unit, time }: NetworkDetails['values'][0]): TableRow {
   return {
     key: identifier,
     cells: [name ?? identifier, `${valueText(value)} ${unit ?? ''}`.trim(), ageOf(time)],
@@ -187,7 +168,16 @@ function toLinkRow({ gateway, parent, name, rssi, channel, unreachable, lastSeen
   };
 }
 
-function aboutRows({ id, model, interval, count, devices, labels, event, error }: Details): TableRow[] {
+function aboutRows({
+  id,
+  model,
+  interval,
+  count,
+  devices,
+  labels,
+  event,
+  error,
+}: NetworkDetails): TableRow[] {
   const ago = (time: string) => say('ago', { age: ageOf(time) });
   const rows: [string, string | null][] = [
     ['address', id],

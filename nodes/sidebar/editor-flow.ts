@@ -1,6 +1,7 @@
 // Into the flow: a node that is set up for a gateway or device, by a drag onto the canvas or from a menu.
+
+import type { NetworkRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
-import type { NetworkRow } from './editor-api.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { openMenu, type Point } from './editor-menu.ts';
 import { say } from './editor-texts.ts';

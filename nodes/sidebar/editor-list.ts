@@ -1,5 +1,6 @@
 // One list of the server, of which only those rows are here that were looked at.
-import type { NetworkRow, Page } from './editor-api.ts';
+import type { NetworkRow } from '../../src/protocol/network-row.ts';
+import type { Page } from './editor-api.ts';
 
 /** Rows that are kept of a list. */
 const MAX_ROWS = 2_000;

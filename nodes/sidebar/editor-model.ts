@@ -1,5 +1,5 @@
 // The tree as a sequence of rows, of which only the visible ones are asked for: gateways, and below open ones their devices.
-import type { NetworkRow } from './editor-api.ts';
+import type { NetworkRow } from '../../src/protocol/network-row.ts';
 import { type ListQuery, PagedList } from './editor-list.ts';
 
 /** Gateways that are open at a time; each costs a question when it is in view. */

@@ -1,6 +1,7 @@
 // One row of the tree: how a gateway or device looks, and how a screen reader says it.
+
+import type { NetworkRow, ValueRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
-import type { NetworkRow, ValueRow } from './editor-api.ts';
 import type { Item } from './editor-model.ts';
 import { ageOf, say, valueText } from './editor-texts.ts';
 

@@ -2,12 +2,11 @@
 import { invalidInput } from '../errors.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
 import { macPart, parseMac } from '../protocol/mac.ts';
+import type { NetworkDetails, NetworkRow } from '../protocol/network-row.ts';
 import type { DeviceState } from './device-state.ts';
 import { linkOf } from './links.ts';
 import {
   type ListedDevice,
-  type NetworkDetails,
-  type NetworkRow,
   type NetworkSource,
   presenceOf,
   type Subject,

@@ -1,11 +1,12 @@
 // One gateway or device as people see it: a row of a list, and everything that is known of it.
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { type Condition, conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
+import { conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
+import type { LinkRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { bestSignal, type Link, linkOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOfDevice, presenceOfGateway, SIGNAL_PERIOD_MS } from './presence.ts';
-import type { PropertyValue, ShortValue } from './property-values.ts';
+import type { PropertyValue } from './property-values.ts';
 import { BATTERY_LEVEL } from './readings.ts';
 import { wallTime } from './wall-time.ts';
 
@@ -45,65 +46,6 @@ export interface Subject {
   device: Readonly<DeviceState> | undefined;
   gateway: Readonly<GatewayState> | undefined;
   listed: ListedDevice | undefined;
-}
-
-export interface ValueRow {
-  identifier: string;
-  name: string | null;
-  value: ShortValue | null;
-  unit: string | null;
-  /** As the gateway gave it. */
-  time: string | null;
-}
-
-/** What is not known is null. */
-export interface NetworkRow {
-  id: string;
-  name: string;
-  kind: 'gateway' | 'device';
-  /** The gateway that it is listed under. */
-  parent: string | null;
-  /** ISO 8601, by the clock of this machine. */
-  lastSeen: string | null;
-  /** Seconds between two reports, usually. */
-  interval: number | null;
-  silent: boolean;
-  /** In dBm: how well `parent` hears it, or the node that hears it for `parent`. */
-  rssi: number | null;
-  /** In percent. */
-  battery: number | null;
-  /** How many a gateway hears. */
-  devices: number | null;
-  values: ValueRow[];
-  conditions: Condition[];
-  /** By the list of devices. */
-  labels: readonly string[];
-  connected: boolean | null;
-}
-
-/** One way by which a device is heard. */
-export interface LinkRow {
-  gateway: string;
-  /** The node that hears it: the gateway itself, or one between them. */
-  parent: string;
-  name: string;
-  rssi: number | null;
-  channel: number | null;
-  unreachable: boolean;
-  lastSeen: string;
-  count: number;
-}
-
-export interface NetworkDetails extends NetworkRow {
-  /** Where requests go that name no gateway. */
-  gateway: string | null;
-  model: string | null;
-  dfu: boolean;
-  /** How many reports of it there were. */
-  count: number;
-  event: { identifier: string; name: string | null; lastSeen: string } | null;
-  error: { identifier: string | null; code: number; lastSeen: string } | null;
-  heardBy: LinkRow[];
 }
 
 /** What people call it; undefined where it has no name of its own: the list shows its id then. */

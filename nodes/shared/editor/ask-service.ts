@@ -2,9 +2,8 @@
 import { hasEnv } from '../defaults.ts';
 import { text } from './panel.ts';
 import type { EditorNode } from './red.ts';
+import { type RequestFailure, requestService } from './service-request.ts';
 import { chosenService, howToDeploy } from './sources.ts';
-
-const TIMEOUT_MS = 10_000;
 
 /**
  * Posts to an endpoint of the chosen service.
@@ -25,27 +24,17 @@ export async function askService<T extends object>(
     return text('picker.envService');
   }
   try {
-    const response = (await $.ajax({
-      url: `mt-service/${encodeURIComponent(service)}/${endpoint}`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify(body),
-      timeout: TIMEOUT_MS,
-    })) as T;
+    const response = await requestService<T>(service, endpoint, { body });
     // The list of devices is still being read.
     return (response as { loading?: unknown }).loading === true ? text('picker.loading') : response;
   } catch (failure) {
-    return explainFailure(node, texts, failure as JQuery.jqXHR);
+    return explainFailure(node, texts, failure as RequestFailure);
   }
 }
 
-function explainFailure(node: EditorNode, texts: string, { status, responseJSON }: JQuery.jqXHR): string {
-  const words = (responseJSON as { message?: unknown } | undefined)?.message;
-  if (status === 404) {
+function explainFailure(node: EditorNode, texts: string, { reason, message }: RequestFailure): string {
+  if (reason === 'notDeployed') {
     return howToDeploy(node._(`${texts}.deployFirst`));
   }
-  if (status === 401 || status === 403) {
-    return node._(`${texts}.forbidden`);
-  }
-  return typeof words === 'string' ? words : node._(`${texts}.failed`);
+  return reason === 'forbidden' ? node._(`${texts}.forbidden`) : message || node._(`${texts}.failed`);
 }

@@ -2,6 +2,7 @@
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { asText, hasEnv } from '../defaults.ts';
 import type { EditorNode } from './red.ts';
+import { requestService } from './service-request.ts';
 
 /** A caption makes its node as wide as it is long. */
 const MAX_NAME_LENGTH = 32;
@@ -12,7 +13,6 @@ const COLLECT_MS = 100;
 /** The runtime may still be reading its list of devices. */
 const RETRY_MS = 3_000;
 const MAX_TRIES = 5;
-const TIMEOUT_MS = 10_000;
 
 interface Names {
   /** By MAC; empty where a device has none. */
@@ -94,13 +94,9 @@ async function fetchNames(
   service: string,
   macs: readonly string[],
 ): Promise<{ isKnown: boolean; found: Record<string, unknown> }> {
-  const response = (await $.ajax({
-    url: `mt-service/${encodeURIComponent(service)}/names`,
-    method: 'POST',
-    contentType: 'application/json',
-    data: JSON.stringify({ macs }),
-    timeout: TIMEOUT_MS,
-  })) as { known?: unknown; names?: unknown } | null;
+  const response = await requestService<{ known?: unknown; names?: unknown } | null>(service, 'names', {
+    body: { macs },
+  });
   const found = (typeof response?.names === 'object' && response.names) || {};
   return { isKnown: response?.known === true, found: found as Record<string, unknown> };
 }

@@ -5,6 +5,7 @@ import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, text } from './panel.ts';
 import type { Choice, Found } from './picker.ts';
+import { type RequestFailure, requestService } from './service-request.ts';
 
 /** What is asked of the runtime, so that it can be put in order here; no more than it answers with. */
 const MAX_FETCHED = 1_000;
@@ -51,21 +52,14 @@ export function howToDeploy(plain: string): string {
 }
 
 /** Why a query to the runtime failed, in words. */
-function explainFailure({ status = 0, responseJSON }: JQuery.jqXHR): string {
-  const reason: unknown = (responseJSON as { message?: unknown } | undefined)?.message;
-  if (typeof reason === 'string') {
-    return text('picker.because', { reason });
+function explainFailure({ reason, message }: RequestFailure): string {
+  if (message !== '') {
+    return text('picker.because', { reason: message });
   }
-  if (status === 401 || status === 403) {
-    return text('picker.forbidden');
-  }
-  if (status === 404) {
-    return howToDeploy(text('picker.deployFirst'));
-  }
-  return text(status === 0 ? 'picker.offline' : 'picker.failed');
+  return reason === 'notDeployed' ? howToDeploy(text('picker.deployFirst')) : text(`picker.${reason}`);
 }
 
-/** Asks the runtime about the chosen service, relative to the editor's own address. */
+/** Asks the runtime about the chosen service. */
 async function fetchRows<T>(path: string, query: Record<string, string | number>): Promise<T[] | string> {
   const service = chosenService();
   if (service === '') {
@@ -75,13 +69,7 @@ async function fetchRows<T>(path: string, query: Record<string, string | number>
     return text('picker.envService');
   }
   try {
-    const url = `mt-service/${encodeURIComponent(service)}/${path}`;
-    const rows: unknown = await $.ajax({
-      url,
-      data: { limit: MAX_FETCHED, ...query },
-      dataType: 'json',
-      timeout: 10_000,
-    });
+    const rows = await requestService<unknown>(service, path, { query: { limit: MAX_FETCHED, ...query } });
     if (Array.isArray(rows)) {
       return rows;
     }
@@ -89,7 +77,7 @@ async function fetchRows<T>(path: string, query: Record<string, string | number>
       (rows as { loading?: unknown } | null)?.loading === true ? 'picker.loading' : 'picker.failed',
     );
   } catch (failure) {
-    return explainFailure(failure as JQuery.jqXHR);
+    return explainFailure(failure as RequestFailure);
   }
 }
 

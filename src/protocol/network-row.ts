@@ -1,0 +1,61 @@
+// A gateway or a device as the endpoints give it to the editor. What is not known is null.
+import type { Condition } from './conditions.ts';
+
+export interface ValueRow {
+  identifier: string;
+  name: string | null;
+  value: string | number | boolean | null;
+  unit: string | null;
+  /** As the gateway gave it. */
+  time: string | null;
+}
+
+export interface NetworkRow {
+  id: string;
+  name: string;
+  kind: 'gateway' | 'device';
+  /** The gateway that it is listed under. */
+  parent: string | null;
+  /** ISO 8601, by the clock of this machine. */
+  lastSeen: string | null;
+  /** Seconds between two reports, usually. */
+  interval: number | null;
+  silent: boolean;
+  /** In dBm: how well `parent` hears it, or the node that hears it for `parent`. */
+  rssi: number | null;
+  /** In percent. */
+  battery: number | null;
+  /** How many a gateway hears. */
+  devices: number | null;
+  values: ValueRow[];
+  conditions: Condition[];
+  /** By the list of devices. */
+  labels: readonly string[];
+  connected: boolean | null;
+}
+
+/** One way by which a device is heard. */
+export interface LinkRow {
+  gateway: string;
+  /** The node that hears it: the gateway itself, or one between them. */
+  parent: string;
+  name: string;
+  rssi: number | null;
+  channel: number | null;
+  unreachable: boolean;
+  lastSeen: string;
+  count: number;
+}
+
+/** Everything that is known of one. */
+export interface NetworkDetails extends NetworkRow {
+  /** Where requests go that name no gateway. */
+  gateway: string | null;
+  model: string | null;
+  dfu: boolean;
+  /** How many reports of it there were. */
+  count: number;
+  event: { identifier: string; name: string | null; lastSeen: string } | null;
+  error: { identifier: string | null; code: number; lastSeen: string } | null;
+  heardBy: LinkRow[];
+}
