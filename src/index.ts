@@ -14,10 +14,10 @@ export {
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
 export { reasonOfRefusals } from './mqtt/reasons.ts';
-export type { ConditionChange, WatchSettings } from './network/device-watch.ts';
 export type { LastValue } from './network/last-values.ts';
 export { fromStored, toStored } from './network/stored-values.ts';
 export { ageOfTime } from './network/wall-time.ts';
+export type { ConditionChange, WatchSettings } from './network/watch-context.ts';
 export { splitBrokers } from './protocol/broker-list.ts';
 export {
   BROKER_PROFILE_NAMES,

@@ -6,7 +6,6 @@ import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
-import type { WatchSettings } from './network/device-watch.ts';
 import { DeviceWatches } from './network/device-watches.ts';
 import { LastValues, VALUE_KINDS } from './network/last-values.ts';
 import { NetworkPages } from './network/network-pages.ts';
@@ -22,6 +21,7 @@ import {
   type ValueResult,
   type ValueRow,
 } from './network/value-query.ts';
+import type { WatchSettings } from './network/watch-context.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { isHexBytes } from './protocol/hex.ts';
 import { copyFields } from './protocol/json.ts';

@@ -1,15 +1,15 @@
 // All watches of one service: they share one timer, what is known of the gateways, and a bound.
 import type { Catalogue } from '../protocol/catalogue.ts';
-import {
-  type ConditionChange,
-  DeviceWatch,
-  type KeptWatch,
-  type WatchContext,
-  type WatchListener,
-  type WatchSettings,
-} from './device-watch.ts';
+import { DeviceWatch } from './device-watch.ts';
 import type { NetworkState } from './network-state.ts';
 import { restoreWatch, type StoredWatches, storeWatches } from './stored-watches.ts';
+import type {
+  ConditionChange,
+  KeptWatch,
+  WatchContext,
+  WatchListener,
+  WatchSettings,
+} from './watch-context.ts';
 import { type ScheduleOptions, WatchSchedule } from './watch-schedule.ts';
 import type { Watched } from './watched.ts';
 import { WatchedGateways } from './watched-gateways.ts';

@@ -84,6 +84,28 @@ export function newWatched(
   };
 }
 
+export const isOfSilence = ({ condition }: Alarm): boolean =>
+  condition === 'silent' || condition === 'gateway-silent';
+
+/** It is looked at again when one of these gateways is heard. */
+export function waitFor(entry: Watched, gateways: readonly WatchedGateway[]): void {
+  if (gateways.length > 0) {
+    entry.waitsFor = [...gateways];
+    for (const { waiting } of gateways) {
+      waiting.add(entry);
+    }
+  }
+}
+
+export function stopWaiting(entry: Watched): void {
+  if (entry.waitsFor.length > 0) {
+    for (const { waiting } of entry.waitsFor) {
+      waiting.delete(entry);
+    }
+    entry.waitsFor = [];
+  }
+}
+
 /** How often it is heard usually, in milliseconds; undefined: not known. */
 export function knownIntervalOf(entry: Watched): number | undefined {
   const heard = entry.kind === 'gateway' ? entry.gatewayState : entry.state;

@@ -1,7 +1,7 @@
 // A watch with the subscriptions that it needs: of its devices, of the gateways that bring them, and by labels.
 
-import { hearsEverything, type WatchListener, type WatchSettings } from '../network/device-watch.ts';
 import type { DeviceWatches, OpenWatch } from '../network/device-watches.ts';
+import { hearsEverything, type WatchListener, type WatchSettings } from '../network/watch-context.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { LabelState } from './label-filter.ts';
 import type { ReportFilter, Subscriber } from './subscribers.ts';

@@ -1,8 +1,8 @@
 // What a watch tells: whose condition begins and ends, when, how often, and what it costs while nothing happens.
 import assert from 'node:assert/strict';
-import type { ConditionChange, WatchSettings } from '../../src/network/device-watch.ts';
 import { DeviceWatches } from '../../src/network/device-watches.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
+import type { ConditionChange, WatchSettings } from '../../src/network/watch-context.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';

@@ -1,0 +1,174 @@
+// The conditions of what a watch looks after: how they begin, what is told of them, and how they end.
+import type { Condition, Presence } from '../protocol/conditions.ts';
+import type { ReportTopic } from '../protocol/reports/index.ts';
+import { wallTime } from './wall-time.ts';
+import type { ConditionChange, WatchContext, WatchListener } from './watch-context.ts';
+import { type Alarm, gatewayOf, type Watched } from './watched.ts';
+
+/** A condition that comes and goes within this time is not told. */
+const HOLD_MS = 5_000;
+
+export class WatchAlarms {
+  readonly #context: WatchContext;
+  readonly #listener: WatchListener;
+  #needing = 0;
+
+  constructor(context: WatchContext, listener: WatchListener) {
+    this.#context = context;
+    this.#listener = listener;
+  }
+
+  /** How many need somebody. */
+  get needing(): number {
+    return this.#needing;
+  }
+
+  /** What has been told and is not over, the oldest first. */
+  active(entries: Iterable<Watched>): ConditionChange[] {
+    const found: [Watched, Alarm][] = [];
+    for (const entry of entries) {
+      for (const alarm of entry.alarms) {
+        if (alarm.isTold) {
+          found.push([entry, alarm]);
+        }
+      }
+    }
+    found.sort(([, one], [, other]) => one.beganAt - other.beganAt);
+    return found.map(([entry, alarm]) => this.#changeOf(entry, alarm, true));
+  }
+
+  /** It holds now; it is told when it has held for a while. */
+  begin(entry: Watched, condition: Condition): Alarm {
+    const now = this.#context.now();
+    const alarm: Alarm = {
+      condition,
+      since: wallTime(now),
+      beganAt: now,
+      dueAt: this.#context.schedule.time + HOLD_MS,
+      isTold: false,
+      value: undefined,
+      limit: undefined,
+      identifier: undefined,
+      isStored: false,
+    };
+    entry.alarms.push(alarm);
+    return alarm;
+  }
+
+  /** Tells it where it has held long enough. */
+  tellIfDue(entry: Watched, alarm: Alarm): void {
+    if (alarm.isTold || this.#context.schedule.time < alarm.dueAt) {
+      return;
+    }
+    if (!needsSomebody(entry)) {
+      this.#needing++;
+    }
+    alarm.isTold = true;
+    this.#tell(entry, alarm, true);
+  }
+
+  end(entry: Watched, alarm: Alarm, presence: Presence): void {
+    entry.alarms = entry.alarms.filter((one) => one !== alarm);
+    if (alarm.isTold) {
+      alarm.value = READINGS[alarm.condition]?.(presence);
+      if (!needsSomebody(entry)) {
+        this.#needing--;
+      }
+      this.#tell(entry, alarm, false);
+    }
+  }
+
+  /** It is not watched any more; `forget` follows. */
+  tellEnds(entry: Watched): void {
+    for (const alarm of entry.alarms) {
+      if (alarm.isTold) {
+        this.#tell(entry, alarm, false);
+      }
+    }
+  }
+
+  /** It is not watched any more, and nothing is told of it. */
+  forget(entry: Watched): void {
+    if (needsSomebody(entry)) {
+      this.#needing--;
+    }
+  }
+
+  /** Goes on with what was told before. @param conditions that are watched */
+  restore(entry: Watched, alarms: readonly Alarm[], conditions: readonly Condition[]): void {
+    const { schedule } = this.#context;
+    const isNew = ({ condition }: Alarm) => !entry.alarms.some((alarm) => alarm.condition === condition);
+    const restored = alarms.filter((alarm) => conditions.includes(alarm.condition) && isNew(alarm));
+    const needed = needsSomebody(entry);
+    // What has begun anew and was not told yet goes on as it was.
+    const told = alarms.filter(({ isTold }) => isTold);
+    for (const alarm of entry.alarms) {
+      const earlier = told.find(({ condition }) => condition === alarm.condition);
+      if (earlier && !alarm.isTold) {
+        Object.assign(alarm, { isTold: true, since: earlier.since, beganAt: earlier.beganAt });
+      }
+    }
+    entry.alarms.push(...restored.map((alarm) => ({ ...alarm, dueAt: schedule.time + HOLD_MS })));
+    if (!needed && needsSomebody(entry)) {
+      this.#needing++;
+    }
+    schedule.set(entry, schedule.time);
+  }
+
+  #tell(entry: Watched, alarm: Alarm, isActive: boolean): void {
+    this.#context.schedule.sent();
+    this.#context.changed();
+    this.#listener.changed(this.#changeOf(entry, alarm, isActive));
+    this.#listener.counted();
+  }
+
+  #changeOf(entry: Watched, { condition, since, value, limit }: Alarm, active: boolean): ConditionChange {
+    const { id: device } = entry;
+    const gateway = entry.kind === 'gateway' ? device : gatewayOf(entry);
+    const deviceName = this.#context.nameOf(device);
+    return {
+      condition,
+      active,
+      ...(gateway !== undefined && { gateway }),
+      device,
+      ...(deviceName !== undefined && { deviceName }),
+      since,
+      ...(value !== undefined && { value }),
+      ...(limit !== undefined && { limit }),
+    };
+  }
+}
+
+const needsSomebody = ({ alarms }: Watched): boolean => alarms.some(({ isTold }) => isTold);
+
+/** What is said of a condition that is over. */
+const READINGS: Partial<Record<Condition, (presence: Presence) => number | undefined>> = {
+  'battery-low': ({ battery }) => battery,
+  'weak-signal': ({ signal }) => signal,
+};
+
+/** Whether what was told before the start is over: what is not known any more does not say so. */
+export function showsEnd(
+  { condition, identifier }: Alarm,
+  { kind, state, gatewayState, since }: Watched,
+  { battery, signal }: Presence,
+  at: Readonly<ReportTopic> | undefined,
+): boolean {
+  switch (condition) {
+    case 'silent':
+    case 'gateway-silent':
+      return ((kind === 'gateway' ? gatewayState : state)?.heardAt ?? Number.NEGATIVE_INFINITY) >= since;
+    case 'battery-low':
+      return battery !== undefined;
+    case 'weak-signal':
+      return signal !== undefined;
+    case 'dfu':
+      return at !== undefined && at.kind !== 'rssi';
+    case 'error':
+      return (
+        at !== undefined &&
+        at.identifier === identifier &&
+        (identifier === undefined ? at.kind === 'heartbeat' : at.kind !== 'measurement-error')
+      );
+  }
+}

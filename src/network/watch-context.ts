@@ -1,0 +1,66 @@
+// What a watch is told and tells, and what it needs of the others.
+import type { Catalogue } from '../protocol/catalogue.ts';
+import type { Condition, ConditionLimits } from '../protocol/conditions.ts';
+import type { NetworkState } from './network-state.ts';
+import type { WatchSchedule } from './watch-schedule.ts';
+import type { Watched } from './watched.ts';
+import type { WatchedGateways } from './watched-gateways.ts';
+
+export interface WatchSettings extends ConditionLimits {
+  /** MACs; empty lists let everything through. */
+  gateways: readonly string[];
+  devices: readonly string[];
+  /** Only gateways that carry one of these REST labels. */
+  labels: readonly string[];
+  conditions: readonly Condition[];
+}
+
+/** What is told when a condition begins or ends, and of what is active. */
+export interface ConditionChange {
+  condition: Condition;
+  active: boolean;
+  /** That heard the device last; absent where none is known. */
+  gateway?: string;
+  /** Of a gateway: its own MAC. */
+  device: string;
+  deviceName?: string;
+  /** ISO-8601, by the clock of this machine: when it began. */
+  since: string;
+  /** What it was judged by, in the unit of the limit: seconds, percent or dBm, or the code of an error. */
+  value?: number;
+  limit?: number;
+}
+
+export interface WatchListener {
+  changed(change: ConditionChange): void;
+  /** How many are watched, or how many of them need somebody, may be others. */
+  counted(): void;
+  /** For the first time something is not watched, because too much is. */
+  full(): void;
+  /** This gateway brings a device of the list: what else it brings tells whether it is there. */
+  follow(gateway: string): void;
+}
+
+/** What a watch needs of the others. */
+export interface WatchContext {
+  network: NetworkState;
+  catalogue: Catalogue;
+  nameOf(mac: string): string | undefined;
+  gateways: WatchedGateways;
+  schedule: WatchSchedule<Watched>;
+  /** What a store would hold has changed. */
+  changed(): void;
+  now(): number;
+  /** Whether there is room for one more. */
+  mayAdd(): boolean;
+}
+
+/** What goes on over a deploy, and where a store brings it back over a restart. */
+export interface KeptWatch {
+  filter: string;
+  entries: ReadonlyMap<string, Watched>;
+}
+
+/** Whether all that comes counts; else only what tells of the conditions. */
+export const hearsEverything = (conditions: readonly Condition[]): boolean =>
+  conditions.includes('silent') || conditions.includes('gateway-silent');

@@ -1,0 +1,154 @@
+// Judges what is known of one watched gateway or device, and when it is to be looked at again.
+import { CONDITIONS, type Condition, type Presence } from '../protocol/conditions.ts';
+import type { ReportTopic } from '../protocol/reports/index.ts';
+import { presenceOfDevice, presenceOfGateway } from './presence.ts';
+import { showsEnd, type WatchAlarms } from './watch-alarms.ts';
+import type { WatchContext, WatchSettings } from './watch-context.ts';
+import {
+  deviceSilence,
+  gatewaySilence,
+  heardNow,
+  intervalOf,
+  isOfSilence,
+  limitOf,
+  type Silence,
+  stopWaiting,
+  type Watched,
+  waitFor,
+} from './watched.ts';
+import type { WatchedGateway } from './watched-gateways.ts';
+
+export class WatchJudge {
+  readonly #context: WatchContext;
+  readonly #settings: WatchSettings;
+  readonly #alarms: WatchAlarms;
+
+  constructor(context: WatchContext, settings: WatchSettings, alarms: WatchAlarms) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#alarms = alarms;
+  }
+
+  /** @param at the report that was just heard; undefined: none of its own */
+  judge(entry: Watched, at: Readonly<ReportTopic> | undefined): void {
+    const silence = this.#silenceOf(entry, at !== undefined);
+    const presence = this.#presenceOf(entry, silence);
+    for (const condition of this.#settings.conditions) {
+      this.#judgeOne(entry, condition, presence, at);
+    }
+    this.#scheduleNext(entry, silence);
+  }
+
+  /** Its interval may be known now, or shorter than before: then it is looked at earlier. */
+  heardAnew(entry: Watched): void {
+    stopWaiting(entry);
+    const limit = this.#missedAfter(entry);
+    const { schedule } = this.#context;
+    if (limit !== undefined && (entry.place < 0 || entry.deadline > schedule.time + limit)) {
+      schedule.set(entry, schedule.time + limit + 1);
+    }
+  }
+
+  /** @returns milliseconds; undefined: nobody asked for its silence, or it is not missed */
+  #missedAfter(entry: Watched): number | undefined {
+    const condition = entry.kind === 'gateway' ? 'gateway-silent' : 'silent';
+    return this.#settings.conditions.includes(condition) ? limitOf(entry, this.#settings) : undefined;
+  }
+
+  #judgeOne(
+    entry: Watched,
+    condition: Condition,
+    presence: Presence,
+    at: Readonly<ReportTopic> | undefined,
+  ): void {
+    const verdict = CONDITIONS[condition](presence, this.#settings);
+    const alarm = entry.alarms.find((one) => one.condition === condition);
+    if (verdict === undefined) {
+      if (alarm && !(alarm.isStored && !showsEnd(alarm, entry, presence, at))) {
+        this.#alarms.end(entry, alarm, presence);
+      }
+      return;
+    }
+    const known = alarm ?? this.#alarms.begin(entry, condition);
+    Object.assign(known, verdict);
+    known.isStored = false;
+    if (condition === 'error') {
+      known.identifier = entry.state?.error?.identifier;
+    }
+    this.#alarms.tellIfDue(entry, known);
+  }
+
+  #silenceOf(entry: Watched, isHeardNow: boolean): Silence | undefined {
+    const limit = this.#missedAfter(entry);
+    if (limit === undefined) {
+      return undefined;
+    }
+    if (isHeardNow) {
+      return heardNow(limit);
+    }
+    const { network } = this.#context;
+    return entry.kind === 'gateway'
+      ? gatewaySilence(network, entry, limit)
+      : deviceSilence(network, entry, limit, this.#gatewaysOf(entry, limit));
+  }
+
+  /** Those that have heard it about when it was heard last. */
+  #gatewaysOf({ state, storedGateway }: Watched, limitMs: number): WatchedGateway[] {
+    const { gateways } = this.#context;
+    if (state === undefined) {
+      return storedGateway === undefined ? [] : [gateways.need(storedGateway)];
+    }
+    const found: WatchedGateway[] = [];
+    for (const { gateway, heardAt } of state.links) {
+      const known = heardAt >= state.heardAt - limitMs ? gateways.get(gateway) : undefined;
+      if (known && !found.includes(known)) {
+        found.push(known);
+      }
+    }
+    return found;
+  }
+
+  #presenceOf(entry: Watched, silence: Silence | undefined): Presence {
+    const { network, catalogue } = this.#context;
+    const { kind, state, gatewayState } = entry;
+    // Once it is silent only a report ends that, whatever becomes of its gateways.
+    const silentMs = entry.alarms.some(isOfSilence) ? silence?.unheardMs : silence?.silentMs;
+    const intervalMs = intervalOf(entry);
+    if (gatewayState) {
+      return { ...presenceOfGateway(network, catalogue, gatewayState, this.#settings), silentMs, intervalMs };
+    }
+    if (state) {
+      return { ...presenceOfDevice(network, catalogue, state, this.#settings), kind, silentMs, intervalMs };
+    }
+    return {
+      kind,
+      silentMs,
+      intervalMs,
+      error: undefined,
+      battery: undefined,
+      signal: undefined,
+      isDfu: false,
+    };
+  }
+
+  #scheduleNext(entry: Watched, silence: Silence | undefined): void {
+    const { schedule } = this.#context;
+    stopWaiting(entry);
+    let next = Number.POSITIVE_INFINITY;
+    for (const { isTold, dueAt } of entry.alarms) {
+      next = isTold ? next : Math.min(next, dueAt);
+    }
+    if (silence && !entry.alarms.some(isOfSilence)) {
+      if (silence.leftMs !== undefined) {
+        next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
+      }
+      waitFor(entry, silence.waitsFor);
+    }
+    if (next === Number.POSITIVE_INFINITY) {
+      schedule.remove(entry);
+    } else if (entry.place < 0 || entry.deadline > next) {
+      // An earlier look finds out that it was too early; to move it with every report would cost more.
+      schedule.set(entry, next);
+    }
+  }
+}

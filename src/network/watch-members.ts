@@ -1,0 +1,92 @@
+// The gateways and devices of one watch: who is added, who is expected, and who goes when there are too many.
+import type { Presence } from '../protocol/conditions.ts';
+import type { WatchAlarms } from './watch-alarms.ts';
+import type { WatchContext, WatchListener } from './watch-context.ts';
+import { newWatched, stopWaiting, type Watched, type WatchedChecker } from './watched.ts';
+
+export class WatchMembers {
+  readonly #context: WatchContext;
+  readonly #listener: WatchListener;
+  readonly #alarms: WatchAlarms;
+  readonly #watch: WatchedChecker;
+  readonly #entries = new Map<string, Watched>();
+  /** What may be left out when there are too many: heard a few times, expected by nobody. */
+  readonly #passing = new Set<Watched>();
+  #isFull = false;
+
+  constructor(context: WatchContext, listener: WatchListener, alarms: WatchAlarms, watch: WatchedChecker) {
+    this.#context = context;
+    this.#listener = listener;
+    this.#alarms = alarms;
+    this.#watch = watch;
+  }
+
+  /** By their MACs. */
+  get entries(): ReadonlyMap<string, Watched> {
+    return this.#entries;
+  }
+
+  /** @returns undefined where there is no room */
+  need(id: string, kind: Presence['kind']): Watched | undefined {
+    return this.#entries.get(id) ?? this.#add(id, kind);
+  }
+
+  /** It is missed from now on, also when nothing of it is heard. */
+  expect(id: string, kind: Presence['kind']): void {
+    const entry = this.need(id, kind);
+    if (entry) {
+      entry.isExpected = true;
+      this.keep(entry);
+      this.#context.schedule.set(entry, this.#context.schedule.time);
+    }
+  }
+
+  /** It is no passer-by. */
+  keep(entry: Watched): void {
+    this.#passing.delete(entry);
+  }
+
+  remove(entry: Watched): void {
+    this.unschedule(entry);
+    this.#passing.delete(entry);
+    if (this.#entries.delete(entry.id)) {
+      this.#alarms.forget(entry);
+    }
+  }
+
+  unschedule(entry: Watched): void {
+    this.#context.schedule.remove(entry);
+    stopWaiting(entry);
+  }
+
+  #add(id: string, kind: Presence['kind']): Watched | undefined {
+    if (!this.#context.mayAdd() && !this.#leaveOut()) {
+      this.#tellFull();
+      return undefined;
+    }
+    const entry = newWatched(id, kind, this.#watch, this.#context.now());
+    this.#entries.set(id, entry);
+    this.#passing.add(entry);
+    this.#context.changed();
+    this.#listener.counted();
+    return entry;
+  }
+
+  #tellFull(): void {
+    if (!this.#isFull) {
+      this.#isFull = true;
+      this.#listener.full();
+    }
+  }
+
+  /** Makes room: of what was heard a few times, the first one that needs nobody. */
+  #leaveOut(): boolean {
+    for (const entry of this.#passing) {
+      if (entry.alarms.length === 0) {
+        this.remove(entry);
+        return true;
+      }
+    }
+    return false;
+  }
+}

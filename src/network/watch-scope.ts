@@ -1,0 +1,71 @@
+// Whom a watch looks after, by its lists and by the labels of gateways.
+import { hearsEverything, type WatchSettings } from './watch-context.ts';
+import type { Watched } from './watched.ts';
+
+export class WatchScope {
+  readonly #settings: WatchSettings;
+  readonly #gateways: ReadonlySet<string>;
+  readonly #devices: ReadonlySet<string>;
+  readonly watchesGateways: boolean;
+  /** Of the labels; undefined while they are not known. */
+  #labelled: ReadonlySet<string> | undefined;
+
+  constructor(settings: WatchSettings) {
+    this.#settings = settings;
+    this.#gateways = new Set(settings.gateways);
+    this.#devices = new Set(settings.devices);
+    this.watchesGateways = settings.conditions.includes('gateway-silent');
+  }
+
+  /** What it hears; of what one watch does not hear it knows no silence. */
+  get filter(): string {
+    const { gateways, devices, labels, conditions } = this.#settings;
+    return JSON.stringify([gateways, devices, labels, hearsEverything(conditions)]);
+  }
+
+  get hasDevices(): boolean {
+    return this.#devices.size > 0;
+  }
+
+  isListed(device: string): boolean {
+    return this.#devices.has(device);
+  }
+
+  /** @returns whether they are others than before */
+  setLabelled(gateways: ReadonlySet<string>): boolean {
+    const before = this.#labelled;
+    if (before && before.size === gateways.size && [...gateways].every((id) => before.has(id))) {
+      return false;
+    }
+    this.#labelled = gateways;
+    return true;
+  }
+
+  /** By the gateway that brought a report of the device. */
+  passes(device: string, gateway: string): boolean {
+    return (!this.hasDevices || this.#devices.has(device)) && this.isOwnGateway(gateway);
+  }
+
+  isOwnGateway(gateway: string): boolean {
+    const isListed = this.#gateways.size === 0 || this.#gateways.has(gateway);
+    return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
+  }
+
+  /** Whether it still passes; while the labels are not known nobody can tell. */
+  isChosen({ id, kind, state, storedGateway }: Watched): boolean {
+    if (kind === 'device' && this.hasDevices) {
+      return this.#devices.has(id);
+    }
+    if (this.#settings.labels.length > 0 && this.#labelled === undefined) {
+      return true;
+    }
+    if (kind === 'gateway') {
+      return (this.watchesGateways || state !== undefined) && this.isOwnGateway(id);
+    }
+    const heardBy = state?.links.map(({ gateway }) => gateway) ?? [];
+    return (
+      [...heardBy, storedGateway].some((gateway) => gateway !== undefined && this.isOwnGateway(gateway)) ||
+      (heardBy.length === 0 && storedGateway === undefined)
+    );
+  }
+}
