@@ -20,8 +20,15 @@ function everybody(denied: readonly string[]): string {
   return `authorization { users: [ { user: any, password: any, permissions: ${permissions} } ] }`;
 }
 
-/** @param authorization that block of its configuration; without it everybody may come in */
-export async function startNats(denied: readonly string[] = [], authorization?: string): Promise<Nats> {
+/**
+ * @param authorization that block of its configuration; without it everybody may come in
+ * @param ackWait how long it waits for an acknowledgement before it sends again
+ */
+export async function startNats(
+  denied: readonly string[] = [],
+  authorization?: string,
+  ackWait = '30s',
+): Promise<Nats> {
   const [port, natsPort] = [await freePort(), await freePort()];
   const folder = await mkdtemp(join(tmpdir(), 'nats-'));
   const config = join(folder, 'nats.conf');
@@ -31,7 +38,7 @@ export async function startNats(denied: readonly string[] = [], authorization?: 
       'server_name: test',
       `listen: "127.0.0.1:${natsPort}"`,
       `jetstream { store_dir: ${JSON.stringify(folder)} }`,
-      `mqtt { listen: "127.0.0.1:${port}"${authorization ? '' : ', no_auth_user: any'} }`,
+      `mqtt { listen: "127.0.0.1:${port}", ack_wait: "${ackWait}"${authorization ? '' : ', no_auth_user: any'} }`,
       authorization ?? everybody(denied),
       '',
     ].join('\n'),

@@ -283,12 +283,14 @@ export class Connection {
         return;
       }
       let deferrable: Deferrable | undefined;
+      this.#pings.pingIfDue();
       if (qos === 1 && messageId !== undefined) {
-        acks.begin(messageId, dup, done);
+        if (!acks.begin(messageId, dup, done)) {
+          return;
+        }
         done = acks.done;
         deferrable = acks;
       }
-      this.#pings.pingIfDue();
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done, deferrable);
         this.#pings.received();

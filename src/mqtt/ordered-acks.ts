@@ -21,6 +21,8 @@ export class OrderedAcks implements Deferrable {
   readonly #write: (messageId: number) => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
+  /** Packet ids of those. */
+  readonly #unwritten = new Set<number>();
   #messageId = 0;
   #isResent = false;
   /** Reads on. */
@@ -44,11 +46,20 @@ export class OrderedAcks implements Deferrable {
     return !this.#isOpen();
   }
 
-  /** A message has come: `done` or `defer` follows. @param callback of MQTT.js: reads on, and without an error acknowledges */
-  begin(messageId: number, isResent: boolean, callback: (error?: Error) => void): void {
+  /**
+   * A message has come: `done` or `defer` follows.
+   * @param callback of MQTT.js: reads on, and without an error acknowledges
+   * @returns false: it is here already, and the broker has sent it once more since that takes long; nothing follows
+   */
+  begin(messageId: number, isResent: boolean, callback: (error?: Error) => void): boolean {
+    if (isResent && this.#unwritten.has(messageId)) {
+      callback(NOT_NOW);
+      return false;
+    }
     this.#messageId = messageId;
     this.#isResent = isResent;
     this.#callback = callback;
+    return true;
   }
 
   /** The message was taken; with an error it is not acknowledged. Nothing happens when it was deferred already. */
@@ -59,7 +70,7 @@ export class OrderedAcks implements Deferrable {
       callback?.(error);
       return;
     }
-    this.#waiting.push({ messageId: this.#messageId, isDue: true, written: NOBODY });
+    this.#wait({ messageId: this.#messageId, isDue: true, written: NOBODY });
     if (this.#waiting.size < MAX_WAITING) {
       callback(NOT_NOW);
     } else {
@@ -71,7 +82,7 @@ export class OrderedAcks implements Deferrable {
     const callback = this.#callback;
     this.#callback = undefined;
     const ack = { messageId: this.#messageId, isDue: false, written };
-    this.#waiting.push(ack);
+    this.#wait(ack);
     return {
       readOn: () => callback?.(NOT_NOW),
       acknowledge: () => {
@@ -81,10 +92,16 @@ export class OrderedAcks implements Deferrable {
     };
   }
 
+  #wait(ack: Ack): void {
+    this.#waiting.push(ack);
+    this.#unwritten.add(ack.messageId);
+  }
+
   /** Not after a loss: the broker sends the message again, and it is known again only while nothing was written. */
   #writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
       const { messageId, written } = this.#waiting.shift() as Ack;
+      this.#unwritten.delete(messageId);
       this.#write(messageId);
       written();
     }

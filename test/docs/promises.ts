@@ -668,6 +668,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not given twice that were waiting for the end of a deploy when the connection was lost',
         ],
       },
+    'Neither does any flow get anything twice from a broker that sends again what is open, or waits behind it, over the same connection, as NATS and EMQX do after 30 seconds.':
+      {
+        'mqtt/confirm': 'are not given to any flow twice by a broker that sends them again while it waits',
+      },
     'A deploy that replaces the node brings what is open again; one that removes it confirms it.': {
       'mqtt/confirm': [
         'come again to the node that a deploy has put in the place of another',

@@ -5,7 +5,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
-import { answerAll, D, G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
+import {
+  answerAll,
+  D,
+  G,
+  heartbeat,
+  reportTopic,
+  responseFilter,
+  TIME,
+  useScriptedBroker,
+} from './scripted.ts';
 
 let count = 0;
 
@@ -303,6 +312,32 @@ describe('reports that a flow confirms', () => {
       session.confirm(delivery(collector, at));
     }
     await bench.broker.until(() => bench.broker.packets('puback', clientId).length === 2);
+  });
+
+  it('are not given to any flow twice by a broker that sends them again while it waits', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector);
+    const other = new Collector();
+    session.subscribe({ ...ALL, kinds: ['rssi'] }, other, 'other');
+    publish(1);
+    const signal = { time: TIME, parent: G, rssi: -60 };
+    bench.broker.publish(reportTopic('rssi'), signal);
+    await collector.until(({ reports }) => reports.length === 2);
+    for (let time = 0; time < 3; time++) {
+      bench.broker.sessions.get(clientId)?.resend();
+    }
+    publish(2);
+    await collector.until(({ reports }) => reports.some(({ n }) => n === 2));
+    assert.equal(collector.reports.length, 3);
+    assert.equal(other.reports.length, 1);
+    for (const at of [0, 1, 2]) {
+      session.confirm(delivery(collector, at));
+    }
+    await bench.broker.until(() => acknowledged() === 3);
+    publish(3);
+    await collector.until(({ reports }) => reports.length === 4);
+    assert.equal(bench.broker.sessions.get(clientId)?.unacknowledged.length, 1);
+    assert.equal(acknowledged(), 3);
   });
 
   it('with the content of one that the broker has lost are reports of their own', async () => {

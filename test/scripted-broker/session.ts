@@ -81,10 +81,15 @@ export class ClientSession {
   connect(send: (packet: Packet) => void, receiveMaximum = MAX_ID): void {
     this.#send = send;
     this.#maxInFlight = receiveMaximum;
+    this.resend();
+    this.#sendQueued();
+  }
+
+  /** Sends once more what was not acknowledged, as some brokers do when they have waited for long. */
+  resend(): void {
     for (const sent of this.#inFlight.values()) {
       this.#transmit(sent, true);
     }
-    this.#sendQueued();
   }
 
   disconnect(): void {
