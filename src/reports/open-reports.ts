@@ -133,8 +133,12 @@ export class OpenReports {
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
       deliver(true);
-      // What was confirmed while the broker was away is done; the rest is at a flow already, or comes again.
-      return known.open > 0 && this.#keep(known, deferrable);
+      this.#keep(known, deferrable);
+      // What was confirmed meanwhile is done, but known until that is written: others may have to be before it.
+      if (known.open === 0) {
+        known.deferral?.acknowledge();
+      }
+      return true;
     }
     const size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
     const message = { received, isCopied: false, size, deferral: undefined, expectedUntil: 0, open: 0 };

@@ -666,6 +666,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'that are confirmed while the connection is lost are not given to the flow again, the oldest neither',
           'are not given twice after a loss where the broker sends a copy for each of several subscriptions',
           'are not given twice that were waiting for the end of a deploy when the connection was lost',
+          'that wait for one before them are not given twice over several losses',
         ],
       },
     'Neither does any flow get anything twice from a broker that sends again what is open, or waits behind it, over the same connection, as NATS and EMQX do after 30 seconds.':

@@ -340,6 +340,26 @@ describe('reports that a flow confirms', () => {
     assert.equal(acknowledged(), 3);
   });
 
+  it('that wait for one before them are not given twice over several losses', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true });
+    publish(1);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 2);
+    session.confirm(delivery(collector, 1));
+    for (const n of [3, 4]) {
+      const lost = reached(session, 'waiting');
+      bench.broker.drop();
+      await lost;
+      await reached(session, 'connected');
+      publish(n);
+      await collector.until(({ reports }) => reports.some((report) => report.n === n));
+    }
+    assert.deepEqual(numbers(collector), [1, 2, 3, 4]);
+    session.confirm(delivery(collector, 0));
+    await bench.broker.until(() => acknowledged() === 2);
+  });
+
   it('with the content of one that the broker has lost are reports of their own', async () => {
     const { collector } = confirming();
     const session = await listen(collector, { persistent: true });
