@@ -18,7 +18,7 @@ interface Point {
 }
 
 describe('a technician with a mouse', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let service: Service;
   let red: NodeRed;
   let editor: Editor;
