@@ -530,8 +530,7 @@ export class Session {
       values: this.lastValues,
       catalogue: this.catalogue,
       nameOf: this.#nameOf,
-      gatewaysWithLabels: async (labels, signal) =>
-        this.#needDevices().gatewaysWithLabels(labels, Number.POSITIVE_INFINITY, signal),
+      gatewaysWithLabels: async (labels, signal) => this.#needDevices().labelledGateways(labels, signal),
       gatewayOf: (device) => this.network.gatewayOf(device),
       reads: this.#valueReads,
       read: async (input) => {

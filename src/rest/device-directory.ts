@@ -7,6 +7,7 @@ import type { RestClient } from './client.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { type DeviceIndex, DeviceIndexBuilder, type DirectoryEntry, textLength } from './device-index.ts';
 import { DeviceNames } from './device-names.ts';
+import { FirstList } from './first-list.ts';
 import { devicePages } from './pages.ts';
 import type { Clock } from './types.ts';
 
@@ -58,6 +59,7 @@ export class DeviceDirectory {
   readonly #nameListeners = new Set<() => void>();
   /** Pickers that have no response yet. */
   #waitingPickers = 0;
+  readonly #firstList = new FirstList<DeviceIndex>();
 
   constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
     this.#client = client;
@@ -126,6 +128,16 @@ export class DeviceDirectory {
   /** As `gatewaysWithLabels`, from the last known list; undefined when there is none. Asks nobody. */
   knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined {
     return this.#list && macsWithLabels(this.#list, labels);
+  }
+
+  /**
+   * As `knownGatewaysWithLabels`; while there is no list, by the first one, for which very many may wait.
+   * @throws what the fetch threw; CLOSED when the signal is aborted; QUEUE_FULL when 10 000 others wait
+   */
+  async labelledGateways(labels: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const list =
+      this.#list ?? (await this.#firstList.wait(signal, () => this.#listOfAge(Number.POSITIVE_INFINITY)));
+    return macsWithLabels(list, labels);
   }
 
   /** Whether a list has ever come. */
@@ -217,7 +229,7 @@ export class DeviceDirectory {
     }
   }
 
-  async #listOfAge(maxAge: number, signal: AbortSignal | undefined): Promise<DeviceIndex> {
+  async #listOfAge(maxAge: number, signal?: AbortSignal): Promise<DeviceIndex> {
     if (signal?.aborted || this.#closing.signal.aborted) {
       throw new ServiceError('CLOSED', 'stopped');
     }
@@ -340,6 +352,11 @@ export class DeviceDirectory {
 }
 
 function macsWithLabels({ macsByLabel }: DeviceIndex, labels: readonly string[]): ReadonlySet<string> {
+  const [label = '', ...others] = labels;
+  if (others.length === 0) {
+    // A query asks with every message: a copy of a large set would cost more than all the rest of it.
+    return macsByLabel.get(label) ?? new Set();
+  }
   return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
 }
 

@@ -742,8 +742,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'go on after a sample of a device whose clock was ahead',
         ],
       },
-    'With labels, the first message waits for the first device list, and tells why there is none.': {
+    'With labels, messages wait for the first device list, 10 000 at most, and tell why there is none.': {
       'nodes/last-value': 'tells that the gateways of a label are not known, and does not take all for none',
+      'rest/device-directory':
+        'lets 10 000 queries of one node wait for the first list together, in little time, and refuses more',
     },
     'A list of very many values is put together in turns, so that reports come in between.': {
       'network/value-query': 'brings all in order, and does not hold reports up meanwhile',

@@ -1,6 +1,6 @@
 // The device directory against a real HTTP server: how long it keeps, what it finds, what an outage does.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { SILENT } from '../../src/log.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { DeviceDirectory } from '../../src/rest/device-directory.ts';
@@ -313,6 +313,34 @@ describe('device directory', () => {
     release(devices);
     assert.deepEqual(new Set((await Promise.all(waiting)).map(({ length }) => length)), new Set([6]));
     assert.equal((await names('room')).length, 6);
+  });
+
+  it('lets 10 000 queries of one node wait for the first list together, in little time, and refuses more', async () => {
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const began = performance.now();
+    const waiting = Array.from({ length: 10_000 }, () =>
+      directory.labelledGateways(['floor-1'], stop.signal),
+    );
+    const late = directory.labelledGateways(['floor-1'], stop.signal);
+    await assert.rejects(late, { code: 'QUEUE_FULL', cause: { limit: 10_000 } });
+    for (const found of await Promise.all(waiting)) {
+      assert.deepEqual(found, new Set([macOf(1), macOf(4)]));
+    }
+    // One listener for each would have taken more than ten seconds on a fast machine.
+    assert.ok(performance.now() - began < 6_000);
+    assert.equal(server.calls.length, 1);
+    const both = await directory.labelledGateways(['floor-1', 'floor-2'], stop.signal);
+    assert.deepEqual([...both].sort(), [1, 2, 4, 5].map(macOf));
+  });
+
+  it('ends the wait of one node for the first list, and not that of another', async () => {
+    const [one, other] = [new AbortController(), new AbortController()];
+    const ended = directory.labelledGateways(['floor-1'], one.signal);
+    const found = directory.labelledGateways(['floor-1'], other.signal);
+    one.abort();
+    await assert.rejects(ended, { code: 'CLOSED' });
+    assert.equal((await found).size, 2);
   });
 
   it('reads 2 000 pages of a list, whatever their size, and says that there are more', async () => {
