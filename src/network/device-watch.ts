@@ -2,6 +2,7 @@
 import type { Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
+import type { Heard } from './interval.ts';
 import { WatchAlarms } from './watch-alarms.ts';
 import type {
   ConditionChange,
@@ -103,10 +104,12 @@ export class DeviceWatch implements WatchedChecker {
     if (this.#scope.hasDevices) {
       this.#follow(gateway.id);
     }
+    // How often a gateway is heard does not depend on its own reports.
+    const isAnew = entry.kind === 'device' && this.#note(entry, device);
     if (this.#judgesReports || entry.alarms.length > 0) {
       this.#judge.judge(entry, at);
-    } else if (entry.kind === 'device' && (entry.hearings !== device.hearings || entry.place < 0)) {
-      this.#heardAnew(entry, device);
+    } else if (isAnew) {
+      this.#judge.heardAnew(entry);
     }
   }
 
@@ -134,6 +137,7 @@ export class DeviceWatch implements WatchedChecker {
         continue;
       }
       const { isExpected } = entry;
+      this.#setKind(entry, before.kind);
       Object.assign(entry, this.#continued(before, isSame));
       entry.isExpected ||= isExpected;
       if (entry.hearings >= MIN_HEARINGS || entry.isExpected) {
@@ -155,6 +159,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry === undefined) {
       return;
     }
+    this.#setKind(entry, kind);
     entry.storedGateway = stored.storedGateway;
     this.#followGateway(entry);
     entry.storedIntervalMs = stored.storedIntervalMs;
@@ -162,6 +167,13 @@ export class DeviceWatch implements WatchedChecker {
     this.#members.keep(entry);
     this.#restoreAlarms(entry, stored.alarms);
     this.#listener.counted();
+  }
+
+  /** One that is on the list of devices may be known as a gateway from before. */
+  #setKind(entry: Watched, kind: Presence['kind']): void {
+    if (kind === 'gateway' && this.#scope.watchesGateways) {
+      entry.kind = kind;
+    }
   }
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {
@@ -205,14 +217,19 @@ export class DeviceWatch implements WatchedChecker {
     if (entry === undefined && this.#scope.passes(device.id, gateway.id)) {
       entry = this.#members.need(gateway.id, 'gateway');
     }
+    // Another gateway may have heard it as a device before.
+    if (entry?.kind === 'device' && this.#scope.isOwnGateway(gateway.id)) {
+      entry.kind = 'gateway';
+    }
     if (entry?.kind !== 'gateway') {
       return;
     }
     entry.gatewayState = gateway;
+    const isAnew = this.#note(entry, gateway);
     if (entry.alarms.length > 0) {
       this.#judge.judge(entry, undefined);
-    } else if (entry.hearings !== gateway.hearings || entry.place < 0) {
-      this.#heardAnew(entry, gateway);
+    } else if (isAnew) {
+      this.#judge.heardAnew(entry);
     }
   }
 
@@ -223,12 +240,14 @@ export class DeviceWatch implements WatchedChecker {
     return this.#members.need(device.id, device.id === id ? 'gateway' : 'device');
   }
 
-  #heardAnew(entry: Watched, heard: Readonly<{ hearings: number }>): void {
-    entry.hearings = heard.hearings;
-    if (entry.hearings === MIN_HEARINGS) {
+  /** @returns whether that begins another hearing, or nobody would look at it again */
+  #note(entry: Watched, { hearings }: Readonly<Heard>): boolean {
+    const before = entry.hearings;
+    entry.hearings = hearings;
+    if (before < MIN_HEARINGS && hearings >= MIN_HEARINGS) {
       this.#members.keep(entry);
       this.#context.changed();
     }
-    this.#judge.heardAnew(entry);
+    return before !== hearings || entry.place < 0;
   }
 }

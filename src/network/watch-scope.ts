@@ -53,7 +53,7 @@ export class WatchScope {
 
   /** Whether it still passes; while the labels are not known nobody can tell. */
   isChosen({ id, kind, state, storedGateway }: Watched): boolean {
-    if (kind === 'device' && this.hasDevices) {
+    if (this.#devices.has(id) || (kind === 'device' && this.hasDevices)) {
       return this.#devices.has(id);
     }
     if (this.#settings.labels.length > 0 && this.#labelled === undefined) {

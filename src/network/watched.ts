@@ -35,7 +35,8 @@ export interface Alarm {
 /** All times are milliseconds of `performance.now()`. */
 export interface Watched extends Scheduled {
   readonly id: string;
-  readonly kind: Presence['kind'];
+  /** A device that brings reports is a gateway. */
+  kind: Presence['kind'];
   readonly watch: WatchedChecker;
   /** What was heard; undefined: nothing yet. Of a gateway: its own reports. */
   state: Readonly<DeviceState> | undefined;

@@ -278,6 +278,30 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+gateway-silent ${G}`, `+silent ${D}`]);
     });
 
+    it('also of a gateway that was known as a device before it brought anything', () => {
+      open({ conditions: ALL });
+      world.hear('rssi', { rssi: -60, parent: G }, { gateway: G, device: G2 });
+      world.run(2 * MINUTE, 10 * S, [...many(G, 1, 2), ...many(G2, 5, 2)]);
+      assert.deepEqual(heads(), [], 'what it brings shows that it is there');
+      world.run(10 * MINUTE, 10 * S, many(G, 1, 2));
+      assert.deepEqual(heads(), [`+gateway-silent ${G2}`]);
+    });
+
+    it('also of a gateway that is on the list of devices, and over a deploy', () => {
+      const watch = open({ devices: [D, G2] });
+      world.run(2 * MINUTE, 10 * S, [{}, { gateway: G2 }, { gateway: G2, device: G2 }]);
+      world.run(3 * MINUTE, 10 * S, [{}]);
+      assert.deepEqual(heads(), [`+gateway-silent ${G2}`]);
+      watch.close(true);
+      const again = open({ devices: [D, G2] });
+      world.run(3 * MINUTE, 10 * S, [{}]);
+      assert.deepEqual(heads(), [], 'nothing has changed');
+      assert.deepEqual(
+        again.active().map((one) => [one.condition, one.device]),
+        [['gateway-silent', G2]],
+      );
+    });
+
     it('and tells both where it brings nothing but that one device', () => {
       open();
       world.run(2 * MINUTE, 10 * S, [{}]);
@@ -500,6 +524,18 @@ describe('a watch of devices', () => {
       assert.deepEqual(active.sort(), [`battery-low ${deviceAt(2)}`, `silent ${D}`, `silent ${deviceAt(3)}`]);
     });
 
+    it('also of what was known to come often only after a while, whatever is watched', () => {
+      for (const conditions of [['silent'], ['silent', 'battery-low']] as Condition[][]) {
+        world = new World();
+        open({ conditions, silentAfter: 0 });
+        world.run(MINUTE, 2 * MINUTE, [{}]);
+        let changes = 0;
+        world.watches.onChange = () => changes++;
+        world.run(HOUR, 2 * MINUTE, [{}]);
+        assert.equal(changes, 1, conditions.join());
+      }
+    });
+
     it('tells what has ended meanwhile, and no end of what nobody knows yet', () => {
       open({ conditions: ALL });
       world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
@@ -589,15 +625,17 @@ describe('a watch of devices', () => {
     });
 
     it('no more memory than for its bound in a flood of new devices, and keeps who was there', () => {
-      world = new World(1_000);
-      const watch = open({ devices: [], silentAfter: 0 });
-      world.run(MINUTE, 5 * S, [{}, OTHER]);
-      for (let i = 0; i < 5_000; i++) {
-        world.hear('heartbeat', {}, { device: deviceAt(1_000 + i) });
+      for (const conditions of [SETTINGS.conditions, ALL]) {
+        world = new World(1_000);
+        const watch = open({ conditions, silentAfter: 0 });
+        world.run(MINUTE, 5 * S, [{}, OTHER]);
+        for (let i = 0; i < 5_000; i++) {
+          world.hear('heartbeat', {}, { device: deviceAt(1_000 + i) });
+        }
+        assert.equal(watch.counts.watched, 1_000);
+        world.run(2 * MINUTE, 5 * S, [OTHER]);
+        assert.deepEqual(heads(), [`+silent ${D}`]);
       }
-      assert.equal(watch.counts.watched, 1_000);
-      world.run(2 * MINUTE, 5 * S, [OTHER]);
-      assert.deepEqual(heads(), [`+silent ${D}`]);
     });
   });
 });
