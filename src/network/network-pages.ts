@@ -47,12 +47,22 @@ export interface NetworkPage {
 export class NetworkPages {
   readonly #source: NetworkSource;
   readonly #orders = new Map<string, { until: number; subjects: Subject[] }>();
+  readonly #now: () => number;
+  readonly #startTimer: (call: () => void, ms: number) => void;
+  #isForgetting = false;
 
-  constructor(source: NetworkSource) {
+  constructor(source: NetworkSource, { now = () => performance.now(), startTimer = startTimeout } = {}) {
     this.#source = source;
+    this.#now = now;
+    this.#startTimer = startTimer;
   }
 
-  /** @throws ServiceError `INVALID_INPUT` field `gateway` where the parent is no MAC */
+  /** How many orders are kept. */
+  get size(): number {
+    return this.#orders.size;
+  }
+
+  /** @throws ServiceError `INVALID_INPUT` field `parent` where the parent is no MAC */
   page(query: PageQuery): NetworkPage {
     const subjects = this.#order(query);
     const offset = Math.max(0, query.offset);
@@ -81,7 +91,7 @@ export class NetworkPages {
   /** Of one moment for a short while. */
   #order({ parent, text, sort, needs }: PageQuery): Subject[] {
     const key = JSON.stringify([parent, text, sort, needs]);
-    const now = performance.now();
+    const now = this.#now();
     for (const [other, { until }] of this.#orders) {
       if (now > until || this.#orders.size >= MAX_ORDERS) {
         this.#orders.delete(other);
@@ -99,10 +109,31 @@ export class NetworkPages {
       subjects = this.#inNeed(subjects);
     }
     const sorted = sortSubjects(this.#source, subjects, sort);
-    const end = performance.now();
+    const end = this.#now();
     const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
     this.#orders.set(key, { until: end + age, subjects: sorted });
+    this.#forgetLater();
     return sorted;
+  }
+
+  /** Those of a large network are large, and nobody may ever look again. */
+  #forgetLater(): void {
+    if (this.#isForgetting) {
+      return;
+    }
+    this.#isForgetting = true;
+    this.#startTimer(() => {
+      this.#isForgetting = false;
+      const now = this.#now();
+      for (const [key, { until }] of this.#orders) {
+        if (now > until) {
+          this.#orders.delete(key);
+        }
+      }
+      if (this.#orders.size > 0) {
+        this.#forgetLater();
+      }
+    }, MAX_ORDER_AGE_MS);
   }
 
   /** Those that were heard, and what only the REST half knows. */
@@ -125,7 +156,7 @@ export class NetworkPages {
   #devices(text: string): Subject[] {
     const parent = text === ANY_PARENT ? undefined : parseMac(text);
     if (text !== ANY_PARENT && parent === undefined) {
-      throw invalidInput('gateway', text, 'notMac');
+      throw invalidInput('parent', text, 'notMac');
     }
     const { network, listed } = this.#source;
     const subjects: Subject[] = [];
@@ -180,6 +211,10 @@ export class NetworkPages {
     }
     return found;
   }
+}
+
+function startTimeout(call: () => void, ms: number): void {
+  setTimeout(call, ms).unref();
 }
 
 /** In a list of all devices each stands once: under the gateway that was heard to have it last. */

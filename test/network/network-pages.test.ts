@@ -37,15 +37,18 @@ describe('the network in pages', () => {
     pages = open();
   });
 
-  const open = () => {
+  const open = (options?: ConstructorParameters<typeof NetworkPages>[1]) => {
     const byMac = new Map(list.map((one) => [one.mac, one]));
-    return new NetworkPages({
-      network,
-      catalogue: createCatalogue(),
-      nameOf: (id) => (byMac.get(id)?.name.startsWith('bmac-') ? undefined : byMac.get(id)?.name),
-      listed: (id) => byMac.get(id),
-      allListed: () => list,
-    });
+    return new NetworkPages(
+      {
+        network,
+        catalogue: createCatalogue(),
+        nameOf: (id) => (byMac.get(id)?.name.startsWith('bmac-') ? undefined : byMac.get(id)?.name),
+        listed: (id) => byMac.get(id),
+        allListed: () => list,
+      },
+      options,
+    );
   };
 
   function hear(rest: string, body: object = {}, { gateway = G, device = deviceAt(1) } = {}): void {
@@ -141,7 +144,10 @@ describe('the network in pages', () => {
     assert.deepEqual([ids({ parent: G }), ids({ parent: G2 })], [[deviceAt(1)], [deviceAt(1)]]);
     const all = ask({ parent: '*' }).rows.map(({ id, parent }) => [id, parent]);
     assert.deepEqual(all, [[deviceAt(1), G2]]);
-    assert.throws(() => ask({ parent: 'no mac' }), { code: 'INVALID_INPUT' });
+    assert.throws(() => ask({ parent: 'no mac' }), {
+      code: 'INVALID_INPUT',
+      cause: { field: 'parent', value: 'no mac' },
+    });
   });
 
   it('says who is silent, and since when', () => {
@@ -234,6 +240,24 @@ describe('the network in pages', () => {
       ask({ text: `${i}` });
     }
     assert.deepEqual(ids({ text: 'hall' }), [G]);
+    assert.ok(pages.size <= 8, `${pages.size}`);
+  });
+
+  it('forgets the orders when nobody looks any more, and leaves no timer behind', () => {
+    const timers: { call: () => void; ms: number }[] = [];
+    let at = 0;
+    pages = open({ now: () => at, startTimer: (call, ms) => void timers.push({ call, ms }) });
+    ask();
+    at = 9_000;
+    ask({ sort: '-name' });
+    for (let timer = timers.shift(); timer; timer = timers.shift()) {
+      at += timer.ms;
+      timer.call();
+      assert.ok(at < 60_000);
+    }
+    assert.equal(pages.size, 0);
+    ask();
+    assert.deepEqual([pages.size, timers.length], [1, 1]);
   });
 
   it('tells of one device all that is known', () => {
