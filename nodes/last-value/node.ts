@@ -1,6 +1,6 @@
 // mt-last-value: sends what the reports have shown last, without asking anybody.
 import type { NodeAPI } from 'node-red';
-import type { ValueFilter } from '../../src/index.ts';
+import { invalidInput, ServiceError, type ValueFilter } from '../../src/index.ts';
 import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
@@ -50,8 +50,27 @@ function record({ config, session, signal }: NodeContext<LastValueConfig, object
     signal.addEventListener('abort', session.recordValues(filterOf(config)), { once: true });
     return undefined;
   } catch (error) {
+    return nameField(error);
+  }
+}
+
+/** Of the filter: each is a list, where the node has one. */
+const FIELDS_OF_FILTER: Partial<Record<string, string>> = {
+  gateways: 'gateway',
+  devices: 'device',
+  identifiers: 'identifier',
+};
+
+/** The error with the name of the node's own field. */
+function nameField(error: unknown): Error {
+  if (!(error instanceof ServiceError) || error.code !== 'INVALID_INPUT') {
     return error as Error;
   }
+  const { cause, code, text } = error;
+  const field = FIELDS_OF_FILTER[String(cause.field)];
+  return field === undefined
+    ? error
+    : invalidInput(field, cause.value, text.key.slice(code.length + 1), { ...text.values, field });
 }
 
 /** What a field of another type brings is not known before a message comes. */

@@ -1,5 +1,6 @@
 // What was heard last, as lists for pickers: gateways, devices and identifiers.
 import type { Catalogue } from '../protocol/catalogue.ts';
+import { parseMac } from '../protocol/mac.ts';
 import type { DeviceState } from './device-state.ts';
 import { type Link, linkOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';
@@ -24,6 +25,7 @@ export interface RecentEntry {
 }
 
 export interface RecentQuery {
+  /** MACs, in any spelling. */
   gateway?: string | undefined;
   device?: string | undefined;
   /** Part of the id or the name, in any case. */
@@ -57,7 +59,7 @@ export class RecentLists {
 
   /** Of one gateway: with what this gateway heard of each. */
   devices(query: RecentQuery = {}): RecentEntry[] {
-    const { gateway } = query;
+    const gateway = macOf(query.gateway);
     const heard = Array.from(this.#chosenDevices(query), (device): [string, Activity] => [
       device.id,
       (gateway ? linkOf(device.links, gateway) : undefined) ?? device,
@@ -88,7 +90,8 @@ export class RecentLists {
     return { ...(rssi !== undefined && { rssi }), ...(battery !== undefined && { battery }) };
   }
 
-  *#chosenDevices({ gateway, device: id }: RecentQuery): Generator<Readonly<DeviceState>> {
+  *#chosenDevices(query: RecentQuery): Generator<Readonly<DeviceState>> {
+    const [gateway, id] = [macOf(query.gateway), macOf(query.device)];
     const known = id ? this.#network.device(id) : undefined;
     let left = MAX_LISTED;
     for (const device of id ? [known] : this.#network.devices()) {
@@ -101,6 +104,9 @@ export class RecentLists {
     }
   }
 }
+
+/** What is none is the address of nobody. */
+const macOf = (given: string | undefined): string | undefined => given && (parseMac(given) ?? given);
 
 function list(
   entries: Iterable<[string, Activity]>,

@@ -262,6 +262,8 @@ describe('the lists of what was heard last', () => {
       assert.deepEqual(heard(G2), [[deviceAt(2), wallTime(682), 3]]);
       assert.deepEqual(heard('c0141f68fc3f'), []);
       assert.deepEqual(ids(seen.devices({ device: deviceAt(1) })), [deviceAt(1)]);
+      assert.deepEqual(heard('C0:14:1F:68:FC:3D'), heard(G), 'in any spelling');
+      assert.deepEqual(ids(seen.devices({ device: `bmac-${deviceAt(1)}` })), [deviceAt(1)]);
     });
   });
 

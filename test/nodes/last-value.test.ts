@@ -175,7 +175,11 @@ describeNodes('last-value', (start) => {
     const flow = await run({ device: 'boiler', deviceType: 'str' });
     flow.send('n', { identifier: 'temperature' });
     const { error } = await flow.next('errors');
-    assert.equal(error?.code, 'INVALID_INPUT');
+    assert.deepEqual(
+      [error?.code, { ...error?.cause }],
+      ['INVALID_INPUT', { field: 'device', value: 'boiler' }],
+    );
+    assert.match(error?.message ?? '', /^device /i);
   });
 
   it('still knows which gateway hears a device after a deploy of all nodes', async () => {
