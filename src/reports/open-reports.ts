@@ -1,8 +1,9 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
-import { createHash, randomBytes } from 'node:crypto';
-import { Queue } from '../collections/queue.ts';
+import { randomBytes } from 'node:crypto';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
+import { ExpectedMessages } from './expected-messages.ts';
 import type { Message } from './message.ts';
+import { OpenCounts } from './open-counts.ts';
 
 /** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
 const MAX_MESSAGES = 65_535;
@@ -78,12 +79,12 @@ export class OpenReports {
   /** Not acknowledged to the broker. */
   readonly #messages = new Set<OpenMessage>();
   #bytes = 0;
-  /** Of a connection that was lost, by topic and content: the broker sends them again, the oldest first. */
-  readonly #expected = new Map<string, Queue<OpenMessage>>();
+  /** Of a connection that was lost. */
+  readonly #expected = new ExpectedMessages<OpenMessage>();
   /** The broker has kept the session that it had before the present connection. */
   #isSessionKept = false;
   readonly #confirmers = new Set<Confirmer>();
-  readonly #counted = new Set<Confirmer>();
+  readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
   /** The message that is being delivered. */
   #current: OpenMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -230,7 +231,7 @@ export class OpenReports {
   /** A node ends. @param comesBack false: what is open there is nobody's any more */
   remove(confirmer: Confirmer, comesBack: boolean): void {
     this.#confirmers.delete(confirmer);
-    this.#counted.delete(confirmer);
+    this.#counts.delete(confirmer);
     if (!comesBack) {
       this.#confirmWhere((delivery) => delivery.confirmer === confirmer);
     }
@@ -315,25 +316,13 @@ export class OpenReports {
   }
 
   #addExpected(message: OpenMessage): void {
-    if (message.expectedUntil <= this.#now()) {
-      return;
+    if (message.expectedUntil > this.#now()) {
+      this.#expected.add(message);
     }
-    const key = keyOf(message.received);
-    const expected = this.#expected.get(key) ?? new Queue();
-    expected.push(message);
-    this.#expected.set(key, expected);
   }
 
   #takeExpected(received: Message): OpenMessage | undefined {
-    if (this.#expected.size === 0) {
-      return undefined;
-    }
-    const key = keyOf(received);
-    const expected = this.#expected.get(key);
-    const message = expected?.shift();
-    if (expected?.size === 0) {
-      this.#expected.delete(key);
-    }
+    const message = this.#expected.take(received);
     if (message) {
       message.expectedUntil = 0;
       this.#forgetUnexpected(message);
@@ -350,13 +339,7 @@ export class OpenReports {
 
   /** A broker that has lost something, or has given it to another member of a group, never sends it again. */
   #endExpectations(): void {
-    const now = this.#now();
-    for (const [key, expected] of this.#expected) {
-      expected.filter(({ expectedUntil }) => expectedUntil > now);
-      if (expected.size === 0) {
-        this.#expected.delete(key);
-      }
-    }
+    this.#expected.endOld(this.#now());
     for (const message of this.#messages) {
       this.#forgetUnexpected(message);
     }
@@ -374,7 +357,7 @@ export class OpenReports {
     if (!this.#isPaused()) {
       this.#sendDue();
     }
-    this.#tellCounts();
+    this.#counts.tell(this.#deliveries.values(), this.#now());
     if (this.#deliveries.size === 0 && this.#messages.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -428,30 +411,6 @@ export class OpenReports {
     }
   }
 
-  #tellCounts(): void {
-    const counts = new Map<Confirmer, { open: number; oldest: number }>();
-    for (const { confirmer, message } of this.#deliveries.values()) {
-      const known = counts.get(confirmer);
-      if (known) {
-        known.open++;
-        known.oldest = Math.min(known.oldest, message.heardAt);
-      } else {
-        counts.set(confirmer, { open: 1, oldest: message.heardAt });
-      }
-    }
-    for (const confirmer of [...this.#counted]) {
-      if (!counts.has(confirmer)) {
-        this.#counted.delete(confirmer);
-        this.#call(() => confirmer.count(0, 0));
-      }
-    }
-    const now = this.#now();
-    for (const [confirmer, { open, oldest }] of counts) {
-      this.#counted.add(confirmer);
-      this.#call(() => confirmer.count(open, now - oldest));
-    }
-  }
-
   #call(listener: () => void): void {
     try {
       listener();
@@ -459,11 +418,6 @@ export class OpenReports {
       this.#failed(fault);
     }
   }
-}
-
-/** A payload itself would be in memory twice. */
-function keyOf({ topic, payload }: Message): string {
-  return `${createHash('sha1').update(payload).digest('base64')} ${topic}`;
 }
 
 /** Milliseconds until a report is sent the next time. */
