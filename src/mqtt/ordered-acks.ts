@@ -46,6 +46,10 @@ export class OrderedAcks implements Deferrable {
     return !this.#isOpen();
   }
 
+  get mustWait(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /**
    * A message has come: `done` or `defer` follows.
    * @param callback of MQTT.js: reads on, and without an error acknowledges

@@ -12,6 +12,8 @@ export interface Deferrable {
   readonly isResent: boolean;
   /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
   readonly isLost: boolean;
+  /** What came before it is not acknowledged yet, so neither can this be. */
+  readonly mustWait: boolean;
   /** @param written called when the acknowledgement is on its way to the broker */
   defer(written: () => void): Deferral;
 }

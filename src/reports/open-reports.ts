@@ -126,30 +126,29 @@ export class OpenReports {
 
   /**
    * Takes a message of QoS 1.
-   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already
+   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already. Returns whether they have it
+   *   now, so that it must not come again.
    * @returns false: it may be acknowledged at once
    */
-  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => void): boolean {
+  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => boolean): boolean {
     // Only what is marked: a sender may report the same again.
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
       deliver(true);
-      this.#keep(known, deferrable);
-      // What was confirmed meanwhile is done, but known until that is written: others may have to be before it.
-      if (known.open === 0) {
-        known.deferral?.acknowledge();
-      }
-      return true;
+      return this.#keep(known, deferrable);
     }
     const size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
     const message = { received, isCopied: false, size, deferral: undefined, expectedUntil: 0, open: 0 };
+    let isThere = false;
     this.#current = message;
     try {
-      deliver(false);
+      isThere = deliver(false);
     } finally {
       this.#current = undefined;
     }
-    return message.open > 0 && this.#keep(message, deferrable);
+    // The broker is not told yet, and sends it again after a loss.
+    const comesAgain = isThere && (deferrable.mustWait || deferrable.isLost);
+    return (message.open > 0 || comesAgain) && this.#keep(message, deferrable);
   }
 
   /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */
@@ -169,7 +168,7 @@ export class OpenReports {
       due: this.#now() + confirmer.timeoutMs,
     };
     this.#deliveries.set(delivery.id, delivery);
-    this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
+    this.#start();
     return delivery;
   }
 
@@ -275,6 +274,7 @@ export class OpenReports {
       this.#messages.add(message);
       this.#bytes += message.size;
     }
+    this.#start();
     const deferral = deferrable.defer(() => this.#forget(message));
     if (deferrable.isLost) {
       // It has waited here while the connection was lost.
@@ -289,7 +289,15 @@ export class OpenReports {
     } else {
       deferral.readOn();
     }
+    // What nobody has to confirm any more is done, but known until that is written.
+    if (message.open === 0) {
+      deferral.acknowledge();
+    }
     return true;
+  }
+
+  #start(): void {
+    this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
   }
 
   get #isAtLimit(): boolean {

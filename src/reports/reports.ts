@@ -281,6 +281,7 @@ export class Reports {
     const received = { topic, payload, retained, heardAt: this.#now() };
     const isKept = this.open.receive(received, deferrable, (isKnown) => {
       delivery = this.#deliver(topic, payload, retained, mayRepeat, isKnown);
+      return delivery === 'delivered' || delivery === 'copy';
     });
     return isKept ? 'kept' : delivery;
   }

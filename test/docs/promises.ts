@@ -659,7 +659,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'that can never be stored are an error with all that was received, and then confirmed',
         'nodes/confirm': 'that can never be stored is an error with its content, and ends',
       },
-    'With `persistent`, what is open when the connection is lost is known again when the broker sends it, and the flow does not get it twice.':
+    'With `persistent`, what is open when the connection is lost, or waits behind that, is known again when the broker sends it, and no flow gets it twice.':
       {
         'mqtt/confirm': [
           'are not given to the flow twice over a loss of the connection, and what was confirmed meanwhile is done',
@@ -667,6 +667,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not given twice after a loss where the broker sends a copy for each of several subscriptions',
           'are not given twice that were waiting for the end of a deploy when the connection was lost',
           'that wait for one before them are not given twice over several losses',
+          'hold up others that no flow has twice over a loss, whether it confirms or not',
         ],
       },
     'Neither does any flow get anything twice from a broker that sends again what is open, or waits behind it, over the same connection, as NATS and EMQX do after 30 seconds.':

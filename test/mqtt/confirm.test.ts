@@ -360,6 +360,29 @@ describe('reports that a flow confirms', () => {
     await bench.broker.until(() => acknowledged() === 2);
   });
 
+  it('hold up others that no flow has twice over a loss, whether it confirms or not', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector, { persistent: true }, { kinds: ['heartbeat'] });
+    const other = new Collector();
+    session.subscribe({ ...ALL, kinds: ['rssi'] }, other, 'other');
+    await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 2);
+    publish(1);
+    const signal = (n: number) =>
+      bench.broker.publish(reportTopic('rssi'), { time: TIME, parent: G, rssi: -60, n });
+    signal(1);
+    signal(2);
+    await other.until(({ reports }) => reports.length === 2);
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    await reached(session, 'connected');
+    signal(3);
+    await other.until(({ reports }) => reports.some(({ n }) => n === 3));
+    assert.deepEqual(numbers(other), [1, 2, 3]);
+    session.confirm(delivery(collector, 0));
+    await bench.broker.until(() => acknowledged() === 4);
+  });
+
   it('with the content of one that the broker has lost are reports of their own', async () => {
     const { collector } = confirming();
     const session = await listen(collector, { persistent: true });

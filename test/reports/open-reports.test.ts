@@ -32,27 +32,36 @@ describe('reports that are open', () => {
       count() {},
     };
     reports.add(confirmer);
+    const given: string[] = [];
     const read: string[] = [];
     const acknowledged: string[] = [];
-    const receive = (topic: string, payload = Buffer.alloc(0), { isResent = false, isLost = false } = {}) => {
+    const receive = (
+      topic: string,
+      payload = Buffer.alloc(0),
+      { isResent = false, isLost = false, mustWait = false, isOpened = true } = {},
+    ) => {
       let id: string | undefined;
       const received = { topic, payload, retained: false, heardAt: now };
       const defer = (written: () => void) => ({
         readOn: () => void read.push(topic),
         acknowledge: () => {
           acknowledged.push(topic);
-          written();
+          if (!mustWait) {
+            written();
+          }
         },
       });
-      const isKept = reports.receive(received, { isResent, isLost, defer }, (isKnown) => {
+      const isKept = reports.receive(received, { isResent, isLost, mustWait, defer }, (isKnown) => {
         if (isKnown) {
-          return;
+          return true;
         }
-        const opened = reports.open(confirmer);
+        given.push(topic);
+        const opened = isOpened ? reports.open(confirmer) : undefined;
         if (opened) {
           opened.hasReached = true;
           id = opened.id;
         }
+        return true;
       });
       return { isKept, id: String(id) };
     };
@@ -62,7 +71,7 @@ describe('reports that are open', () => {
         mock.timers.tick(TICK_MS);
       }
     };
-    return { reports, confirmer, receive, read, acknowledged, resent, pass, faults };
+    return { reports, confirmer, receive, given, read, acknowledged, resent, pass, faults };
   }
 
   it('are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed', () => {
@@ -186,6 +195,27 @@ describe('reports that are open', () => {
     assert.equal(reports.isUnused, false);
     pass(11 * 60_000);
     assert.equal(reports.isUnused, true);
+  });
+
+  it('are known again with those behind them, also where nobody has to confirm these, for ten minutes', () => {
+    const { reports, receive, given, pass } = start();
+    const payload = Buffer.from('{}');
+    receive('open', payload);
+    const behind = [
+      receive('behind', payload, { isOpened: false, mustWait: true }),
+      receive('lost', payload, { isOpened: false, isLost: true }),
+    ];
+    assert.ok(behind.every(({ isKept }) => isKept));
+    assert.equal(receive('free', payload, { isOpened: false }).isKept, false);
+    for (const topic of ['open', 'behind', 'lost', 'free']) {
+      reports.connected(true);
+      receive(topic, payload, { isResent: true, isOpened: false, mustWait: true });
+    }
+    assert.deepEqual(given, ['open', 'behind', 'lost', 'free', 'free']);
+    reports.connected(true);
+    pass(10 * 60_000 + TICK_MS);
+    receive('behind', payload, { isResent: true, isOpened: false });
+    assert.equal(given.at(-1), 'behind');
   });
 
   it('cost no more where all are of one topic and of the same content', () => {
