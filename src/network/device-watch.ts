@@ -33,6 +33,8 @@ export class DeviceWatch implements WatchedChecker {
   readonly #judgesReports: boolean;
   /** Gateways that bring a device of the list. */
   readonly #followed = new Set<string>();
+  /** What counts when flows run again. */
+  #labelledLater: ReadonlySet<string> | undefined;
 
   constructor(context: WatchContext, settings: WatchSettings, listener: WatchListener) {
     this.#context = context;
@@ -70,6 +72,10 @@ export class DeviceWatch implements WatchedChecker {
 
   /** Gateways that carry the labels; a gateway that carries none any more is not watched any more, which ends its conditions. */
   setLabelled(gateways: ReadonlySet<string>): void {
+    if (this.#context.schedule.isPaused) {
+      this.#labelledLater = gateways;
+      return;
+    }
     if (!this.#scope.setLabelled(gateways)) {
       return;
     }
@@ -87,6 +93,15 @@ export class DeviceWatch implements WatchedChecker {
       }
     }
     this.#listener.counted();
+  }
+
+  /** The flows run. */
+  resumed(): void {
+    const labelled = this.#labelledLater;
+    this.#labelledLater = undefined;
+    if (labelled) {
+      this.setLabelled(labelled);
+    }
   }
 
   /** Call it for every report, of whatever it is. */

@@ -122,6 +122,9 @@ export class DeviceWatches {
       this.#kept.clear();
     }
     this.#schedule.setPaused(isPaused);
+    for (const watch of isPaused ? [] : this.#list) {
+      watch.resumed();
+    }
   }
 
   /** Goes on with what the watches of another one knew, also of those that are still to be closed. */

@@ -66,6 +66,11 @@ export class WatchSchedule<T extends Scheduled> {
     return this.#stopTimer !== undefined;
   }
 
+  /** Flows are being replaced: nobody would receive what is told. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   setListening(isListening: boolean): void {
     this.#isListening = isListening;
     this.#setClock();

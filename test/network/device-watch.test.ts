@@ -478,6 +478,20 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('telling after it what the labels have ended, when somebody receives it', () => {
+      const watch = open({ labels: ['floor'] });
+      watch.setLabelled(new Set([G, G2]));
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      assert.deepEqual(heads(), [`+gateway-silent ${G2}`]);
+      world.watches.setPaused(true);
+      watch.close(true);
+      const again = open({ labels: ['floor'] });
+      again.setLabelled(new Set([G]));
+      assert.deepEqual(heads(), []);
+      world.watches.setPaused(false);
+      assert.deepEqual([heads(), again.counts], [[`-gateway-silent ${G2}`], { watched: 3, active: 0 }]);
+    });
+
     it('and not when the node is gone', () => {
       const watch = open({ devices: [D] });
       world.wait(70 * S);
