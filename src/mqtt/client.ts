@@ -442,6 +442,7 @@ export class MqttClient {
       publish: connection.publish.bind(connection),
       isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
       isFilterBlocked: (filter: string) => connection.subscriptions.isBlocked(filter),
+      refusalOf: (filter: string) => connection.subscriptions.refusalOf(filter),
       ensureFilter(filter: string, settled: (refused: boolean) => void) {
         connection.subscriptions.change([filter], responseQos());
         connection.subscriptions.whenSettled(filter, settled);

@@ -100,10 +100,18 @@ export function reasonOfCode(code: number, values: TextValues = {}): Reason {
   return { key: `reason.${name}`, values: { ...values, code }, consequence };
 }
 
-/** Of one filter in a SUBACK; MQTT 3.1.1 has one code for every refusal. */
-export function reasonOfSuback(code: number): Reason {
-  return code === REFUSED_FILTER ? reason('filterRefused') : reasonOfCode(code);
+/**
+ * Of one filter in a SUBACK; MQTT 3.1.1 has one code for every refusal, so that beside many others it may be their number.
+ * @param held how many subscriptions the broker has granted
+ */
+export function reasonOfSuback(code: number, held = 0): Reason {
+  if (code !== REFUSED_FILTER) {
+    return reasonOfCode(code);
+  }
+  return held < MIN_QUOTA ? reason('filterRefused') : reason('filterRefusedBeside', 'retry', { count: held });
 }
+
+export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filterRefused';
 
 /** No SUBACK came. */
 export const noSuback = (): Reason => reason('noSuback');
@@ -121,6 +129,8 @@ export function reasonOfRefusals(refused: ReadonlyMap<string, Phrase>): Phrase {
 }
 
 const REFUSED_FILTER = 0x80;
+/** No broker that is known allows fewer subscriptions. */
+const MIN_QUOTA = 8;
 
 /** Why a connection was refused or lost: what was noticed first, in words that tell what can be done. */
 export function reasonOfLoss(loss: Loss, place: Place): Reason {

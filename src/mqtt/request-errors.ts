@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import { placeValues } from '../protocol/operations/place.ts';
 import { HIDDEN } from '../protocol/redaction.ts';
-import { reasonOfCode } from './reasons.ts';
+import { type Reason, reasonOfCode } from './reasons.ts';
 
 const MAX_SHOWN = 500;
 
@@ -59,9 +59,12 @@ export function unsent(
   return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
 }
 
-/** The broker refuses the topic filter of the responses. */
-export function refusedResponses(broker: string, filter: string): ServiceError {
-  return new ServiceError('NOT_CONNECTED', 'refusedSubscription', { broker }, { broker, filter });
+/** The broker refuses the topic filter of the responses. @param reason undefined: it gives none */
+export function refusedResponses(broker: string, filter: string, reason: Reason | undefined): ServiceError {
+  const values = { broker, filter };
+  return reason === undefined
+    ? new ServiceError('NOT_CONNECTED', 'refusedSubscription', { broker }, values)
+    : new ServiceError('NOT_CONNECTED', 'refusedSubscriptionWhy', { broker }, { ...values, reason });
 }
 
 /** The broker refuses the request itself. @param code of its PUBACK or PUBREC */

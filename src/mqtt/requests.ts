@@ -8,6 +8,7 @@ import { type DeadlineCheck, Deadlines } from './deadlines.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { InFlight } from './in-flight.ts';
 import { PublishWindow } from './publish-window.ts';
+import type { Reason } from './reasons.ts';
 import {
   closed,
   notJson,
@@ -58,6 +59,8 @@ export interface RequestTransport extends ResponseFilters {
   readonly connected: boolean;
   readonly broker: string;
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
+  /** Why the broker has refused the filter, where it says more than that. */
+  refusalOf(filter: string): Reason | undefined;
   /** Nothing is read while flows are replaced and a report waits for them. */
   readonly isReadingPaused: boolean;
 }
@@ -452,8 +455,10 @@ export class Requests {
   }
 
   #rejectAllUnsent(gateway: GatewayRequests): void {
+    const { filter } = gateway;
+    const reason = this.#transport.refusalOf(filter);
     for (const pending of [...gateway.queue]) {
-      this.#rejectUnsent(pending, refusedResponses(this.#transport.broker, gateway.filter));
+      this.#rejectUnsent(pending, refusedResponses(this.#transport.broker, filter, reason));
     }
   }
 

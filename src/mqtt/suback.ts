@@ -26,7 +26,9 @@ export const isRefusal = (code: number): boolean => code >= UNSPECIFIED;
 /** The broker has said so itself. */
 export const isSubackRefusal = (code: number): boolean => isRefusal(code) && code !== NO_RESPONSE;
 
-export const reasonOf = (code: number): Reason => (code === NO_RESPONSE ? noSuback() : reasonOfSuback(code));
+/** @param held how many subscriptions the broker has granted */
+export const reasonOf = (code: number, held = 0): Reason =>
+  code === NO_RESPONSE ? noSuback() : reasonOfSuback(code, held);
 
 /** The codes of a response that refuses something, or of none. @throws what ended the connection */
 export function codesOf(error: unknown, count: number): number[] {

@@ -7,7 +7,7 @@ import { GrantWaiters } from './grant-waiters.ts';
 import { HeldFilters } from './held-filters.ts';
 import { LearnedLimits } from './learned-limits.ts';
 import type { PortionLimits } from './portion-sizes.ts';
-import type { Reason } from './reasons.ts';
+import { isPlainRefusal, type Reason } from './reasons.ts';
 import { RefusedFilters } from './refused-filters.ts';
 import { RefusedPreviews } from './refused-previews.ts';
 import {
@@ -150,6 +150,12 @@ export class Subscriptions {
   /** Whether the broker has refused a filter that is wanted, or has ended the connection because of it. */
   isRefused(filter: string): boolean {
     return this.#refused.all.has(filter);
+  }
+
+  /** Why the broker has refused it; undefined also where it says no more than that. */
+  refusalOf(filter: string): Reason | undefined {
+    const reason = this.#refused.all.get(filter);
+    return reason && isPlainRefusal(reason) ? undefined : reason;
   }
 
   /** Whether it ends the connection to ask this broker for the filter, as far as is known. */
@@ -548,7 +554,7 @@ export class Subscriptions {
       this.#waiting.call(filter, false);
       return;
     }
-    this.#refused.refuse(filter, reasonOf(code), code !== QUOTA_EXCEEDED);
+    this.#refused.refuse(filter, reasonOf(code, this.#held.granted), code !== QUOTA_EXCEEDED);
   }
 
   #unlessNoResponse(error: unknown): void {

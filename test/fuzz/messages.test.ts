@@ -93,6 +93,7 @@ describe('messages made to break the reader', function () {
           releaseFilter() {},
           isFilterActive: () => true,
           isFilterBlocked: () => false,
+          refusalOf: () => undefined,
           isReadingPaused: false,
         });
         const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, requestContext);

@@ -217,6 +217,7 @@ export class SubscriberWorld {
       isReadingPaused: false,
       isFilterActive: (filter: string) => world.#subscriptions.isActive(filter),
       isFilterBlocked: (filter: string) => world.#subscriptions.isBlocked(filter),
+      refusalOf: (filter: string) => world.#subscriptions.refusalOf(filter),
       ensureFilter(filter: string, settled: (refused: boolean) => void) {
         world.#subscriptions.change([filter], 1);
         world.#subscriptions.whenSettled(filter, settled);

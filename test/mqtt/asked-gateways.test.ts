@@ -25,6 +25,7 @@ describe('the subscription to the responses of a gateway', () => {
       releaseFilter: (filter: string) => void held.delete(filter),
       isFilterActive: (filter: string) => held.has(filter),
       isFilterBlocked: () => false,
+      refusalOf: () => undefined,
     };
     gateways = new AskedGateways(createTopics(''), 8, filters, () => {});
   });
@@ -78,6 +79,7 @@ describe('a request that waits for the subscription of its own gateway', () => {
       publish: (topic) => void sent.push(topic),
       isFilterActive: (filter) => granted.has(filter),
       isFilterBlocked: () => false,
+      refusalOf: () => undefined,
       ensureFilter(filter, settled) {
         if (granted.has(filter)) {
           settled(false);

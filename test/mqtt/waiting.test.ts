@@ -63,6 +63,7 @@ class Line implements RequestTransport {
     this.released.push(filter);
   }
 
+  refusalOf(): undefined {}
   isFilterBlocked(): boolean {
     return false;
   }

@@ -1,6 +1,7 @@
 // What works at a real NATS.
 import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
+import { inEnglish, type ServiceError } from '../../src/errors.ts';
 import { type Nats, startNats } from '../nats.ts';
 import { requirePrograms } from '../requirements.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
@@ -50,6 +51,37 @@ describe('a NATS that waits for the acknowledgement of a report', function () {
       );
     } finally {
       witness.end(true);
+      await session.close(true);
+    }
+  });
+});
+
+describe('a NATS of which the service does not know the type', function () {
+  this.timeout(60_000);
+  let nats: Nats;
+
+  before(async function () {
+    requirePrograms(this, 'nats-server');
+    nats = await startNats([]);
+  });
+  after(() => nats?.stop());
+
+  it('takes what it has room for, and of the rest the service says that it may be too much, and what to choose', async () => {
+    const session = openSession(nats.url);
+    const gateways = Array.from({ length: 60 }, (_, n) => `c0141f68${n.toString(16).padStart(4, '0')}`);
+    try {
+      session.subscribe({ ...ALL, gateways }, new Collector());
+      await reached(session, 'limited');
+      const { mqtt } = session.state;
+      assert.ok(mqtt.name === 'limited');
+      assert.match(inEnglish(mqtt.reason), /beside 3\d others.*choose the broker's type/);
+      const signal = AbortSignal.timeout(30_000);
+      await assert.rejects(
+        session.request('apiversion', { gateway: gateways[0]! }, { signal }),
+        (error: ServiceError) =>
+          error.code === 'NOT_CONNECTED' && /choose the broker's type/.test(error.message),
+      );
+    } finally {
       await session.close(true);
     }
   });
