@@ -23,6 +23,7 @@ const CORE = [
   'rbe',
   'delay',
   'http in',
+  'http request',
   'http response',
   'mt-simulator',
   'csv',
@@ -32,6 +33,9 @@ const CORE = [
   'join',
   'link in',
   'link out',
+  'mqtt in',
+  'mqtt out',
+  'mqtt-broker',
   'split',
   'status',
 ]);
