@@ -46,6 +46,9 @@ function samples() {
   for (const simulator of nodes.filter(({ type }) => type === 'mt-simulator')) {
     Object.assign(simulator, { mqttPort: 0, restPort: 0 });
   }
+  for (const broker of nodes.filter(({ type }) => type === 'mqtt-broker')) {
+    Object.assign(broker, { broker: '127.0.0.1', port: '9' });
+  }
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const text = JSON.stringify([...byId.values()]);
   return JSON.parse(text.replaceAll(/localhost:\d+/g, '127.0.0.1:9'));
