@@ -6,6 +6,7 @@ import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
+import { DeviceReports } from './network/device-reports.ts';
 import { DeviceWatches } from './network/device-watches.ts';
 import { LastValues, VALUE_KINDS } from './network/last-values.ts';
 import { NetworkPages } from './network/network-pages.ts';
@@ -114,6 +115,8 @@ export class Session {
   readonly recent: RecentLists;
   /** The network as people look at it. */
   readonly pages: NetworkPages;
+  /** Of the devices that people look at. */
+  readonly deviceReports: DeviceReports;
   /** Of what nodes with last values have received, and of what was read. */
   readonly lastValues: LastValues;
   /** Undefined without an MQTT half. */
@@ -149,6 +152,12 @@ export class Session {
       allListed: () => this.devices?.entries() ?? [],
     });
     this.lastValues = new LastValues(this.catalogue);
+    this.deviceReports = new DeviceReports({
+      network: this.network,
+      catalogue: this.catalogue,
+      lastValues: this.lastValues,
+      nameOf: this.#nameOf,
+    });
     this.watches = new DeviceWatches(this.network, this.catalogue, { nameOf: this.#nameOf });
     this.#mqttSettings = settings.mqtt;
     const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
@@ -481,6 +490,7 @@ export class Session {
    */
   async close(isFinal = false): Promise<void> {
     this.watches.close();
+    this.deviceReports.close();
     this.#subscribers?.close();
     this.#names?.close();
     this.devices?.close();

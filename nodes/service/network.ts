@@ -20,17 +20,21 @@ export function listNetwork({ pages, devices, state }: Session, { query }: Reque
     parent: readText(query.parent),
     text: readText(query.q),
     sort: readText(query.sort),
-    needs: query.needs === '1' || query.needs === 'true',
+    needs: isYes(query.needs),
     offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
     limit: readLimit(query.limit),
   });
   return { ...page, broker: state.mqtt.name };
 }
 
-/** `GET …/network/:device`: everything that is known of one. */
-export function showDevice({ pages, devices }: Session, { params }: Request): unknown {
+/** `GET …/network/:device`: everything that is known of one; with `?reports=1` also its newest reports. */
+export function showDevice({ pages, devices, deviceReports }: Session, { params, query }: Request): unknown {
   devices?.refreshInBackground();
-  return pages.details(String(params.device)) ?? NOT_FOUND;
+  const details = pages.details(String(params.device));
+  if (details === undefined || !isYes(query.reports)) {
+    return details ?? NOT_FOUND;
+  }
+  return { ...details, reports: deviceReports.poll(details.id) };
 }
 
 /** `POST …/names`: what people call these devices, of `{macs}`; `known`: false while there is no list of devices yet. */
@@ -54,5 +58,7 @@ export function listen(session: Session, { body }: Request): unknown {
   const { seconds, isHearing } = session.listenToEverything();
   return { seconds, listening: isHearing };
 }
+
+const isYes = (value: unknown): boolean => value === '1' || value === 'true';
 
 const readText = (value: unknown): string => (readQueryText(value) ?? '').slice(0, MAX_TEXT_LENGTH);

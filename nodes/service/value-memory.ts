@@ -32,6 +32,7 @@ interface Kept {
   shown: Session['network'];
   lastValues: Session['lastValues'];
   watches: Session['watches'];
+  deviceReports: Session['deviceReports'];
   /** Whose devices are listed. */
   portal: string;
   devices: Session['devices'];
@@ -89,6 +90,7 @@ export class ValueMemory {
       session.lastValues.takeOver(kept.lastValues);
       session.network.takeOver(kept.shown);
       session.watches.takeOver(kept.watches);
+      session.deviceReports.takeOver(kept.deviceReports);
     }
     if (kept?.devices && kept.portal === this.#portal) {
       session.devices?.takeOver(kept.devices);
@@ -140,10 +142,13 @@ export class ValueMemory {
     }
   }
 
-  #keep({ lastValues, watches, network: shown, devices }: Session): void {
+  #keep({ network: shown, lastValues, watches, deviceReports, devices }: Session): void {
     const [network, portal] = [this.#network, this.#portal];
     const loadedFrom = this.#isLoaded ? this.#store : undefined;
-    this.#kept.set(this.#node.id, { network, shown, lastValues, watches, portal, devices, loadedFrom });
+    this.#kept.set(this.#node.id, {
+      ...{ network, shown, lastValues, watches, deviceReports },
+      ...{ portal, devices, loadedFrom },
+    });
   }
 
   /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */

@@ -98,7 +98,8 @@ export class DetailsView {
       return;
     }
     try {
-      const details = await ask<NetworkDetails>(chosen.service, `network/${encodeURIComponent(chosen.id)}`);
+      const path = `network/${encodeURIComponent(chosen.id)}`;
+      const details = await ask<NetworkDetails>(chosen.service, path, { query: { reports: 1 } });
       if (chosen === this.#chosen) {
         this.#show(details);
       }

@@ -6,6 +6,7 @@ import { Controls } from './editor-controls.ts';
 import { DetailsView } from './editor-details.ts';
 import { FlowPart, offerNodes, startDrag } from './editor-flow.ts';
 import { type Item, type Range, TreeModel } from './editor-model.ts';
+import { ReportsPart } from './editor-reports.ts';
 import { say } from './editor-texts.ts';
 import { TreeView } from './editor-tree.ts';
 import { type Watch, watchWhileShown } from './editor-watch.ts';
@@ -26,7 +27,9 @@ export class Panel {
   readonly element: HTMLElement;
   readonly #controls = new Controls(() => this.#lookElsewhere());
   readonly #tree: TreeView;
-  readonly #details = new DetailsView([new FlowPart(), new Actions()], () => this.#closeDetails());
+  readonly #details = new DetailsView([new FlowPart(), new Actions(), new ReportsPart()], () =>
+    this.#closeDetails(),
+  );
   readonly #body = element('div', 'mt-gateway-side-body');
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
   readonly #watch: Watch;

@@ -13,6 +13,13 @@ const UNITS = [
   { unit: 's', seconds: 1 },
 ] as const;
 
+/** A kind of reports, as *report in* calls it. */
+export function kindText(kind: string): string {
+  const words = RED._(`@mt-gateway/node-red-mt-gateway/mt-report-in:kind.${kind}`);
+  // Where that node is switched off there is no text.
+  return words.endsWith(`kind.${kind}`) ? kind : words;
+}
+
 /** How long ago a time was, in its largest unit: `12 s`. Empty where there is none. */
 export function ageOf(time: string | null, now = Date.now()): string {
   const at = time === null ? Number.NaN : Date.parse(time);
@@ -22,6 +29,18 @@ export function ageOf(time: string | null, now = Date.now()): string {
   const age = Math.max(0, Math.round((now - at) / 1_000));
   const row = UNITS.find(({ seconds }) => age >= seconds) ?? UNITS[UNITS.length - 1]!;
   return say(`age.${row.unit}`, { n: Math.floor(age / row.seconds) });
+}
+
+/** A moment as the editor's language writes it; without the day where that is today. Empty where there is none. */
+export function clockTime(time: string | null, now = new Date()): string {
+  const at = new Date(time ?? Number.NaN);
+  if (Number.isNaN(at.getTime())) {
+    return '';
+  }
+  const language = document.documentElement.lang || undefined;
+  return at.toDateString() === now.toDateString()
+    ? at.toLocaleTimeString(language)
+    : at.toLocaleString(language);
 }
 
 /** A number with few digits, as the editor's language writes it; anything else as it is. */

@@ -40,11 +40,12 @@ const MAX_VALUES = 200_000;
 /** Of all devices together; beyond it a device has one link, which is replaced. */
 const MAX_LINKS = 400_000;
 
-/** Told of every report that is recorded. The states are the network's own: not to be changed. */
+/** Told of every report that is recorded. The states are the network's own, the report a receiver's: not to be changed. */
 export type HeardListener = (
   device: Readonly<DeviceState>,
   gateway: Readonly<GatewayState>,
   at: Readonly<ReportTopic>,
+  report: Readonly<Report> | undefined,
 ) => void;
 
 /** All times are milliseconds of `performance.now()`. */
@@ -114,7 +115,7 @@ export class NetworkState {
     }
     setCondition(device, at, report, now);
     if (this.#listeners.size > 0) {
-      this.#tell(device, gateway, at);
+      this.#tell(device, gateway, at, report);
     }
   }
 
@@ -337,9 +338,9 @@ export class NetworkState {
     }
   }
 
-  #tell(device: DeviceState, gateway: GatewayState, at: ReportTopic): void {
+  #tell(device: DeviceState, gateway: GatewayState, at: ReportTopic, report?: Readonly<Report>): void {
     for (const listener of this.#listeners) {
-      listener(device, gateway, at);
+      listener(device, gateway, at, report);
     }
   }
 }

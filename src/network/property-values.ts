@@ -69,6 +69,6 @@ function shortTime(time: string): string | undefined {
 }
 
 /** A part of a topic would keep the whole topic. */
-function ownText(text: string): string {
+export function ownText(text: string): string {
   return text.length < MIN_SLICE_LENGTH ? text : Buffer.from(text).toString();
 }

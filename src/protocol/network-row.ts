@@ -58,4 +58,30 @@ export interface NetworkDetails extends NetworkRow {
   event: { identifier: string; name: string | null; lastSeen: string } | null;
   error: { identifier: string | null; code: number; lastSeen: string } | null;
   heardBy: LinkRow[];
+  /** The newest first, where they are asked for. */
+  reports?: ReportLine[];
+}
+
+/** One report as people read it. */
+export interface ReportLine {
+  /** Tells the lines of one device apart. */
+  id: number;
+  /** ISO 8601, by the clock of this machine. */
+  heard: string;
+  /** As the gateway gave it. */
+  time: string | null;
+  /** Null: of what was reported before somebody looked only the value is remembered. */
+  kind: string | null;
+  identifier: string | null;
+  name: string | null;
+  value: string | number | boolean | null;
+  unit: string | null;
+  /** What a heartbeat, a sample or the error of a measurement tells; 0 is none. */
+  error: number | null;
+  gateway: string | null;
+  gatewayName: string | null;
+  /** The node between that heard the device. */
+  parent: string | null;
+  /** In dBm. */
+  rssi: number | null;
 }

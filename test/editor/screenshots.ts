@@ -120,7 +120,8 @@ async function shootSidebar(editor: Editor, theme: Theme, { demo, publish }: Ser
   for (const [seq, value] of READINGS.entries()) {
     const time = new Date().toISOString();
     await publish(demo.gateway, demo.device, 'measurement-decoded/temperature', { time, seq, value });
-    await page.locator('.mt-gateway-side-row', { hasText: `${value} °C` }).waitFor();
+    const values = page.getByRole('table', { name: 'Values' });
+    await values.locator('[role=row]', { hasText: `${value} °C` }).waitFor();
   }
   await page.mouse.move(600, 400);
   await page.locator('.mt-gateway-side').screenshot({ path: join(IMAGES, `sidebar-${theme}.png`) });

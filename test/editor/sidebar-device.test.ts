@@ -56,13 +56,36 @@ describe('a device in the sidebar', function () {
 
   it('shows all its values, who hears it, and a line through the numbers that come meanwhile', async () => {
     await device().click();
-    const row = details().locator('.mt-gateway-side-row', { hasText: 'temperature' });
+    const values = details().getByRole('table', { name: 'Values' });
+    const row = values.locator('[role=row]', { hasText: 'temperature' });
     await row.filter({ hasText: '20 °C' }).waitFor();
     await report(23, 1);
     await row.filter({ hasText: '23 °C' }).waitFor();
     const line = row.locator('svg[role=img]');
     assert.equal(await line.getAttribute('aria-label'), '2 readings, from 20 to 23');
     await details().getByRole('table', { name: 'Heard by' }).locator('[role=row]').first().waitFor();
+  });
+
+  it('lists its last reports, the newest first, and what gateways send as text', async () => {
+    const { page } = editor;
+    const lines = details().getByRole('table', { name: 'Last reports' }).locator('[role=row]');
+    const hear = (rest: string, body: object) =>
+      service.publish(service.demo.gateway, service.demo.device, rest, {
+        ...{ time: new Date().toISOString(), ...body },
+      });
+    await lines
+      .first()
+      .filter({ hasText: 'measurement · temperature' })
+      .filter({ hasText: '23 °C' })
+      .waitFor();
+    await hear('rssi', { rssi: -61, parent: service.demo.gateway });
+    await lines.first().filter({ hasText: '-61 dBm' }).waitFor();
+    await hear('heartbeat', { seq: 4, status: 3 });
+    await lines.first().filter({ hasText: 'error 3' }).waitFor();
+    await hear('event-decoded/motion', { seq: 5, value: '<img src=x onerror="window.hacked = true">' });
+    await lines.first().getByText('<img src=x onerror').waitFor();
+    assert.equal(await page.evaluate('window.hacked'), undefined);
+    assert.match((await lines.allInnerTexts()).join('|'), /motion.*\|.*error 3.*\|.*-61 dBm.*\|.*23 °C/s);
   });
 
   it('reads a property, and shows the message that a flow would send', async () => {

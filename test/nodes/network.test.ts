@@ -122,6 +122,30 @@ describeNodes('the network', (start) => {
     assert.ok(Math.abs(Date.parse(String(lastSeen)) - Date.now()) < 60_000 && typeof name === 'string');
   });
 
+  it('tells the newest reports of one device, as long as somebody asks for them', async () => {
+    const flow = await run();
+    await subscribed(box);
+    await hear('measurement-decoded/temperature', { seq: 1, value: 21.5 });
+    await flow.next('out');
+    const reportsOf = async (query: string) =>
+      ((await flow.get(`/mt-service/svc/network/${device}${query}`)).body as { reports?: object[] }).reports;
+    assert.equal(await reportsOf(''), undefined);
+    assert.equal((await reportsOf('?reports=1'))?.length, 1, 'what is remembered');
+    await hear('measurement-decoded/temperature', { seq: 2, value: 22 });
+    await hear('heartbeat', { seq: 3, status: 2 });
+    await flow.next('out', ({ payload }) => (payload as { seq?: number }).seq === 3);
+    const reports = (await reportsOf('?reports=1')) as { kind: string; value: unknown; error: unknown }[];
+    assert.deepEqual(
+      reports.map(({ kind, value, error }) => [kind, value, error]),
+      [
+        ['heartbeat', null, 2],
+        ['measurement', 22, null],
+        [null, 21.5, null],
+      ],
+    );
+    assert.equal((await flow.get('/mt-service/svc/network/d00000000000?reports=1')).status, 404);
+  });
+
   it('has names for captions, once its list of devices is known', async () => {
     const flow = await run();
     const listed = box.devices[0]!;
