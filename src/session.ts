@@ -491,6 +491,7 @@ export class Session {
   async close(isFinal = false): Promise<void> {
     this.watches.close();
     this.deviceReports.close();
+    this.pages.close();
     this.#subscribers?.close();
     this.#names?.close();
     this.devices?.close();

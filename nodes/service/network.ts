@@ -10,7 +10,7 @@ const MAX_TEXT_LENGTH = 200;
 const MAX_NAMED = 1_000;
 
 /**
- * `GET …/network?parent=&q=&sort=&needs=&offset=&limit=`
+ * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=`
  * @returns `{total, rows, broker}`: the last is the state of the connection by which reports come
  * @throws ServiceError `INVALID_INPUT`
  */
@@ -21,6 +21,7 @@ export function listNetwork({ pages, devices, state }: Session, { query }: Reque
     text: readText(query.q),
     sort: readText(query.sort),
     needs: isYes(query.needs),
+    near: isYes(query.near),
     offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
     limit: readLimit(query.limit),
   });

@@ -16,6 +16,7 @@ export class Controls {
   readonly #direction = element('button', 'red-ui-button red-ui-button-small');
   readonly #needs = element('input', '');
   readonly #everything = element('input', '');
+  readonly #near = element('button', 'red-ui-button red-ui-button-small mt-gateway-side-near');
   #sign = '';
   #typing: number | undefined;
   #services = '';
@@ -46,6 +47,13 @@ export class Controls {
     this.#setSign('');
     this.#needs.attr({ type: 'checkbox', id: 'mt-gateway-side-needs' }).on('change', changed);
     this.#everything.attr({ type: 'checkbox', id: 'mt-gateway-side-everything' }).on('change', changed);
+    this.#near
+      .attr({ type: 'button', 'aria-pressed': 'false' })
+      .append('<i class="fa fa-hand-paper-o" aria-hidden="true"></i> ', element('span', '', say('near.mode')))
+      .on('click', () => {
+        this.#near.attr('aria-pressed', String(!this.isNear));
+        changed();
+      });
     this.element = this.#layOut()[0]!;
     this.updateServices();
   }
@@ -57,7 +65,7 @@ export class Controls {
     const everything = check(this.#everything, 'everything').attr('title', say('everythingMeans'));
     const order = element('div', 'mt-gateway-side-order').append(this.#sort, this.#direction);
     return element('div', 'mt-gateway-side-controls').append(
-      ...[this.#service, this.#search, order, needs, everything],
+      ...[this.#service, this.#search, order, this.#near, needs, everything],
     );
   }
 
@@ -79,7 +87,13 @@ export class Controls {
       q: String(this.#search.val() ?? '').trim(),
       sort: `${this.#sign}${this.#sort.val()}`,
       needs: this.#needs.prop('checked') === true ? 1 : 0,
+      near: this.isNear ? 1 : 0,
     };
+  }
+
+  /** The device in the hand is looked for. */
+  get isNear(): boolean {
+    return this.#near.attr('aria-pressed') === 'true';
   }
 
   /** The broker is to send all reports, not only those that flows want. */

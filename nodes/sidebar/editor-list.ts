@@ -11,6 +11,8 @@ export interface ListQuery {
   q: string;
   sort: string;
   needs: number;
+  /** 1: those that a person may have in the hand come first. */
+  near: number;
 }
 
 export class PagedList {

@@ -49,14 +49,7 @@ export class TreeModel {
   /** @param open gateways that are open from the start */
   constructor(filters: Filters, open: Iterable<string> = []) {
     this.filters = filters;
-    const list = (parent: string) => new PagedList({ ...filters, parent });
-    this.#roots = [list('')];
-    // Whoever looks for something wants to see it, and not the gateways that he would have to open first.
-    if (filters.q !== '') {
-      this.#roots.push(list('*'));
-    } else if (filters.needs > 0) {
-      this.#roots.unshift(list('*'));
-    }
+    this.#roots = rootsOf(filters).map((parent) => new PagedList({ ...filters, parent }));
     for (const id of open) {
       this.open(id);
     }
@@ -91,6 +84,12 @@ export class TreeModel {
 
   isOpen(gateway: string): boolean {
     return this.#open.has(gateway);
+  }
+
+  /** The first rows, as far as they are known. */
+  top(count: number): NetworkRow[] {
+    const rows = Array.from({ length: count }, (_, position) => this.at(position)?.row);
+    return rows.filter((row) => row !== undefined);
   }
 
   at(position: number): Item | undefined {
@@ -181,6 +180,17 @@ export class TreeModel {
     }
     add(list, from, Math.max(from, list.total ?? 0), '');
   }
+}
+
+/** Whoever looks for something wants to see it, and not the gateways that he would have to open first. */
+function rootsOf({ q, needs, near }: Filters): string[] {
+  if (near > 0) {
+    return ['*'];
+  }
+  if (q !== '') {
+    return ['', '*'];
+  }
+  return needs > 0 ? ['*', ''] : [''];
 }
 
 function extend(ranges: Map<PagedList, Range>, list: PagedList, from: number, until: number): void {

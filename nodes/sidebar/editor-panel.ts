@@ -6,6 +6,7 @@ import { Controls } from './editor-controls.ts';
 import { DetailsView } from './editor-details.ts';
 import { FlowPart, offerNodes, startDrag } from './editor-flow.ts';
 import { type Item, type Range, TreeModel } from './editor-model.ts';
+import { NearAnnouncer } from './editor-near.ts';
 import { ReportsPart } from './editor-reports.ts';
 import { say } from './editor-texts.ts';
 import { TreeView } from './editor-tree.ts';
@@ -13,6 +14,9 @@ import { type Watch, watchWhileShown } from './editor-watch.ts';
 
 /** States of the broker's connection in which nothing is heard. */
 const AWAY = new Set(['connecting', 'waiting', 'refused', 'closed']);
+
+/** Rows at the top that are read out when they light up. */
+const MAX_LIT = 10;
 
 /** The runtime listens for 15 s. */
 const LISTEN_INTERVAL_MS = 8_000;
@@ -32,6 +36,7 @@ export class Panel {
   );
   readonly #body = element('div', 'mt-gateway-side-body');
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
+  readonly #near = new NearAnnouncer();
   readonly #watch: Watch;
   #model: TreeModel;
   #service = '';
@@ -51,7 +56,7 @@ export class Panel {
     });
     this.#model = new TreeModel(this.#controls.filters);
     const search = element('div', 'mt-gateway-side-outer');
-    search.append(this.#controls.element, this.#note[0]!, this.#tree.element);
+    search.append(this.#controls.element, this.#note[0]!, this.#near.element, this.#tree.element);
     this.#body.append(search[0]!, this.#details.element);
     this.element = element('div', 'mt-gateway-side').append(this.#body)[0]!;
     this.#watch = watchWhileShown(this.element, () => this.#refresh());
@@ -88,6 +93,7 @@ export class Panel {
     this.#service = this.#controls.service;
     this.#model = new TreeModel(this.#controls.filters, isSame ? this.#model.openGateways : []);
     this.#tree.clear();
+    this.#near.clear();
     this.#watch.now();
   }
 
@@ -143,6 +149,7 @@ export class Panel {
 
   #show(page: Page | undefined): void {
     this.#tree.setModel(this.#model);
+    this.#near.update(this.#controls.isNear ? this.#model.top(MAX_LIT) : []);
     this.#say(this.#remark(page?.broker));
     $(this.#tree.element).toggle((this.#model.size ?? 0) > 0);
   }
@@ -152,6 +159,9 @@ export class Panel {
     const { q, needs } = this.#controls.filters;
     if (AWAY.has(broker)) {
       return say('brokerAway');
+    }
+    if (this.#controls.isNear && q === '' && needs === 0) {
+      return [say('near.hint'), !this.#listening?.isHeard && say('near.onlyFlows')].filter(Boolean).join(' ');
     }
     if (this.#listening) {
       return say(this.#listening.isHeard ? 'listening' : 'notListening');

@@ -3,6 +3,7 @@
 import type { NetworkRow, ValueRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { Item } from './editor-model.ts';
+import { nearWords } from './editor-near.ts';
 import { ageOf, say, valueText } from './editor-texts.ts';
 
 /** In pixels; as the style sheet has it. */
@@ -42,6 +43,7 @@ function describe(row: NetworkRow): string {
   const needs = row.conditions.map((condition) => say(`conditions.${condition}`));
   return [
     row.name,
+    row.near && nearWords(row.near),
     ...(needs.length > 0 ? needs : [say(`state.${stateOf(row)}`)]),
     row.rssi !== null && say('signal', { rssi: row.rssi }),
     row.battery !== null && say('battery', { level: valueText(row.battery) }),
@@ -124,7 +126,7 @@ export class RowView {
   #fill(row: NetworkRow | undefined, level: number): void {
     this.#dot.attr('class', `mt-gateway-item-dot mt-gateway-state-${row ? stateOf(row) : 'unknown'}`);
     this.#name.text(row?.name ?? '…');
-    const { rssi = null, battery = null, devices = null, values = [] } = row ?? {};
+    const { rssi = null, battery = null, devices = null, values = [], near } = row ?? {};
     this.#bars.toggle(rssi !== null).toggleClass('mt-gateway-weak', rssi !== null && rssi < -85);
     const count = BAR_LIMITS.filter((limit) => rssi !== null && rssi >= limit).length;
     this.#bars.attr('data-bars', count);
@@ -134,6 +136,7 @@ export class RowView {
     this.#age.text(ageOf(row?.lastSeen ?? null));
     const parts = values.map(briefValue);
     const counted = devices !== null && level === 1 ? [say('devices', { count: devices })] : [];
-    this.#values.text([...counted, ...parts].join(' · '));
+    this.#values.text(near ? nearWords(near) : [...counted, ...parts].join(' · '));
+    $(this.element).toggleClass('mt-gateway-item-lit', near !== undefined);
   }
 }

@@ -5,6 +5,7 @@ import { macPart, parseMac } from '../protocol/mac.ts';
 import type { NetworkDetails, NetworkRow } from '../protocol/network-row.ts';
 import type { DeviceState } from './device-state.ts';
 import { linkOf } from './links.ts';
+import { type Lit, NearDevices } from './near-devices.ts';
 import {
   type ListedDevice,
   type NetworkSource,
@@ -23,6 +24,7 @@ const MAX_SHARE = 50;
 const MAX_ORDER_AGE_MS = 10_000;
 /** Orders that are kept: few people look at a time. */
 const MAX_ORDERS = 8;
+const NONE_LIT: ReadonlyMap<string, Lit> = new Map();
 /** Every device of every gateway. */
 const ANY_PARENT = '*';
 
@@ -35,6 +37,8 @@ export interface PageQuery {
   sort: string;
   /** Only those that need somebody, and gateways that hear one. */
   needs: boolean;
+  /** Devices that a person may have in the hand stand at the top of a list of devices. */
+  near?: boolean;
   offset: number;
   limit: number;
 }
@@ -50,11 +54,17 @@ export class NetworkPages {
   readonly #now: () => number;
   readonly #startTimer: (call: () => void, ms: number) => void;
   #isForgetting = false;
+  readonly #near: NearDevices;
 
   constructor(source: NetworkSource, { now = () => performance.now(), startTimer = startTimeout } = {}) {
     this.#source = source;
     this.#now = now;
     this.#startTimer = startTimer;
+    this.#near = new NearDevices(source.network);
+  }
+
+  close(): void {
+    this.#near.close();
   }
 
   /** How many orders are kept. */
@@ -64,10 +74,15 @@ export class NetworkPages {
 
   /** @throws ServiceError `INVALID_INPUT` field `parent` where the parent is no MAC */
   page(query: PageQuery): NetworkPage {
-    const subjects = this.#order(query);
+    const lit = query.near && query.parent !== '' ? this.#near.look() : NONE_LIT;
+    const order = this.#order(query);
+    const subjects = lit.size === 0 ? order : this.#litFirst(lit, order, query);
     const offset = Math.max(0, query.offset);
     const rows = subjects.slice(offset, offset + Math.min(MAX_ROWS, Math.max(0, query.limit)));
-    return { total: subjects.length, rows: rows.map((subject) => toRow(this.#source, subject)) };
+    return {
+      total: subjects.length,
+      rows: rows.map((subject) => toRow(this.#source, subject, lit.get(subject.id))),
+    };
   }
 
   /** @param id a MAC in any spelling, or a REST id @returns undefined where nothing is known of it */
@@ -89,7 +104,8 @@ export class NetworkPages {
   }
 
   /** Of one moment for a short while. */
-  #order({ parent, text, sort, needs }: PageQuery): Subject[] {
+  #order(query: PageQuery): Subject[] {
+    const { parent, text, sort, needs } = query;
     const key = JSON.stringify([parent, text, sort, needs]);
     const now = this.#now();
     for (const [other, { until }] of this.#orders) {
@@ -101,14 +117,8 @@ export class NetworkPages {
     if (known) {
       return known.subjects;
     }
-    let subjects = parent === '' ? this.#gateways() : this.#devices(parent);
-    if (text.trim() !== '') {
-      subjects = this.#found(subjects, text, parent === ANY_PARENT);
-    }
-    if (needs) {
-      subjects = this.#inNeed(subjects);
-    }
-    const sorted = sortSubjects(this.#source, subjects, sort);
+    const subjects = parent === '' ? this.#gateways() : this.#devices(parent);
+    const sorted = sortSubjects(this.#source, this.#chosen(subjects, query), sort);
     const end = this.#now();
     const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
     this.#orders.set(key, { until: end + age, subjects: sorted });
@@ -136,6 +146,20 @@ export class NetworkPages {
     }, MAX_ORDER_AGE_MS);
   }
 
+  #chosen(subjects: Subject[], { parent, text, needs }: PageQuery): Subject[] {
+    const found = text.trim() === '' ? subjects : this.#found(subjects, text, parent === ANY_PARENT);
+    return needs ? this.#inNeed(found) : found;
+  }
+
+  /** An order is of some seconds ago: what is lit may not be in it yet. */
+  #litFirst(lit: ReadonlyMap<string, unknown>, order: readonly Subject[], query: PageQuery): Subject[] {
+    const { network } = this.#source;
+    const states = [...lit.keys()].flatMap((id) => network.device(id) ?? []);
+    const first = this.#chosen(this.#subjectsOf(states, query.parent), query);
+    const ids = new Set(first.map(({ id }) => id));
+    return [...first, ...order.filter(({ id }) => !ids.has(id))];
+  }
+
   /** Those that were heard, and what only the REST half knows. */
   #gateways(): Subject[] {
     const { network, listed, allListed } = this.#source;
@@ -153,14 +177,19 @@ export class NetworkPages {
     return subjects;
   }
 
-  #devices(text: string): Subject[] {
+  #devices(parent: string): Subject[] {
+    return this.#subjectsOf(this.#source.network.devices(), parent);
+  }
+
+  /** Those of the devices that are listed under this parent. */
+  #subjectsOf(devices: Iterable<Readonly<DeviceState>>, text: string): Subject[] {
     const parent = text === ANY_PARENT ? undefined : parseMac(text);
     if (text !== ANY_PARENT && parent === undefined) {
       throw invalidInput('parent', text, 'notMac');
     }
     const { network, listed } = this.#source;
     const subjects: Subject[] = [];
-    for (const device of network.devices()) {
+    for (const device of devices) {
       const { id, links } = device;
       const isHere = parent === undefined ? !network.gateway(id) : id !== parent && linkOf(links, parent);
       if (isHere) {

@@ -1,9 +1,10 @@
 // One gateway or device as people see it: a row of a list, and everything that is known of it.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
-import type { LinkRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';
+import type { LinkRow, NearRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { bestSignal, type Link, linkOf } from './links.ts';
+import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOfDevice, presenceOfGateway, SIGNAL_PERIOD_MS } from './presence.ts';
 import type { PropertyValue } from './property-values.ts';
@@ -73,7 +74,23 @@ export function signalOf({ network }: NetworkSource, { device, parent }: Subject
   return bestSignal(links, network.now - periodMs);
 }
 
-export function toRow(source: NetworkSource, subject: Subject): NetworkRow {
+function toNear(
+  { catalogue }: NetworkSource,
+  { reason, identifier, rssi, usual, at }: Readonly<Lit>,
+): NearRow {
+  const name = identifier === undefined ? undefined : catalogue.find(identifier)?.name;
+  return {
+    reason,
+    identifier: identifier ?? null,
+    name: name || null,
+    rssi: rssi ?? null,
+    usual: usual ?? null,
+    time: wallTime(at),
+  };
+}
+
+/** @param lit a person who looks for it may have it in the hand */
+export function toRow(source: NetworkSource, subject: Subject, lit?: Readonly<Lit>): NetworkRow {
   const { id, kind, parent, device, gateway, listed } = subject;
   const presence = presenceOf(source, subject);
   const conditions = presence ? conditionsOf(presence) : [];
@@ -94,6 +111,7 @@ export function toRow(source: NetworkSource, subject: Subject): NetworkRow {
     conditions,
     labels: listed?.labels ?? [],
     connected: listed?.connected ?? null,
+    ...(lit && { near: toNear(source, lit) }),
   };
 }
 

@@ -48,6 +48,13 @@ export type HeardListener = (
   report: Readonly<Report> | undefined,
 ) => void;
 
+/** Told of every signal before it is recorded: the link has the one before. Nothing of these is to be changed. */
+export type SignalListener = (
+  device: Readonly<DeviceState>,
+  link: Readonly<Link>,
+  report: Readonly<Report>,
+) => void;
+
 /** All times are milliseconds of `performance.now()`. */
 export class NetworkState {
   #gateways = new RecencyMap<GatewayState>(MAX_GATEWAYS);
@@ -61,6 +68,7 @@ export class NetworkState {
   #everything: Listening;
   readonly #now: () => number;
   readonly #listeners = new Set<HeardListener>();
+  readonly #signalListeners = new Set<SignalListener>();
 
   constructor({ now = () => performance.now() } = {}) {
     this.#now = now;
@@ -209,6 +217,12 @@ export class NetworkState {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Calls the listener with every report that says how well a device is heard. @returns ends it */
+  onSignal(listener: SignalListener): () => void {
+    this.#signalListeners.add(listener);
+    return () => this.#signalListeners.delete(listener);
+  }
+
   /** @returns whether its place in the order of hearings is another one; that costs too much for each of many reports */
   #touch(heard: Heard, now: number, isWanted: boolean): boolean {
     const isNew = isNewHearing(heard, now);
@@ -300,6 +314,9 @@ export class NetworkState {
     if (link !== own) {
       link.heardAt = now;
       link.reports++;
+    }
+    for (const listener of this.#signalListeners) {
+      listener(device, link, report);
     }
     setSignal(link, report, now);
   }

@@ -32,6 +32,20 @@ export interface NetworkRow {
   /** By the list of devices. */
   labels: readonly string[];
   connected: boolean | null;
+  /** Where a person who looks for it may have it in the hand: why. */
+  near?: NearRow;
+}
+
+export interface NearRow {
+  /** An event, or a signal that is much better than usually. */
+  reason: 'event' | 'louder';
+  identifier: string | null;
+  name: string | null;
+  /** In dBm, where it is louder: now, and usually. */
+  rssi: number | null;
+  usual: number | null;
+  /** ISO 8601, by the clock of this machine. */
+  time: string;
 }
 
 /** One way by which a device is heard. */

@@ -133,6 +133,46 @@ for (const [index, version] of VERSIONS.entries()) {
       await rowOf(gateways[1]!).waitFor();
     });
 
+    it('brings the device to the top that is in the hand, says why, and reads it out', async () => {
+      const { page } = editor;
+      const mode = page.getByRole('button', { name: 'Which one is in my hand?' });
+      const [, quiet, loud] = first().devices.map(({ mac }) => mac) as [string, string, string];
+      const hear = (device: string, rest: string, body: object) =>
+        service.publish(gateways[0]!, device, rest, { time: new Date().toISOString(), ...body });
+      await hear(loud, 'rssi', { rssi: -82, parent: gateways[0] });
+      await mode.focus();
+      await page.keyboard.press('Enter');
+      assert.equal(await mode.getAttribute('aria-pressed'), 'true');
+      await side.says('Press a button of the device');
+      await rowOf(quiet).waitFor();
+      const readOut = page.locator('.mt-gateway-side-unseen[role=status]');
+      await readOut.evaluate((line) => {
+        const times: number[] = [];
+        Object.assign(line, { times });
+        new MutationObserver(() => times.push(Date.now())).observe(line, { childList: true });
+      });
+      await hear(quiet, 'event-decoded/motion', { seq: 7 });
+      const top = side.tree.locator('[role=treeitem]').first();
+      await top.and(side.tree.locator(`[data-key="/${quiet}"].mt-gateway-item-lit`)).waitFor();
+      assert.match((await top.getAttribute('aria-label')) ?? '', /event motion \d+ s ago/);
+      assert.match(await readOut.innerText(), new RegExp(`${quiet}: event motion`));
+      await hear(loud, 'rssi', { rssi: -41, parent: gateways[0] });
+      await top.filter({ hasText: 'much nearer: -41 dBm, usually -82 dBm' }).waitFor();
+      const moves = () => top.evaluate((row) => getComputedStyle(row).animationName);
+      assert.notEqual(await moves(), 'none');
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      assert.equal(await moves(), 'none');
+      await page.emulateMedia({ reducedMotion: null });
+      await side.tree.locator('.mt-gateway-item-lit').first().waitFor({ state: 'detached' });
+      const times = await readOut.evaluate((line) => (line as unknown as { times: number[] }).times);
+      assert.ok(
+        times.every((time, i) => i === 0 || time - times[i - 1]! > 5_000),
+        times.join(),
+      );
+      await mode.click();
+      await rowOf(gateways[1]!).waitFor();
+    });
+
     it('shows a name as text, whatever it is', async () => {
       const search = editor.page.locator('.mt-gateway-side-search');
       await search.fill('onerror');

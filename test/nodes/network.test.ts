@@ -99,6 +99,21 @@ describeNodes('the network', (start) => {
     );
   });
 
+  it('shows first what may be in the hand of who asks', async () => {
+    const flow = await run();
+    await subscribed(box);
+    const other = box.gateways[0]?.devices[3]?.mac ?? '';
+    const near = () => page(flow, `parent=*&near=1&sort=-lastSeen`);
+    await near();
+    await hear('event-decoded/motion', { seq: 1 });
+    await hear('heartbeat', { seq: 2, status: 0 }, other);
+    await flow.next('out', ({ payload }) => (payload as { seq?: number }).seq === 2);
+    const { rows } = await near();
+    assert.equal(rows[0]?.id, device);
+    assert.equal((rows[0] as { near?: { reason: string } }).near?.reason, 'event');
+    assert.equal('near' in ((await page(flow, 'parent=*')).rows[0] ?? {}), false);
+  });
+
   it('tells of one device all that is known', async () => {
     const flow = await run();
     await subscribed(box);
