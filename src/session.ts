@@ -12,6 +12,7 @@ import { LastValues, VALUE_KINDS } from './network/last-values.ts';
 import { NetworkPages } from './network/network-pages.ts';
 import { NetworkState } from './network/network-state.ts';
 import { RecentLists } from './network/recent-lists.ts';
+import { findSilent } from './network/silent-devices.ts';
 import {
   findFirstValues,
   findValue,
@@ -375,6 +376,12 @@ export class Session {
     const { mqtt } = this.state;
     this.#setListening(mqtt);
     return { seconds, isHearing: LISTENING.has(mqtt.name) && subscribers.hearsEverything };
+  }
+
+  /** Of these gateways and devices the silent ones: when they were heard last; null: never since the start. */
+  findSilent(macs: Iterable<string>): Record<string, string | null> {
+    const isHeard = this.#subscribers?.wantedDevices ?? (() => false);
+    return findSilent({ network: this.network, catalogue: this.catalogue, isHeard }, macs);
   }
 
   /** Whether the broker has refused a subscription by which reports that pass this filter would come. */

@@ -12,7 +12,7 @@ import {
 } from '../shared/runtime/admin.ts';
 import { changeLabel, readProperty, renameDevice, writeProperty } from './actions.ts';
 import { testConnection } from './connection-test.ts';
-import { listen, listNetwork, nameDevices, showDevice } from './network.ts';
+import { listen, listNetwork, listSilent, nameDevices, showDevice } from './network.ts';
 
 /** Adds the admin endpoints to the admin API; their addresses are relative to `httpAdminRoot`. */
 export function registerAdmin(RED: NodeAPI): void {
@@ -25,6 +25,7 @@ export function registerAdmin(RED: NodeAPI): void {
   httpAdmin.get('/mt-service/:id/network', mayRead, handleQuery(RED, listNetwork));
   httpAdmin.get('/mt-service/:id/network/:device', mayRead, handleQuery(RED, showDevice));
   httpAdmin.post('/mt-service/:id/names', mayRead, handleQuery(RED, nameDevices));
+  httpAdmin.post('/mt-service/:id/silent', mayRead, handleQuery(RED, listSilent));
   httpAdmin.post('/mt-service/:id/listen', mayRead, handleQuery(RED, listen));
   httpAdmin.post('/mt-service/:id/read', mayWrite, handleAction(RED, readProperty));
   httpAdmin.post('/mt-service/:id/write', mayWrite, handleAction(RED, writeProperty));

@@ -6,7 +6,7 @@ import { NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts'
 
 /** The beginning of a longer text is not looked for either. */
 const MAX_TEXT_LENGTH = 200;
-/** Devices in one question for names. */
+/** Devices in one question for names, or for the silent ones. */
 const MAX_NAMED = 1_000;
 
 /**
@@ -48,6 +48,13 @@ export function nameDevices({ devices }: Session, { body }: Request): unknown {
     return name === undefined ? [] : [[mac, name]];
   });
   return { known: devices === undefined || devices.hasList, names: Object.fromEntries(names) };
+}
+
+/** `POST …/silent`: of `{macs}` those that were not heard for long, with the time; null: never since the start. */
+export function listSilent(session: Session, { body }: Request): unknown {
+  const { macs } = (body ?? {}) as { macs?: unknown };
+  const asked = Array.isArray(macs) ? macs.slice(0, MAX_NAMED) : [];
+  return { silent: session.findSilent(asked.filter((mac) => typeof mac === 'string')) };
 }
 
 /** `POST …/listen`: with `{all: true}` the broker sends everything for a while; else only whether it does is said. */

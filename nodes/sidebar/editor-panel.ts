@@ -10,6 +10,7 @@ import { NearAnnouncer } from './editor-near.ts';
 import { ReportsPart } from './editor-reports.ts';
 import { say } from './editor-texts.ts';
 import { TreeView } from './editor-tree.ts';
+import { WaitingNodes } from './editor-waiting.ts';
 import { type Watch, watchWhileShown } from './editor-watch.ts';
 
 /** States of the broker's connection in which nothing is heard. */
@@ -37,6 +38,7 @@ export class Panel {
   readonly #body = element('div', 'mt-gateway-side-body');
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
   readonly #near = new NearAnnouncer();
+  readonly #waiting = new WaitingNodes();
   readonly #watch: Watch;
   #model: TreeModel;
   #service = '';
@@ -56,7 +58,13 @@ export class Panel {
     });
     this.#model = new TreeModel(this.#controls.filters);
     const search = element('div', 'mt-gateway-side-outer');
-    search.append(this.#controls.element, this.#note[0]!, this.#near.element, this.#tree.element);
+    search.append(
+      this.#waiting.element,
+      this.#controls.element,
+      this.#note[0]!,
+      this.#near.element,
+      this.#tree.element,
+    );
     this.#body.append(search[0]!, this.#details.element);
     this.element = element('div', 'mt-gateway-side').append(this.#body)[0]!;
     this.#watch = watchWhileShown(this.element, () => this.#refresh());
@@ -117,6 +125,7 @@ export class Panel {
       const details = this.#details.refresh();
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
       await details;
+      await this.#waiting.refresh(service);
       if (model === this.#model) {
         this.#failures = 0;
         this.#show(pages[0]);
@@ -193,6 +202,7 @@ export class Panel {
     this.#model = new TreeModel(this.#controls.filters, this.#model.openGateways);
     $(this.#tree.element).hide();
     this.#hideDetails();
+    this.#waiting.hide();
     this.#say(words);
   }
 

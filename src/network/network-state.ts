@@ -66,12 +66,14 @@ export class NetworkState {
   /** When flows receive reports, and when people look through everything. */
   #flows: Listening;
   #everything: Listening;
+  #startedAt: number;
   readonly #now: () => number;
   readonly #listeners = new Set<HeardListener>();
   readonly #signalListeners = new Set<SignalListener>();
 
   constructor({ now = () => performance.now() } = {}) {
     this.#now = now;
+    this.#startedAt = now();
     this.#flows = new Listening(now());
     this.#everything = new Listening(now());
   }
@@ -81,6 +83,11 @@ export class NetworkState {
     return this.#now();
   }
 
+  /** Since then it is remembered who was heard. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
   /** How many of each are remembered. */
   get size(): { gateways: number; devices: number; values: number } {
     return { gateways: this.#gateways.size, devices: this.#devices.size, values: this.#values };
@@ -88,6 +95,7 @@ export class NetworkState {
 
   /** Goes on with what another one has seen, which records nothing any more; nothing was heard in between. */
   takeOver(before: NetworkState): void {
+    this.#startedAt = before.#startedAt;
     this.#gateways = before.#gateways;
     this.#devices = before.#devices;
     this.#values = before.#values;

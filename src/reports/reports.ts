@@ -177,6 +177,12 @@ export class Reports {
     this.#routes.clear();
   }
 
+  /** Tells of a device whether flows ask for any reports of it. */
+  get wantedDevices(): (device: string) => boolean {
+    const devices = new Set(Array.from(this.#topicFilters.values()).flatMap((wants) => wants.map(deviceOf)));
+    return (device) => devices.has(undefined) || devices.has(device);
+  }
+
   /** How many topic filters serve all subscribers, where the broker has no limit. */
   get needed(): number {
     return mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared).length;
@@ -501,3 +507,6 @@ function countReceived({ received }: TopicRoute): void {
     count();
   }
 }
+
+/** Undefined: of any device. */
+const deviceOf = ({ device }: TopicFilterParts): string | undefined => device;

@@ -118,6 +118,11 @@ export class Subscribers {
     return this.#everything.listen(ended);
   }
 
+  /** See `Reports.wantedDevices`. */
+  get wantedDevices(): (device: string) => boolean {
+    return this.#reports.wantedDevices;
+  }
+
   /** Whether all reports there are come here, and not only those that flows want. */
   get hearsEverything(): boolean {
     const isGranted = (filter: string) =>

@@ -161,6 +161,13 @@ describeNodes('the network', (start) => {
     assert.equal((await flow.get('/mt-service/svc/network/d00000000000?reports=1')).status, 404);
   });
 
+  it('tells which devices are silent, of those that are asked about', async () => {
+    const flow = await run();
+    const macs = [device, 'd00000000000', '__proto__', null, 7, 'x'.repeat(1_000)];
+    assert.deepEqual((await post(flow, 'silent', { macs })).body, { silent: {} });
+    assert.deepEqual((await post(flow, 'silent', { macs: 'all' })).body, { silent: {} });
+  });
+
   it('has names for captions, once its list of devices is known', async () => {
     const flow = await run();
     const listed = box.devices[0]!;

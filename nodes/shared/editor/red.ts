@@ -50,6 +50,8 @@ interface EditorRed {
     filterNodes(filter: { type?: string; z?: string }): EditorNode[];
     filterLinks(filter: { source: EditorNode }): { target: EditorNode }[];
     getType(type: string): unknown;
+    /** A tab; undefined where the id is that of a subflow. */
+    workspace(id: string): { disabled?: boolean } | undefined;
     /** The template of a subflow. */
     subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;
   };
@@ -58,6 +60,8 @@ interface EditorRed {
   view: {
     redraw(): void;
     scale(): number;
+    /** Brings a node into sight, on its tab. */
+    reveal(id: string): void;
     importNodes(nodes: readonly object[], options: object): void;
   };
   sidebar: {

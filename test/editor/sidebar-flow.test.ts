@@ -1,0 +1,88 @@
+// The sidebar and the nodes of the flows: those that wait for a silent device.
+import assert from 'node:assert/strict';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+import { openSidebar } from './sidebar.ts';
+
+const PLACE = { service: 'service', wires: [[]] };
+const UNHEARD = 'e0ffee000001';
+/** Takes the clock of Node-RED's process a quarter of an hour forward. */
+const CLOCK = {
+  id: 'clock',
+  type: 'function',
+  func: 'const now = perf.performance.now.bind(perf.performance); perf.performance.now = () => now() + 900_000;',
+  libs: [{ var: 'perf', module: 'node:perf_hooks' }],
+  wires: [],
+};
+
+describe('the sidebar beside the flows', function () {
+  this.timeout(120_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(240_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 1, devices: 2, rate: 0, listed: 2 });
+    red = await startNodeRed(VERSIONS[0]!);
+    const nodes = [
+      { ...PLACE, id: 'reports', type: 'mt-report-in', x: 200, y: 100 },
+      { ...PLACE, id: 'ask', type: 'mt-gw-read', name: '<b>far</b> away', x: 4_000, y: 4_000 },
+      { ...PLACE, id: 'off', type: 'mt-gw-read', x: 200, y: 200, d: true },
+      { ...PLACE, id: 'watch', type: 'mt-device-watch', x: 200, y: 300, devices: [service.demo.device] },
+    ];
+    const fixed = { device: UNHEARD, deviceType: 'str', identifier: 'temperature', identifierType: 'str' };
+    await red.deploy([
+      serviceNode(service),
+      source('later', ['clock']),
+      CLOCK,
+      ...nodes.map((node) => (node.type === 'mt-gw-read' ? { ...node, ...fixed } : node)),
+    ]);
+    await red.status('reports', ({ text }) => text === 'connected');
+    editor = await openEditor(red.url, { height: 1000 });
+    editor.page.setDefaultTimeout(20_000);
+  });
+  afterEach(() => assert.deepEqual(editor.errors, []));
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const hear = () =>
+    service.publish(service.demo.gateway, service.demo.device, 'heartbeat', {
+      ...{ time: new Date().toISOString(), seq: 1, status: 0 },
+    });
+  const waiting = () => editor.page.locator('.mt-gateway-side-waiting');
+
+  it('names at its top the nodes whose device was not heard for long, and a click shows the node', async () => {
+    const { page } = editor;
+    await openSidebar(editor);
+    await page.waitForResponse(/mt-service\/service\/silent$/);
+    assert.ok(await waiting().isHidden());
+    red.send('later', {});
+    await hear();
+    await waiting().getByText('Nodes that wait for a silent device: 1').waitFor();
+    const row = waiting().getByRole('listitem');
+    assert.equal(await row.count(), 1);
+    assert.match(await row.innerText(), /<b>far<\/b> away\s*e0ffee000001 · never heard/);
+    await row.getByRole('button').click();
+    await page.locator('[id="ask"].red-ui-flow-node-group').waitFor();
+    await page.waitForFunction("document.getElementById('red-ui-workspace-chart').scrollTop > 1000");
+  });
+
+  it('folds them away, and takes them away with their device', async () => {
+    const heading = waiting().getByRole('button', { name: 'Nodes that wait' });
+    await heading.focus();
+    await editor.page.keyboard.press('Enter');
+    assert.equal(await heading.getAttribute('aria-expanded'), 'false');
+    assert.ok(await waiting().getByRole('list').isHidden());
+    const time = new Date().toISOString();
+    await service.publish(service.demo.gateway, UNHEARD, 'heartbeat', { time, seq: 1, status: 0 });
+    await waiting().waitFor({ state: 'hidden' });
+  });
+});

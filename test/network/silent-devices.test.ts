@@ -1,0 +1,77 @@
+// Which of some devices have not been heard for long: those that flows wait for.
+import assert from 'node:assert/strict';
+import { NetworkState } from '../../src/network/network-state.ts';
+import { findSilent } from '../../src/network/silent-devices.ts';
+import { wallTime } from '../../src/network/wall-time.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+
+const G = 'c0141f68fc3d';
+const [D, E, F] = ['d00000000001', 'd00000000002', 'd00000000003'] as const;
+const MINUTE = 60_000;
+
+describe('a device that flows wait for', () => {
+  const catalogue = createCatalogue();
+  let now: number;
+  let network: NetworkState;
+  let unheard: Set<string>;
+
+  beforeEach(() => {
+    now = 1_000.5;
+    network = new NetworkState({ now: () => now });
+    network.setListening(true, false);
+    unheard = new Set();
+  });
+
+  const hear = (device: string) =>
+    network.record(readReportTopic('t', G, device, 'heartbeat'), now, { time: 't' } as Report);
+  const silent = (...macs: string[]) =>
+    findSilent({ network, catalogue, isHeard: (mac) => !unheard.has(mac) }, macs);
+  const pass = (minutes: number, ...heard: string[]) => {
+    for (let i = 0; i < minutes; i++) {
+      now += MINUTE;
+      heard.forEach(hear);
+    }
+  };
+
+  it('is silent after three times its usual interval', () => {
+    pass(6, D, G);
+    pass(3, G);
+    assert.deepEqual(silent(D, G), {});
+    const heardAt = now - 3 * MINUTE;
+    pass(1, G);
+    assert.deepEqual(silent(D, G), { [D]: wallTime(heardAt) });
+    pass(4);
+    assert.deepEqual(Object.keys(silent(D, G)), [D, G], 'and so is a gateway');
+  });
+
+  it('is silent for an hour where its usual interval is not known', () => {
+    hear(D);
+    pass(60);
+    assert.deepEqual(silent(D), {});
+    pass(1);
+    assert.deepEqual(Object.keys(silent(D)), [D]);
+  });
+
+  it('was never heard, when the service has listened for ten minutes', () => {
+    pass(9);
+    assert.deepEqual(silent(E), {});
+    network.setListening(false, false);
+    pass(10);
+    assert.deepEqual(silent(E), {}, 'nobody is heard without a broker');
+    network.setListening(true, false);
+    pass(1);
+    assert.deepEqual(silent(E), { [E]: null });
+    const next = new NetworkState({ now: () => now });
+    next.takeOver(network);
+    network = next;
+    network.setListening(true, false);
+    assert.deepEqual(silent(E), { [E]: null }, 'over a deploy, too');
+  });
+
+  it('is not missed where no flow would hear it', () => {
+    pass(20);
+    unheard.add(F);
+    assert.deepEqual(silent(E, F), { [E]: null });
+  });
+});
