@@ -42,7 +42,7 @@ async function buildRuntime() {
     minifySyntax: true,
     minifyWhitespace: true,
     // A thrown error shows the line it came from.
-    lineLimit: 160,
+    lineLimit: 500,
     sourcemap: true,
     sourcesContent: false,
   };
