@@ -277,7 +277,7 @@ export class Requests {
   }
 
   #sendNext(gateway: GatewayRequests): void {
-    if (gateway.isSending || !this.#isOpen(gateway)) {
+    if (this.#closed || gateway.isSending || !this.#isOpen(gateway)) {
       return;
     }
     gateway.isSending = true;

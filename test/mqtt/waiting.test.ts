@@ -274,6 +274,16 @@ describe('the requests of a node that closes', () => {
     assert.equal(await other, 'responded');
   });
 
+  it('end with the service, and none of them leaves because that of another node has made room', async () => {
+    const line = new Line(1);
+    const outcomes = Array.from({ length: 3 }, () =>
+      codeOf(line.send(G, { signal: new AbortController().signal })),
+    );
+    line.requests.close();
+    assert.deepEqual(await Promise.all(outcomes), ['CLOSED', 'CLOSED', 'CLOSED']);
+    assert.equal(line.ids.length, 1);
+  });
+
   it('leave no listener at its signal when the service closes first', async () => {
     const line = new Line();
     const node = new AbortController();
