@@ -92,6 +92,7 @@ export class MqttClient {
         this.#drained();
       },
       lost: (count) => this.#overloaded(count),
+      failed: (topic, fault) => log.warn(`${topic}: ${String(fault)}`),
     };
     this.#inbound = new InboundQueue(topics, handlers, settings.maxWaitingBytes);
     this.#connection = new Connection(settings, log, {

@@ -22,6 +22,8 @@ export interface InboundHandlers {
   drained(): void;
   /** How many reports the present overload has cost so far; 0: it is over. */
   lost(count: number): void;
+  /** A report that had waited could not be handled: a mistake of ours, which must not end somebody else's runtime. */
+  failed(topic: string, fault: unknown): void;
 }
 
 interface QueuedReport {
@@ -173,15 +175,24 @@ export class InboundQueue {
     }
     while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {
       const report = this.#queue.shift() as QueuedReport;
-      const { topic, payload, retained, done, deferrable } = report;
       this.#bytes -= sizeOf(report);
       this.#budget.spend();
-      if (!this.#handlers.report(topic, payload, retained, deferrable)) {
-        done?.();
+      if (!this.#give(report)) {
+        report.done?.();
       }
     }
     if (this.isEmpty) {
       this.#handlers.drained();
+    }
+  }
+
+  /** @returns whether it is acknowledged later */
+  #give({ topic, payload, retained, deferrable }: QueuedReport): boolean {
+    try {
+      return this.#handlers.report(topic, payload, retained, deferrable);
+    } catch (fault) {
+      this.#handlers.failed(topic, fault);
+      return false;
     }
   }
 }

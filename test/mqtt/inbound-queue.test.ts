@@ -26,6 +26,7 @@ describe('the intake', () => {
       resumed() {},
       drained() {},
       lost: (count) => void lost.push(count),
+      failed: (_topic, fault) => assert.fail(String(fault)),
     });
   });
   afterEach(() => intake.discard());
@@ -59,6 +60,7 @@ describe('the intake', () => {
       resumed() {},
       drained() {},
       lost() {},
+      failed() {},
     });
     let given = 0;
     for (let i = 0; i < 1500; i++) {
@@ -123,6 +125,34 @@ describe('the intake', () => {
     assert.ok(outcomes[0] instanceof Error);
     intake.resume();
     assert.deepEqual(seen, []);
+  });
+
+  it('goes on when one of the reports that waited cannot be handled', async () => {
+    const handled: string[] = [];
+    const faults: unknown[] = [];
+    const faulty = new InboundQueue(createTopics(''), {
+      report(_topic, payload) {
+        handled.push(payload.toString());
+        if (handled.length === 1) {
+          throw new Error('a mistake of ours');
+        }
+        return false;
+      },
+      response() {},
+      resumed() {},
+      drained() {},
+      lost() {},
+      failed: (topic, fault) => void faults.push([topic, String(fault)]),
+    });
+    faulty.pause();
+    const outcomes: unknown[] = [];
+    faulty.receive(REPORT, Buffer.from('first'), 1, false, (error) => outcomes.push(error));
+    faulty.receive(REPORT, Buffer.from('second'), 0, false, () => {});
+    faulty.resume();
+    assert.deepEqual(handled, ['first', 'second']);
+    assert.deepEqual(outcomes, [undefined]);
+    assert.deepEqual(faults, [[REPORT, 'Error: a mistake of ours']]);
+    faulty.discard();
   });
 
   it('lets answers pass while reports wait', () => {
