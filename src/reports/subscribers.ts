@@ -154,7 +154,13 @@ export class Subscribers {
       filter.flush();
     }
     if (isReady) {
-      this.#reports.open.resumed();
+      const { open } = this.#reports;
+      const wasConfirming = open.isConfirming;
+      open.resumed();
+      if (wasConfirming && !open.isConfirming) {
+        // What is asked for with a lower QoS meanwhile is asked for as it should be.
+        this.#broker.updateFilters();
+      }
     }
   }
 

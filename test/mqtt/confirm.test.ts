@@ -442,6 +442,26 @@ describe('reports that a flow confirms', () => {
     await bench.broker.until(() => acknowledged() === 1);
   });
 
+  it('leave the QoS of everything as the service has it when a deploy ends the confirming', async () => {
+    answerAll(bench.broker, ({ id }) => ({ id, value: '0866' }));
+    const { collector } = confirming();
+    const session = bench.open({ clientId, reportQos: 2 });
+    const end = session.subscribe(ALL, collector, 'node');
+    await reached(session, 'connected');
+    const { signal } = new AbortController();
+    await session.request('read', { gateway: G, device: D, identifier: '8800' }, { signal });
+    const qos = () => [...bench.broker.subscriptionsOf(clientId).values()];
+    assert.deepEqual(qos(), [1, 0]);
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 1);
+    session.pauseReports();
+    end(true);
+    session.subscribe(ALL, new Collector(), 'node');
+    session.resumeReports();
+    await bench.broker.until(() => acknowledged() === 1);
+    await bench.broker.until(() => qos().join() === '2,1');
+  });
+
   it('of a node that was removed are nobody’s any more', async () => {
     const { collector } = confirming();
     const session = bench.open({ clientId });
