@@ -27,6 +27,8 @@ export class ForbiddenFilters {
   #trial: string | undefined;
   /** In milliseconds of `performance.now()`. */
   #trialAt = 0;
+  /** When there may be room for one that found none. */
+  #roomAt = 0;
   #searchLosses = 0;
   /** The most subscriptions that the broker has held. */
   #mostHeld = 0;
@@ -42,6 +44,11 @@ export class ForbiddenFilters {
   /** Milliseconds until a blocked filter may be tried again. */
   get trialWait(): number {
     return Math.max(0, this.#trialAt - performance.now());
+  }
+
+  /** Milliseconds until one is tried again of itself: not while there was no room just now. */
+  get nextWait(): number {
+    return Math.max(this.trialWait, this.#roomAt - performance.now());
   }
 
   /** Whether a search goes on that is short enough to be done without the usual waits. */
@@ -119,11 +126,14 @@ export class ForbiddenFilters {
     this.#clear(filter);
   }
 
-  /** There was no room for it: a filter that was to be tried is tried later. */
+  /**
+   * There was no room for it: a filter that was to be tried is tried later. Another one that is asked for may be the wide
+   * one that makes room, so it need not wait for that.
+   */
   postponed(filter: string): void {
     if (filter === this.#trial) {
       this.interrupted();
-      this.#trialAt = Math.max(this.#trialAt, performance.now() + FIRST_TRIAL_MS);
+      this.#roomAt = performance.now() + FIRST_TRIAL_MS;
     }
   }
 

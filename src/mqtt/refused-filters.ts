@@ -184,6 +184,6 @@ export class RefusedFilters {
     this.#trial ??= setTimeout(() => {
       this.#trial = undefined;
       this.tryBlocked();
-    }, this.#forbidden.trialWait);
+    }, this.#forbidden.nextWait);
   }
 }

@@ -243,18 +243,34 @@ describe('a filter for which the broker ends the connection', function () {
 });
 
 describe('a filter that ends connections and for which there is no room', () => {
-  it('is still known for it, and is tried later', () => {
+  let now = 0;
+
+  beforeEach(() => {
+    mock.method(performance, 'now', () => now);
+  });
+  afterEach(() => mock.restoreAll());
+
+  it('is still known for it, and is tried later, and another one that is asked for need not wait for that', () => {
     const filters = new ForbiddenFilters();
-    filters.lost(['a'], 0);
-    filters.lost(['a'], 0);
+    for (const filter of ['narrow', 'wide']) {
+      filters.lost([filter], 0);
+      filters.lost([filter], 0);
+    }
+    now += 60_000;
+    assert.deepEqual([filters.trialWait, filters.nextWait], [0, 0]);
     assert.equal(
       filters.startTrial(() => true),
-      'a',
+      'narrow',
     );
-    assert.equal(filters.has('a'), false);
-    filters.postponed('a');
-    assert.equal(filters.has('a'), true);
-    assert.ok(filters.trialWait > 5_000);
+    assert.equal(filters.has('narrow'), false);
+    filters.postponed('narrow');
+    assert.equal(filters.has('narrow'), true);
+    assert.ok(filters.nextWait > 5_000);
+    assert.equal(filters.trialWait, 0);
+    assert.equal(
+      filters.startTrial((filter) => filter === 'wide'),
+      'wide',
+    );
   });
 });
 
