@@ -37,7 +37,7 @@ import {
 import { addNames, nameThePlace, wordsFor } from './protocol/operations/place.ts';
 import { type BuiltRequest, isGiven } from './protocol/operations/request.ts';
 import { createTopics } from './protocol/topics.ts';
-import type { OpenReports } from './reports/open-reports.ts';
+import { openReportsOf } from './reports/open-reports.ts';
 import type { PreviewLine } from './reports/preview.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
@@ -128,7 +128,6 @@ export class Session {
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttClient | undefined;
   readonly #subscribers: Subscribers | undefined;
-  readonly #openReports: OpenReports | undefined;
   readonly #mqttSettings: MqttSettings | undefined;
   readonly #rest: RestClient | undefined;
   /** Undefined where reports and responses are to carry no names of devices. */
@@ -177,7 +176,6 @@ export class Session {
       const reports = new Reports(topics, this.catalogue, this.network, log, {
         ...{ isShared, nameOf: names, isPaused },
       });
-      this.#openReports = reports.open;
       this.testReports = new TestReports({
         topics,
         catalogue: this.catalogue,
@@ -442,16 +440,16 @@ export class Session {
   }
 
   /**
-   * The flow has stored a report: the broker need not keep it any longer.
+   * The flow has stored a report, which may be of another service: its broker need not keep it any longer.
    * @param delivery of the report @returns false: it is not open, or not any more
    */
   confirm(delivery: string): boolean {
-    return this.#openReports?.confirm(delivery) === true;
+    return openReportsOf(delivery)?.confirm(delivery) === true;
   }
 
-  /** Sends a report to the flow again. @param ms from now on @returns false: it is not open */
+  /** Sends a report to the flow again, as `confirm`. @param ms from now on @returns false: it is not open */
   sendAgain(delivery: string, ms: number): boolean {
-    return this.#openReports?.sendAgain(delivery, ms) === true;
+    return openReportsOf(delivery)?.sendAgain(delivery, ms) === true;
   }
 
   /**

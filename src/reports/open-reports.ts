@@ -21,6 +21,10 @@ const MIN_DOUBLED_MS = 1_000;
 /** So long after a new connection a broker may send again what was not acknowledged before. */
 const MAX_EXPECTED_MS = 10 * 60_000;
 
+/** Of all services that have opened any, by what their ids begin with: a flow may acknowledge at another one's node. */
+const BY_PREFIX = new Map<string, OpenReports>();
+const PREFIX_BYTES = 4;
+
 /** Kept by the broker until it is acknowledged there. */
 interface OpenMessage {
   received: Message;
@@ -68,11 +72,16 @@ export interface Confirmer {
   count(open: number, oldestMs: number): void;
 }
 
+/** Where the report with this id was opened; undefined where that is no more. */
+export function openReportsOf(id: string): OpenReports | undefined {
+  return BY_PREFIX.get(id.slice(0, 2 * PREFIX_BYTES));
+}
+
 export class OpenReports {
   readonly #now: () => number;
   readonly #maxMessages: number;
   readonly #maxBytes: number;
-  readonly #idPrefix = randomBytes(4).toString('hex');
+  readonly #idPrefix = randomBytes(PREFIX_BYTES).toString('hex');
   #lastId = 0;
   /** Those that were sent last come last. */
   readonly #deliveries = new Map<string, Delivery>();
@@ -158,6 +167,7 @@ export class OpenReports {
       return undefined;
     }
     source.open++;
+    BY_PREFIX.set(this.#idPrefix, this);
     const delivery = {
       id: `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
       message: source.received,
@@ -261,6 +271,7 @@ export class OpenReports {
   }
 
   close(): void {
+    BY_PREFIX.delete(this.#idPrefix);
     clearInterval(this.#timer);
     this.#deliveries.clear();
     this.#messages.clear();

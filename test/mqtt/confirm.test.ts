@@ -200,6 +200,22 @@ describe('reports that a flow confirms', () => {
     await bench.broker.until(() => acknowledged() === 1);
   });
 
+  it('are confirmed, or come again, also when an acknowledge node of another service had them', async () => {
+    const { collector } = confirming();
+    const session = await listen(collector);
+    const other = bench.open();
+    publish(1);
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(other.sendAgain(delivery(collector, 0), 0), true);
+    await collector.until(({ reports }) => reports.length === 2);
+    assert.equal(other.confirm(delivery(collector, 0)), true);
+    await bench.broker.until(() => acknowledged() === 1);
+    publish(2);
+    await collector.until(({ reports }) => reports.length === 3);
+    await session.close();
+    assert.equal(other.confirm(delivery(collector, 2)), false);
+  });
+
   it('come again when the flow wants them again', async () => {
     const { collector } = confirming();
     const session = await listen(collector);

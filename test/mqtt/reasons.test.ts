@@ -89,7 +89,10 @@ describe('the reason of a refusal or a loss', () => {
     );
     assert.equal(inEnglish(reasonOfCode(0xfe)), 'the broker gives the reason 254');
     assert.equal(inEnglish(reasonOfSuback(0x80)), 'subscription refused');
-    assert.match(inEnglish(reasonOfSuback(0x80, 31)), /beside 31 others.*no right.*or the broker allows no more/);
+    assert.match(
+      inEnglish(reasonOfSuback(0x80, 31)),
+      /beside 31 others.*no right.*or the broker allows no more/,
+    );
     assert.equal(inEnglish(reasonOfSuback(0x80, 7)), 'subscription refused');
   });
 
