@@ -158,7 +158,10 @@ export class Session {
       lastValues: this.lastValues,
       nameOf: this.#nameOf,
     });
-    this.watches = new DeviceWatches(this.network, this.catalogue, { nameOf: this.#nameOf });
+    this.watches = new DeviceWatches(this.network, this.catalogue, {
+      nameOf: this.#nameOf,
+      isRefused: (place) => this.#subscribers?.isRefusedAt(place) === true,
+    });
     this.#mqttSettings = settings.mqtt;
     const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
     this.#valueReads = new Semaphore(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
@@ -316,6 +319,8 @@ export class Session {
         return filter.labels.length > 0 ? begin() : this.#share(`watches ${JSON.stringify(filter)}`, begin);
       },
       isRefused: (filter: ReportFilter) => this.isRefused(filter),
+      onRefusals: (listener: (isLimited: boolean) => void) =>
+        this.onState(({ mqtt }) => listener(mqtt.name === 'limited')),
       gatewaysWithLabels: (labels: readonly string[]) => this.devices?.knownGatewaysWithLabels(labels),
     };
     return watchDevices(context, settings, watcher, owner);

@@ -104,6 +104,16 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
+  /** The broker had refused something: in that time nobody was silent. */
+  hearsAgain(): void {
+    const now = this.#context.now();
+    for (const entry of this.entries.values()) {
+      if (!entry.alarms.some((alarm) => alarm.isTold && isOfSilence(alarm))) {
+        entry.since = now;
+      }
+    }
+  }
+
   /** Call it for every report, of whatever it is. */
   heard(device: Readonly<DeviceState>, gateway: Readonly<GatewayState>, at: Readonly<ReportTopic>): void {
     if (this.#scope.watchesGateways) {

@@ -19,6 +19,7 @@ const MAX_WATCHED = 400_000;
 
 export interface WatchesOptions extends ScheduleOptions {
   nameOf?: (mac: string) => string | undefined;
+  isRefused?: WatchContext['isRefused'];
   max?: number;
 }
 
@@ -30,6 +31,8 @@ export interface OpenWatch {
   active(): ConditionChange[];
   /** The gateways that carry the labels. */
   setLabelled(gateways: ReadonlySet<string>): void;
+  /** The broker had refused something by which it hears, and does not any more. */
+  hearsAgain(): void;
   /** @param comesBack it goes on with what is known when it is opened again under the same name */
   close(comesBack: boolean): void;
 }
@@ -53,6 +56,7 @@ export class DeviceWatches {
 
   constructor(network: NetworkState, catalogue: Catalogue, options: WatchesOptions = {}) {
     const { now = () => performance.now(), nameOf = () => undefined, max = MAX_WATCHED } = options;
+    const { isRefused = () => false } = options;
     this.#network = network;
     this.#max = max;
     this.#now = now;
@@ -66,6 +70,7 @@ export class DeviceWatches {
       network,
       catalogue,
       nameOf,
+      isRefused,
       gateways: this.#gateways,
       schedule: this.#schedule,
       changed: () => this.onChange?.(),
@@ -102,6 +107,7 @@ export class DeviceWatches {
       },
       active: () => watch.active(),
       setLabelled: (gateways) => watch.setLabelled(gateways),
+      hearsAgain: () => watch.hearsAgain(),
       close: (comesBack) => this.#close(owner, watch, comesBack),
     };
   }

@@ -41,6 +41,12 @@ export interface WatchListener {
   follow(gateway: string): void;
 }
 
+/** Where reports come from. */
+export interface WatchedPlace {
+  gateway?: string | undefined;
+  device?: string | undefined;
+}
+
 /** What a watch needs of the others. */
 export interface WatchContext {
   network: NetworkState;
@@ -53,6 +59,8 @@ export interface WatchContext {
   now(): number;
   /** Whether there is room for one more. */
   mayAdd(): boolean;
+  /** Whether the broker has refused all by which reports of a device, or what a gateway brings, would come. */
+  isRefused(place: WatchedPlace): boolean;
 }
 
 /** What goes on over a deploy, and where a store brings it back over a restart. */

@@ -87,9 +87,27 @@ export class WatchJudge {
       return heardNow(limit);
     }
     const { network } = this.#context;
-    return entry.kind === 'gateway'
-      ? gatewaySilence(network, entry, limit)
-      : deviceSilence(network, entry, limit, this.#gatewaysOf(entry, limit));
+    const gateways = entry.kind === 'gateway' ? [] : this.#gatewaysOf(entry, limit);
+    const silence =
+      entry.kind === 'gateway'
+        ? gatewaySilence(network, entry, limit)
+        : deviceSilence(network, entry, limit, gateways);
+    const isNews = silence.silentMs > limit && !entry.alarms.some((one) => one.isTold && isOfSilence(one));
+    if (isNews && this.#isRefused(entry, gateways)) {
+      // Nobody is silent because we may not hear.
+      entry.since = this.#context.now();
+      return heardNow(limit);
+    }
+    return silence;
+  }
+
+  #isRefused({ id, kind }: Watched, heardBy: readonly WatchedGateway[]): boolean {
+    if (kind === 'gateway') {
+      return this.#context.isRefused({ gateway: id });
+    }
+    const known = heardBy.length > 0 ? heardBy.map((gateway) => gateway.id) : this.#settings.gateways;
+    const gateways = known.length > 0 ? known : [undefined];
+    return gateways.every((gateway) => this.#context.isRefused({ gateway, device: id }));
   }
 
   /** Those that have heard it about when it was heard last. */

@@ -1,6 +1,7 @@
 // Subscribers of reports as nodes see them: criteria, labels, duplicates and previews together, kept over a deploy.
 import { ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
+import type { TopicFilterParts } from '../protocol/topics.ts';
 import { Confirmation, type ConfirmOptions, type CountListener } from './confirmation.ts';
 import { Duplicates } from './duplicates.ts';
 import { EVERYTHING, Everything } from './everything.ts';
@@ -134,6 +135,16 @@ export class Subscribers {
   isRefused(filter: ReportFilter): boolean {
     const criteria = compileCriteria(filter, this.#catalogue);
     return this.#reports.isServedBy(criteria, (one) => this.#broker.isRefused(one));
+  }
+
+  /** Whether the broker has refused all topic filters by which reports of this place would come. */
+  isRefusedAt(place: Pick<TopicFilterParts, 'gateway' | 'device'>): boolean {
+    const criteria = { topicFilters: [place] };
+    const isRefused = (filter: string) => this.#broker.isRefused(filter);
+    return (
+      this.#reports.isServedBy(criteria, isRefused) &&
+      !this.#reports.isServedBy(criteria, (filter) => !isRefused(filter))
+    );
   }
 
   #isPreviewRefused(filter: ReportFilter): boolean {

@@ -20,11 +20,13 @@ export interface WatchingContext {
   /** @throws ServiceError as `Session.subscribe` */
   subscribe(filter: ReportFilter, subscriber: Subscriber): () => void;
   isRefused(filter: ReportFilter): boolean;
+  /** Calls the listener now and at every change, with whether the broker has refused anything. @returns ends it */
+  onRefusals(listener: (isLimited: boolean) => void): () => void;
   /** Of the last known list; undefined without one. */
   gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
 }
 
-export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled'> {
+export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled' | 'hearsAgain'> {
   /** Whether the broker has refused a subscription that this watch needs. */
   readonly isRefused: boolean;
 }
@@ -72,6 +74,7 @@ class WatchSubscriptions {
   readonly #ends: (() => void)[] = [];
   #watch: OpenWatch | undefined;
   #areLabelsKnown = false;
+  #wasRefused = false;
   #followed = 0;
   /** Gateways that are subscribed together. */
   #toFollow: string[] = [];
@@ -103,6 +106,7 @@ class WatchSubscriptions {
   setWatch(watch: OpenWatch): void {
     this.#watch = watch;
     this.#setLabelled();
+    this.#ends.push(this.#context.onRefusals((isLimited) => this.#refusalsChanged(isLimited)));
   }
 
   /** Hears all of a gateway that has brought a device of the list. */
@@ -145,6 +149,14 @@ class WatchSubscriptions {
     });
     this.#filters.push(filter);
     this.#ends.push(end);
+  }
+
+  #refusalsChanged(isLimited: boolean): void {
+    const wasRefused = this.#wasRefused;
+    this.#wasRefused = isLimited && this.isRefused;
+    if (wasRefused && !this.#wasRefused) {
+      this.#watch?.hearsAgain();
+    }
   }
 
   #labelsChanged(state: LabelState): void {

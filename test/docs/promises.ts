@@ -832,6 +832,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/device-watch': 'not for a time in which the broker was away',
       'nodes/device-watch': 'does not take a retained report for a sign of life',
     },
+    'Of what the broker refuses to send nobody is silent; their time counts anew when it is granted.': {
+      'network/device-watch': [
+        'not for a time in which the broker refused its reports, and anew after that',
+        'by one of two gateways whose reports are not refused',
+      ],
+      'nodes/device-watch': 'does not take for silent what the broker refuses, and says so',
+    },
     'What was told goes on over a deploy, and with *Remember in* (`remember`) over a restart: nothing is told twice, what has ended meanwhile is told, and what nobody knows yet after a restart ends nothing.':
       {
         'network/device-watch': [

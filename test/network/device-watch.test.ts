@@ -34,6 +34,8 @@ class World {
   network: NetworkState;
   watches: DeviceWatches;
   turns = 0;
+  /** MACs of devices and gateways of which the broker lets nothing through. */
+  refused = new Set<string>();
   #timers = new Set<{ at: number; call: () => void }>();
   #turns: (() => void)[] = [];
 
@@ -71,6 +73,7 @@ class World {
         return () => this.#timers.delete(timer);
       },
       nextTurn: (call) => void this.#turns.push(call),
+      isRefused: ({ gateway = '', device = '' }) => this.refused.has(device) || this.refused.has(gateway),
       ...(max !== undefined && { max }),
     });
   }
@@ -216,6 +219,37 @@ describe('a watch of devices', () => {
       world.run(45 * S, 5 * S, [OTHER]);
       assert.deepEqual(heads(), []);
       world.run(MINUTE, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    it('not for a time in which the broker refused its reports, and anew after that', () => {
+      const watch = open({ devices: [D, OTHER.device] });
+      world.refused.add(D).add(G);
+      world.wait(10 * MINUTE);
+      assert.deepEqual(heads(), [`+silent ${OTHER.device}`], 'which the broker does not refuse');
+      world.refused.clear();
+      watch.hearsAgain();
+      world.wait(55 * S);
+      assert.deepEqual(heads(), []);
+      world.wait(15 * S);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+      world.refused.add(D);
+      world.wait(10 * MINUTE);
+      watch.hearsAgain();
+      world.wait(MINUTE);
+      assert.deepEqual(heads(), [], 'what was told is not over');
+      world.hear();
+      assert.deepEqual(heads(), [`-silent ${D}`]);
+      world.wait(HOUR);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`], 'of which the broker refuses nothing now');
+    });
+
+    it('by one of two gateways whose reports are not refused', () => {
+      open();
+      const [first, second] = [{ gateway: G }, { gateway: G2 }];
+      world.run(MINUTE, 10 * S, [first, second, { ...OTHER, gateway: G }, { ...OTHER, gateway: G2 }]);
+      world.refused.add(G);
+      world.run(5 * MINUTE, 10 * S, [{ ...OTHER, gateway: G2 }]);
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 

@@ -136,6 +136,25 @@ describeNodes('device-watch', (start) => {
     assert.deepEqual([topic, payload.device, payload.gateway], ['silent', 'd10000000007', undefined]);
   });
 
+  it('does not take for silent what the broker refuses, and says so', async () => {
+    const [refused, granted] = ['d10000000007', 'd10000000008'];
+    box.broker!.faults.refuseSubscription = (filter) => filter.includes(refused);
+    try {
+      // Both are due at the same time, the refused one first.
+      const nodes = [refused, granted].map((one) => ({
+        ...{ id: `n-${one}`, type: 'mt-device-watch', devices: [one], silentAfter: 1 },
+      }));
+      const flow = await start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box) });
+      const { payload } = await told(flow);
+      assert.deepEqual([payload.condition, payload.device], ['silent', granted]);
+      flow.send(`n-${refused}`, {});
+      assert.equal(((await flow.next('out')) as unknown as { count: number }).count, 0);
+      assert.match((await flow.status(`n-${refused}`, 'red')).text ?? '', /^not subscribed/);
+    } finally {
+      box.broker!.faults.refuseSubscription = () => false;
+    }
+  });
+
   it('hears all that the gateways of its listed devices bring', async () => {
     await run({ devices: [device] });
     const own = () => filters().filter((filter) => filter.includes('/device/'));
