@@ -1,5 +1,5 @@
 // Judges what is known of one watched gateway or device, and when it is to be looked at again.
-import { CONDITIONS, type Condition, type Presence } from '../protocol/conditions.ts';
+import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { presenceOfDevice, presenceOfGateway } from './presence.ts';
 import { showsEnd, type WatchAlarms } from './watch-alarms.ts';
@@ -61,8 +61,10 @@ export class WatchJudge {
     presence: Presence,
     at: Readonly<ReportTopic> | undefined,
   ): void {
-    const verdict = CONDITIONS[condition](presence, this.#settings);
     const alarm = entry.alarms.find((one) => one.condition === condition);
+    const verdict =
+      CONDITIONS[condition](presence, this.#settings) ??
+      (alarm?.isTold ? CONDITIONS_TOLD[condition]?.(presence, this.#settings) : undefined);
     if (verdict === undefined) {
       if (alarm && !(alarm.isStored && !showsEnd(alarm, entry, presence, at))) {
         this.#alarms.end(entry, alarm, presence);

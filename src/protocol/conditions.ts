@@ -71,6 +71,15 @@ export const CONDITIONS = {
 
 export type Condition = keyof typeof CONDITIONS;
 
+/** In dB: a signal varies by as much from report to report. */
+const SIGNAL_HYSTERESIS_DB = 3;
+
+/** Of a condition that was told: whether it still holds, where that needs less than to begin. The limit is the one that was set. */
+export const CONDITIONS_TOLD: Partial<Record<Condition, Judge>> = {
+  'weak-signal': ({ signal }, { signalBelow }) =>
+    below(signal, signalBelow + SIGNAL_HYSTERESIS_DB) && { value: signal, limit: signalBelow },
+};
+
 export const CONDITION_NAMES = Object.keys(CONDITIONS) as readonly Condition[];
 
 /** The names of those that hold. */

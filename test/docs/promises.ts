@@ -801,6 +801,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/device-watch': 'tells when a battery is low, and when it is not any more',
       },
+    'A weak signal ends when it is 3 dB better than its limit.': {
+      'network/device-watch': 'of a signal around its limit once, until it is 3 dB better',
+    },
     'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports.':
       {
         'network/device-watch': [

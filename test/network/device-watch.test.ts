@@ -406,6 +406,27 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), []);
     });
 
+    it('of a signal around its limit once, until it is 3 dB better', () => {
+      open({ conditions: ['weak-signal'] });
+      const hear = (rssi: number) => {
+        world.hear('rssi', { rssi, parent: G });
+        world.wait(MINUTE);
+      };
+      hear(-86);
+      assert.deepEqual(heads(), [`+weak-signal ${D}`]);
+      for (const rssi of [-84, -87, -85, -83]) {
+        hear(rssi);
+      }
+      assert.deepEqual(heads(), []);
+      hear(-82);
+      assert.deepEqual(
+        told.splice(0).map(({ active, value, limit }) => [active, value, limit]),
+        [[false, -82, -85]],
+      );
+      hear(-84);
+      assert.deepEqual(heads(), [], 'it is not weak before it is below the limit again');
+    });
+
     it('only where it was asked for', () => {
       open({ conditions: ['battery-low'], batteryBelow: 10 });
       battery(15);
