@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   boxOf,
+  cross,
   dashboards,
   demo,
   groupsOf,
@@ -87,6 +88,17 @@ describe('on the canvas', () => {
             assert.ok((at.get(target)?.x ?? 0) > x, `${id} to ${target}`);
           }
         }
+      });
+
+      it('draws no two wires across each other, unless they begin or end at the same port', () => {
+        const wires = wiresOf(flow);
+        const crossing = wires.flatMap((one, index) =>
+          wires
+            .slice(index + 1)
+            .filter((other) => cross(one, other))
+            .map((other) => `${one.from} to ${one.to}, ${other.from} to ${other.to}`),
+        );
+        assert.deepEqual(crossing, []);
       });
 
       it('draws no wire over a node', () => {

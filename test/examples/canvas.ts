@@ -73,24 +73,36 @@ export const overlap = (one: Box, other: Box): boolean =>
 export interface Wire {
   from: string;
   to: string;
+  /** Its curve: where it starts, two handles, where it ends. */
+  curve: Curve;
   /** Points on its curve. */
-  points: { x: number; y: number }[];
+  points: Point[];
 }
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+type Curve = readonly [start: Point, one: Point, other: Point, end: Point];
 
 const STEPS = 40;
 /** The handles of the curve in the editor: three quarters of a node's width, less between near nodes. */
 const HANDLE = 75;
 
-function curve(from: { x: number; y: number }, to: { x: number; y: number }): Wire['points'] {
-  const handle = HANDLE * Math.min(1, Math.hypot(to.x - from.x, to.y - from.y) / 100);
-  const [one, other] = [from.x + handle, to.x - handle];
+function curveOf(start: Point, end: Point): Curve {
+  const handle = HANDLE * Math.min(1, Math.hypot(end.x - start.x, end.y - start.y) / 100);
+  return [start, { x: start.x + handle, y: start.y }, { x: end.x - handle, y: end.y }, end];
+}
+
+function pointsOn(curve: Curve): Point[] {
   return Array.from({ length: STEPS + 1 }, (_, step) => {
     const t = step / STEPS;
     const s = 1 - t;
-    return {
-      x: s ** 3 * from.x + 3 * s * s * t * one + 3 * s * t * t * other + t ** 3 * to.x,
-      y: (s ** 3 + 3 * s * s * t) * from.y + (3 * s * t * t + t ** 3) * to.y,
-    };
+    const weights = [s ** 3, 3 * s * s * t, 3 * s * t * t, t ** 3];
+    const sum = (axis: keyof Point) =>
+      curve.reduce((before, point, index) => before + (weights[index] ?? 0) * point[axis], 0);
+    return { x: sum('x'), y: sum('y') };
   });
 }
 
@@ -103,8 +115,25 @@ export function wiresOf(flow: NodeConfig[]): Wire[] {
         const target = boxes.get(to)!;
         const start = { x: boxes.get(id)!.right, y: y + 13 * (port - (wires.length - 1) / 2) };
         const end = { x: target.left, y: (target.top + target.bottom) / 2 };
-        return { from: id, to, points: curve(start, end) };
+        const curve = curveOf(start, end);
+        return { from: id, to, curve, points: pointsOn(curve) };
       }),
     ),
+  );
+}
+
+const side = (one: Point, two: Point, three: Point): boolean =>
+  (three.y - one.y) * (two.x - one.x) > (two.y - one.y) * (three.x - one.x);
+
+/** Whether two wires cross that share neither the port where they begin nor the one where they end. */
+export function cross(one: Wire, other: Wire): boolean {
+  const [start, otherStart] = [one.curve[0], other.curve[0]];
+  if (one.to === other.to || (start.x === otherStart.x && start.y === otherStart.y)) {
+    return false;
+  }
+  const pieces = ({ points }: Wire) =>
+    points.slice(1).map((end, index) => [points[index] as Point, end] as const);
+  return pieces(one).some(([a, b]) =>
+    pieces(other).some(([c, d]) => side(a, c, d) !== side(b, c, d) && side(a, b, c) !== side(a, b, d)),
   );
 }
