@@ -17,6 +17,8 @@ export class SubscriptionQuota {
   #retryAt = Number.POSITIVE_INFINITY;
   /** The number at which connections have ended, how often, and the last filter there. */
   #limit = Number.POSITIVE_INFINITY;
+  /** The last number that was believed because of them: meanwhile forbidden filters may have ended some at another one. */
+  #shown = Number.POSITIVE_INFINITY;
   #losses = 0;
   #lastFilter = '';
   /** The filter was granted since, while there were fewer. */
@@ -69,10 +71,8 @@ export class SubscriptionQuota {
     this.#isCleared = false;
     if (this.#limit === held && this.#losses >= MIN_LOSSES) {
       this.#learn(held, LAST_RETRY_MS);
-      // When it is tried again one more connection has to end, not all of them.
-      this.#losses = MIN_LOSSES - 1;
-      this.#lastFilter = '';
-      this.#isCleared = true;
+      this.#shown = held;
+      this.#expectLoss();
       return true;
     }
     return false;
@@ -89,6 +89,17 @@ export class SubscriptionQuota {
   retry(): void {
     this.#max = Number.POSITIVE_INFINITY;
     this.#retryAt = Number.POSITIVE_INFINITY;
+    if (this.#shown !== Number.POSITIVE_INFINITY) {
+      this.#limit = this.#shown;
+      this.#expectLoss();
+    }
+  }
+
+  /** When it is tried again one more connection has to end, not all of them. */
+  #expectLoss(): void {
+    this.#losses = MIN_LOSSES - 1;
+    this.#lastFilter = '';
+    this.#isCleared = true;
   }
 
   #learn(max: number, wait: number): void {
@@ -98,6 +109,7 @@ export class SubscriptionQuota {
 
   #forgetLosses(): void {
     this.#limit = Number.POSITIVE_INFINITY;
+    this.#shown = Number.POSITIVE_INFINITY;
     this.#losses = 0;
     this.#lastFilter = '';
   }

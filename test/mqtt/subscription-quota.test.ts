@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connectAsync } from 'mqtt';
+import { SubscriptionQuota } from '../../src/mqtt/subscription-quota.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { REASON } from '../scripted-broker/codes.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
@@ -288,6 +289,27 @@ describe('a number of subscriptions that a broker has shown to allow', () => {
     mock.timers.tick(HOUR_MS);
     await broker.until(() => filtersOf(broker).length === 20);
     assert.equal(broker.connections.length, length);
+  });
+});
+
+describe('a number of subscriptions that was shown by ended connections', () => {
+  it('costs one more when it is tried again, though a forbidden filter has ended some at another number', () => {
+    const quota = new SubscriptionQuota();
+    for (const filter of ['a', 'b']) {
+      assert.equal(quota.lost(filter, 10), false);
+      quota.granted(filter, 5);
+    }
+    assert.equal(quota.lost('c', 10), true);
+    assert.equal(quota.lost('wide', 8), false);
+    assert.equal(quota.lost('wide', 0), false);
+    quota.retry();
+    assert.deepEqual([quota.max, quota.room(4), quota.room(10)], [Number.POSITIVE_INFINITY, 6, 1]);
+    assert.equal(quota.lost('d', 10), true);
+    assert.equal(quota.max, 10);
+    quota.retry();
+    quota.granted('e', 10);
+    quota.retry();
+    assert.equal(quota.room(10), Number.POSITIVE_INFINITY);
   });
 });
 
