@@ -1,5 +1,6 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
 import { Semaphore } from './collections/semaphore.ts';
+import { type EndUse, SharedUses } from './collections/shared-uses.ts';
 
 import { invalidInput, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
@@ -134,7 +135,7 @@ export class Session {
   readonly #names: NameRefresh | undefined;
   readonly #listeners = new Set<(state: SessionState) => void>();
   /** What nodes with last values and with watches want, by what it is for and the filter. */
-  readonly #shared = new Map<string, { users: number; end: () => void }>();
+  readonly #shared = new SharedUses();
   /** No more than may wait: what one query asks for must not be refused because of itself. */
   readonly #valueReads: Semaphore;
   readonly #log: Logger;
@@ -275,34 +276,23 @@ export class Session {
   /**
    * Keeps the last values of all that passes the filter up to date. Many nodes want the same: what they want is recorded
    * once.
-   * @returns ends it; what is known stays
+   * @returns ends it; what is known stays, and what waits for labels where it comes back with the same deploy
    * @throws ServiceError as `subscribe`
    */
-  recordValues(filter: ValueFilter): () => void {
+  recordValues(filter: ValueFilter): EndUse {
     const criteria = { ...EVERY_VALUE, ...filter };
-    return this.#share(`values ${JSON.stringify(criteria)}`, () => this.#record(criteria));
+    const key = `values ${JSON.stringify(criteria)}`;
+    return this.#shared.use(key, () => this.#record(criteria, key));
   }
 
-  #share(key: string, begin: () => () => void): () => void {
-    const shared = this.#shared.get(key) ?? { users: 0, end: begin() };
-    this.#shared.set(key, shared);
-    shared.users++;
-    return () => {
-      shared.users--;
-      if (shared.users === 0) {
-        this.#shared.delete(key);
-        shared.end();
-      }
-    };
-  }
-
-  #record(criteria: ReportFilter): () => void {
-    return this.subscribe(criteria, {
+  #record(criteria: ReportFilter, owner: string): EndUse {
+    const subscriber: Subscriber = {
       readsOnly: true,
       report: (report, _topic, _payload, heardAt) => this.lastValues.recordReport(report, heardAt),
       // Nodes that receive the reports tell of those that cannot be read.
       error() {},
-    });
+    };
+    return this.subscribe(criteria, subscriber, owner);
   }
 
   /**
@@ -316,7 +306,9 @@ export class Session {
       subscribe: (filter: ReportFilter, subscriber: Subscriber) => {
         const begin = () => this.subscribe(filter, subscriber);
         // Where there are labels each watch is told of them.
-        return filter.labels.length > 0 ? begin() : this.#share(`watches ${JSON.stringify(filter)}`, begin);
+        return filter.labels.length > 0
+          ? begin()
+          : this.#shared.use(`watches ${JSON.stringify(filter)}`, begin);
       },
       isRefused: (filter: ReportFilter) => this.isRefused(filter),
       onRefusals: (listener: (isLimited: boolean) => void) =>

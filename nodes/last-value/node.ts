@@ -4,7 +4,7 @@ import { invalidInput, ServiceError, type ValueFilter } from '../../src/index.ts
 import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
-import { type NodeContext, registerAction } from '../shared/runtime/registration.ts';
+import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
 import { type LastValueConfig, RANGES, upgrade } from './config.ts';
 import { registerKnownValues } from './known-values.ts';
 
@@ -20,7 +20,7 @@ export default function registerLastValue(RED: NodeAPI): void {
   registerKnownValues(RED);
 }
 
-function createHandler(context: NodeContext<LastValueConfig, object>): InputHandler {
+function createHandler(context: ActionContext<LastValueConfig, object>): InputHandler {
   const { RED, config, session, signal, fields, fail } = context;
   const problem = record(context);
   const { select, labels, maxAge, tooOld } = config;
@@ -45,9 +45,10 @@ function createHandler(context: NodeContext<LastValueConfig, object>): InputHand
 }
 
 /** @returns why there will be no values */
-function record({ config, session, signal }: NodeContext<LastValueConfig, object>): Error | undefined {
+function record({ config, session, onClose }: ActionContext<LastValueConfig, object>): Error | undefined {
   try {
-    signal.addEventListener('abort', session.recordValues(filterOf(config)), { once: true });
+    const end = session.recordValues(filterOf(config));
+    onClose((removed) => end(!removed));
     return undefined;
   } catch (error) {
     return nameField(error);

@@ -194,6 +194,30 @@ describe('reports of gateways with a label', () => {
     });
   }
 
+  it('that waited bring last values after a deploy, also where one of two nodes is removed', async () => {
+    const { labels } = LABELLED;
+    const ends = [1, 2].map(() => session.recordValues({ labels }));
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    await reached(session, 'connected');
+    bench.broker.publish(reportTopic('measurement/8800'), { time: '', seq: 1, value: '0834' });
+    await other.until(({ reports }) => reports.length === 1);
+    session.pauseReports();
+    for (const [i, end] of ends.entries()) {
+      end(i === 0);
+    }
+    session.recordValues({ labels });
+    session.resumeReports();
+    give();
+    while (session.lastValues.size === 0) {
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(
+      session.lastValues.all().map(({ identifier, value }) => [identifier, value]),
+      [['8800', 21]],
+    );
+  });
+
   it('that waited survive two deploys in a row', async () => {
     let leave = session.subscribe(LABELLED, new Collector(), 'node');
     const other = new Collector();
