@@ -1,6 +1,6 @@
 // Subscriptions of an earlier process that a persistent session still holds: recognised by what they bring.
 import { readReportTopic } from '../protocol/reports/index.ts';
-import { createTopics, type ParsedTopic, prefixOf, type Topics } from '../protocol/topics.ts';
+import { createTopics, fitsTopic, type ParsedTopic, prefixOf, type Topics } from '../protocol/topics.ts';
 
 /** Topics of further leftovers wait until the time below has passed. */
 const MAX_KNOWN = 1_000;
@@ -30,7 +30,8 @@ export class StaleSubscriptions {
 
   /** The filters that can have brought this topic; none if they were named before. */
   filtersOf(topic: string): string[] {
-    if (topic.length > MAX_TOPIC) {
+    // A filter with a wildcard within a level ends the connection, or is not even sent.
+    if (topic.length > MAX_TOPIC || !fitsTopic(topic)) {
       return [];
     }
     const topics = this.#topicsOf(topic);

@@ -55,6 +55,23 @@ describe('a session that an earlier process left at the broker', () => {
     });
   }
 
+  it('is no trouble when a topic comes by which nothing can be given back', async () => {
+    const clientId = await leave([reportTopic('#', '+')]);
+    const session = bench.open({ clientId, persistent: true });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G2] }, collector);
+    await reached(session, 'connected');
+    for (const segment of ['#', '+', 'measurement/#']) {
+      bench.broker.publish(reportTopic(segment), heartbeat(1));
+    }
+    bench.broker.publish(reportTopic('heartbeat', G2), heartbeat(2));
+    await collector.until(({ reports }) => reports.length === 1);
+    session.subscribe({ ...ALL, gateways: [G2], kinds: ['other'] }, new Collector());
+    session.subscribe({ ...ALL, devices: [G2] }, new Collector());
+    await reached(session, 'connecting');
+    await reached(session, 'connected');
+  });
+
   it('gives back what was granted while the connection broke, when nobody wants it any more', async () => {
     const session = bench.open({ clientId: `mt-left-${process.pid}-${count++}`, persistent: true });
     session.attach();
