@@ -1,5 +1,6 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
 import { randomBytes } from 'node:crypto';
+import { SetMap } from '../collections/set-map.ts';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
 import { ExpectedMessages } from './expected-messages.ts';
 import type { Message } from './message.ts';
@@ -85,6 +86,8 @@ export class OpenReports {
   #lastId = 0;
   /** Those that were sent last come last. */
   readonly #deliveries = new Map<string, Delivery>();
+  /** Nodes come and go by the hundred, and each has its own. */
+  readonly #byOwner = new SetMap<string, Delivery>();
   /** Not acknowledged to the broker. */
   readonly #messages = new Set<OpenMessage>();
   #bytes = 0;
@@ -178,6 +181,7 @@ export class OpenReports {
       due: this.#now() + confirmer.timeoutMs,
     };
     this.#deliveries.set(delivery.id, delivery);
+    this.#byOwner.add(confirmer.owner, delivery);
     this.#start();
     return delivery;
   }
@@ -189,6 +193,7 @@ export class OpenReports {
       return false;
     }
     this.#deliveries.delete(id);
+    this.#byOwner.delete(delivery.confirmer.owner, delivery);
     const { source } = delivery;
     source.open--;
     // While it is being delivered other nodes may still open it.
@@ -219,7 +224,7 @@ export class OpenReports {
 
   /** What has not reached the flow of this node comes at the next look. */
   hurry(confirmer: Confirmer): void {
-    for (const delivery of this.#deliveries.values()) {
+    for (const delivery of this.#byOwner.of(confirmer.owner)) {
       if (delivery.confirmer === confirmer && !delivery.hasReached) {
         delivery.due = 0;
       }
@@ -229,11 +234,9 @@ export class OpenReports {
   /** A node begins; what was open at the one before it of the same name comes again. */
   add(confirmer: Confirmer): void {
     this.#confirmers.add(confirmer);
-    for (const delivery of this.#deliveries.values()) {
-      if (delivery.confirmer.owner === confirmer.owner) {
-        delivery.confirmer = confirmer;
-        delivery.due = 0;
-      }
+    for (const delivery of this.#byOwner.of(confirmer.owner)) {
+      delivery.confirmer = confirmer;
+      delivery.due = 0;
     }
   }
 
@@ -242,13 +245,13 @@ export class OpenReports {
     this.#confirmers.delete(confirmer);
     this.#counts.delete(confirmer);
     if (!comesBack) {
-      this.#confirmWhere((delivery) => delivery.confirmer === confirmer);
+      this.#confirmWhere(this.#byOwner.of(confirmer.owner), (delivery) => delivery.confirmer === confirmer);
     }
   }
 
   /** All nodes are there: what belongs to none of them is nobody's any more. */
   resumed(): void {
-    this.#confirmWhere(({ confirmer }) => !this.#confirmers.has(confirmer));
+    this.#confirmWhere(this.#deliveries.values(), ({ confirmer }) => !this.#confirmers.has(confirmer));
   }
 
   /** The connection is a new one. @param isPresent the broker has kept the session: what it was not told of comes again */
@@ -274,6 +277,7 @@ export class OpenReports {
     BY_PREFIX.delete(this.#idPrefix);
     clearInterval(this.#timer);
     this.#deliveries.clear();
+    this.#byOwner.clear();
     this.#messages.clear();
     this.#expected.clear();
     this.#confirmers.clear();
@@ -364,8 +368,8 @@ export class OpenReports {
     }
   }
 
-  #confirmWhere(isChosen: (delivery: Delivery) => boolean): void {
-    for (const delivery of [...this.#deliveries.values()].filter(isChosen)) {
+  #confirmWhere(deliveries: Iterable<Delivery>, isChosen: (delivery: Delivery) => boolean): void {
+    for (const delivery of [...deliveries].filter(isChosen)) {
       this.confirm(delivery.id);
     }
   }

@@ -227,6 +227,23 @@ describe('reports that are open', () => {
     assert.equal(receive('t', undefined, { isResent: true }).id === 'undefined', false);
   });
 
+  it('cost a node that is deployed nothing where they are of others', () => {
+    const { reports, confirmer, receive } = start();
+    const count = 20_000;
+    for (let i = 0; i < count; i++) {
+      receive('topic');
+    }
+    const before = process.cpuUsage();
+    for (let i = 0; i < count; i++) {
+      const node = { ...confirmer, owner: `node ${i}` };
+      reports.add(node);
+      reports.hurry(node);
+      reports.remove(node, false);
+    }
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 2_000_000, `${user + system} µs`);
+  });
+
   it('are counted only while there are some', () => {
     const { reports, confirmer, receive, pass } = start();
     const { id } = receive('t');
