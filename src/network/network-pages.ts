@@ -4,7 +4,7 @@ import { conditionsOf } from '../protocol/conditions.ts';
 import { macPart, parseMac } from '../protocol/mac.ts';
 import type { NetworkDetails, NetworkRow } from '../protocol/network-row.ts';
 import type { DeviceState } from './device-state.ts';
-import { linkOf } from './links.ts';
+import { chooseGateway, linkOf } from './links.ts';
 import { type Lit, NearDevices } from './near-devices.ts';
 import {
   type ListedDevice,
@@ -193,7 +193,8 @@ export class NetworkPages {
       const { id, links } = device;
       const isHere = parent === undefined ? !network.gateway(id) : id !== parent && linkOf(links, parent);
       if (isHere) {
-        const under = parent ?? parentOf(device);
+        // Once among all: where requests would go now. Where they went last is a gateway that may not hear it any more.
+        const under = parent ?? chooseGateway(links, device.route, network.now);
         subjects.push({ id, kind: 'device', parent: under, device, gateway: undefined, listed: listed(id) });
       }
     }
@@ -244,11 +245,6 @@ export class NetworkPages {
 
 function startTimeout(call: () => void, ms: number): void {
   setTimeout(call, ms).unref();
-}
-
-/** In a list of all devices each stands once: under the gateway that was heard to have it last. */
-function parentOf({ links, route }: Readonly<DeviceState>): string | undefined {
-  return route ?? links.reduce((last, link) => (link.heardAt >= last.heardAt ? link : last)).gateway;
 }
 
 /** The list of the service holds gateways, as far as their ids are MACs; what nobody has heard has no parent. */

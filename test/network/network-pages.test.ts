@@ -150,6 +150,15 @@ describe('the network in pages', () => {
     });
   });
 
+  it('lists a device that has moved under the gateway that hears it now, with its signal', () => {
+    hear('rssi', { rssi: -50, parent: G });
+    assert.equal(network.gatewayOf(deviceAt(1)), G, 'a request went there');
+    now += 20 * MINUTE;
+    hear('rssi', { rssi: -70, parent: G2 }, { gateway: G2 });
+    const [row] = ask({ parent: '*' }).rows;
+    assert.deepEqual([row?.parent, row?.rssi], [G2, -70]);
+  });
+
   it('says who is silent, and since when', () => {
     for (let i = 0; i < 6; i++) {
       hear('heartbeat');
