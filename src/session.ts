@@ -2,7 +2,7 @@
 import { Semaphore } from './collections/semaphore.ts';
 import { type EndUse, SharedUses } from './collections/shared-uses.ts';
 
-import { invalidInput, ServiceError } from './errors.ts';
+import { invalidInput, type Phrase, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
@@ -310,7 +310,7 @@ export class Session {
           ? begin()
           : this.#shared.use(`watches ${JSON.stringify(filter)}`, begin);
       },
-      isRefused: (filter: ReportFilter) => this.isRefused(filter),
+      refusalOf: (filters: readonly ReportFilter[]) => this.refusalOf(...filters),
       onRefusals: (listener: (isLimited: boolean) => void) =>
         this.onState(({ mqtt }) => listener(mqtt.name === 'limited')),
       gatewaysWithLabels: (labels: readonly string[]) => this.devices?.knownGatewaysWithLabels(labels),
@@ -379,9 +379,12 @@ export class Session {
     return findSilent({ network: this.network, catalogue: this.catalogue, isHeard }, macs);
   }
 
-  /** Whether the broker has refused a subscription by which reports that pass this filter would come. */
-  isRefused(filter: ReportFilter): boolean {
-    return this.#subscribers?.isRefused(filter) === true;
+  /**
+   * Why the broker has refused the subscriptions by which reports that pass these filters would come; undefined: it has
+   * not. The reason in the state is that of all subscribers together.
+   */
+  refusalOf(...filters: ReportFilter[]): Phrase | undefined {
+    return this.#mqtt?.refusalOf(this.#subscribers?.serving(filters) ?? []);
   }
 
   /**

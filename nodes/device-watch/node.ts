@@ -12,7 +12,13 @@ import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
-import { type Status, statusOfError, statusOfLabels, statusOfSession } from '../shared/runtime/status.ts';
+import {
+  ownState,
+  type Status,
+  statusOfError,
+  statusOfLabels,
+  statusOfSession,
+} from '../shared/runtime/status.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { registerActiveConditions, showActive } from './active-conditions.ts';
 import { type DeviceWatchConfig, isCondition, RANGES, upgrade } from './config.ts';
@@ -99,9 +105,8 @@ function startWatch(context: Context): WatchedDevices {
   onClose(showActive(node, opened));
   onClose(
     session.onState((state) => {
-      // Another node's filter may be the refused one.
-      refused =
-        state.mqtt.name === 'limited' && opened.isRefused ? statusOfSession(state, 'mqtt') : undefined;
+      const own = ownState(state, () => opened.refusal);
+      refused = own.mqtt.name === 'limited' ? statusOfSession(own, 'mqtt') : undefined;
       show();
     }),
   );

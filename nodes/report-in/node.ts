@@ -2,7 +2,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import type { LabelState, Report, Subscriber } from '../../src/index.ts';
 import { registerSource } from '../shared/runtime/registration.ts';
-import { type Status, statusOfLabels, statusOfSession, withoutRefusals } from '../shared/runtime/status.ts';
+import { ownState, type Status, statusOfLabels, statusOfSession } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
 import { upgrade } from './config.ts';
 import { confirmOf, filterOf } from './filter.ts';
@@ -53,9 +53,8 @@ export default function registerReportIn(RED: NodeAPI): void {
       const filter = filterOf(config);
       const unsubscribe = session.subscribe(filter, receiver, node.id);
       const stopWatching = session.onState((state) => {
-        // Another node's filter may be the refused one; to look for that costs more than most changes of state.
-        const isOwn = state.mqtt.name === 'limited' && session.isRefused(filter);
-        broker = statusOfSession(isOwn ? state : withoutRefusals(state), 'mqtt');
+        const own = ownState(state, () => session.refusalOf(filter));
+        broker = statusOfSession(own, 'mqtt');
         showBoth();
       });
       const newest = () => newestPayload && { topic: newestTopic, payload: newestPayload };

@@ -1,4 +1,5 @@
 // The MQTT half of a service: connection, incoming reports, requests and acknowledgements put together.
+import type { Phrase } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { Topics } from '../protocol/topics.ts';
@@ -165,8 +166,8 @@ export class MqttClient {
       return { name: 'connecting', broker: state.broker };
     }
     if (this.#group.isPlain) {
-      const reason = { key: 'reason.plainGroup', values: { group: this.#settings.sharedGroup } };
-      return { name: 'limited', broker: state.broker, reason, refused: new Map(), isSettled: true };
+      const refused = { reason: this.#plainGroup, refused: new Map(), isSettled: true };
+      return { name: 'limited', broker: state.broker, ...refused };
     }
     return this.#lostReports === 0
       ? state
@@ -263,7 +264,12 @@ export class MqttClient {
     return this.#group.isPlain || this.#reports.isRefused(filter);
   }
 
-  /** The same of a filter that people look through, which is never the group's. */
+  /** Why no report comes by these filters, of which the first is named; undefined: they come. */
+  refusalOf(filters: readonly string[]): Phrase | undefined {
+    return this.#reports.refusalOf(filters) ?? (this.#group.isPlain ? this.#plainGroup : undefined);
+  }
+
+  /** Whether the broker has refused a filter that people look through, which is never the group's. */
   isPreviewRefused(filter: string): boolean {
     return this.#reports.isPreviewRefused(filter);
   }
@@ -290,6 +296,10 @@ export class MqttClient {
   /** Asks for the responses of a gateway, as a request does. @param settled whether the broker refuses them */
   tryResponses(filter: string, settled: (refused: boolean) => void): void {
     this.#transport().ensureFilter(filter, settled);
+  }
+
+  get #plainGroup(): Phrase {
+    return { key: 'reason.plainGroup', values: { group: this.#settings.sharedGroup } };
   }
 
   get isPaused(): boolean {

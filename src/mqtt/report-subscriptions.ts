@@ -1,9 +1,11 @@
 // What the broker is asked for by way of reports: applied to the subscriptions, cleared of what earlier processes left.
 
+import type { Phrase } from '../errors.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { sessionName } from './kept-subscriptions.ts';
+import { reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -140,7 +142,14 @@ export class ReportSubscriptions {
     return this.has(subscribed) && this.#subscriptions.isRefused(subscribed);
   }
 
-  /** The same of a filter that people look through. */
+  /** Why the broker has refused these filters of the handler, of which the first is named; undefined: it has not. */
+  refusalOf(filters: readonly string[]): Phrase | undefined {
+    const subscribed = filters.map((filter) => this.#share + filter).filter((filter) => this.has(filter));
+    const refused = this.#subscriptions.refusalsOf(subscribed);
+    return refused.size > 0 ? reasonOfRefusals(refused) : undefined;
+  }
+
+  /** Whether the broker has refused a filter that people look through. */
   isPreviewRefused(filter: string): boolean {
     return this.#subscriptions.isPreviewRefused(filter);
   }

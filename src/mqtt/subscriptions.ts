@@ -158,6 +158,12 @@ export class Subscriptions {
     return reason && isPlainRefusal(reason) ? undefined : reason;
   }
 
+  /** Those of the filters that the broker refuses, and why. */
+  refusalsOf(filters: readonly string[]): ReadonlyMap<string, Reason> {
+    const { all } = this.#refused;
+    return new Map(filters.flatMap((filter) => (all.has(filter) ? [[filter, all.get(filter)!]] : [])));
+  }
+
   /** Whether it ends the connection to ask this broker for the filter, as far as is known. */
   isBlocked(filter: string): boolean {
     return this.#learned.forbidden.has(filter);

@@ -225,19 +225,13 @@ export class Reports {
   }
 
   /**
-   * Whether reports that a subscriber asks for come by such a filter; the cost is that of its own filters.
+   * The filters, of those that `filters` returned last, by which reports come that a subscriber asks for; the cost is that
+   * of its own filters.
    * @param criteria undefined: it asks for none
-   * @param isSuch is given filters that `filters` returned last
    */
-  isServedBy(
-    criteria: Pick<CompiledCriteria, 'topicFilters'> | undefined,
-    isSuch: (filter: string) => boolean,
-  ): boolean {
-    return (
-      criteria?.topicFilters.some((parts) =>
-        this.#asked.covering(parts).some((want) => isSuch(this.#topics.reportFilter(want))),
-      ) === true
-    );
+  serving(criteria: Pick<CompiledCriteria, 'topicFilters'> | undefined): string[] {
+    const own = criteria?.topicFilters ?? [];
+    return own.flatMap((parts) => this.#asked.covering(parts).map((want) => this.#topics.reportFilter(want)));
   }
 
   /** The connection is a new one. */

@@ -128,28 +128,23 @@ export class Subscribers {
   get hearsEverything(): boolean {
     const isGranted = (filter: string) =>
       !this.#broker.isRefused(filter) && !this.#broker.isPreviewRefused(filter);
-    return this.#everything.isWanted && this.#reports.isServedBy(EVERYTHING, isGranted);
+    return this.#everything.isWanted && this.#reports.serving(EVERYTHING).some(isGranted);
   }
 
-  /** Whether the broker has refused a topic filter by which this filter's reports would come. */
-  isRefused(filter: ReportFilter): boolean {
-    const criteria = compileCriteria(filter, this.#catalogue);
-    return this.#reports.isServedBy(criteria, (one) => this.#broker.isRefused(one));
+  /** The topic filters by which reports that pass these filters come. */
+  serving(filters: readonly ReportFilter[]): string[] {
+    return filters.flatMap((filter) => this.#reports.serving(compileCriteria(filter, this.#catalogue)));
   }
 
   /** Whether the broker has refused all topic filters by which reports of this place would come. */
   isRefusedAt(place: Pick<TopicFilterParts, 'gateway' | 'device'>): boolean {
-    const criteria = { topicFilters: [place] };
-    const isRefused = (filter: string) => this.#broker.isRefused(filter);
-    return (
-      this.#reports.isServedBy(criteria, isRefused) &&
-      !this.#reports.isServedBy(criteria, (filter) => !isRefused(filter))
-    );
+    const serving = this.#reports.serving({ topicFilters: [place] });
+    return serving.length > 0 && serving.every((filter) => this.#broker.isRefused(filter));
   }
 
   #isPreviewRefused(filter: ReportFilter): boolean {
     const criteria = this.#previewCriteria(filter);
-    return this.#reports.isServedBy(criteria, (one) => this.#broker.isPreviewRefused(one));
+    return this.#reports.serving(criteria).some((one) => this.#broker.isPreviewRefused(one));
   }
 
   /**

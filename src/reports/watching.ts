@@ -1,5 +1,6 @@
 // A watch with the subscriptions that it needs: of its devices, of the gateways that bring them, and by labels.
 
+import type { Phrase } from '../errors.ts';
 import type { DeviceWatches, OpenWatch } from '../network/device-watches.ts';
 import { hearsEverything, type WatchListener, type WatchSettings } from '../network/watch-context.ts';
 import { parseMac } from '../protocol/mac.ts';
@@ -19,7 +20,7 @@ export interface WatchingContext {
   watches: DeviceWatches;
   /** @throws ServiceError as `Session.subscribe` */
   subscribe(filter: ReportFilter, subscriber: Subscriber): () => void;
-  isRefused(filter: ReportFilter): boolean;
+  refusalOf(filters: readonly ReportFilter[]): Phrase | undefined;
   /** Calls the listener now and at every change, with whether the broker has refused anything. @returns ends it */
   onRefusals(listener: (isLimited: boolean) => void): () => void;
   /** Of the last known list; undefined without one. */
@@ -27,8 +28,8 @@ export interface WatchingContext {
 }
 
 export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled' | 'hearsAgain'> {
-  /** Whether the broker has refused a subscription that this watch needs. */
-  readonly isRefused: boolean;
+  /** Why the broker has refused subscriptions that this watch needs; undefined: it has not. */
+  readonly refusal: Phrase | undefined;
 }
 
 /**
@@ -55,8 +56,8 @@ export function watchDevices(
     get counts() {
       return watch.counts;
     },
-    get isRefused() {
-      return subscriptions.isRefused;
+    get refusal() {
+      return subscriptions.refusal;
     },
     active: () => watch.active(),
     close(comesBack) {
@@ -99,8 +100,8 @@ class WatchSubscriptions {
     }
   }
 
-  get isRefused(): boolean {
-    return this.#filters.some((filter) => this.#context.isRefused(filter));
+  get refusal(): Phrase | undefined {
+    return this.#context.refusalOf(this.#filters);
   }
 
   setWatch(watch: OpenWatch): void {
@@ -153,7 +154,7 @@ class WatchSubscriptions {
 
   #refusalsChanged(isLimited: boolean): void {
     const wasRefused = this.#wasRefused;
-    this.#wasRefused = isLimited && this.isRefused;
+    this.#wasRefused = isLimited && this.refusal !== undefined;
     if (wasRefused && !this.#wasRefused) {
       this.#watch?.hearsAgain();
     }

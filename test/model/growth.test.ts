@@ -118,12 +118,12 @@ describe('the time for what waits', function () {
       const filters = counting(count).map((number) => ({ ...ALL, gateways: [mac('c', number)] }));
       for (const filter of filters) {
         session.subscribe(filter, { report() {}, error() {} });
-        session.onState(({ mqtt }) => mqtt.name === 'limited' && session.isRefused(filter));
+        session.onState(({ mqtt }) => mqtt.name === 'limited' && session.refusalOf(filter));
       }
       await new Promise<void>((resolve) =>
         session.onState(({ mqtt }) => mqtt.name === 'limited' && mqtt.refused.size === count && resolve()),
       );
-      assert.ok(filters.every((filter) => session.isRefused(filter)));
+      assert.ok(filters.every((filter) => session.refusalOf(filter)));
     },
     'reports that are held': async (session, count) => {
       let delivered = 0;

@@ -408,7 +408,10 @@ describe('a subscription that is refused', () => {
     session.subscribe(mine, new Collector());
     session.subscribe(other, new Collector());
     await reached(session, 'limited');
-    assert.deepEqual([session.isRefused(mine), session.isRefused(other)], [true, false]);
+    const reason = { key: 'reason.filterRefused', values: {}, consequence: 'retry' };
+    const filter = `mt/gateway/${G2}/device/+/#`;
+    assert.deepEqual(session.refusalOf(mine), { key: 'reason.filter', values: { filter, reason } });
+    assert.equal(session.refusalOf(other), undefined);
   });
 
   it('is not told any more when no node wants it, though that of responses is refused as well', async () => {

@@ -28,7 +28,7 @@ const filtersOf = (broker: ScriptedBroker) =>
 
 /** Every good one is subscribed, and the others are told as refused. */
 function isFound(broker: ScriptedBroker, session: Session, all: number, bad: readonly number[]): boolean {
-  return filtersOf(broker).length === all - bad.length && bad.every((n) => session.isRefused(of(n)));
+  return filtersOf(broker).length === all - bad.length && bad.every((n) => session.refusalOf(of(n)));
 }
 
 describe('a broker that ends the connection for some of 30 filters', function () {
@@ -126,7 +126,7 @@ describe('a filter for which the broker ends the connection', function () {
     broker.options.refuses = (filter) => filter.includes(gateway(1));
     broker.options.refusesBy = 'code';
     await passUntil(() => filtersOf(broker).length === 4);
-    assert.ok(session.isRefused(of(1)));
+    assert.ok(session.refusalOf(of(1)));
     broker.options.refuses = () => false;
     await passUntil(() => session.state.mqtt.name === 'connected');
     assert.equal(broker.connections.length, length);
@@ -215,7 +215,7 @@ describe('a filter for which the broker ends the connection', function () {
     session.subscribe(of(9), new Collector());
     await broker.until(() => broker.withheld.length > 0);
     await pass(15_000);
-    const isTried = (n: number) => !session.isRefused(of(n));
+    const isTried = (n: number) => !session.refusalOf(of(n));
     const tried = bad.find(isTried);
     assert.ok(tried !== undefined);
     leaves[tried]?.();

@@ -58,7 +58,7 @@ describe('topic filters', () => {
     await passUntil(() => filtersOf(broker).length === 4);
     await passUntil(() => session.state.mqtt.name === 'limited');
     assert.deepEqual(
-      upTo(5).filter((n) => session.isRefused(of(n))),
+      upTo(5).filter((n) => session.refusalOf(of(n))),
       [1],
     );
     assert.equal(broker.connections.length, 1);

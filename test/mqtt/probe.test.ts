@@ -180,10 +180,10 @@ describe('a shared group', () => {
     const { mqtt } = session.state;
     assert.ok(mqtt.name === 'limited');
     assert.deepEqual(mqtt.reason, { key: 'reason.plainGroup', values: { group: 'told' } });
-    assert.ok(session.isRefused({ ...ALL, gateways: [G] }));
+    assert.ok(session.refusalOf({ ...ALL, gateways: [G] }));
     await bench.broker.reset();
     await reached(session, 'connected');
-    assert.ok(!session.isRefused({ ...ALL, gateways: [G] }));
+    assert.ok(!session.refusalOf({ ...ALL, gateways: [G] }));
   });
 
   it('is tried again after a deploy that came in the middle of it', async () => {

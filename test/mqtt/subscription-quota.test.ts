@@ -49,7 +49,7 @@ describe('a broker that allows 10 subscriptions', () => {
       broker.publish(reportTopic('heartbeat', gateway(n)), heartbeat(n));
     }
     await Promise.all(collectors.slice(0, 10).map((one) => one.until(({ reports }) => reports.length === 1)));
-    const refused = upTo(11).filter((n) => session.isRefused(of(n)));
+    const refused = upTo(11).filter((n) => session.refusalOf(of(n)));
     assert.deepEqual(refused, [10]);
     // One at most had to make room for the wide one.
     const givenBack = broker.packets('unsubscribe').flatMap(({ unsubscriptions }) => unsubscriptions);
@@ -87,7 +87,7 @@ describe('a broker that allows 10 subscriptions', () => {
     await ask(1);
     const responses = () => filtersOf(broker).filter((filter) => filter.includes('/response/'));
     assert.deepEqual([filtersOf(broker).length, responses().length], [10, 1]);
-    assert.equal(upTo(12).filter((n) => session.isRefused(of(n))).length, 3);
+    assert.equal(upTo(12).filter((n) => session.refusalOf(of(n))).length, 3);
     // A second one would take the reports of another gateway away.
     await assert.rejects(ask(2), { code: 'NOT_CONNECTED' });
     await ask(1);

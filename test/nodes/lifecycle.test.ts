@@ -285,6 +285,23 @@ describeNodes('a service', (start) => {
     assert.doesNotMatch(String(further.error?.message), /heartbeat/);
   });
 
+  it('names to each node what the broker refuses to this node, and nothing of what it refuses to others', async () => {
+    broker.options.refuses = (filter) => /heartbeat|rssi/.test(filter);
+    const kinds = ['rssi', 'heartbeat', 'dfu'].map((kind) => ({ ...IN, id: kind, kinds: [kind] }));
+    const watch = { id: 'watch', type: 'mt-device-watch', conditions: ['error'] };
+    const flow = await start(flowAround(service(), ...kinds, watch), { credentials });
+    await flow.status('dfu', 'green');
+    for (const [id, own, other] of [
+      ['rssi', /rssi/, /heartbeat| more/],
+      ['heartbeat', /heartbeat/, /rssi| more/],
+      ['watch', /heartbeat/, /rssi| more/],
+    ] as const) {
+      const { text = '' } = await flow.status(id, 'red');
+      assert.match(text, own);
+      assert.doesNotMatch(text, other);
+    }
+  });
+
   it('tells Catch nodes of a refusal that comes while flows are replaced', async () => {
     const closing = new EventEmitter();
     const registerSlow = (RED: NodeAPI) => {

@@ -9,7 +9,7 @@ import { createFields, type FieldOptions } from './fields.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
 import type { ServiceNode } from './services.ts';
-import { type Status, StatusLine, statusOfError, statusOfSession, withoutRefusals } from './status.ts';
+import { ownState, type Status, StatusLine, statusOfError, statusOfSession } from './status.ts';
 import { toFlowError } from './texts.ts';
 
 /** What a node is given when it starts. */
@@ -94,7 +94,10 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
  */
 function createStateWatcher(inputs: Inputs, half: 'rest' | 'mqtt'): (state: SessionState) => void {
   return (state) => {
-    const status = statusOfSession(withoutRefusals(state), half);
+    const status = statusOfSession(
+      ownState(state, () => undefined),
+      half,
+    );
     if (half === 'mqtt' && status.style !== 'ready') {
       inputs.forgetLast();
     }

@@ -1,6 +1,12 @@
 // A node's status: how each state of the session is shown, and how often a change is sent to the editor.
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
-import { type LabelState, ServiceError, type SessionState, type TextValues } from '../../../src/index.ts';
+import {
+  type LabelState,
+  type Phrase,
+  ServiceError,
+  type SessionState,
+  type TextValues,
+} from '../../../src/index.ts';
 import { shortReason } from './short-reasons.ts';
 import { translate } from './texts.ts';
 
@@ -66,10 +72,17 @@ function textValues(state: object): TextValues {
   );
 }
 
-/** The state for a node that needs none of the subscriptions that the broker has refused. */
-export function withoutRefusals(state: SessionState): SessionState {
+/**
+ * The state as it concerns one node: what the broker refuses to others is nothing to it.
+ * @param refusal looks up why the broker refuses what this node needs, which costs more than most changes of state
+ */
+export function ownState(state: SessionState, refusal: () => Phrase | undefined): SessionState {
   const { mqtt } = state;
-  return mqtt.name === 'limited' ? { ...state, mqtt: { name: 'connected', broker: mqtt.broker } } : state;
+  if (mqtt.name !== 'limited') {
+    return state;
+  }
+  const reason = refusal();
+  return { ...state, mqtt: reason ? { ...mqtt, reason } : { name: 'connected', broker: mqtt.broker } };
 }
 
 const LABEL_STATUSES: Record<LabelState['name'], Status | undefined> = {
