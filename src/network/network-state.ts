@@ -323,8 +323,8 @@ export class NetworkState {
       link.heardAt = now;
       link.reports++;
     }
-    for (const listener of this.#signalListeners) {
-      listener(device, link, report);
+    if (this.#signalListeners.size > 0) {
+      this.#tellSignal(device, link, report);
     }
     setSignal(link, report, now);
   }
@@ -360,6 +360,12 @@ export class NetworkState {
       this.#values -= oldest.values.length;
       oldest.values = [];
       this.#oldestWithValues = oldest.newer;
+    }
+  }
+
+  #tellSignal(device: DeviceState, link: Link, report: Readonly<Report>): void {
+    for (const listener of this.#signalListeners) {
+      listener(device, link, report);
     }
   }
 

@@ -1,10 +1,14 @@
 // Which of some devices have not been heard for long: those that flows wait for.
 import assert from 'node:assert/strict';
+import { SILENT } from '../../src/log.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { findSilent } from '../../src/network/silent-devices.ts';
 import { wallTime } from '../../src/network/wall-time.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+import { compileCriteria, type TopicCriteria } from '../../src/reports/report-filter.ts';
+import { Reports } from '../../src/reports/reports.ts';
 
 const G = 'c0141f68fc3d';
 const [D, E, F] = ['d00000000001', 'd00000000002', 'd00000000003'] as const;
@@ -73,5 +77,23 @@ describe('a device that flows wait for', () => {
     pass(20);
     unheard.add(F);
     assert.deepEqual(silent(E, F), { [E]: null });
+  });
+
+  it('would be heard where a flow asks for any of its reports', () => {
+    const reports = new Reports(createTopics(''), catalogue, network, SILENT);
+    const add = (filter: Partial<TopicCriteria>) => {
+      const any = { kinds: [], form: 'both', gateways: [], devices: [], identifiers: [] } as const;
+      const criteria = compileCriteria({ ...any, ...filter }, catalogue);
+      assert.ok(criteria);
+      return reports.add(criteria, true, { report() {}, error() {} });
+    };
+    const heard = () => [D, E].filter((mac) => reports.wantedDevices(mac));
+    assert.deepEqual(heard(), []);
+    add({ devices: [D], kinds: ['event'] });
+    assert.deepEqual(heard(), [D]);
+    const { remove } = add({ gateways: [G], identifiers: ['temperature'] });
+    assert.deepEqual(heard(), [D, E]);
+    remove();
+    assert.deepEqual(heard(), [D]);
   });
 });
