@@ -82,6 +82,18 @@ export class Controls {
     return String(this.#service.val() ?? '');
   }
 
+  /** @returns false: there is no such service */
+  choose(service: string): boolean {
+    this.updateServices();
+    const before = this.service;
+    this.#service.val(service);
+    if (this.service !== service) {
+      this.#service.val(before);
+      return false;
+    }
+    return true;
+  }
+
   get filters(): Filters {
     return {
       q: String(this.#search.val() ?? '').trim(),

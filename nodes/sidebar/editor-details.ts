@@ -47,6 +47,7 @@ export class DetailsView {
       .on('click', left);
     const view = element('div', 'mt-gateway-side-details').attr({
       role: 'region',
+      tabindex: -1,
       'aria-label': say('details'),
     });
     view.append(element('div', 'mt-gateway-side-head').append(this.#name, close), this.#words, this.#problem);
@@ -85,10 +86,14 @@ export class DetailsView {
     for (const table of [this.#values, this.#heardBy, this.#about]) {
       table.show([]);
     }
+    this.#chooseInParts(chosen);
+    this.element.scrollTop = 0;
+  }
+
+  #chooseInParts(chosen: Chosen): void {
     for (const part of this.#parts) {
       part.choose(chosen);
     }
-    this.element.scrollTop = 0;
   }
 
   /** Asks what is known now; does nothing while the view is closed. */
@@ -111,6 +116,10 @@ export class DetailsView {
 
   #show(details: NetworkDetails): void {
     this.#shown = details;
+    if (this.#chosen?.row === undefined) {
+      this.#chosen = { ...(this.#chosen as Chosen), row: details };
+      this.#chooseInParts(this.#chosen);
+    }
     this.#problem.empty();
     this.#name.text(details.name).attr('title', details.name);
     this.#words.text(words(details));

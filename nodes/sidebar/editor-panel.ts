@@ -1,5 +1,6 @@
 // The content of the tab: what is looked for above, the tree of what was found, and what there is to say about it.
 import { element } from '../shared/editor/panel.ts';
+import type { DeviceToShow } from '../shared/editor/show-device.ts';
 import { Actions } from './editor-actions.ts';
 import { ask, mayDo, type Page, type Problem } from './editor-api.ts';
 import { Controls } from './editor-controls.ts';
@@ -70,6 +71,20 @@ export class Panel {
     this.#watch = watchWhileShown(this.element, () => this.#refresh());
     // What is deployed may be another network.
     RED.events.on('deploy', () => this.#watch.now());
+  }
+
+  /** Shows one that may not be in the list. */
+  showDevice({ service, id }: DeviceToShow): void {
+    if (!this.#controls.choose(service)) {
+      return;
+    }
+    if (service !== this.#service) {
+      this.#lookElsewhere();
+    }
+    this.#details.open({ service, id, row: undefined });
+    this.#body.addClass('mt-gateway-side-opened');
+    this.#details.element.focus();
+    this.#watch.now();
   }
 
   #openDetails({ row }: Item): void {

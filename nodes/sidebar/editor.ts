@@ -1,31 +1,32 @@
 // Adds the tab "mt gateway" to the editor's sidebar as long as the service's node can be used.
+import { type DeviceToShow, SHOW_DEVICE } from '../shared/editor/show-device.ts';
 import { Panel } from './editor-panel.ts';
 import { say } from './editor-texts.ts';
 
 const TAB = 'mt-gateway';
 const OWNER = 'mt-service';
 
-let isThere = false;
+let panel: Panel | undefined;
 
 function addTab(): void {
-  if (isThere) {
+  if (panel) {
     return;
   }
-  isThere = true;
+  // Node-RED takes the handlers from a tab that it removes: the next one is another.
+  panel = new Panel();
   RED.sidebar.addTab({
     id: TAB,
     label: say('label'),
     name: say('name'),
     iconClass: 'fa fa-sitemap',
-    // Node-RED takes the handlers from a tab that it removes: the next one is another.
-    content: new Panel().element,
+    content: panel.element,
     enableOnEdit: true,
   });
 }
 
 function removeTab(): void {
-  if (isThere) {
-    isThere = false;
+  if (panel) {
+    panel = undefined;
     RED.sidebar.removeTab(TAB);
   }
 }
@@ -36,3 +37,7 @@ RED.events.on('registry:node-type-added', (type) => type === OWNER && addTab());
 RED.events.on('registry:node-set-enabled', (set) => isOurs(set) && addTab());
 RED.events.on('registry:node-set-disabled', (set) => isOurs(set) && removeTab());
 RED.events.on('registry:node-set-removed', (set) => isOurs(set) && removeTab());
+RED.events.on(SHOW_DEVICE, (chosen) => {
+  RED.sidebar.show(TAB);
+  panel?.showDevice(chosen as DeviceToShow);
+});

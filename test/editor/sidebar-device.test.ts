@@ -1,5 +1,6 @@
 // One device in the sidebar: what is known of it, what is done with it, and how it comes into the flow.
 import assert from 'node:assert/strict';
+import type { Response } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
@@ -172,6 +173,11 @@ describe('a device in the sidebar', function () {
     const added = (await nodesOf('mt-report-in')).find(({ devices }) => (devices as string[])?.length > 0);
     assert.deepEqual([added?.service, added?.devices], ['service', [service.demo.device]]);
     await editor.deploy();
+    const isAnswer = (response: Response) => response.url().includes('?reports=1') && response.ok();
+    await page.waitForResponse(isAnswer);
+    await page.waitForResponse(isAnswer);
+    const lines = details().getByRole('table', { name: 'Last reports' });
+    assert.match(await lines.innerText(), /error 3/, 'its reports are there after the deploy');
   });
 
   it('is left with Escape, and the tree has the keys again', async () => {

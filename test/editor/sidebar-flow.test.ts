@@ -1,4 +1,4 @@
-// The sidebar and the nodes of the flows: those that wait for a silent device.
+// The sidebar and the nodes of the flows: those that wait for a silent device, and the device of an open panel.
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
@@ -84,5 +84,35 @@ describe('the sidebar beside the flows', function () {
     const time = new Date().toISOString();
     await service.publish(service.demo.gateway, UNHEARD, 'heartbeat', { time, seq: 1, status: 0 });
     await waiting().waitFor({ state: 'hidden' });
+  });
+
+  it('shows the fixed device of an open panel, by a button beside its field', async () => {
+    const { page } = editor;
+    await page.evaluate("RED.sidebar.show('info')");
+    await editor.edit('ask');
+    const show = page.getByRole('button', { name: 'Show the device in the sidebar' });
+    await show.focus();
+    await page.keyboard.press('Enter');
+    const details = page.getByRole('region', { name: 'The chosen device' });
+    await details.and(page.locator(':focus')).waitFor();
+    await details
+      .filter({ hasText: UNHEARD })
+      .getByText(/heard \d+ s ago/)
+      .waitFor();
+    assert.equal(await details.locator('.mt-gateway-side-problem').innerText(), '');
+    await page.keyboard.press('Escape');
+    await details.waitFor({ state: 'hidden' });
+    assert.equal(await editor.typed('device').inputValue(), UNHEARD, 'the panel is still open');
+    await page.evaluate("$('#node-input-device').typedInput('type', 'msg')");
+    assert.ok(await show.isHidden());
+    await page.evaluate("$('#node-input-device').typedInput('type', 'str')");
+    await editor.typed('device').fill('D0-FF-EE-00-00-02');
+    await show.click();
+    await details.getByText('Nothing is known of it').waitFor();
+    await details.getByText('d0ffee000002').waitFor();
+    await editor.typed('device').fill('$' + '{DEVICE}');
+    await page.keyboard.press('Tab');
+    await show.waitFor({ state: 'hidden' });
+    await editor.press('cancel');
   });
 });

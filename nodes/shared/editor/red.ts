@@ -69,7 +69,10 @@ interface EditorRed {
     removeTab(id: string): void;
     show(id: string): void;
   };
-  events: { on(event: string, listener: (value: unknown) => void): void };
+  events: {
+    on(event: string, listener: (value: unknown) => void): void;
+    emit(event: string, value: unknown): void;
+  };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   settings: { context?: { stores?: string[] } };
   user: { hasPermission(permission: string): boolean };

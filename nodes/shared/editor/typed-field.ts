@@ -4,6 +4,7 @@ import { hasEnv, type Pair, readPair, SOURCE_TYPES } from '../defaults.ts';
 import { element, field, hint, NODE_INPUT, text } from './panel.ts';
 import { attachPicker, type Found } from './picker.ts';
 import type { EditorNode } from './red.ts';
+import { addShowButton } from './show-device.ts';
 import {
   describeDevice,
   searchGateways,
@@ -115,7 +116,7 @@ function addPicker(input: JQuery, pick: PickerKind, access: TypedOptions['access
       before = undefined;
     },
   });
-  element('button', 'red-ui-button mt-gateway-pick')
+  const button = element('button', 'red-ui-button mt-gateway-pick')
     .attr({ type: 'button', title: text(`pick.${pick}`), 'aria-label': text(`pick.${pick}`) })
     .append('<i class="fa fa-search" aria-hidden="true"></i>')
     .on('mousedown', (event) => event.preventDefault())
@@ -129,6 +130,9 @@ function addPicker(input: JQuery, pick: PickerKind, access: TypedOptions['access
       picker.open();
     })
     .insertAfter(container);
+  if (pick === 'device' || pick === 'listed') {
+    addShowButton(input, button);
+  }
   if (pick === 'gateway' || pick === 'device' || pick === 'listed') {
     showNameBelow(input);
   }
