@@ -34,12 +34,17 @@ export class RecencyMap<T extends RecencyEntry<T>> {
   add(entry: T): T | undefined {
     const pushedOut = this.#map.size >= this.#max ? this.#oldest : undefined;
     if (pushedOut) {
-      this.#map.delete(pushedOut.id);
-      this.#unlink(pushedOut);
+      this.delete(pushedOut);
     }
     this.#map.set(entry.id, entry);
     this.#append(entry);
     return pushedOut;
+  }
+
+  /** Takes out one that is there. */
+  delete(entry: T): void {
+    this.#map.delete(entry.id);
+    this.#unlink(entry);
   }
 
   /** Makes one that is there the newest. */

@@ -1,4 +1,5 @@
 // The newest value of each property of each device, by each gateway that brought it; bounded.
+import { RecencyMap } from '../collections/recency-map.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
@@ -40,7 +41,7 @@ export interface LastValue {
    * Milliseconds since the epoch, of what was heard before this process: a machine without a battery for its clock sets it
    * only after the start.
    */
-  heard?: number;
+  heard?: number | undefined;
   /** That brought it; undefined for a response. Not to be changed. */
   report: Readonly<Report> | undefined;
   /** In bytes, estimated; set when it is kept. */
@@ -60,16 +61,27 @@ export interface ValueQuery {
 /** With what it is sorted by: device and property. */
 export type KeyedValue = [key: string, value: LastValue];
 
-/** Of one property of one device, by gateway; the newest comes first. A device is heard by few. */
-type Entry = LastValue[];
+/** One property of one device. */
+interface Property {
+  /** What it is sorted by: device and property. */
+  readonly id: string;
+  readonly device: string;
+  /** As it was spelled the last time: mostly it is so the next time. */
+  identifier: string;
+  /** By gateway; the newest comes first. A device is heard by few. */
+  values: LastValue[];
+  newer: Property | undefined;
+  older: Property | undefined;
+}
 
 export class LastValues {
   readonly #catalogue: Catalogue;
   readonly #now: () => number;
   readonly #max: number;
   readonly #maxSize: number;
-  /** By device and property; the least recently heard comes first. */
-  #entries = new Map<string, Entry>();
+  /** In the order in which they were heard. */
+  #properties = new RecencyMap<Property>(Number.POSITIVE_INFINITY);
+  #byDevice = new Map<string, Property[]>();
   #count = 0;
   #size = 0;
   /** Called when a value has changed. */
@@ -100,6 +112,7 @@ export class LastValues {
       return;
     }
     const now = heardAt ?? this.#now();
+    const isRetained = report.retained === true;
     this.#record({
       gateway,
       device,
@@ -108,9 +121,10 @@ export class LastValues {
       time,
       source: 'report',
       // A broker keeps it for years: what was heard just now is the broker.
-      heardAt: report.retained === true ? now - ageOfTime(time) : now,
-      ...(report.retained === true && Date.parse(time) > 0 && { heard: Date.parse(time) }),
+      heardAt: isRetained ? now - ageOfTime(time) : now,
+      heard: isRetained && Date.parse(time) > 0 ? Date.parse(time) : undefined,
       report,
+      size: 0,
     });
   }
 
@@ -131,17 +145,18 @@ export class LastValues {
    */
   takeOver(before: LastValues): void {
     if (this.#count > 0 || !hasSameProperties(this.#catalogue, before.#catalogue)) {
-      this.restore([...before.#entries.values()].flat());
+      this.restore(before.#oldestFirst());
       return;
     }
-    this.#entries = before.#entries;
+    this.#properties = before.#properties;
+    this.#byDevice = before.#byDevice;
     this.#count = before.#count;
     this.#size = before.#size;
   }
 
   /** Takes what was known before; what is known already and was heard later stays. */
   restore(values: Iterable<LastValue>): void {
-    const known = [...this.#entries.values()].flat();
+    const known = [...this.#oldestFirst()];
     for (const value of values) {
       this.#record(value);
     }
@@ -163,10 +178,10 @@ export class LastValues {
     const isChosen = (value: LastValue) =>
       (gateway === undefined || value.gateway === gateway) && (gateways?.has(value.gateway) ?? true);
     const found: KeyedValue[] = [];
-    for (const [key, entry] of this.#chosen(query)) {
-      const value = isAny ? entry[0] : entry.find(isChosen);
+    for (const { id, values } of this.#chosen(query)) {
+      const value = isAny ? values[0] : values.find(isChosen);
       if (value) {
-        found.push([key, value]);
+        found.push([id, value]);
       }
     }
     return found;
@@ -199,72 +214,98 @@ export class LastValues {
   newest(max: number, maxSize = Number.POSITIVE_INFINITY): LastValue[] {
     const found: LastValue[] = [];
     let size = 0;
-    for (const value of [...this.#entries.values()].reverse().flat()) {
-      size += value.size ?? 0;
-      if (found.length >= max || size > maxSize) {
-        break;
+    for (const { values } of this.#properties.newestFirst()) {
+      for (const value of values) {
+        size += value.size ?? 0;
+        if (found.length >= max || size > maxSize) {
+          return found.reverse();
+        }
+        found.push(value);
       }
-      found.push(value);
     }
     return found.reverse();
   }
 
-  #chosen({ device, identifier }: ValueQuery): Iterable<[string, Entry]> {
-    if (device === undefined && identifier === undefined) {
-      return this.#entries;
+  *#oldestFirst(): Generator<LastValue> {
+    for (const { values } of this.#properties.oldestFirst()) {
+      yield* values;
     }
-    if (device !== undefined && identifier !== undefined) {
-      const key = this.#keyOf(device, identifier);
-      const entry = this.#entries.get(key);
-      return entry ? [[key, entry]] : [];
-    }
-    return this.#chosenByPart(device, identifier);
   }
 
-  *#chosenByPart(device: string | undefined, identifier: string | undefined): Generator<[string, Entry]> {
-    const start = device === undefined ? '' : `${device}/`;
-    const property = identifier === undefined ? undefined : this.#keyOf('', identifier).slice(1);
-    for (const pair of this.#entries) {
-      const [key] = pair;
+  *#chosen({ device, identifier }: ValueQuery): Generator<Property> {
+    const all = device === undefined ? this.#properties.oldestFirst() : (this.#byDevice.get(device) ?? []);
+    const wanted = identifier === undefined ? undefined : this.#keyOf(identifier);
+    for (const property of all) {
       // A device is always of the same length.
-      const isChosen =
-        property === undefined ? key.startsWith(start) : key.slice(MAC_LENGTH + 1) === property;
-      if (isChosen) {
-        yield pair;
+      if (wanted === undefined || property.id.slice(MAC_LENGTH + 1) === wanted) {
+        yield property;
       }
     }
   }
 
   /** Raw and decoded, by name and by hex id: the same property. */
-  #keyOf(device: string, identifier: string): string {
+  #keyOf(identifier: string): string {
     const row = this.#catalogue.find(identifier);
-    return `${device}/${row ? row.id || row.name : identifier.toLowerCase()}`;
+    return row ? row.id || row.name : identifier.toLowerCase();
   }
 
   #record(value: LastValue): void {
-    if (value.identifier.length > MAX_IDENTIFIER_LENGTH || !isMac(value.device)) {
-      return;
+    const { device, identifier } = value;
+    const properties = this.#byDevice.get(device);
+    const property = properties && this.#findProperty(properties, identifier);
+    if (property) {
+      this.#replace(property, value);
+    } else if (identifier.length <= MAX_IDENTIFIER_LENGTH && isMac(device)) {
+      this.#add(properties, value);
     }
-    const key = this.#keyOf(value.device, value.identifier);
-    const entry = this.#entries.get(key);
-    if (entry === undefined) {
-      this.#entries.set(key, [value]);
-      this.#count++;
-      this.#added(value);
-      return;
+  }
+
+  #findProperty(properties: readonly Property[], identifier: string): Property | undefined {
+    for (const property of properties) {
+      if (property.identifier === identifier) {
+        return property;
+      }
     }
-    const at = entry.findIndex(({ gateway }) => gateway === value.gateway);
-    const known = at < 0 ? undefined : entry[at];
+    const key = this.#keyOf(identifier);
+    const found = properties.find(({ id }) => id.slice(MAC_LENGTH + 1) === key);
+    if (found) {
+      found.identifier = identifier;
+    }
+    return found;
+  }
+
+  #add(properties: Property[] | undefined, value: LastValue): void {
+    const { device, identifier } = value;
+    const id = `${device}/${this.#keyOf(identifier)}`;
+    const property = { id, device, identifier, values: [value], newer: undefined, older: undefined };
+    this.#properties.add(property);
+    if (properties) {
+      properties.push(property);
+    } else {
+      this.#byDevice.set(device, [property]);
+    }
+    this.#count++;
+    this.#added(value);
+  }
+
+  #replace(property: Property, value: LastValue): void {
+    const { values } = property;
+    const at = values.findIndex(({ gateway }) => gateway === value.gateway);
+    const known = values[at];
     if (known && this.#isOlder(value, known)) {
       return;
     }
-    const [replaced] = entry.splice(at < 0 ? MAX_GATEWAYS - 1 : at, 1);
-    this.#size -= replaced?.size ?? 0;
-    this.#count += replaced ? 0 : 1;
-    const place = entry.findIndex((other) => !this.#isOlder(value, other));
-    entry.splice(place < 0 ? entry.length : place, 0, value);
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    if (at === 0 && values.length === 1) {
+      values[0] = value;
+      this.#size -= known?.size ?? 0;
+    } else {
+      const [replaced] = values.splice(at < 0 ? MAX_GATEWAYS - 1 : at, 1);
+      this.#size -= replaced?.size ?? 0;
+      this.#count += replaced ? 0 : 1;
+      const place = values.findIndex((other) => !this.#isOlder(value, other));
+      values.splice(place < 0 ? values.length : place, 0, value);
+    }
+    this.#properties.touch(property);
     this.#added(value);
   }
 
@@ -272,12 +313,22 @@ export class LastValues {
     value.size = sizeOf(value);
     this.#size += value.size;
     while (this.#count > this.#max || this.#size > this.#maxSize) {
-      const [key, entry] = this.#entries.entries().next().value as [string, Entry];
-      this.#entries.delete(key);
-      this.#count -= entry.length;
-      this.#size -= entry.reduce((sum, { size = 0 }) => sum + size, 0);
+      this.#forget(this.#properties.oldest as Property);
     }
     this.onChange?.();
+  }
+
+  #forget(property: Property): void {
+    const { device, values } = property;
+    this.#properties.delete(property);
+    this.#count -= values.length;
+    this.#size -= values.reduce((sum, { size = 0 }) => sum + size, 0);
+    const others = (this.#byDevice.get(device) ?? []).filter((other) => other !== property);
+    if (others.length > 0) {
+      this.#byDevice.set(device, others);
+    } else {
+      this.#byDevice.delete(device);
+    }
   }
 
   /** A sample may come late, so its own time counts; everything else is as old as it was heard. */

@@ -7,19 +7,26 @@ const SLOT_SIZE = 8;
 
 /** @returns bytes, estimated; any depth */
 export function sizeOf(value: unknown): number {
-  let size = 0;
-  const unfinished: unknown[] = [value];
-  while (unfinished.length > 0) {
-    const at = unfinished.pop();
-    size += SLOT_SIZE;
-    if (typeof at === 'string') {
-      size += TEXT_SIZE + 2 * at.length;
-    } else if (typeof at === 'object' && at !== null) {
-      size += OBJECT_SIZE;
-      for (const key in at) {
-        unfinished.push((at as Record<string, unknown>)[key]);
+  if (typeof value !== 'object' || value === null) {
+    return sizeOfPlain(value);
+  }
+  let size = SLOT_SIZE;
+  // Most objects hold none, and need no list.
+  let unfinished: object[] | undefined;
+  for (let at: object | undefined = value; at !== undefined; at = unfinished?.pop()) {
+    size += OBJECT_SIZE;
+    for (const key in at) {
+      const item = (at as Record<string, unknown>)[key];
+      size += sizeOfPlain(item);
+      if (typeof item === 'object' && item !== null) {
+        unfinished ??= [];
+        unfinished.push(item);
       }
     }
   }
   return size;
+}
+
+function sizeOfPlain(value: unknown): number {
+  return typeof value === 'string' ? SLOT_SIZE + TEXT_SIZE + 2 * value.length : SLOT_SIZE;
 }

@@ -425,28 +425,30 @@ export class Reports {
   ): void {
     const { at, isWanted } = route;
     const reports: Report[] = [];
-    const originals = new Map<boolean, Report>();
-    let shared: Map<boolean, Report> | undefined;
+    // As received and decoded, by `Number(decode)`.
+    const originals: [Report?, Report?] = [undefined, undefined];
+    const shared: [Report?, Report?] = [undefined, undefined];
     try {
       for (const { decode, listener } of subscribers) {
-        const { readsOnly } = listener;
-        const readable = readsOnly && shared?.get(decode);
+        const form = Number(decode) as 0 | 1;
+        const readable = listener.readsOnly && shared[form];
         if (readable) {
           reports.push(readable);
           continue;
         }
-        const original = originals.get(decode);
+        const original = originals[form];
+        let report: Report;
         if (original) {
-          reports.push(copyReport(original));
+          report = copyReport(original);
         } else {
           const first = readReport(at, body, this.#catalogue, decode, retained);
-          // Both variants hold the nested values of the same body.
-          reports.push(originals.size === 0 ? first : copyReport(first));
-          originals.set(decode, first);
+          // Both forms hold the nested values of the same body.
+          report = reports.length === 0 ? first : copyReport(first);
+          originals[form] = first;
         }
-        if (readsOnly) {
-          shared ??= new Map();
-          shared.set(decode, reports.at(-1) as Report);
+        reports.push(report);
+        if (listener.readsOnly) {
+          shared[form] = report;
         }
       }
     } catch {
@@ -456,7 +458,7 @@ export class Reports {
       return;
     }
     if (!retained) {
-      this.#network.record(at, this.#now(), originals.get(true) ?? reports[0], isWanted);
+      this.#network.record(at, this.#now(), originals[1] ?? reports[0], isWanted);
     }
     for (const [i, { listener }] of subscribers.entries()) {
       this.#callListener(listener, reports[i] as Report, at.topic, payload);
