@@ -53,8 +53,10 @@ export class SubscriptionQuota {
   granted(filter: string, held: number): void {
     if (filter === this.#lastFilter && held < this.#limit) {
       this.#isCleared = true;
-    } else if (held >= this.#limit) {
+    } else if (held >= this.#shown) {
       this.#forgetLosses();
+    } else if (held >= this.#limit) {
+      this.#expectLoss();
     }
   }
 
@@ -66,10 +68,14 @@ export class SubscriptionQuota {
   lost(filter: string, held: number): boolean {
     const isSame = held === this.#limit && filter !== this.#lastFilter && this.#isCleared;
     this.#losses = isSame ? this.#losses + 1 : 1;
-    this.#limit = held < MIN_QUOTA ? Number.POSITIVE_INFINITY : held;
     this.#lastFilter = filter;
     this.#isCleared = false;
-    if (this.#limit === held && this.#losses >= MIN_LOSSES) {
+    if (held < MIN_QUOTA) {
+      this.#expectLoss();
+      return false;
+    }
+    this.#limit = held;
+    if (this.#losses >= MIN_LOSSES) {
       this.#learn(held, LAST_RETRY_MS);
       this.#shown = held;
       this.#expectLoss();
@@ -89,15 +95,13 @@ export class SubscriptionQuota {
   retry(): void {
     this.#max = Number.POSITIVE_INFINITY;
     this.#retryAt = Number.POSITIVE_INFINITY;
-    if (this.#shown !== Number.POSITIVE_INFINITY) {
-      this.#limit = this.#shown;
-      this.#expectLoss();
-    }
+    this.#expectLoss();
   }
 
-  /** When it is tried again one more connection has to end, not all of them. */
+  /** Where a number was shown, one more connection has to end when it is tried again, not all of them. */
   #expectLoss(): void {
-    this.#losses = MIN_LOSSES - 1;
+    this.#limit = this.#shown;
+    this.#losses = this.#shown === Number.POSITIVE_INFINITY ? 0 : MIN_LOSSES - 1;
     this.#lastFilter = '';
     this.#isCleared = true;
   }
@@ -108,9 +112,7 @@ export class SubscriptionQuota {
   }
 
   #forgetLosses(): void {
-    this.#limit = Number.POSITIVE_INFINITY;
     this.#shown = Number.POSITIVE_INFINITY;
-    this.#losses = 0;
-    this.#lastFilter = '';
+    this.#expectLoss();
   }
 }

@@ -307,7 +307,12 @@ describe('a number of subscriptions that was shown by ended connections', () => 
     assert.equal(quota.lost('d', 10), true);
     assert.equal(quota.max, 10);
     quota.retry();
-    quota.granted('e', 10);
+    assert.equal(quota.lost('wide', 8), false);
+    quota.granted('e', 9);
+    assert.equal(quota.lost('wide', 0), false);
+    assert.equal(quota.lost('f', 10), true);
+    quota.retry();
+    quota.granted('g', 10);
     quota.retry();
     assert.equal(quota.room(10), Number.POSITIVE_INFINITY);
   });
