@@ -10,6 +10,8 @@ import type { PropertyValue } from './property-values.ts';
 export interface DeviceError {
   /** Of the measurement; undefined: the `status` of a heartbeat. */
   identifier: string | undefined;
+  /** By the catalogue: another gateway may report the same property in the other form. */
+  name: string | undefined;
   code: number;
   /** Milliseconds of `performance.now()`. */
   heardAt: number;
@@ -120,8 +122,8 @@ export function setCondition(
   }
   const code = errorOf(kind, report);
   if (code !== undefined && code !== 0) {
-    device.error = { identifier, code, heardAt: now };
-  } else if (device.error !== undefined && isOver(device.error, kind, identifier, code)) {
+    device.error = { identifier, name: report.name, code, heardAt: now };
+  } else if (device.error !== undefined && isOver(device.error, kind, identifier, report.name, code)) {
     device.error = undefined;
   }
 }
@@ -147,9 +149,11 @@ function isOver(
   error: DeviceError,
   kind: ReportTopic['kind'],
   identifier: string | undefined,
+  name: string | undefined,
   code: number | undefined,
 ): boolean {
-  if (error.identifier !== identifier) {
+  const isSame = error.identifier === identifier || (name !== undefined && error.name === name);
+  if (!isSame) {
     return false;
   }
   return kind === 'heartbeat' ? code === 0 : identifier !== undefined && kind !== 'measurement-error';

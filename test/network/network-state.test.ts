@@ -170,6 +170,13 @@ describe('the state of a network', () => {
     assert.deepEqual([known().error?.code, known().error?.identifier], [3, '8800']);
     hear('measurement/8800', { value: 1 });
     assert.equal(known().error, undefined);
+    // One gateway in raw mode, and another one in decoded mode.
+    const name = 'temperature';
+    hear('measurement-error/8800', { error: 3, name });
+    hear('measurement-decoded/humidity', { value: 1, name: 'humidity' });
+    assert.equal(known().error?.code, 3);
+    hear('measurement-decoded/temperature', { value: 1, name });
+    assert.equal(known().error, undefined);
     hear('timestamped/8800', { value: null, errorCode: 9 });
     assert.equal(known().error?.code, 9);
     hear('timestamped/8800', { value: 1, errorCode: null, backfill: true });
