@@ -107,7 +107,7 @@ describe('a sample flow of last values', () => {
     });
 
     it('leaves out what is too old, and says so when there is nothing else', async () => {
-      await deployFresh({ maxAge: 1 });
+      await deployFresh({ maxAge: 5 });
       await measure(20);
       await averageOf(1);
       assert.equal(await averageOf(undefined), null);
@@ -198,7 +198,7 @@ describe('a sample flow of last values', () => {
     });
 
     it('leaves out what is not known, no number or too old, over a deploy and without the broker', async () => {
-      await deployFresh({ env: { MAX_AGE_MINUTES: '0.05' } });
+      await deployFresh({ env: { MAX_AGE_MINUTES: '0.1' } });
       await measure(20);
       await measure(20, devices[1]);
       await scrapeUntil(`${series('temperature_celsius', devices[1])} 20`);
@@ -234,8 +234,7 @@ describe('a sample flow of last values', () => {
       });
     }
 
-    it('shows 20 000 series at most, and says how many are left out', async function () {
-      this.timeout(60_000);
+    it('shows 20 000 series at most, and says how many are left out', async () => {
       await red().deploy([]);
       const flow = await readSample(trouble.site, LABEL);
       const rows = `msg.payload = Array.from({ length: 20500 }, (_, index) => ({
