@@ -148,6 +148,18 @@ describe('reports that come', () => {
     assert.deepEqual(numbersOf(collector), upTo(1_000));
   });
 
+  it('with QoS 1 over MQTT 5 wait at the broker beyond 1 000 that are not acknowledged, though it has no such limit', async () => {
+    const { broker } = bench;
+    const collector = new Collector();
+    const session = await listen({ protocolVersion: 5 }, collector);
+    session.pauseReports();
+    upTo(1_200).forEach(publish);
+    const kept = broker.sessions.get(clientId);
+    assert.deepEqual([kept?.unacknowledged.length, kept?.queued.length], [1_000, 200]);
+    session.resumeReports();
+    await collector.until(({ reports }) => reports.length === 1_200);
+  });
+
   it('that are retained do not say where a request without a gateway goes', async () => {
     bench.broker.publish(reportTopic('heartbeat', G2), heartbeat(1), { retain: true });
     const collector = new Collector();

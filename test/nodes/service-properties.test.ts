@@ -158,6 +158,44 @@ describeNodes('the property of mt-service', (start) => {
     }
   });
 
+  it('tls shows an mqtts broker the server name, the ALPN protocol and the client certificate of that node', async function () {
+    requirePrograms(this, 'openssl');
+    const { ca, server, client } = await makeCertificates();
+    const aedes = await Aedes.createBroker();
+    const shown: unknown[] = [];
+    const sockets: TLSSocket[] = [];
+    const asking = { ...server, ca, requestCert: true, ALPNProtocols: ['x-amzn-mqtt-ca'] };
+    const listener = createServer(asking, (socket) => {
+      const { servername } = socket as TLSSocket & { servername?: string };
+      shown.push([servername, socket.alpnProtocol, socket.getPeerCertificate().subject?.CN]);
+      sockets.push(socket);
+      socket.on('error', () => {});
+      aedes.handle(socket);
+    }).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    box = await startService({ rest: false, mqtt: false });
+    // Without the server name the certificate would not fit this address.
+    const brokerUrl = `mqtts://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    const names = { servername: 'localhost', alpnprotocol: 'x-amzn-mqtt-ca' };
+    const trust = { cadata: ca, certdata: client.cert, keydata: client.key };
+    const nodes = [
+      { id: 'trust', type: 'tls-config', verifyservercert: true, ...names },
+      ...flowAround(serviceNode(box, { authUrl: '', baseUrl: '', brokerUrl, tls: 'trust' }), IN),
+    ];
+    try {
+      const flow = await start(nodes, { credentials: { trust }, nodes: [tlsConfig] });
+      await flow.status('in', 'green');
+      assert.deepEqual(shown, [['localhost', 'x-amzn-mqtt-ca', 'client']]);
+      await flow.deploy([], 'full');
+    } finally {
+      for (const socket of sockets) {
+        socket.destroy();
+      }
+      listener.close();
+      await new Promise<void>((resolve) => aedes.close(resolve));
+    }
+  });
+
   it('tls follows the node that a variable names, wherever that stands in the flow, and also when it alone is deployed', async function () {
     requirePrograms(this, 'openssl');
     const { ca, server } = await makeCertificates();
