@@ -120,8 +120,12 @@ async function shootSidebar(editor: Editor, theme: Theme, { demo, publish }: Ser
   for (const [seq, value] of READINGS.entries()) {
     const time = new Date().toISOString();
     await publish(demo.gateway, demo.device, 'measurement-decoded/temperature', { time, seq, value });
-    const values = page.getByRole('table', { name: 'Values' });
-    await values.locator('[role=row]', { hasText: `${value} °C` }).waitFor();
+    // The device reports by itself, too: a value may be gone before it is seen.
+    const reports = page.getByRole('table', { name: 'Last reports' });
+    await reports
+      .locator('[role=row]', { hasText: `${value} °C` })
+      .first()
+      .waitFor();
   }
   await page.mouse.move(600, 400);
   await page.locator('.mt-gateway-side').screenshot({ path: join(IMAGES, `sidebar-${theme}.png`) });
