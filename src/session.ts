@@ -2,9 +2,16 @@
 import { Semaphore } from './collections/semaphore.ts';
 import { type EndUse, SharedUses } from './collections/shared-uses.ts';
 
-import { invalidInput, type Phrase, ServiceError } from './errors.ts';
+import { type Phrase, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { MqttClient, type RequestOptions, type SubscriptionCounts } from './mqtt/client.ts';
+import {
+  type AcknowledgeOptions,
+  DeviceRequests,
+  isAcknowledged,
+  type ReadValue,
+  type RequestResult,
+} from './mqtt/device-requests.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { DeviceReports } from './network/device-reports.ts';
@@ -26,17 +33,8 @@ import {
 } from './network/value-query.ts';
 import type { WatchSettings } from './network/watch-context.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
-import { isHexBytes } from './protocol/hex.ts';
 import { copyFields } from './protocol/json.ts';
-import { parseMac } from './protocol/mac.ts';
-import {
-  buildRequest,
-  type Operation,
-  type RequestInput,
-  readResponse,
-} from './protocol/operations/index.ts';
-import { addNames, nameThePlace, wordsFor } from './protocol/operations/place.ts';
-import { type BuiltRequest, isGiven } from './protocol/operations/request.ts';
+import type { Operation, RequestInput } from './protocol/operations/index.ts';
 import { createTopics } from './protocol/topics.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { PreviewLine } from './reports/preview.ts';
@@ -59,26 +57,11 @@ import { DeviceDirectory } from './rest/device-directory.ts';
 import { type ListedPage, type ListOptions, listPages } from './rest/list.ts';
 import { NameRefresh } from './rest/name-refresh.ts';
 import type { RestState } from './rest/types.ts';
-import type { MqttSettings, Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 
+export type { AcknowledgeOptions, RequestResult } from './mqtt/device-requests.ts';
 export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
 export type { WatchedDevices } from './reports/watching.ts';
-
-/** What a request brought: the decoded value, and the whole response. */
-export interface RequestResult {
-  gateway: string;
-  /** The one that was given, else the one that was asked; absent where the given one is no MAC and was not needed. */
-  device?: string;
-  /** As it was sent. */
-  identifier?: string;
-  value: unknown;
-  response: Record<string, unknown>;
-}
-
-export interface AcknowledgeOptions extends RequestOptions {
-  /** False: done when the broker has the acknowledgement; true: when the response with status 0 has come. */
-  wait: boolean;
-}
 
 export interface SessionState {
   mqtt: MqttState;
@@ -129,7 +112,7 @@ export class Session {
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttClient | undefined;
   readonly #subscribers: Subscribers | undefined;
-  readonly #mqttSettings: MqttSettings | undefined;
+  readonly #requests: DeviceRequests | undefined;
   readonly #rest: RestClient | undefined;
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
@@ -163,7 +146,6 @@ export class Session {
       nameOf: this.#nameOf,
       isRefused: (place) => this.#subscribers?.isRefusedAt(place) === true,
     });
-    this.#mqttSettings = settings.mqtt;
     const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
     this.#valueReads = new Semaphore(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
     if (settings.rest) {
@@ -188,6 +170,13 @@ export class Session {
       });
       const events = { state: () => this.#notify(), resumed: (isReady: boolean) => this.#resumed(isReady) };
       this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
+      this.#requests = new DeviceRequests(this.#mqtt, settings.mqtt, {
+        catalogue: this.catalogue,
+        nameOf: this.#nameOf,
+        carriesNames: names !== undefined,
+        gatewayOf: (device) => this.network.gatewayOf(device),
+        wasRead: (read) => this.#wasRead(read),
+      });
       this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
       if (settings.names && this.devices) {
         this.#names = new NameRefresh(this.devices, { log });
@@ -398,28 +387,11 @@ export class Session {
     input: RequestInput,
     options: RequestOptions & { decode?: boolean },
   ): Promise<RequestResult> {
-    const mqtt = this.#needMqtt();
-    const request = this.#build(operation, input);
-    const { gateway, identifier } = request;
-    // Not the one that was asked: `apiversion` goes to the gateway, and what follows in a flow is about the device.
-    const device = input.device === undefined ? request.device : parseMac(input.device);
-    const answer = mqtt
-      .request(request, options)
-      .then((body) => readResponse(request, body, this.catalogue, options.decode ?? true));
-    const { value, response } = await this.#withWords(answer);
-    this.#addNames(response, request);
-    if (operation === 'read' && identifier !== undefined) {
-      const time = typeof response.time === 'string' ? response.time : undefined;
-      const known = options.decode === false ? this.#decode(request, value) : value;
-      this.lastValues.recordRead({ gateway, device: request.device, identifier, value: known, time });
-      this.network.recordRead(request.device, identifier, known, time);
-    }
-    return { gateway, ...(device !== undefined && { device }), identifier, value, response };
+    return this.#needRequests().request(operation, input, options);
   }
 
   /**
-   * Acknowledges a timestamped sample, given as a report or by its fields (assumed: beyond the interface). A report
-   * that cannot be acknowledged is left alone: `sent` is false.
+   * See `DeviceRequests.acknowledge`.
    * @throws ServiceError as `request`
    */
   async acknowledge(
@@ -427,16 +399,7 @@ export class Session {
     options: AcknowledgeOptions,
   ): Promise<{ sent: boolean; response?: Record<string, unknown> }> {
     const given = copyFields(sample, 'report');
-    if (given.kind !== undefined && (given.kind !== 'timestamped' || given.ack !== true)) {
-      return { sent: false };
-    }
-    const mqtt = this.#needMqtt();
-    const request = this.#build('ack', given);
-    const key = `${request.gateway}/${request.device}/${request.suffix}/${String(given.time)}`;
-    const read = (body: unknown) =>
-      this.#addNames(readResponse(request, body, this.catalogue, false).response, request);
-    const response = await this.#withWords(mqtt.acknowledge(request, key, options, read));
-    return response ? { sent: true, response } : { sent: true };
+    return isAcknowledged(given) ? this.#needRequests().acknowledge(given, options) : { sent: false };
   }
 
   /**
@@ -504,41 +467,12 @@ export class Session {
     this.#listeners.clear();
   }
 
-  #build(operation: Operation, input: RequestInput): BuiltRequest {
-    const { ackOperation, ackDecodedOperation, ackPayload } = this.#mqttSettings as MqttSettings;
-    const ack = { raw: ackOperation, decoded: ackDecodedOperation, payload: ackPayload };
-    return buildRequest(operation, this.#withGateway(input), { catalogue: this.catalogue, ack });
-  }
-
-  /** A value that one node wants as it came is known to the others as they would have it. */
-  #decode({ operation, identifier = '' }: BuiltRequest, value: unknown): unknown {
-    const decoded =
-      operation === 'read' && isHexBytes(value) ? this.catalogue.decode(identifier, value) : undefined;
-    return decoded ? decoded.value : value;
-  }
-
-  #withGateway<T extends { gateway?: unknown; device?: unknown }>(input: T): T {
-    // An address that is there and empty is refused where it is read.
-    if (input.gateway !== undefined || !isGiven(input.device)) {
-      return input;
-    }
-    const mac = parseMac(input.device);
-    if (!mac) {
-      throw invalidInput('device', input.device, 'notMac');
-    }
-    const gateway = this.network.gatewayOf(mac);
-    if (!gateway) {
-      throw invalidInput('gateway', undefined, 'notSeen', { device: wordsFor(mac, this.#nameOf) });
-    }
-    return { ...input, gateway };
-  }
-
   /** Asks nobody. */
   readonly #nameOf = (mac: string): string | undefined => this.devices?.nameOf(mac);
 
-  /** A response says which device it is about as a report does. */
-  #addNames(response: Record<string, unknown>, { gateway, device }: BuiltRequest): Record<string, unknown> {
-    return this.#names ? addNames(response, { gateway, device }, this.#nameOf) : response;
+  #wasRead(read: ReadValue): void {
+    this.lastValues.recordRead(read);
+    this.network.recordRead(read.device, read.identifier, read.value, read.time);
   }
 
   #valueContext(options: RequestOptions): ValueContext {
@@ -560,16 +494,6 @@ export class Session {
         return { value, gateway, device, identifier, age: 0, source: 'read', response };
       },
     };
-  }
-
-  /** A person knows a device by its name, and an error waits for nobody: what is known already. */
-  async #withWords<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      nameThePlace(error, this.#nameOf);
-      throw error;
-    }
   }
 
   /** What changed something at the service, or may have, makes the list of devices old. */
@@ -599,11 +523,11 @@ export class Session {
     this.watches.setPaused(false);
   }
 
-  #needMqtt(): MqttClient {
-    if (!this.#mqtt) {
+  #needRequests(): DeviceRequests {
+    if (!this.#requests) {
       throw new ServiceError('NOT_CONFIGURED', 'mqtt', { part: 'mqtt' });
     }
-    return this.#mqtt;
+    return this.#requests;
   }
 
   #needSubscribers(): Subscribers {
