@@ -404,7 +404,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
     });
 
     it('acknowledges again what failed the first time', async () => {
-      session = openSession(broker.url, { requestTimeout: 150 });
+      session = openSession(broker.url, { requestTimeout: 1_000 });
       let asked = 0;
       await answer(({ id }) => (asked++ === 0 ? undefined : { id }));
       const sample = {

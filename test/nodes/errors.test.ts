@@ -93,9 +93,9 @@ const ROWS: Row[] = [
   {
     code: 'TIMEOUT',
     when: 'no response comes',
-    node: { ...READ, timeout: '60' },
+    node: { ...READ, timeout: '500' },
     fault: ({ faults }) => void Object.assign(faults.answers, { lostAnswers: 1 }),
-    cause: ({ demo }) => ({ ...demo, operation: 'read', identifier: '8001', timeout: 60 }),
+    cause: ({ demo }) => ({ ...demo, operation: 'read', identifier: '8001', timeout: 500 }),
   },
   {
     code: 'REQUEST_FAILED',
