@@ -9,8 +9,9 @@ import {
 } from '../../src/protocol/broker-profiles.ts';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
+import type { ProfileName } from '../scripted-broker/profiles.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
-import { type RealBroker, SUBJECTS, type SubjectName, sampleOf } from './subjects.ts';
+import { type RealBroker, sampleOf } from './subjects.ts';
 
 const G = 'c0141f68fc3d';
 const D = 'd00000000001';
@@ -80,10 +81,12 @@ class Ground {
 export interface Behaviour {
   name: string;
   /** Why a broker does not do it; it is tried all the same. */
-  lacks?: Partial<Record<SubjectName, string>>;
-  /** Undefined: everywhere. */
+  lacks?: Partial<Record<ProfileName, string>>;
+  /** What it is tried with, which the type of a broker may forbid. */
+  topicPrefix?: string;
   /** Milliseconds, where more is needed than for the others. */
   patience?: number;
+  /** Undefined: everywhere. */
   needs?: 'secure' | 'webSocket' | 'denied';
   run(ground: Ground): Promise<void>;
 }
@@ -133,7 +136,11 @@ async function answered(session: Session, gateways: readonly string[]): Promise<
 const macs = (count: number) =>
   Array.from({ length: count }, (_, n) => `c0141f68${n.toString(16).padStart(4, '0')}`);
 
-const NO_QOS_2 = { NATS: 'QoS 2 comes with NATS 2.10' };
+const NO_QOS_2 = {
+  NATS: 'QoS 2 comes with NATS 2.10',
+  'AWS IoT': 'QoS 0 and 1',
+  'Azure Event Grid': 'QoS 0 and 1',
+};
 const NO_VERSION_5 = { NATS: 'MQTT 3.1.1 only', RabbitMQ: 'MQTT 5 comes with RabbitMQ 3.13' };
 
 export const BEHAVIOURS: Behaviour[] = [
@@ -186,7 +193,10 @@ export const BEHAVIOURS: Behaviour[] = [
   },
   {
     name: 'a retained report comes with the subscription, marked as one',
-    lacks: { RabbitMQ: 'keeps them for filters without wildcards only' },
+    lacks: {
+      RabbitMQ: 'keeps them for filters without wildcards only',
+      'Azure Event Grid': 'keeps none',
+    },
     async run(ground) {
       const peer = await ground.peer();
       const topic = reportTopic('heartbeat', 'c0141f68fc99');
@@ -335,6 +345,7 @@ export const BEHAVIOURS: Behaviour[] = [
   },
   {
     name: 'a topic prefix of two levels',
+    topicPrefix: 'site/7',
     run: (ground) => arrivesAt(ground, 'site/7'),
   },
   {
@@ -390,12 +401,13 @@ async function arrivesAt(ground: Ground, topicPrefix: string): Promise<void> {
 export async function tryBehaviour(
   { run, needs, lacks, patience = PATIENCE_MS }: Behaviour,
   broker: RealBroker,
-  name: SubjectName,
+  name: ProfileName,
+  profile: BrokerProfileName,
 ): Promise<{ works: boolean; error?: unknown } | undefined> {
   if (needs && broker[needs] === undefined) {
     return undefined;
   }
-  const ground = new Ground(broker, SUBJECTS[name].profile);
+  const ground = new Ground(broker, profile);
   const limit = new AbortController();
   const late = wait(lacks?.[name] === undefined ? patience : SILENCE_MS, undefined, {
     signal: limit.signal,

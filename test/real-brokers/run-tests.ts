@@ -30,7 +30,7 @@ export function describeBroker(name: SubjectName): void {
       }
       it(lack === undefined ? behaviour.name : `does not: ${behaviour.name} (${lack})`, async function () {
         this.timeout(120_000);
-        const outcome = await tryBehaviour(behaviour, broker, name);
+        const outcome = await tryBehaviour(behaviour, broker, name, subject.profile);
         if (lack === undefined) {
           assert.equal(outcome?.works, true, String((outcome?.error as Error | undefined)?.stack));
         } else {

@@ -13,7 +13,7 @@ async function main(): Promise<void> {
     const broker = await SUBJECTS[name].start();
     try {
       for (const behaviour of BEHAVIOURS) {
-        const outcome = await tryBehaviour(behaviour, broker, name);
+        const outcome = await tryBehaviour(behaviour, broker, name, SUBJECTS[name].profile);
         const lack = behaviour.lacks?.[name] ?? String(outcome?.error);
         cells.get(behaviour.name)?.push(outcome === undefined ? '–' : outcome.works ? 'yes' : `no: ${lack}`);
       }
