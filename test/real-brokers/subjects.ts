@@ -41,7 +41,7 @@ const DENIED = 'ffffffffffff';
 export const SUBJECTS: Record<SubjectName, Subject> = {
   Mosquitto: {
     profile: 'any',
-    offers: ['secure', 'webSocket'],
+    offers: ['secure', 'webSocket', 'denied'],
     isThere: () => findProgram('mosquitto') !== undefined && findProgram('openssl') !== undefined,
     start: startWithAllListeners,
   },
@@ -65,9 +65,11 @@ async function startWithAllListeners(): Promise<RealBroker> {
   for (const [name, text] of Object.entries({ ca, cert: server.cert, key: server.key })) {
     await writeFile(join(folder, name), text);
   }
+  await writeFile(join(folder, 'acl'), `topic readwrite #\ntopic deny mt/gateway/${DENIED}/#\n`);
   const [securePort, webSocketPort] = [await freePort(), await freePort()];
   const broker = await startMosquitto([
     'set_tcp_nodelay true',
+    `acl_file ${join(folder, 'acl')}`,
     `listener ${securePort} 127.0.0.1`,
     `cafile ${join(folder, 'ca')}`,
     `certfile ${join(folder, 'cert')}`,
@@ -80,6 +82,7 @@ async function startWithAllListeners(): Promise<RealBroker> {
     ...broker,
     secure: { url: `mqtts://localhost:${securePort}`, tls: { ca, ...client } },
     webSocket: `ws://127.0.0.1:${webSocketPort}`,
+    denied: DENIED,
     stop: async () => {
       await broker.stop();
       await rm(folder, { recursive: true, force: true });
