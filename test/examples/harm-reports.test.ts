@@ -221,6 +221,15 @@ describe('a sample flow of reports and requests', () => {
       assert.match(await line(), /^over: /);
     });
 
+    it('tells the code of an error when it begins, and none when it is over', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-needs-watch');
+      await trouble.report('measurement-error-decoded/temperature', { seq: 1, error: 3 });
+      assert.match(await line(), /reports an error \(3\) since/);
+      await trouble.report('measurement-decoded/temperature', { seq: 2, value: 21.5 });
+      assert.match(await line(), /^over: .* reports an error since/);
+    });
+
     it('does not tell that all are silent while the broker is away', async () => {
       await deployFresh(LABEL, { taps });
       await trouble.ready('sample-needs-watch');
