@@ -612,7 +612,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/receiving':
           'keeps a report of QoS 2 that the broker handed over before the connection was lost',
       },
-    '**Reports that the flow confirms.** With *Confirm* (`confirm`) set to *when an ack report node had it*, the broker is told of a report of QoS 1 only when each *report in* node that is set so has its own acknowledged by an *ack report* node.':
+    '**Reports that the flow confirms.** With *Confirm* (`confirm`) set to *when an “ack report” node has had it*, the broker is told of a report of QoS 1 only when each *report in* node that is set so has its own acknowledged by an *ack report* node.':
       {
         'mqtt/confirm': 'are confirmed when each of the nodes that must has confirmed its own',
         'nodes/confirm':

@@ -60,7 +60,12 @@ describe('a report in whose reports are confirmed', function () {
 
   it('is told what is missing: a service that keeps reports, QoS 1, a node that acknowledges', async () => {
     const words = await explain('alone');
-    for (const part of ['keeps each report', 'does not keep reports', 'QoS 0', 'No ack report node']) {
+    for (const part of [
+      'keeps each report',
+      'Keep reports while Node-RED is down',
+      'QoS 0',
+      'No “ack report” node',
+    ]) {
       assert.ok(words.includes(part), `${part}: ${words}`);
     }
     assert.deepEqual(editor.errors, []);
