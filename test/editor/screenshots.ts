@@ -9,6 +9,9 @@ import { openSidebar, toggle } from './sidebar.ts';
 
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 const SHADOW = 16;
+const SIZE = { width: 1280, height: 860 };
+/** Tall enough for the whole palette. */
+const PALETTE_HEIGHT = 1200;
 const THEMES: readonly Theme[] = ['light', 'dark'];
 
 /** Nodes as a user would have set them; the id is the name of the image. */
@@ -33,6 +36,8 @@ function shownNodes({ demo, devices }: Service): NodeConfig[] {
     },
     { id: 'gw-read', type: 'mt-gw-read', ...device, identifier: 'temperature', identifierType: 'str' },
     { id: 'timestamped-ack', type: 'mt-timestamped-ack' },
+    { id: 'last-value', type: 'mt-last-value', ...device, identifier: 'temperature', identifierType: 'str' },
+    { id: 'device-watch', type: 'mt-device-watch', conditions: ['silent', 'gateway-silent', 'battery-low'] },
     { id: 'device-list', type: 'mt-device-list', connected: 'false', connectedType: 'bool', output: 'each' },
     { id: 'rename', type: 'mt-rename', device: `bmac-${demo.gateway}`, deviceType: 'str' },
     { id: 'label', type: 'mt-label', action: 'remove', label: 'floor-2', labelType: 'str' },
@@ -41,7 +46,7 @@ function shownNodes({ demo, devices }: Service): NodeConfig[] {
   const places = nodes.map((node, index) => ({
     service: 'service',
     wires: [[]],
-    x: index === 1 ? 640 : 200,
+    x: index === 1 ? 650 : 200,
     y: index === 1 ? 100 : 100 + 60 * Math.max(0, index - 1),
     ...node,
   }));
@@ -56,7 +61,7 @@ const warm: NodeConfig = {
   propertyType: 'msg',
   rules: [{ t: 'gt', v: '30', vt: 'num' }],
   outputs: 1,
-  x: 480,
+  x: 470,
   y: 100,
   wires: [['gw-write']],
 };
@@ -99,9 +104,11 @@ async function shootPanels(editor: Editor, theme: Theme, ids: readonly string[])
 }
 
 async function shootPalette(editor: Editor, theme: Theme): Promise<void> {
+  await editor.page.setViewportSize({ ...SIZE, height: PALETTE_HEIGHT });
   const category = editor.page.locator('.red-ui-palette-category', { hasText: 'mt gateway' });
   await category.scrollIntoViewIfNeeded();
   await category.screenshot({ path: join(IMAGES, `palette-${theme}.png`) });
+  await editor.page.setViewportSize(SIZE);
 }
 
 const READINGS = [20.5, 20.9, 21.6, 21.4, 22.1];
@@ -142,7 +149,7 @@ async function main(only = process.argv[2]): Promise<void> {
     await red.deploy([serviceNode(service), ...nodes, ...(only === 'sidebar' ? [heard] : [])]);
     const panels = nodes.filter(({ type }) => type.startsWith('mt-')).map(({ id }) => id);
     for (const theme of THEMES) {
-      const editor = await openEditor(red.url, { theme, height: 860 });
+      const editor = await openEditor(red.url, { theme, ...SIZE });
       if (only === 'sidebar') {
         await shootSidebar(editor, theme, service);
       } else {
