@@ -316,7 +316,10 @@ export const BEHAVIOURS: Behaviour[] = [
     async run(ground) {
       const gateway = ground.broker.denied as string;
       const session = ground.open();
-      const limited = reached(session, 'limited');
+      // The others are granted only then.
+      const limited = new Promise<void>((resolve) => {
+        session.onState(({ mqtt }) => mqtt.name === 'limited' && mqtt.isSettled && resolve());
+      });
       const collector = new Collector();
       session.subscribe({ ...ALL, gateways: [gateway, G] }, collector);
       await limited;

@@ -53,9 +53,9 @@ export const SUBJECTS: Record<SubjectName, Subject> = {
   },
   RabbitMQ: {
     profile: 'rabbitmq',
-    offers: [],
+    offers: ['denied'],
     isThere: () => findRabbitMq() !== undefined,
-    start: startRabbitMq,
+    start: startWithTopicPermissions,
   },
 };
 
@@ -88,6 +88,13 @@ async function startWithAllListeners(): Promise<RealBroker> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function startWithTopicPermissions(): Promise<RealBroker> {
+  const broker = await startRabbitMq();
+  const readable = `^(?!mt\\.gateway\\.${DENIED})`;
+  await broker.control('set_topic_permissions', 'guest', 'amq.topic', '.*', readable);
+  return { ...broker, denied: DENIED };
 }
 
 /** The first case of a kind's fixture. */
