@@ -618,6 +618,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/confirm':
           'carries a delivery, which a copy keeps, and is done when an acknowledge node had it',
         'faults/confirmed-kills': 'are never lost, wherever a SIGKILL falls',
+        'faults/stored-kills':
+          'are all in both, wherever kills of Node-RED fall, and only what was open is there twice',
       },
     'Many are open at once, and the broker is told in the order in which they came.': {
       'mqtt/confirm': [
@@ -688,6 +690,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/confirm':
         'that is a sample is acknowledged to the device first, and to the broker when the device has that',
     },
+    "Node-RED's own *file* node passes a message on also when it could not write it, as on a full disk; so the example *Store, then acknowledge* writes with a function.":
+      {
+        'examples/harm-reports':
+          'Store, then acknowledge: nothing is acknowledged while the disk is full, and all of it is stored when there is room',
+      },
     'Where the service asks for QoS 2, reports are asked for with 1 as long as a node confirms; with QoS 0 nothing is confirmed.':
       {
         'mqtt/confirm':

@@ -1,7 +1,7 @@
 // The samples that listen and write do no harm when the gateway or the broker says no, values are missing or strange,
 // and a deploy, a loss or a restart comes in between.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout, setImmediate as turn } from 'node:timers/promises';
@@ -575,6 +575,25 @@ describe('a sample flow of reports and requests', () => {
     for (const { acknowledged, time } of service().samples.all.values()) {
       assert.ok(!acknowledged || times.has(time), time);
     }
+  });
+
+  it('Store, then acknowledge: nothing is acknowledged while the disk is full, and all of it is stored when there is room', async () => {
+    const label = 'Store, then acknowledge';
+    const file = join(folder, 'full.jsonl');
+    await symlink('/dev/full', file);
+    await deployFresh(label, { env: { SAMPLES_FILE: file } });
+    await trouble.ready('sample-samples-reports');
+    for (let seq = 1; seq <= 3; seq++) {
+      await trouble.report('event/8113', { seq, value: '' });
+    }
+    await red().status('sample-samples-failed', ({ text }) => /ENOSPC/.test(`${text}`));
+    await red().status('sample-samples-reports', ({ text }) => `${text}`.startsWith('3 not stored'));
+    await rm(file);
+    const stored = async () => (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+    while ((await stored()).length < 3) {
+      await setTimeout(100);
+    }
+    assert.deepEqual((await stored()).map((line) => JSON.parse(line).seq).sort(), [1, 2, 3]);
   });
 
   for (const [label, prefix, result] of [
