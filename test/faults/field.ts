@@ -11,39 +11,64 @@ const PUMP_INTERVAL_MS = 20;
 const RESPONSE_DELAY_MS = 30;
 
 interface Published {
-  at: number;
   topic: string;
   payload: string;
 }
+
+/** What a gateway publishes the n-th time. */
+export type MakeReport = (number: number) => Published;
 
 /** Reports carry their number as their value, so that each can be told from every other. */
 export const numberOf = (raw: unknown): number => Number.parseInt(String(raw), 16);
 
 const hex = (number: number): string => number.toString(16).padStart(8, '0');
 
-function reportOf(number: number): Published {
-  const device = (0xd00000000000 + (number % DEVICES)).toString(16);
-  return {
-    at: Date.now(),
-    topic: `mt/gateway/${GATEWAY}/device/${device}/measurement/8801`,
-    payload: JSON.stringify({ time: new Date().toISOString(), seq: number % 256, value: hex(number) }),
-  };
-}
+const topicOf = (number: number, rest: string): string =>
+  `mt/gateway/${GATEWAY}/device/${(0xd00000000000 + (number % DEVICES)).toString(16)}/${rest}`;
+
+const measurement: MakeReport = (number) => ({
+  topic: topicOf(number, 'measurement/8801'),
+  payload: JSON.stringify({ time: new Date().toISOString(), seq: number % 256, value: hex(number) }),
+});
+
+const KINDS = {
+  heartbeat: { status: 0, lastCount: 3 },
+  rssi: { parent: GATEWAY, rssi: -60, channel: 38 },
+  'property/8001': { value: '03040100' },
+  'property-decoded/battery-level': { value: 70 },
+  'measurement/8800': { value: '0866' },
+  'measurement-decoded/temperature': { value: 21.5 },
+  'event/8113': { value: '01' },
+  'event-decoded/alarm': { value: true },
+  'timestamped/8800': { value: '0866', flags: '1b' },
+  'weather/1': { value: { wind: [3] } },
+};
+
+/** All kinds in turn, raw and decoded; each carries its number as `n`. */
+export const everyKind: MakeReport = (n) => {
+  const kinds = Object.entries(KINDS);
+  // Each device comes to each kind.
+  const [rest, fields] = kinds[Math.floor(n / DEVICES) % kinds.length]!;
+  const time = new Date(1.7e12 + n).toISOString();
+  return { topic: topicOf(n, rest), payload: JSON.stringify({ time, seq: n % 256, ...fields, n }) };
+};
 
 export class Field {
   sent = 0;
   readonly #client: MqttClient;
   readonly #qos: 0 | 1;
   readonly #unacknowledged = new Set<number>();
-  readonly #recent: Published[] = [];
+  readonly #make: MakeReport;
+  readonly #recent: (Published & { at: number })[] = [];
   readonly #events = new EventEmitter();
   #rate = 0;
   #credit = 0;
   #last = performance.now();
   readonly #pump: NodeJS.Timeout;
 
-  constructor(client: MqttClient, qos: 0 | 1) {
+  constructor(client: MqttClient, qos: 0 | 1, make: MakeReport) {
     this.#client = client;
+    this.#make = make;
     this.#qos = qos;
     client.on('error', () => {});
     client.on('connect', () => (client.stream as Partial<Socket>).setNoDelay?.(true));
@@ -93,8 +118,8 @@ export class Field {
   }
 
   #publish(number: number): void {
-    const report = reportOf(number);
-    this.#recent.push(report);
+    const report = this.#make(number);
+    this.#recent.push({ at: Date.now(), ...report });
     if (this.#recent.length > 10_000) {
       this.#recent.splice(0, 5_000);
     }
@@ -115,7 +140,7 @@ export class Field {
 }
 
 /** @param qos of its reports */
-export async function openField(url: string, qos: 0 | 1 = 1): Promise<Field> {
+export async function openField(url: string, qos: 0 | 1 = 1, make = measurement): Promise<Field> {
   const client = await connectAsync(url, {
     clientId: GATEWAY,
     clean: false,
@@ -124,7 +149,7 @@ export async function openField(url: string, qos: 0 | 1 = 1): Promise<Field> {
     connectTimeout: 2_000,
   });
   (client.stream as Partial<Socket>).setNoDelay?.(true);
-  const field = new Field(client, qos);
+  const field = new Field(client, qos, make);
   await client.subscribeAsync(`mt/gateway/${GATEWAY}/request/#`, { qos: 1 });
   return field;
 }

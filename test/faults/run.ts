@@ -1,4 +1,4 @@
-// Runs the fault, fuzz and model tests and prints their table; `--long` repeats them as often as the promises say.
+// Runs the fault, fuzz and model tests and prints their table; `--long` repeats them as often as the promises say, `--kills` sets the number of kills.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -18,10 +18,11 @@ interface Outcome {
 
 async function run(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { long: { type: 'boolean', default: false } },
+    options: { long: { type: 'boolean', default: false }, kills: { type: 'string', default: '' } },
     allowPositionals: true,
   });
   process.env.MT_FAULTS = values.long ? 'long' : 'short';
+  process.env.MT_KILLS = values.kills;
   const isWhole = positionals.length === 0;
   const files = isWhole ? allTests() : positionals;
   const [alone, together] = [
@@ -38,7 +39,7 @@ async function run(): Promise<void> {
   for (const { file } of failed) {
     console.log(`failed: ${file}`);
   }
-  if (values.long && isWhole && failed.length === 0) {
+  if (values.long && values.kills === '' && isWhole && failed.length === 0) {
     await writeResults('docs/faults.md', table);
   }
   process.exit(failed.length > 0 ? 1 : 0);

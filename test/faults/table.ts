@@ -17,6 +17,10 @@ export const isLong = process.env.MT_FAULTS === 'long';
 /** `short` times in `npm test`, `long` times in the long form. */
 export const times = (short: number, long: number): number => (isLong ? long : short);
 
+/** How often a process is killed: as `times`, or as often as `npm run test:faults -- --kills` says. */
+export const kills = (short: number, long: number): number =>
+  Number(process.env.MT_KILLS || times(short, long));
+
 const rows: Row[] = [];
 
 export function record(row: Row): void {
