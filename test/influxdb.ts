@@ -16,6 +16,9 @@ export interface InfluxDb {
   /** Ends the process at once; `start` brings it back on the same port. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Stops the process without closing anything, until `thaw`. */
+  freeze(): void;
+  thaw(): void;
   /** Ends it for good and removes its files. */
   stop(): Promise<void>;
 }
@@ -58,6 +61,8 @@ export async function startInfluxDb(): Promise<InfluxDb> {
     start: async () => {
       child = await run(config, url);
     },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         await kill();

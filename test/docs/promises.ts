@@ -636,6 +636,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'reports/open-reports': [
           'are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed',
           'take no more than 64 MB',
+          'take little memory, as many as there may be, and do not keep alive what they came in',
         ],
       },
     'A report that is not acknowledged within *Again after* (`confirmTimeout`, 300 seconds) comes to the flow again with `redelivered: true`, and again after the same time; from the fourth time on the time doubles, up to ten minutes.':
@@ -643,11 +644,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
         'reports/open-reports':
           'come again after a time that is the same at first, and then longer, up to ten minutes',
+        'faults/unstored': 'because it forgets one in a hundred come again, and are stored',
       },
     'What the flow asks for again (`msg.action` `again`) comes after the time of the *ack report* node (`retryAfter`, 10 seconds), which doubles in the same way, so that a database may be down for an hour.':
       {
         'reports/open-reports':
           'that a flow wants again come after the time that it names, and then later, so that an hour costs none',
+        'faults/unstored': [
+          'because the database is stopped are stored when it is back',
+          'because the database does not answer are stored when it does again',
+          'while the database is stopped are stored also when the broker is restarted meanwhile',
+          'because the database is full are stored when it has room again',
+        ],
       },
     'Acknowledging any copy of it counts.': {
       'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
@@ -660,6 +668,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/confirm':
           'that can never be stored are an error with all that was received, and then confirmed',
         'nodes/confirm': 'that can never be stored is an error with its content, and ends',
+        'faults/unstored':
+          'ever are given to Catch nodes with all that was received, and then the broker is told',
       },
     'With `persistent`, what is open when the connection is lost, or waits behind that, is known again when the broker sends it, and no flow gets it twice.':
       {

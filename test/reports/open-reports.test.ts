@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type Confirmer, OpenReports } from '../../src/reports/open-reports.ts';
+import { usedMemory } from '../memory.ts';
 
 const TICK_MS = 500;
 
@@ -91,6 +92,30 @@ describe('reports that are open', () => {
     assert.deepEqual([reports.isFull, read.length], [true, 6]);
     reports.confirm(ids[0] as string);
     assert.deepEqual([reports.isFull, read.length], [false, 7]);
+  });
+
+  it('take little memory, as many as there may be, and do not keep alive what they came in', () => {
+    const { receive, pass, reports } = start();
+    const used = () => {
+      const heap = usedMemory();
+      return heap + process.memoryUsage().arrayBuffers;
+    };
+    const before = used();
+    for (let n = 0; n < 65_535; n++) {
+      receive(
+        `mt/gateway/c0141f68fc3d/device/d00000000001/measurement/${n}`,
+        Buffer.alloc(8_192).subarray(0, 100),
+      );
+      if (n % 5_000 === 0) {
+        pass(TICK_MS);
+      }
+    }
+    pass(TICK_MS);
+    assert.equal(reports.isFull, true);
+    // Half a gigabyte of chunks has come in.
+    const taken = (used() - before) / 2 ** 20;
+   
+    assert.ok(taken < 160, `${taken} MB`);
   });
 
   it('come again a part at a time, and each has its turn', () => {
