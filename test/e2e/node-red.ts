@@ -21,6 +21,13 @@ export const VERSIONS: readonly Version[] = [
   { name: 'Node-RED 4.1', node: process.execPath, red: join(MODULES, 'node-red-4/red.js') },
 ];
 
+/** The first one that the packages say they work with. */
+export const OLDEST: Version = {
+  name: 'Node-RED 4.0',
+  node: process.execPath,
+  red: join(MODULES, 'node-red-4.0/red.js'),
+};
+
 /** A message as it left the flow; functions and undefined values are lost on the way. */
 export type FlowMessage = Record<string, unknown>;
 

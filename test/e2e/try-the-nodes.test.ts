@@ -1,11 +1,34 @@
 // The first five minutes of somebody without gateways: both packages are installed, and the simulator's samples run.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { DEFAULTS } from '../../simulator/node/config.ts';
 import { freePort } from '../mosquitto.ts';
-import { type FlowMessage, type NodeConfig, type NodeRed, startNodeRed, VERSIONS } from './node-red.ts';
+import {
+  type FlowMessage,
+  type NodeConfig,
+  type NodeRed,
+  OLDEST,
+  startNodeRed,
+  VERSIONS,
+} from './node-red.ts';
 
-const MENU = 'library/examples/flows/@mt-gateway/node-red-mt-simulator';
+const MENU = 'library/examples/flows/@mt-gateway';
+const OWN = 'node-red-mt-simulator';
+const LISTENING = new Set(['mt-last-value', 'mt-device-watch']);
+const ASKING = new Set(['mt-report-in', 'mt-gw-read', 'mt-gw-write', 'mt-timestamped-ack']);
+const OTHERS = readdirSync('examples')
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.slice(0, -'.json'.length));
 
-for (const version of VERSIONS) {
+/** What a sample has in the properties of its tab, in the places that name it. */
+function withSettings(flow: NodeConfig[]): NodeConfig[] {
+  const env = flow.flatMap((node) => (node.env ?? []) as { name: string; value: string }[]);
+  const values = new Map(env.map(({ name, value }) => [name, value]));
+  const text = JSON.stringify(flow).replace(/\$\{(\w+)\}/g, (all, name) => values.get(name) ?? all);
+  return JSON.parse(text) as NodeConfig[];
+}
+
+for (const version of [...VERSIONS, OLDEST]) {
   describe(`both packages in an empty ${version.name}`, function () {
     this.timeout(60_000);
     let red: NodeRed;
@@ -28,8 +51,11 @@ for (const version of VERSIONS) {
       return node.type === 'mt-service' ? { ...node, ...addresses } : node;
     }
 
+    const readSample = async (label: string, from = OWN) =>
+      (await red.call('GET', `${MENU}/${from}/${encodeURIComponent(label)}`)) as NodeConfig[];
+
     async function deploySample(label: string): Promise<void> {
-      const flow = (await red.call('GET', `${MENU}/${encodeURIComponent(label)}`)) as NodeConfig[];
+      const flow = await readSample(label);
       const nodes = flow.filter(({ type }) => type !== 'tab' && type !== 'group').map(atFreePorts);
       await red.deploy(nodes.map(({ g, ...node }) => (node.z ? { ...node, z: 'tab' } : node)));
     }
@@ -75,5 +101,34 @@ for (const version of VERSIONS) {
       assert.equal(answer.status, 500);
       assert.match(await answer.text(), /^failed: the alarm was written 0 times/);
     });
+
+    for (const label of OTHERS) {
+      it(`has a simulator beside the sample ${label}, which finds it where it looks for it`, async () => {
+        const flow = await readSample(label, 'node-red-mt-gateway');
+        const simulator = { id: 'beside', type: 'mt-simulator', z: 'tab', ...DEFAULTS, wires: [[]] };
+        const service = flow.find(({ type }) => type === 'mt-service');
+        assert.deepEqual(
+          [service?.authUrl, service?.baseUrl, service?.brokerUrl],
+          [
+            `http://localhost:${DEFAULTS.restPort}`,
+            `http://localhost:${DEFAULTS.restPort}`,
+            `mqtt://localhost:${DEFAULTS.mqttPort}`,
+          ],
+        );
+        const nodes = withSettings(flow).filter(({ type }) => type !== 'tab' && type !== 'group');
+        const own = nodes.map(atFreePorts).map(({ g, ...node }) => (node.z ? { ...node, z: 'tab' } : node));
+        await red.deploy([...own, atFreePorts(simulator)]);
+        // Those that ask only show something when they do.
+        for (const { id } of own.filter(({ z, type }) => z && LISTENING.has(type))) {
+          await red.status(
+            id,
+            ({ fill, text }) => fill !== 'red' && !/^(waiting|connecting)/.test(String(text)),
+          );
+        }
+        for (const { id } of own.filter(({ z, type }) => z && ASKING.has(type))) {
+          await red.status(id, ({ fill }) => fill === 'green');
+        }
+      });
+    }
   });
 }

@@ -2,105 +2,110 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { DEFAULTS } from '../../simulator/node/config.ts';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { type NodeRed, OLDEST, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { freePort } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
 
-describe('the simulator in the editor', function () {
-  this.timeout(60_000);
-  let red: NodeRed;
-  let editor: Editor;
-  before(async function () {
-    this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
-    red = await startNodeRed(VERSIONS[0]!, {}, [], undefined, ['.', 'simulator']);
-    await red.deploy([
-      { id: 'own', type: 'mt-simulator', ...DEFAULTS, mqttPort: 0, restPort: 0, wires: [[]] },
-    ]);
-    editor = await openEditor(red.url);
-  });
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-  });
+for (const version of [...VERSIONS, OLDEST]) {
+  describe(`the simulator in the editor of ${version.name}`, function () {
+    this.timeout(60_000);
+    let red: NodeRed;
+    let editor: Editor;
+    before(async function () {
+      this.timeout(180_000);
+      requirePrograms(this, BROWSERS[0] as string);
+      red = await startNodeRed(version, {}, [], undefined, ['.', 'simulator']);
+      await red.deploy([
+        { id: 'own', type: 'mt-simulator', ...DEFAULTS, mqttPort: 0, restPort: 0, wires: [[]] },
+      ]);
+      editor = await openEditor(red.url);
+    });
+    after(async () => {
+      await closeBrowser();
+      await red?.stop();
+    });
 
-  it('says in the panel that it listens on 127.0.0.1 only, and with which login', async () => {
-    await editor.edit('own');
-    const intro = await editor.page.locator('.mt-simulator-intro').innerText();
-    assert.match(intro, /127\.0\.0\.1 only/);
-    assert.match(intro, /demo-password/);
-    await editor.press('cancel');
-  });
+    if (version === VERSIONS[0]) {
+      it('says in the panel that it listens on 127.0.0.1 only, and with which login', async () => {
+        await editor.edit('own');
+        const intro = await editor.page.locator('.mt-simulator-intro').innerText();
+        assert.match(intro, /127\.0\.0\.1 only/);
+        assert.match(intro, /demo-password/);
+        await editor.press('cancel');
+      });
 
-  it('saves what it was, when nothing is changed', async () => {
-    await editor.edit('own');
-    await editor.press('ok');
-    const saved = await editor.properties('own', ['mqttPort', 'devices', 'mode', 'away']);
-    assert.deepEqual(Object.values(saved).map(String), [
-      '0',
-      String(DEFAULTS.devices),
-      DEFAULTS.mode,
-      String(DEFAULTS.away),
-    ]);
-  });
+      it('saves what it was, when nothing is changed', async () => {
+        await editor.edit('own');
+        await editor.press('ok');
+        const saved = await editor.properties('own', ['mqttPort', 'devices', 'mode', 'away']);
+        assert.deepEqual(Object.values(saved).map(String), [
+          '0',
+          String(DEFAULTS.devices),
+          DEFAULTS.mode,
+          String(DEFAULTS.away),
+        ]);
+      });
 
-  it('says in words what is wrong with a port, and lets an environment variable be', async () => {
-    await editor.edit('own');
-    const field = editor.page.locator('#node-input-mqttPort');
-    for (const [value, isWrong] of [
-      ['80', true],
-      ['${BROKER_PORT}', false],
-      ['70000', true],
-      ['1884', false],
-    ] as const) {
-      await field.fill(value);
-      await field.dispatchEvent('change');
-      await editor.page
-        .locator(`#node-input-mqttPort${isWrong ? '.input-error' : ':not(.input-error)'}`)
-        .waitFor();
+      it('says in words what is wrong with a port, and lets an environment variable be', async () => {
+        await editor.edit('own');
+        const field = editor.page.locator('#node-input-mqttPort');
+        for (const [value, isWrong] of [
+          ['80', true],
+          ['${BROKER_PORT}', false],
+          ['70000', true],
+          ['1884', false],
+        ] as const) {
+          await field.fill(value);
+          await field.dispatchEvent('change');
+          await editor.page
+            .locator(`#node-input-mqttPort${isWrong ? '.input-error' : ':not(.input-error)'}`)
+            .waitFor();
+        }
+        await editor.press('cancel');
+        assert.deepEqual(editor.errors, []);
+      });
     }
-    await editor.press('cancel');
-    assert.deepEqual(editor.errors, []);
-  });
 
-  it('brings the first reports to somebody without gateways with few clicks', async () => {
-    const { page } = editor;
-    let clicks = 0;
-    const click = async (target: Locator) => {
-      clicks += 1;
-      await target.click();
-    };
-    await click(page.locator('#red-ui-header-button-sidemenu'));
-    await click(page.locator('#menu-item-import'));
-    await click(page.locator('#red-ui-clipboard-dialog-import-tabs a', { hasText: 'Examples' }));
-    const entry = (text: string) => page.locator('.red-ui-treeList-label:visible', { hasText: text }).first();
-    await click(entry('@mt-gateway/node-red-mt-simulator'));
-    await click(entry('Try the nodes'));
-    await click(page.locator('#red-ui-clipboard-dialog-ok'));
-    await click(page.locator('.red-ui-tab-label', { hasText: 'Try the nodes' }).first());
-    await useFreePorts();
-    await click(page.locator('#red-ui-header-button-deploy'));
-    const status = (node: string, text: string) =>
-      page.locator(`[id="${node}"] .red-ui-flow-node-status-label`, { hasText: text }).waitFor();
-    await status('try-simulator', '250 devices');
-    await status('try-heard', '250');
-    await click(page.locator('[id="try-warm"] .red-ui-flow-node-button-button'));
-    await status('try-alarm', 'alarm on');
-    assert.ok(clicks <= 9, `${clicks} clicks`);
-    assert.deepEqual(editor.errors, []);
-  });
+    it('brings the first reports to somebody without gateways with few clicks', async () => {
+      const { page } = editor;
+      let clicks = 0;
+      const click = async (target: Locator) => {
+        clicks += 1;
+        await target.click();
+      };
+      await click(page.locator('#red-ui-header-button-sidemenu'));
+      await click(page.locator('#menu-item-import'));
+      await click(page.locator('#red-ui-clipboard-dialog-import-tabs a', { hasText: 'Examples' }));
+      const entry = (text: string) =>
+        page.locator('.red-ui-treeList-label:visible', { hasText: text }).first();
+      await click(entry('@mt-gateway/node-red-mt-simulator'));
+      await click(entry('Try the nodes'));
+      await click(page.locator('#red-ui-clipboard-dialog-ok'));
+      await click(page.locator('.red-ui-tab-label', { hasText: 'Try the nodes' }).first());
+      await useFreePorts();
+      await click(page.locator('#red-ui-header-button-deploy'));
+      const status = (node: string, text: string) =>
+        page.locator(`[id="${node}"] .red-ui-flow-node-status-label`, { hasText: text }).waitFor();
+      await status('try-simulator', '250 devices');
+      await status('try-heard', '250');
+      await click(page.locator('[id="try-warm"] .red-ui-flow-node-button-button'));
+      await status('try-alarm', 'alarm on');
+      assert.ok(clicks <= 9, `${clicks} clicks`);
+      assert.deepEqual(editor.errors, []);
+    });
 
-  /** Those of the sample may be somebody else's on this machine. */
-  async function useFreePorts(): Promise<void> {
-    const [mqtt, rest] = [await freePort(), await freePort()];
-    const base = `http://localhost:${rest}`;
-    const changes = {
-      'try-simulator': { mqttPort: mqtt, restPort: rest, rate: 100 },
-      'demo-service': { authUrl: base, baseUrl: base, brokerUrl: `mqtt://localhost:${mqtt}` },
-    };
-    await editor.page.evaluate(
-      `for (const [id, change] of Object.entries(${JSON.stringify(changes)})) Object.assign(RED.nodes.node(id), change, { changed: true })`,
-    );
-  }
-});
+    /** Those of the sample may be somebody else's on this machine. */
+    async function useFreePorts(): Promise<void> {
+      const [mqtt, rest] = [await freePort(), await freePort()];
+      const base = `http://localhost:${rest}`;
+      const changes = {
+        'try-simulator': { mqttPort: mqtt, restPort: rest, rate: 100 },
+        'demo-service': { authUrl: base, baseUrl: base, brokerUrl: `mqtt://localhost:${mqtt}` },
+      };
+      await editor.page.evaluate(
+        `for (const [id, change] of Object.entries(${JSON.stringify(changes)})) Object.assign(RED.nodes.node(id), change, { changed: true })`,
+      );
+    }
+  });
+}
