@@ -89,6 +89,27 @@ export const coreByKind = (broker: string): NodeConfig[] => [
   ...KINDS.map((kind) => sink(`out-${kind}`)),
 ];
 
+/** The five of P1 with QoS 1; each report goes to an acknowledge node, and then it counts. */
+export const oursAcknowledging = (broker: string): NodeConfig[] => [
+  ...oursByKind(broker, { confirm: 'acknowledged' }).map((node) =>
+    node.type === 'mt-report-in' ? { ...node, wires: [['ack']] } : node,
+  ),
+  { id: 'ack', type: 'mt-timestamped-ack', service: 'service', wires: [['out']] },
+  sink('out'),
+];
+
+/** What the store of `oursStoring` takes for a report, and how many it takes at a time. */
+export const STORE = { milliseconds: 5, places: 100 };
+
+/** A flow that stores each report, and then acknowledges it. */
+export const oursStoring = (broker: string, more: Record<string, unknown> = {}): NodeConfig[] => [
+  service(broker),
+  { id: 'in', type: 'mt-report-in', service: 'service', ...more, wires: [['store']] },
+  { id: 'store', type: 'bench-store', ...STORE, wires: [['ack']] },
+  { id: 'ack', type: 'mt-timestamped-ack', service: 'service', wires: [['out']] },
+  sink('out'),
+];
+
 export const floorReports = (broker: string): NodeConfig[] => [
   { id: 'in', type: 'floor-reports', broker, topics: ['mt/gateway/+/device/#'], wires: [['out']] },
   sink('out'),

@@ -6,8 +6,9 @@ import { startMosquitto } from '../mosquitto.ts';
 import type { Traffic } from './traffic.ts';
 
 export type LoadOrder =
-  /** `numbered`: each report carries its number in a field of its own. */
-  { do: 'publish'; traffic: Traffic; count: number; rate: number; numbered?: boolean } | { do: 'respond' };
+  /** `numbered`: each report carries its number in a field of its own. `qos`: of all reports, instead of half of them. */
+  | { do: 'publish'; traffic: Traffic; count: number; rate: number; numbered?: boolean; qos?: 1 | undefined }
+  | { do: 'respond' };
 
 export interface Load {
   /** Resolves when the order is carried out: everything is published, or requests are being answered. */

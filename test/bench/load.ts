@@ -18,6 +18,7 @@ async function publish({
   count,
   rate,
   numbered,
+  qos,
 }: Extract<LoadOrder, { do: 'publish' }>): Promise<void> {
   const client = await connected;
   const reports = reportsOf(traffic);
@@ -28,7 +29,7 @@ async function publish({
     for (; sent < due; sent++) {
       const { topic, payload } = reports[sent % reports.length] as (typeof reports)[number];
       const body = numbered === true ? `${payload.slice(0, -1)},"number":${sent}}` : payload;
-      client.publish(topic, body, { qos: sent % 2 === 0 ? 0 : 1 });
+      client.publish(topic, body, { qos: qos ?? (sent % 2 === 0 ? 0 : 1) });
     }
     await new Promise((resolve) => setTimeout(resolve, TICK));
   }

@@ -71,17 +71,31 @@ export interface ReportRound {
   /** Messages of the measured round, and per second. */
   count: number;
   rate: number;
+  qos?: 1;
 }
 
 /** Microseconds of CPU per report, after a warm-up of another round. */
-export async function measureReports(nodes: NodeConfig[], load: Load, { traffic, count, rate }: ReportRound) {
+export async function measureReports(nodes: NodeConfig[], load: Load, round: ReportRound): Promise<number> {
+  return (await measureRound(nodes, load, round)).cpu / round.count;
+}
+
+/** Reports per second by the clock, after a warm-up of another round. */
+export async function measureThroughput(
+  nodes: NodeConfig[],
+  load: Load,
+  round: ReportRound,
+): Promise<number> {
+  return round.count / ((await measureRound(nodes, load, round)).wall / 1e6);
+}
+
+async function measureRound(nodes: NodeConfig[], load: Load, { traffic, count, rate, qos }: ReportRound) {
   const bench = await startBench(nodes);
   try {
-    const publish = (number: number) => () => load.order({ do: 'publish', traffic, count: number, rate });
+    const publish = (number: number) => () =>
+      load.order({ do: 'publish', traffic, count: number, rate, qos });
     await settle(bench, traffic.devices, publish(traffic.devices));
     await bench.round(count, publish(count));
-    const figures = await bench.round(count, publish(count));
-    return figures.cpu / count;
+    return await bench.round(count, publish(count));
   } finally {
     await bench.stop();
   }

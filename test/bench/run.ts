@@ -1,5 +1,6 @@
 // `npm run bench`: runs the cases and prints their table; with all cases it writes docs/performance.md.
 import { parseArgs } from 'node:util';
+import { confirmCases } from './case-confirm.ts';
 import { listCases } from './case-lists.ts';
 import { pickerCases } from './case-picker.ts';
 import { processCases } from './case-processes.ts';
@@ -20,6 +21,7 @@ export interface Options {
 
 const CASES: Record<string, (options: Options) => Promise<Row[]>> = {
   ...reportCases,
+  ...confirmCases,
   ...readCases,
   ...listCases,
   ...pickerCases,

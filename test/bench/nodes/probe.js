@@ -86,6 +86,32 @@ module.exports = (RED) => {
     });
   });
 
+  /** A store: takes a fixed time for each message, and has so many places at a time. */
+  RED.nodes.registerType('bench-store', function Store(config) {
+    RED.nodes.createNode(this, config);
+    const waiting = [];
+    let free = config.places;
+    const store = (send, msg, done) => {
+      free -= 1;
+      setTimeout(() => {
+        free += 1;
+        const next = waiting.shift();
+        if (next) {
+          store(...next);
+        }
+        send(msg);
+        done();
+      }, config.milliseconds);
+    };
+    this.on('input', (msg, send, done) => {
+      if (free > 0) {
+        store(send, msg, done);
+      } else {
+        waiting.push([send, msg, done]);
+      }
+    });
+  });
+
   /** Sends requests and takes their answers back, so many at a time. */
   RED.nodes.registerType('bench-source', function Source(config) {
     RED.nodes.createNode(this, config);
