@@ -8,7 +8,7 @@ import { createTopics, type Topics } from '../protocol/topics.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
-import { MqttClient } from './client.ts';
+import { MqttClient, type SubscriptionCounts } from './client.ts';
 import { Connection, type ConnectionEvents } from './connection.ts';
 import { type Place, reasonOfLoss } from './reasons.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
@@ -54,10 +54,8 @@ export async function probeConnected(
   }
   await wait(Math.max(0, start + LISTEN_MS - performance.now()));
   const gateways = countGateways(start);
-  const { needed, inUse, max } = client.subscriptions;
-  const values = { needed, inUse, ...(max !== undefined && { max }) };
   const notes: ErrorText[] = [
-    { key: max === undefined ? 'check.subscriptions' : 'check.subscriptionsOf', values },
+    noteOnSubscriptions(client.subscriptions),
     { key: 'check.deployed', values: {} },
   ];
   const found = { notes, ms: ms ?? LISTEN_MS, gateways, proxies: [] };
@@ -146,12 +144,15 @@ class Trial {
   readonly #topics: Topics;
   readonly #client: MqttClient;
   readonly #gateways = new Set<string>();
+  /** The filters are those of deployed nodes. */
+  readonly #isOfNodes: boolean;
   #look: (state: MqttState) => void = () => {};
 
   constructor(settings: MqttSettings, clientId: string, filters: readonly string[]) {
     this.#settings = settings;
     this.#topics = createTopics(settings.topicPrefix);
-    const wanted = filters.length > 0 ? [...filters] : [this.#topics.reportFilter({})];
+    this.#isOfNodes = filters.length > 0;
+    const wanted = this.#isOfNodes ? [...filters] : [this.#topics.reportFilter({})];
     const own = { clientId, persistent: false, sharedGroup: '' };
     const events = { state: () => this.#look(this.#client.state), resumed() {} };
     this.#client = new MqttClient(
@@ -173,7 +174,7 @@ class Trial {
         const proxies = proxiesOf(proxy, brokers);
         return { ok: false, text: noBroker(failure), notes: [], ms, gateways: 0, proxies };
       }
-      const { state } = this.#client;
+      const { state, subscriptions } = this.#client;
       const used = 'broker' in state ? [state.broker] : brokers;
       const [responses, group] = await Promise.all([
         this.#tryResponses(),
@@ -182,7 +183,12 @@ class Trial {
       ]);
       const gateways = this.#gateways.size;
       const found = { ms, gateways, proxies: proxiesOf(proxy, used) };
-      const notes = [...notesOnResponses(responses), ...notesOnGroup(group, sharedGroup)];
+      const notes = [
+        // Without deployed nodes nobody knows how many there will be.
+        ...(this.#isOfNodes ? [noteOnSubscriptions(subscriptions)] : []),
+        ...notesOnResponses(responses),
+        ...notesOnGroup(group, sharedGroup),
+      ];
       return { ok: group !== 'plain', text: heard(gateways), notes, ...found };
     } finally {
       await this.#client.close();
@@ -296,6 +302,11 @@ const noBroker = (reason: Phrase): ErrorText => ({ key: 'check.noBroker', values
 
 function heard(gateways: number): ErrorText {
   return { key: gateways > 0 ? 'check.heard' : 'check.silent', values: { gateways } };
+}
+
+function noteOnSubscriptions({ needed, inUse, max }: SubscriptionCounts): ErrorText {
+  const values = { needed, inUse, ...(max !== undefined && { max }) };
+  return { key: max === undefined ? 'check.subscriptions' : 'check.subscriptionsOf', values };
 }
 
 function notesOnResponses(areGranted: boolean | undefined): ErrorText[] {

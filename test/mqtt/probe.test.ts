@@ -40,6 +40,12 @@ describe('the test of a broker connection', () => {
     assert.match(asked[2]!.topic, /^mt\/gateway\/02[0-9a-f]{10}\/response\/#$/);
   });
 
+  it('says how many subscriptions the deployed nodes need, and how many this broker has given', async () => {
+    const filters = [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`);
+    const { notes } = await probe({}, filters);
+    assert.deepEqual(notes, [{ key: 'check.subscriptions', values: { needed: 2, inUse: 2 } }]);
+  });
+
   it('says which filter of the nodes is refused', async () => {
     bench.broker.options.refuses = (filter) => filter.includes(G2);
     const { ok, text } = await probe(
