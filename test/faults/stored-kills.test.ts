@@ -97,7 +97,9 @@ for (const [name, subject] of Object.entries(BROKERS)) {
         field.setRate(field.sent - size < MAX_BEHIND ? RATE : 0);
         await wait(Math.random() * MAX_LIFE_MS);
         await red.kill();
-        red = await startNodeRed(VERSIONS[0]!, settings, [], red);
+        const next = () => startNodeRed(VERSIONS[0]!, settings, [], red);
+        // In a thousand starts somebody else takes the port once that was free a moment ago.
+        red = await next().catch(next);
         if (isLong && kill % PROGRESS_KILLS === 0) {
           console.log(`${name}: ${kill} kills, ${field.sent} reports sent, ${size} in the file`);
         }
