@@ -112,6 +112,7 @@ export class MqttClient {
         setImmediate(() => this.#group.synced());
       },
       isBlocked: () => this.#isReadingBlocked,
+      underWay: () => this.#requests.underWay,
       session: (isPresent, limits) => {
         this.#budget.connected();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);

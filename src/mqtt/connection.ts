@@ -57,6 +57,8 @@ export interface ConnectionEvents {
   ): void;
   /** A message was not taken yet, so that nothing behind it is read. */
   isBlocked(): boolean;
+  /** How many requests have no response yet. */
+  underWay(): number;
 }
 
 /**
@@ -245,7 +247,7 @@ export class Connection {
   /** @param forget called when the broker knows nothing of an earlier connection */
   #listen(client: MqttClient, forget: () => void): void {
     // What is noticed first is the reason; the rest, such as a reset socket, only follows from it.
-    let loss: Omit<Loss, 'wasConnected'> | undefined;
+    let loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined;
     client.on('error', (error) => {
       loss ??= { error };
     });
@@ -342,7 +344,7 @@ export class Connection {
     }
   }
 
-  #lost(client: MqttClient | undefined, loss: Omit<Loss, 'wasConnected'> | undefined): void {
+  #lost(client: MqttClient | undefined, loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined): void {
     if (client !== this.#client) {
       return;
     }
@@ -352,7 +354,10 @@ export class Connection {
     const { protocolVersion } = this.#settings;
     const connectedAt = this.#connectedAt;
     const wasConnected = connectedAt !== undefined;
-    const reason = reasonOfLoss({ ...loss, wasConnected }, { broker, protocolVersion });
+    const reason = reasonOfLoss(
+      { ...loss, wasConnected, underWay: this.#events.underWay() },
+      { broker, protocolVersion },
+    );
     const isGood = wasConnected && wasGood(connectedAt);
     const isSearch = wasConnected && this.subscriptions.offline(reason.consequence !== 'retry', isGood);
     this.#connectedAt = undefined;

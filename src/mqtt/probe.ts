@@ -129,6 +129,7 @@ async function findSession(settings: MqttSettings, deadline: number): Promise<Ph
         subscribed() {},
         message() {},
         isBlocked: () => false,
+        underWay: () => 0,
       };
       connection = new Connection(settings, SILENT, events);
       connection.open();

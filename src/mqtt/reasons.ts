@@ -21,6 +21,8 @@ export interface Loss {
   disconnect?: { reasonCode?: number; properties?: { serverReference?: string; reasonString?: string } };
   /** Whether the broker had accepted the connection before. */
   wasConnected: boolean;
+  /** Requests that had no response yet. */
+  underWay?: number;
 }
 
 /** Where it was tried. */
@@ -131,10 +133,12 @@ export function reasonOfRefusals(refused: ReadonlyMap<string, Phrase>): Phrase {
 const REFUSED_FILTER = 0x80;
 /** No broker that is known allows fewer subscriptions. */
 const MIN_QUOTA = 8;
+/** No broker that is known takes fewer publishes that it has not acknowledged. */
+const MIN_WINDOW = 10;
 
 /** Why a connection was refused or lost: what was noticed first, in words that tell what can be done. */
 export function reasonOfLoss(loss: Loss, place: Place): Reason {
-  const { error, disconnect, wasConnected } = loss;
+  const { error, disconnect, wasConnected, underWay = 0 } = loss;
   const values = valuesOf(place);
   if (disconnect) {
     return ofDisconnect(disconnect, values);
@@ -150,8 +154,12 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
     SOCKET_CODES[String(code)] ??
     findTlsFault(code, message) ??
     MESSAGES.find(([pattern]) => pattern.test(message))?.[1];
-  if (row) {
-    return reason(row[0], row[1], values);
+  const [name, consequence] = row ?? [];
+  if (wasConnected && underWay >= MIN_WINDOW && (error === undefined || name === 'brokenOff')) {
+    return reason('brokenOffBusy', 'retry', { ...values, count: underWay });
+  }
+  if (name !== undefined) {
+    return reason(name, consequence, values);
   }
   if (error === undefined) {
     return ofSilentEnd(wasConnected, place, values);

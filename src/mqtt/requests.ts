@@ -140,6 +140,11 @@ export class Requests {
     });
   }
 
+  /** How many were sent and have no response yet. */
+  get underWay(): number {
+    return this.#inFlight.size;
+  }
+
   /** True when nothing is waiting or in flight. */
   get idle(): boolean {
     const { request, ack } = this.#waiting;

@@ -80,6 +80,18 @@ describe('the reason of a refusal or a loss', () => {
     });
   }
 
+  it('of a connection that was broken off with many requests under way is that they may be too many', () => {
+    for (const error of [undefined, { code: 'ECONNRESET' }]) {
+      const lost = (underWay: number) => inEnglish(lossOf({ error, wasConnected: true, underWay }));
+      assert.match(lost(10), /broke off the connection while 10 requests were under way.*Unconfirmed/);
+      assert.match(lost(9), /broke off the connection$/);
+    }
+    assert.match(
+      inEnglish(lossOf({ disconnect: { reasonCode: 142 }, wasConnected: true, underWay: 50 })),
+      /^(?!.*under way)/,
+    );
+  });
+
   it('has a text for every reason code, and one for codes that nobody knows', () => {
     const known = Object.keys(texts.reason);
     const used = Array.from({ length: 256 }, (_, code) => reasonOfCode(code).key.replace('reason.', ''));
