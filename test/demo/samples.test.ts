@@ -13,7 +13,9 @@ const SAMPLES = 20_000;
 /** So many come first, until the broker has granted the responses of every gateway: a flood would hold its grants up. */
 const FIRST = 500;
 const load = createRequire(`${process.cwd()}/`);
-const CORE = ['parsers/70-JSON.js', 'storage/10-file.js'].map((file) => load(`@node-red/nodes/core/${file}`));
+const CORE = ['parsers/70-JSON.js', 'function/10-function.js'].map((file) =>
+  load(`@node-red/nodes/core/${file}`),
+);
 
 interface Node {
   id: string;
@@ -29,7 +31,9 @@ function chain(file: string): Node[] {
       ...node,
       z: 'f',
       service: 'svc',
-      ...(node.type === 'file' && { filename: file }),
+      ...(typeof node.func === 'string' && {
+        func: node.func.replace("'samples.jsonl'", JSON.stringify(file)),
+      }),
       ...(node.type === 'mt-timestamped-ack' && { timeout: '400', wires: [['out']] }),
     }));
 }
