@@ -12,7 +12,6 @@ const MAX_VALUES = 200_000;
 const MAX_SIZE = 256 * 1024 * 1024;
 /** Gateways whose values of one property of one device are kept; a further one takes the place of the oldest. */
 const MAX_GATEWAYS = 16;
-const MAC_LENGTH = 12;
 /** Longer ones are none of a device, and would cost more memory than they are worth. */
 const MAX_IDENTIFIER_LENGTH = 200;
 
@@ -66,8 +65,8 @@ interface Property {
   /** What it is sorted by: device and property. */
   readonly id: string;
   readonly device: string;
-  /** As it was spelled the last time: mostly it is so the next time. */
-  identifier: string;
+  /** See `#keyOf`. */
+  readonly key: string;
   /** By gateway; the newest comes first. A device is heard by few. */
   values: LastValue[];
   newer: Property | undefined;
@@ -81,7 +80,7 @@ export class LastValues {
   readonly #maxSize: number;
   /** In the order in which they were heard. */
   #properties = new RecencyMap<Property>(Number.POSITIVE_INFINITY);
-  #byDevice = new Map<string, Property[]>();
+  #byDevice = new Map<string, Map<string, Property>>();
   #count = 0;
   #size = 0;
   /** Called when a value has changed. */
@@ -233,11 +232,18 @@ export class LastValues {
   }
 
   *#chosen({ device, identifier }: ValueQuery): Generator<Property> {
-    const all = device === undefined ? this.#properties.oldestFirst() : (this.#byDevice.get(device) ?? []);
     const wanted = identifier === undefined ? undefined : this.#keyOf(identifier);
+    const ofDevice = device === undefined ? undefined : this.#byDevice.get(device);
+    if (device !== undefined && wanted !== undefined) {
+      const property = ofDevice?.get(wanted);
+      if (property) {
+        yield property;
+      }
+      return;
+    }
+    const all = device === undefined ? this.#properties.oldestFirst() : (ofDevice?.values() ?? []);
     for (const property of all) {
-      // A device is always of the same length.
-      if (wanted === undefined || property.id.slice(MAC_LENGTH + 1) === wanted) {
+      if (wanted === undefined || property.key === wanted) {
         yield property;
       }
     }
@@ -251,39 +257,25 @@ export class LastValues {
 
   #record(value: LastValue): void {
     const { device, identifier } = value;
-    const properties = this.#byDevice.get(device);
-    const property = properties && this.#findProperty(properties, identifier);
-    if (property) {
-      this.#replace(property, value);
-    } else if (identifier.length <= MAX_IDENTIFIER_LENGTH && isMac(device)) {
-      this.#add(properties, value);
-    }
-  }
-
-  #findProperty(properties: readonly Property[], identifier: string): Property | undefined {
-    for (const property of properties) {
-      if (property.identifier === identifier) {
-        return property;
-      }
+    if (identifier.length > MAX_IDENTIFIER_LENGTH) {
+      return;
     }
     const key = this.#keyOf(identifier);
-    const found = properties.find(({ id }) => id.slice(MAC_LENGTH + 1) === key);
-    if (found) {
-      found.identifier = identifier;
+    const property = this.#byDevice.get(device)?.get(key);
+    if (property) {
+      this.#replace(property, value);
+    } else if (isMac(device)) {
+      this.#add(key, value);
     }
-    return found;
   }
 
-  #add(properties: Property[] | undefined, value: LastValue): void {
-    const { device, identifier } = value;
-    const id = `${device}/${this.#keyOf(identifier)}`;
-    const property = { id, device, identifier, values: [value], newer: undefined, older: undefined };
+  #add(key: string, value: LastValue): void {
+    const { device } = value;
+    const id = `${device}/${key}`;
+    const property = { id, device, key, values: [value], newer: undefined, older: undefined };
     this.#properties.add(property);
-    if (properties) {
-      properties.push(property);
-    } else {
-      this.#byDevice.set(device, [property]);
-    }
+    const ofDevice = this.#byDevice.get(device) ?? new Map<string, Property>();
+    this.#byDevice.set(device, ofDevice.set(key, property));
     this.#count++;
     this.#added(value);
   }
@@ -319,14 +311,13 @@ export class LastValues {
   }
 
   #forget(property: Property): void {
-    const { device, values } = property;
+    const { device, key, values } = property;
     this.#properties.delete(property);
     this.#count -= values.length;
     this.#size -= values.reduce((sum, { size = 0 }) => sum + size, 0);
-    const others = (this.#byDevice.get(device) ?? []).filter((other) => other !== property);
-    if (others.length > 0) {
-      this.#byDevice.set(device, others);
-    } else {
+    const ofDevice = this.#byDevice.get(device);
+    ofDevice?.delete(key);
+    if (ofDevice?.size === 0) {
       this.#byDevice.delete(device);
     }
   }

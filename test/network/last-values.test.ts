@@ -174,6 +174,16 @@ describe('last values', () => {
     assert.equal(values.size, 3);
   });
 
+  it('of one device that reports ever new properties are kept and go at the cost of any others', () => {
+    const values = open(40_000);
+    for (let n = 0; n < 200_000; n++) {
+      values.recordReport(report({ identifier: `made-up-${n}`, value: n }));
+    }
+    assert.equal(values.size, 40_000);
+    assert.equal(findIn(values, { device: D, identifier: 'made-up-199999' })?.value, 199_999);
+    assert.equal(findIn(values, { device: D, identifier: 'made-up-100' }), undefined);
+  });
+
   it('go when they take too much memory, however few they are', () => {
     const values = open(undefined, 1_000_000);
     for (let n = 0; n < 100; n++) {
