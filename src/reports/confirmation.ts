@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import type { Message } from './message.ts';
 import type { Confirmer, OpenReport, OpenReports } from './open-reports.ts';
-import type { ReportListener } from './reports.ts';
+import type { ReportListener } from './receivers.ts';
 
 export interface ConfirmOptions {
   /** Milliseconds after which a report that is not confirmed is sent to the flow again. */

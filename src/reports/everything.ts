@@ -1,7 +1,8 @@
 // All reports of the network, for as long as people look: asked for once, however many look, and beside what flows want.
 import type { Catalogue } from '../protocol/catalogue.ts';
+import type { ReportListener } from './receivers.ts';
 import { compileCriteria } from './report-filter.ts';
-import type { ReportListener, Reports } from './reports.ts';
+import type { Reports } from './reports.ts';
 
 /** Whoever looks asks again before that; an editor that is closed does not say so. */
 const LEASE_MS = 15_000;

@@ -3,7 +3,7 @@ import { Queue } from '../collections/queue.ts';
 import type { ServiceError } from '../errors.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import type { Message } from './message.ts';
-import type { ReportListener } from './reports.ts';
+import type { ReportListener } from './receivers.ts';
 
 /** Reports that wait for the first list; beyond it the oldest are lost, with one warning. */
 const MAX_BUFFERED = 1_000;

@@ -8,8 +8,9 @@ import { EVERYTHING, Everything } from './everything.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import type { Message } from './message.ts';
 import { type PreviewLine, Previews } from './preview.ts';
+import type { ReportListener } from './receivers.ts';
 import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
-import type { ReportListener, Reports, Subscription } from './reports.ts';
+import type { Reports, Subscription } from './reports.ts';
 
 export interface ReportFilter extends TopicCriteria {
   /** Only gateways that carry one of these REST labels. */

@@ -1,0 +1,199 @@
+// Calls the receivers of one report: one parse of the payload, an own report for each, faults kept apart.
+import type { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { NetworkState } from '../network/network-state.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
+import { copyReport, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
+import { bodyOf } from './message.ts';
+
+export interface ReportListener {
+  /** It never changes a report, and shares one with others that do not either: a copy for each would cost more than they do. */
+  readsOnly?: true;
+  /**
+   * The report is the listener's own, unless it only reads.
+   * @param payload as it was received; it keeps more memory alive than its own length
+   * @param heardAt in milliseconds of `performance.now()`; undefined: just now
+   */
+  report(report: Report, topic: string, payload: Buffer, heardAt?: number): void;
+  /** `BAD_REPORT`: a message on a wanted topic that cannot be read; `payload` is its JSON, else its text. */
+  error(error: ServiceError, message: { topic: string; payload: unknown }): void;
+}
+
+export interface Receiver {
+  listener: ReportListener;
+  decode: boolean;
+  /** It only shows reports to people. */
+  isPreview: boolean;
+}
+
+/** Where a report came from. */
+interface ReportSource {
+  at: ReportTopic;
+  /** A flow is among all its receivers. */
+  isWanted: boolean;
+}
+
+interface ReceiversContext {
+  catalogue: Catalogue;
+  /** Told of each report that is not retained. */
+  network: NetworkState;
+  log: Logger;
+  now: () => number;
+}
+
+export class Receivers {
+  readonly #catalogue: Catalogue;
+  readonly #network: NetworkState;
+  readonly #log: Logger;
+  readonly #now: () => number;
+
+  constructor({ catalogue, network, log, now }: ReceiversContext) {
+    this.#catalogue = catalogue;
+    this.#network = network;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Gives what was received just now to all of them. */
+  call(receivers: readonly Receiver[], source: ReportSource, payload: Buffer, retained: boolean): void {
+    const [first] = receivers;
+    if (!first) {
+      return;
+    }
+    const body = bodyOf(payload);
+    if (receivers.length === 1) {
+      this.#callOne(first, source, body, retained, payload);
+    } else {
+      this.#callSeveral(receivers, source, body, retained, payload);
+    }
+  }
+
+  /** Gives one of them what was received before. @param heardAt in milliseconds of `performance.now()` */
+  replay(
+    receiver: Receiver,
+    source: ReportSource,
+    payload: Buffer,
+    retained: boolean,
+    heardAt: number,
+  ): void {
+    this.#callOne(receiver, source, bodyOf(payload), retained, payload, heardAt);
+  }
+
+  /** One receiver's exception is not the others' problem. */
+  failed(fault: unknown): void {
+    this.#log.warn(`a receiver of reports failed: ${String(fault)}`);
+  }
+
+  #callOne(
+    { listener, decode }: Receiver,
+    { at, isWanted }: ReportSource,
+    body: unknown,
+    retained: boolean,
+    payload: Buffer,
+    heardAt?: number,
+  ): void {
+    let report: Report;
+    try {
+      report = readReport(at, body, this.#catalogue, decode, retained);
+    } catch (error) {
+      this.#callErrorListener(listener, error as ServiceError, { topic: at.topic, payload: body });
+      return;
+    }
+    // What was received before is known already.
+    if (heardAt === undefined && !retained) {
+      this.#network.record(at, this.#now(), report, isWanted);
+    }
+    this.#callListener(listener, report, at.topic, payload, heardAt);
+  }
+
+  /** Copies are made before anything is given away: a receiver may change its report at once. */
+  #callSeveral(
+    receivers: readonly Receiver[],
+    source: ReportSource,
+    body: unknown,
+    retained: boolean,
+    payload: Buffer,
+  ): void {
+    const { at, isWanted } = source;
+    let own: { reports: Report[]; fullest: Report | undefined };
+    try {
+      own = this.#reportsFor(receivers, at, body, retained);
+    } catch {
+      for (const receiver of receivers) {
+        this.#callOne(receiver, source, body, retained, payload);
+      }
+      return;
+    }
+    if (!retained) {
+      this.#network.record(at, this.#now(), own.fullest, isWanted);
+    }
+    for (const [i, { listener }] of receivers.entries()) {
+      this.#callListener(listener, own.reports[i] as Report, at.topic, payload);
+    }
+  }
+
+  /**
+   * @returns one for each receiver, and the decoded one where any of them decodes
+   * @throws ServiceError `BAD_REPORT`
+   */
+  #reportsFor(
+    receivers: readonly Receiver[],
+    at: ReportTopic,
+    body: unknown,
+    retained: boolean,
+  ): { reports: Report[]; fullest: Report | undefined } {
+    const reports: Report[] = [];
+    // As received and decoded, by `Number(decode)`.
+    const originals: [Report?, Report?] = [undefined, undefined];
+    const shared: [Report?, Report?] = [undefined, undefined];
+    for (const { decode, listener } of receivers) {
+      const form = Number(decode) as 0 | 1;
+      const readable = listener.readsOnly && shared[form];
+      if (readable) {
+        reports.push(readable);
+        continue;
+      }
+      const original = originals[form];
+      let report: Report;
+      if (original) {
+        report = copyReport(original);
+      } else {
+        const first = readReport(at, body, this.#catalogue, decode, retained);
+        // Both forms hold the nested values of the same body.
+        report = reports.length === 0 ? first : copyReport(first);
+        originals[form] = first;
+      }
+      reports.push(report);
+      if (listener.readsOnly) {
+        shared[form] = report;
+      }
+    }
+    return { reports, fullest: originals[1] ?? reports[0] };
+  }
+
+  #callListener(
+    listener: ReportListener,
+    report: Report,
+    topic: string,
+    payload: Buffer,
+    heardAt?: number,
+  ): void {
+    try {
+      listener.report(report, topic, payload, heardAt);
+    } catch (fault) {
+      this.failed(fault);
+    }
+  }
+
+  #callErrorListener(
+    listener: ReportListener,
+    error: ServiceError,
+    message: { topic: string; payload: unknown },
+  ): void {
+    try {
+      listener.error(error, message);
+    } catch (fault) {
+      this.failed(fault);
+    }
+  }
+}
