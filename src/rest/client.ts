@@ -1,6 +1,5 @@
 // The REST half of the service: login, calls by the table, retries, errors in the codes of this package, state.
 
-import { Semaphore } from '../collections/semaphore.ts';
 import { invalidInput, ServiceError, type TextValues } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { findHeaderProblem } from '../protocol/http-headers.ts';
@@ -8,19 +7,18 @@ import { parseJson } from '../protocol/json.ts';
 import type { RestSettings } from '../settings.ts';
 import { unlessAborted } from './abort.ts';
 import { appendQuery, type BaseAddress, readBaseAddress } from './addresses.ts';
+import { Attempts, type Call, MAX_CONCURRENT_CALLS } from './attempts.ts';
 import { TokenKeeper } from './auth.ts';
+import { ClientState } from './client-state.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
-import { Hold } from './hold.ts';
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
-import { isFailing, isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
-import { isLost, type Repeat, repeatOf, retryDelay } from './retry.ts';
+import { isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
+import { repeatOf } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import type { Clock, RestState } from './types.ts';
 
-/** The service's rate limits are not shown: no more than this at a time. */
-const MAX_CONCURRENT_CALLS = 4;
 /** Calls behind these, whatever they wait for: their turn, a token, or a retry. */
 const MAX_WAITING = 10_000;
 
@@ -45,18 +43,12 @@ export interface CallOptions {
 export class RestClient {
   readonly #settings: RestSettings;
   readonly #log: Logger;
-  readonly #clock: Clock;
   readonly #http: HttpAgent;
   readonly #tokens: TokenKeeper;
-  readonly #semaphore = new Semaphore(MAX_CONCURRENT_CALLS);
-  readonly #listeners = new Set<(state: RestState) => void>();
+  readonly #attempts: Attempts;
+  readonly #state: ClientState;
   readonly #closing = new AbortController();
   readonly #order = new KeyedOrder();
-  /** By the origin that asked for it: the login may be elsewhere. */
-  readonly #holds = new Map<string, Hold>();
-  #state: RestState;
-  /** The newest state that is not about a call under way. */
-  #lastLasting: RestState;
   #isLoggingIn = false;
   /** Calls that have not ended. */
   #calls = 0;
@@ -64,11 +56,17 @@ export class RestClient {
   constructor(settings: RestSettings, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
     this.#settings = settings;
     this.#log = log;
-    this.#clock = clock;
     this.#http = new HttpAgent(settings.timeout, settings.tls, settings.proxy);
     this.#tokens = new TokenKeeper(() => this.#login(), clock);
-    this.#state = this.#stateOfSettings();
-    this.#lastLasting = this.#state;
+    this.#state = new ClientState(this.#stateOfSettings());
+    this.#attempts = new Attempts({
+      http: this.#http,
+      clock,
+      log,
+      retries: settings.retries,
+      either: (signal) => this.#either(signal),
+      waiting: (reason) => this.#state.set({ name: 'waiting', reason }),
+    });
   }
 
   get settings(): Readonly<Pick<RestSettings, 'pageTokenParam'>> {
@@ -76,13 +74,12 @@ export class RestClient {
   }
 
   get state(): RestState {
-    return this.#state;
+    return this.#state.current;
   }
 
   /** Calls the listener at every change of state. @returns stops it */
   onState(listener: (state: RestState) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#state.onChange(listener);
   }
 
   /**
@@ -151,7 +148,7 @@ export class RestClient {
   /** Ends every call with CLOSED and every socket; never rejects. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#setState({ name: 'closed' });
+    this.#state.set({ name: 'closed' });
     await this.#http.close().catch((error: unknown) => this.#log.trace(`closing: ${error}`));
   }
 
@@ -204,14 +201,14 @@ export class RestClient {
       const result = await (order === undefined
         ? work()
         : this.#order.run(order, this.#either(signal), work));
-      this.#setState({ name: 'connected' });
+      this.#state.set({ name: 'connected' });
       return result;
     } catch (error) {
-      this.#setFailureState(error);
+      this.#state.failed(error);
       throw error;
     } finally {
       this.#calls--;
-      this.#restoreState();
+      this.#settleState();
     }
   }
 
@@ -219,7 +216,7 @@ export class RestClient {
   async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
     for (let isSecond = false; ; isSecond = true) {
       let token = '';
-      const response = await this.#attempts(call, async () => {
+      const response = await this.#attempts.run(call, async () => {
         token =
           this.#tokens.current ?? (await unlessAborted(this.#tokens.token(), this.#either(call.signal)));
         return this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
@@ -243,24 +240,24 @@ export class RestClient {
     try {
       const token = await this.#askToken();
       if (this.#calls === 0) {
-        this.#setState({ name: 'connected' });
+        this.#state.set({ name: 'connected' });
       }
       return token;
     } catch (error) {
       // While the token lasts, calls succeed without another one.
       const isFelt = !this.#tokens.isLasting || isLoginRefused(error);
       if (this.#calls === 0 && isFelt) {
-        this.#setFailureState(error);
+        this.#state.failed(error);
       }
       throw error;
     } finally {
       this.#isLoggingIn = false;
-      this.#restoreState();
+      this.#settleState();
     }
   }
 
   async #askToken(): Promise<string> {
-    this.#setState({ name: 'connecting' });
+    this.#state.set({ name: 'connecting' });
     const { username, password } = this.#settings;
     const request = createRequest('login', { username, password });
     const base = this.#address('authUrl');
@@ -273,7 +270,7 @@ export class RestClient {
       isLost: false,
       isAgain: true,
     };
-    const response = await this.#attempts(call, async () => http);
+    const response = await this.#attempts.run(call, async () => http);
     const { statusCode, body } = response;
     if ([400, 401, 403].includes(statusCode)) {
       throw loginFailed(isWebPage(body) ? 'webPage' : 'refused', statusCode, base.host);
@@ -306,62 +303,6 @@ export class RestClient {
     };
   }
 
-  /** @param prepare makes the request of each attempt, since a token may be renewed between two */
-  async #attempts(call: Call, prepare: () => Promise<HttpRequest>): Promise<HttpResponse> {
-    for (let attempt = 0; ; attempt++) {
-      const request = await prepare();
-      const outcome = await this.#attempt(request, call);
-      if (isLost(outcome)) {
-        call.isLost = true;
-      }
-      const delay = retryDelay(outcome, call.repeat, attempt, this.#clock.now());
-      if (delay === undefined || attempt >= this.#settings.retries) {
-        if (outcome instanceof Error) {
-          throw outcome;
-        }
-        return outcome;
-      }
-      const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
-      this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
-      this.#setState({ name: 'waiting', reason });
-      const either = this.#either(call.signal);
-      await unlessAborted(this.#clock.wait(delay, either), either);
-    }
-  }
-
-  /** Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long. */
-  async #attempt(request: HttpRequest, call: Call): Promise<HttpResponse | Error> {
-    if (!this.#semaphore.tryAcquire()) {
-      await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
-    }
-    call.isAgain = true;
-    try {
-      return await this.#sendWhenAllowed(request, call);
-    } catch (error) {
-      return error as Error;
-    } finally {
-      this.#semaphore.release();
-    }
-  }
-
-  /** Waiting for the time that the service named to another call uses up no attempt. */
-  async #sendWhenAllowed(request: HttpRequest, { signal, isLogin }: Call): Promise<HttpResponse> {
-    const hold = this.#holds.get(request.origin) ?? new Hold();
-    this.#holds.set(request.origin, hold);
-    while (hold.isOn(this.#clock.now())) {
-      const { refusal } = hold;
-      if (refusal) {
-        return refusal;
-      }
-      const either = this.#either(signal);
-      await unlessAborted(this.#clock.wait(hold.wait(this.#clock.now()), either), either);
-    }
-    const response = await this.#http.send(request, signal);
-    // What a login was answered with may show the password, so it is no answer to other calls.
-    hold.note(isLogin ? { ...response, body: '' } : response, this.#clock.now());
-    return response;
-  }
-
   /**
    * The caller's signal or our closing, whichever is first: a new signal for each who waits, because adding a listener
    * to a signal takes the longer the more it has, and thousands may wait.
@@ -387,6 +328,13 @@ export class RestClient {
     );
   }
 
+  /** A call that was ended while it waited leaves no attempt that would follow. */
+  #settleState(): void {
+    if (this.#calls === 0 && !this.#isLoggingIn) {
+      this.#state.settled();
+    }
+  }
+
   #secrets(): string[] {
     return [this.#settings.password, ...this.#tokens.seen];
   }
@@ -398,60 +346,6 @@ export class RestClient {
   #hide(text: string): string {
     return hideSecrets(text, this.#secrets());
   }
-
-  #setFailureState(error: unknown): void {
-    if (!(error instanceof ServiceError)) {
-      return;
-    }
-    if (error.code === 'LOGIN_FAILED') {
-      this.#setState({ name: 'refused', reason: reasonOf(error) });
-    } else if (error.code === 'NETWORK') {
-      this.#setState({ name: 'failing', reason: reasonOf(error) });
-    } else if (error.code === 'HTTP_ERROR') {
-      this.#setResponseState(error);
-    } else if (error.code === 'BAD_RESPONSE') {
-      this.#setState({ name: 'connected' });
-    }
-  }
-
-  /** "No such device" is a response of a service in good order; 429 and 5xx are not. */
-  #setResponseState(error: ServiceError): void {
-    const status = Number(error.cause.statusCode);
-    this.#setState(isFailing(status) ? { name: 'failing', reason: reasonOf(error) } : { name: 'connected' });
-  }
-
-  /** A call that was ended while it waited leaves no attempt that would follow. */
-  #restoreState(): void {
-    if (this.#calls === 0 && !this.#isLoggingIn) {
-      this.#setState(this.#lastLasting);
-    }
-  }
-
-  #setState(state: RestState): void {
-    if (state.name !== 'connecting' && state.name !== 'waiting') {
-      this.#lastLasting = state;
-    }
-    const reason = 'reason' in state ? state.reason : undefined;
-    const before = 'reason' in this.#state ? this.#state.reason : undefined;
-    if (this.#state.name === 'closed' || (this.#state.name === state.name && before === reason)) {
-      return;
-    }
-    this.#state = state;
-    for (const listener of this.#listeners) {
-      listener(state);
-    }
-  }
-}
-
-/** What is known of a call while it goes on. */
-interface Call {
-  readonly repeat: Repeat;
-  readonly signal: AbortSignal | undefined;
-  readonly isLogin: boolean;
-  /** An attempt may have been carried out, though its response did not come. */
-  isLost: boolean;
-  /** It has had its turn before, so its next attempt goes ahead of new calls. */
-  isAgain: boolean;
 }
 
 /** Whether the service itself looked at the token and took it; a redirect, 429 or 5xx may come from before it. */
@@ -482,12 +376,4 @@ function loginFailed(
   host: string,
 ): ServiceError {
   return new ServiceError('LOGIN_FAILED', reason, { statusCode }, { statusCode, host });
-}
-
-/** A reason that needs no language: the HTTP status or the code of the fault. */
-function reasonOf(error: Error): string {
-  if (!(error instanceof ServiceError)) {
-    return error.name;
-  }
-  return String(error.cause.statusCode ?? error.cause.code ?? error.code);
 }

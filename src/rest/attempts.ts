@@ -1,0 +1,115 @@
+// The attempts of a call: how many are under way at a time, what a server has asked to wait for, and repetitions.
+import { Semaphore } from '../collections/semaphore.ts';
+import type { Logger } from '../log.ts';
+import { unlessAborted } from './abort.ts';
+import { Hold } from './hold.ts';
+import type { HttpAgent, HttpRequest, HttpResponse } from './http.ts';
+import { reasonOf } from './reasons.ts';
+import { isLost, type Repeat, retryDelay } from './retry.ts';
+import type { Clock } from './types.ts';
+
+/** The service's rate limits are not shown: no more than this at a time. */
+export const MAX_CONCURRENT_CALLS = 4;
+
+/** What is known of a call while it goes on. */
+export interface Call {
+  readonly repeat: Repeat;
+  readonly signal: AbortSignal | undefined;
+  readonly isLogin: boolean;
+  /** An attempt may have been carried out, though its response did not come. */
+  isLost: boolean;
+  /** It has had its turn before, so its next attempt goes ahead of new calls. */
+  isAgain: boolean;
+}
+
+interface AttemptsContext {
+  http: HttpAgent;
+  clock: Clock;
+  log: Logger;
+  /** Repetitions after the first attempt. */
+  retries: number;
+  /** The caller's signal or the client's closing, whichever is first. */
+  either: (signal: AbortSignal | undefined) => AbortSignal;
+  /** A call is tried again after a while. */
+  waiting: (reason: string) => void;
+}
+
+export class Attempts {
+  readonly #http: HttpAgent;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #retries: number;
+  readonly #either: AttemptsContext['either'];
+  readonly #waiting: AttemptsContext['waiting'];
+  readonly #semaphore = new Semaphore(MAX_CONCURRENT_CALLS);
+  /** By the origin that asked for it: the login may be elsewhere. */
+  readonly #holds = new Map<string, Hold>();
+
+  constructor({ http, clock, log, retries, either, waiting }: AttemptsContext) {
+    this.#http = http;
+    this.#clock = clock;
+    this.#log = log;
+    this.#retries = retries;
+    this.#either = either;
+    this.#waiting = waiting;
+  }
+
+  /**
+   * @param prepare makes the request of each attempt, since a token may be renewed between two
+   * @throws ServiceError `NETWORK`, `CLOSED`, and what `prepare` throws
+   */
+  async run(call: Call, prepare: () => Promise<HttpRequest>): Promise<HttpResponse> {
+    for (let attempt = 0; ; attempt++) {
+      const request = await prepare();
+      const outcome = await this.#attempt(request, call);
+      if (isLost(outcome)) {
+        call.isLost = true;
+      }
+      const delay = retryDelay(outcome, call.repeat, attempt, this.#clock.now());
+      if (delay === undefined || attempt >= this.#retries) {
+        if (outcome instanceof Error) {
+          throw outcome;
+        }
+        return outcome;
+      }
+      const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
+      this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
+      this.#waiting(reason);
+      const either = this.#either(call.signal);
+      await unlessAborted(this.#clock.wait(delay, either), either);
+    }
+  }
+
+  /** Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long. */
+  async #attempt(request: HttpRequest, call: Call): Promise<HttpResponse | Error> {
+    if (!this.#semaphore.tryAcquire()) {
+      await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
+    }
+    call.isAgain = true;
+    try {
+      return await this.#sendWhenAllowed(request, call);
+    } catch (error) {
+      return error as Error;
+    } finally {
+      this.#semaphore.release();
+    }
+  }
+
+  /** Waiting for the time that the service named to another call uses up no attempt. */
+  async #sendWhenAllowed(request: HttpRequest, { signal, isLogin }: Call): Promise<HttpResponse> {
+    const hold = this.#holds.get(request.origin) ?? new Hold();
+    this.#holds.set(request.origin, hold);
+    while (hold.isOn(this.#clock.now())) {
+      const { refusal } = hold;
+      if (refusal) {
+        return refusal;
+      }
+      const either = this.#either(signal);
+      await unlessAborted(this.#clock.wait(hold.wait(this.#clock.now()), either), either);
+    }
+    const response = await this.#http.send(request, signal);
+    // What a login was answered with may show the password, so it is no answer to other calls.
+    hold.note(isLogin ? { ...response, body: '' } : response, this.#clock.now());
+    return response;
+  }
+}
