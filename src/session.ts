@@ -16,7 +16,7 @@ import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { DeviceReports } from './network/device-reports.ts';
 import { DeviceWatches } from './network/device-watches.ts';
-import { LastValues, VALUE_KINDS } from './network/last-values.ts';
+import { LastValues } from './network/last-values.ts';
 import { NetworkPages } from './network/network-pages.ts';
 import { NetworkState } from './network/network-state.ts';
 import { RecentLists } from './network/recent-lists.ts';
@@ -41,17 +41,10 @@ import type { PreviewLine } from './reports/preview.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
 import { TestReports } from './reports/test-reports.ts';
+import { recordValues, type ValueFilter } from './reports/value-recording.ts';
 import { type DeviceWatcher, type WatchedDevices, watchDevices } from './reports/watching.ts';
-import {
-  request as callFreely,
-  createLabel,
-  type FreeRequest,
-  type FreeResponse,
-  isReading,
-  mayHaveActed,
-  removeLabel,
-  rename,
-} from './rest/calls.ts';
+import type { FreeRequest, FreeResponse } from './rest/calls.ts';
+import { Changes } from './rest/changes.ts';
 import { RestClient } from './rest/client.ts';
 import { DeviceDirectory } from './rest/device-directory.ts';
 import { type ListedPage, type ListOptions, listPages } from './rest/list.ts';
@@ -61,28 +54,13 @@ import type { Settings } from './settings.ts';
 
 export type { AcknowledgeOptions, RequestResult } from './mqtt/device-requests.ts';
 export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
+export type { ValueFilter } from './reports/value-recording.ts';
 export type { WatchedDevices } from './reports/watching.ts';
 
 export interface SessionState {
   mqtt: MqttState;
   rest: RestState;
 }
-
-/** Of which values are recorded; what is left out lets everything pass. */
-export type ValueFilter = Partial<Pick<ReportFilter, 'gateways' | 'devices' | 'identifiers' | 'labels'>>;
-
-const EVERY_VALUE: ReportFilter = {
-  kinds: VALUE_KINDS,
-  form: 'both',
-  gateways: [],
-  devices: [],
-  identifiers: [],
-  labels: [],
-  labelRefresh: 300,
-  decode: true,
-  duplicates: 'keep',
-  duplicateWindow: 10,
-};
 
 /** Reads of queries for many values that are under way at a time: they leave room in the queue for what flows ask for. */
 const MAX_VALUE_READS = 100;
@@ -269,19 +247,8 @@ export class Session {
    * @throws ServiceError as `subscribe`
    */
   recordValues(filter: ValueFilter): EndUse {
-    const criteria = { ...EVERY_VALUE, ...filter };
-    const key = `values ${JSON.stringify(criteria)}`;
-    return this.#shared.use(key, () => this.#record(criteria, key));
-  }
-
-  #record(criteria: ReportFilter, owner: string): EndUse {
-    const subscriber: Subscriber = {
-      readsOnly: true,
-      report: (report, _topic, _payload, heardAt) => this.lastValues.recordReport(report, heardAt),
-      // Nodes that receive the reports tell of those that cannot be read.
-      error() {},
-    };
-    return this.subscribe(criteria, subscriber, owner);
+    const subscribe = this.subscribe.bind(this);
+    return recordValues({ lastValues: this.lastValues, shared: this.#shared, subscribe }, filter);
   }
 
   /**
@@ -429,13 +396,11 @@ export class Session {
     name: unknown,
     signal: AbortSignal,
   ): Promise<{ id: string; friendlyName: string }> {
-    const renamed = await this.#changing(rename(this.#needRest(), device, name, signal));
-    this.devices?.renamed(renamed.id, renamed.friendlyName);
-    return renamed;
+    return this.#needChanges().rename(device, name, signal);
   }
 
   async createLabel(label: unknown, signal: AbortSignal): Promise<{ label: string }> {
-    return this.#changing(createLabel(this.#needRest(), label, signal));
+    return this.#needChanges().createLabel(label, signal);
   }
 
   async removeLabel(
@@ -443,13 +408,12 @@ export class Session {
     label: unknown,
     signal: AbortSignal,
   ): Promise<{ id: string; label: string }> {
-    return this.#changing(removeLabel(this.#needRest(), device, label, signal));
+    return this.#needChanges().removeLabel(device, label, signal);
   }
 
   /** An authenticated request to any path below the base URL: for what the interface names without showing. */
   async call(input: FreeRequest, signal: AbortSignal): Promise<FreeResponse> {
-    const response = callFreely(this.#needRest(), input, signal);
-    return isReading(input.method) ? response : this.#changing(response);
+    return this.#needChanges().call(input, signal);
   }
 
   /**
@@ -496,20 +460,6 @@ export class Session {
     };
   }
 
-  /** What changed something at the service, or may have, makes the list of devices old. */
-  async #changing<T>(change: Promise<T>): Promise<T> {
-    try {
-      const result = await change;
-      this.devices?.invalidate();
-      return result;
-    } catch (error) {
-      if (mayHaveActed(error)) {
-        this.devices?.invalidate();
-      }
-      throw error;
-    }
-  }
-
   /** A time without the broker is no silence of a device. */
   #setListening({ name }: MqttState): void {
     const isListening = LISTENING.has(name);
@@ -540,6 +490,10 @@ export class Session {
   #needDevices(): DeviceDirectory {
     this.#needRest();
     return this.devices as DeviceDirectory;
+  }
+
+  #needChanges(): Changes {
+    return new Changes(this.#needRest(), this.#needDevices());
   }
 
   #needRest(): RestClient {

@@ -1,0 +1,46 @@
+// Keeps last values up to date by the reports that nodes with last values ask for.
+import type { EndUse, SharedUses } from '../collections/shared-uses.ts';
+import { type LastValues, VALUE_KINDS } from '../network/last-values.ts';
+import type { ReportFilter, Subscriber } from './subscribers.ts';
+
+/** Of which values are recorded; what is left out lets everything pass. */
+export type ValueFilter = Partial<Pick<ReportFilter, 'gateways' | 'devices' | 'identifiers' | 'labels'>>;
+
+const EVERY_VALUE: ReportFilter = {
+  kinds: VALUE_KINDS,
+  form: 'both',
+  gateways: [],
+  devices: [],
+  identifiers: [],
+  labels: [],
+  labelRefresh: 300,
+  decode: true,
+  duplicates: 'keep',
+  duplicateWindow: 10,
+};
+
+interface RecordingContext {
+  lastValues: LastValues;
+  shared: SharedUses;
+  /** @throws ServiceError as `Session.subscribe` */
+  subscribe(filter: ReportFilter, subscriber: Subscriber, owner: string): EndUse;
+}
+
+/**
+ * See `Session.recordValues`.
+ * @throws ServiceError as `Session.subscribe`
+ */
+export function recordValues(
+  { lastValues, shared, subscribe }: RecordingContext,
+  filter: ValueFilter,
+): EndUse {
+  const criteria = { ...EVERY_VALUE, ...filter };
+  const owner = `values ${JSON.stringify(criteria)}`;
+  const subscriber: Subscriber = {
+    readsOnly: true,
+    report: (report, _topic, _payload, heardAt) => lastValues.recordReport(report, heardAt),
+    // Nodes that receive the reports tell of those that cannot be read.
+    error() {},
+  };
+  return shared.use(owner, () => subscribe(criteria, subscriber, owner));
+}
