@@ -52,10 +52,12 @@ function readAction({ action }: TimestampedAckConfig, msg: NodeMessage): 'stored
   throw invalidInput('action', given, 'notChoice');
 }
 
-/** @throws ServiceError `INVALID_INPUT` field `report`: the broker does not keep it */
+/** @throws ServiceError `INVALID_INPUT` field `report`: the broker does not keep it, or not any more */
 function sendAgain(session: Session, delivery: unknown, seconds: number): void {
   if (typeof delivery !== 'string') {
     throw invalidInput('report', undefined, 'notKept');
   }
-  session.sendAgain(delivery, seconds * 1_000);
+  if (!session.sendAgain(delivery, seconds * 1_000)) {
+    throw invalidInput('report', undefined, 'notOpen');
+  }
 }

@@ -657,6 +657,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'because the database is full are stored when it has room again',
         ],
       },
+    'What is not open any more cannot come again: that is `INVALID_INPUT`.': {
+      'nodes/confirm': 'that is acknowledged already cannot come again, and an error says so',
+    },
     'Acknowledging any copy of it counts.': {
       'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
     },

@@ -4,6 +4,8 @@ import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow, type Message } from './flow.ts';
 
+const NOT_OPEN = 'report cannot come again: it is not open any more';
+
 describeNodes('a report that is confirmed by the flow', (start) => {
   let box: Service;
 
@@ -85,6 +87,18 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     assert.equal((await flow.next('errors')).error?.code, 'INVALID_INPUT');
     flow.send('ack', { report: { ...reportOf(again), delivery: undefined }, action: 'again' });
     assert.equal((await flow.next('errors')).error?.code, 'INVALID_INPUT');
+  });
+
+  it('that is acknowledged already cannot come again, and an error says so', async () => {
+    const flow = await run({}, { action: 'msg', retryAfter: 0 });
+    await publish(21);
+    const report = reportOf(await flow.next('out'));
+    flow.send('ack', { report });
+    await flow.next('after');
+    flow.send('ack', { report, action: 'again' });
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.message], ['INVALID_INPUT', NOT_OPEN]);
+    assert.equal(flow.inbox('after').all.length, 1);
   });
 
   it('that is a sample is acknowledged to the device first, and to the broker when the device has that', async () => {

@@ -35,7 +35,7 @@ const REASONS: Record<string, readonly string[]> = {
     'profileDots',
   ],
   address: ['notHttpUrl', 'secretInUrl', 'badPath', 'notBroker', 'tornQuery', 'notProxy'],
-  gone: ['noTls', 'noProxy', 'notKept'],
+  gone: ['noTls', 'noProxy', 'notKept', 'notOpen'],
   property: ['notIdentifier', 'noHexId', 'noName'],
   unheard: ['notSeen'],
   broker: ['profileVersion', 'profileShared'],
