@@ -1,11 +1,10 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
 import { showAddress, splitBrokers } from '../../src/index.ts';
-import { asText } from '../shared/defaults.ts';
 import { savedCredentials, savedNode } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
-import { CREDENTIALS, type ServiceConfig, type ServiceCredentials } from './config.ts';
+import { CREDENTIALS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 import { fillService } from './filled.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createSettings, rememberDeployed } from './settings.ts';
@@ -31,21 +30,22 @@ export default function registerService(RED: NodeAPI): void {
       filled.check();
       return createSettings(RED, this.id, config, credentials);
     });
-    const before = sessionOf(RED, saved);
+    const before = upgrade(savedNode(RED, saved));
     this.on('close', (removed: boolean, done: () => void) => {
       // During a deploy Node-RED has the new flows already.
-      const isFinal = removed || sessionOf(RED, saved) !== before;
-      holder.close(isFinal).then(done, done);
+      const after = upgrade(savedNode(RED, saved));
+      const isSessionFinal = removed || sessionOf(after) !== sessionOf(before);
+      const isNetworkFinal = removed || networkOf(after) !== networkOf(before);
+      holder.close({ isSessionFinal, isNetworkFinal }).then(done, done);
     });
   }
   RED.nodes.registerType('mt-service', Service as never, { credentials: CREDENTIALS });
   registerAdmin(RED);
 }
 
-/** What of a saved service names its session at the broker: with another name nobody comes back to the old one. */
-function sessionOf(RED: NodeAPI, saved: NodeDef): string {
-  const { brokerUrl, clientId, persistent } = savedNode(RED, saved);
-  return JSON.stringify([brokerUrl, clientId, persistent].map((value) => asText(value ?? '')));
+/** What names its session at the broker: with another name nobody comes back to the old one. */
+function sessionOf({ brokerUrl, clientId, persistent }: ServiceConfig): string {
+  return JSON.stringify([brokerUrl, clientId, persistent]);
 }
 
 /** Tells the list of devices of a service from others. */

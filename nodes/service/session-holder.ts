@@ -59,14 +59,18 @@ export class SessionHolder {
     this.#disposers.push(onceStarted(RED, () => this.#tellProblem()));
   }
 
-  /** @param isFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back */
-  async close(isFinal: boolean): Promise<void> {
+  /**
+   * @param isSessionFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back
+   * @param isNetworkFinal what is known is of a network that is not the service's any more
+   */
+  async close({ isSessionFinal, isNetworkFinal }: Record<'isSessionFinal' | 'isNetworkFinal', boolean>) {
     this.#isClosed = true;
     for (const ignore of this.#ignoreDeploys) {
       ignore();
     }
     this.#dispose();
-    await Promise.all([this.#change, this.#node.session?.close(isFinal), this.#memory.close(isFinal)]);
+    const memory = this.#memory.close(isNetworkFinal);
+    await Promise.all([this.#change, this.#node.session?.close(isSessionFinal), memory]);
   }
 
   #open(): void {

@@ -62,7 +62,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'does not connect to the broker for nodes that only need REST, and logs in with the first call',
         'rest/auth': 'of … s is renewed … s before its end',
       },
-    'list of devices, for pickers, labels and names | with the first question, or for names a second after the first node of the MQTT half; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost | with the removal of the service, with other addresses or another user, and with another broker, topic prefix or client id; it is kept over a deploy':
+    'list of devices, for pickers, labels and names | with the first question, or for names a second after the first node of the MQTT half; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost | with the removal of the service, with other addresses or another user, and with another broker or topic prefix; it is kept over a deploy':
       {
         'rest/device-directory': [
           'asks nobody before the first question',
@@ -77,11 +77,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is kept after a free GET, and after what was never sent',
         ],
       },
-    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the removal of the service, or with another broker, topic prefix or client id; it is kept over a deploy, and not stored':
+    'what reports have shown (devices, gateways, properties) | with the first report that a node receives | with the removal of the service, or with another broker or topic prefix; it is kept over a deploy, and not stored':
       {
         session: 'knows what reports have shown, for pickers',
         'nodes/lifecycle':
-          'keeps over a deploy what reports have shown, and forgets it with another client id',
+          'keeps over a deploy what reports have shown, whatever session it has at the broker, and forgets it with another broker or topic prefix',
       },
     'There is one connection to the broker per service, however many nodes use it.': {
       'nodes/lifecycle':
@@ -786,8 +786,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix.':
       {
-        'nodes/last-value':
+        'nodes/last-value': [
           'still knows everything after a deploy of all nodes, and nothing of another broker',
+          'still knows and stores everything when the service has another session at the broker',
+        ],
       },
     'So is which gateway has reported a device, which requests without a gateway need.': {
       'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',

@@ -207,6 +207,25 @@ describeNodes('last-value', (start) => {
     await subscribed(box);
     assert.equal((await ask(flow, asked)).payload, null);
   });
+
+  it('still knows and stores everything when the service has another session at the broker', async () => {
+    const last = { id: 'n', type: 'mt-last-value' };
+    const flow = await start(flowOf({ remember: 'default' }, last), { credentials: secrets() });
+    await subscribed(box);
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 21 });
+    for (const change of [{ clientId: 'another' }, { clientId: 'another', persistent: true }, {}]) {
+      const stored: number[] = [];
+      const set = (_key: string, { values }: { values: object[] }, _store: string, done: () => void) => {
+        stored.push(values.length);
+        done();
+      };
+      Object.assign(flow.node('svc'), { context: () => ({ set }) });
+      await flow.deploy(flowOf({ remember: 'default', ...change }, last), 'full', secrets());
+      assert.deepEqual(stored, [1]);
+      await subscribed(box);
+      assert.equal((await ask(flow, { device, identifier: 'temperature' })).payload, 21);
+    }
+  });
 });
 
 describeNodes('last-value with many old values', (start) => {

@@ -193,7 +193,7 @@ describeNodes('a service', (start) => {
     }
   });
 
-  it('keeps over a deploy what reports have shown, and forgets it with another client id', async () => {
+  it('keeps over a deploy what reports have shown, whatever session it has at the broker, and forgets it with another broker or topic prefix', async () => {
     const flow = await start(flowAround(service(), IN), { credentials });
     await flow.statuses('in').next(({ text }) => text === 'connected');
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
@@ -202,8 +202,25 @@ describeNodes('a service', (start) => {
     assert.equal(seen(), 1);
     await flow.deploy(flowAround(service(), IN), 'full', credentials);
     assert.equal(seen(), 1);
-    await flow.deploy(flowAround(service({ clientId: 'another' }), IN), 'full', credentials);
-    assert.equal(seen(), 0);
+    const sessions = [
+      { clientId: 'another' },
+      { persistent: true, clientId: 'another' },
+      { persistent: false },
+    ];
+    for (const change of sessions) {
+      await flow.deploy(flowAround(service(change), IN), 'full', structuredClone(credentials));
+      assert.equal(seen(), 1);
+    }
+    const others = [{ topicPrefix: 'x/' }, { brokerUrl: broker.url.replace('127.0.0.1', 'localhost') }];
+    for (const change of others) {
+      await flow.deploy(flowAround(service(), IN), 'full', structuredClone(credentials));
+      await flow.statuses('in').next(({ text }) => text === 'connected');
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await flow.next('out');
+      assert.equal(seen(), 1);
+      await flow.deploy(flowAround(service(change), IN), 'full', structuredClone(credentials));
+      assert.equal(seen(), 0);
+    }
   });
 
   it('lets reports wait after a start until all flows have started', async () => {
