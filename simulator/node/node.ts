@@ -19,7 +19,12 @@ export default function registerSimulator(RED: NodeAPI): void {
       );
     });
     // With a parameter: Node-RED waits until it is called.
-    this.on('close', (done: () => void) => void simulator.close().finally(done));
+    this.on('close', (done: () => void) => {
+      simulator.close().then(done, (error: Error) => {
+        this.error(error);
+        done();
+      });
+    });
     // A wrong setting is told at once: then the Catch and Status nodes of this deploy have to exist.
     const start = (): void => void simulator.start();
     RED.events.once('flows:started', start);

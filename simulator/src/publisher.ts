@@ -21,8 +21,10 @@ const MAX_PUMP_INTERVAL_MS = 1000;
 const PROPERTY_PAUSE_MS = 50;
 /** So many publications wait for the broker at a time; a broker that stands still stops the flood. */
 const BATCH = 500;
-/** Cards in a row that no device can send: then the wanted kinds do not exist in this fleet. */
-const EMPTY_CARDS = 1000;
+/** More cards in a row than come before each kind has had its turn: when no device sends one of them, none can send. */
+const MAX_EMPTY_CARDS = 100;
+/** Until it is asked again whether a device can send: to ask takes a look at each of them. */
+const NOTHING_TO_SEND_MS = 1000;
 
 export class Publisher {
   readonly #ground: Ground;
@@ -31,6 +33,7 @@ export class Publisher {
   #credit = 0;
   #inFlight = 0;
   #lastPump = 0;
+  #nothingUntil = 0;
   #pumping: NodeJS.Timeout | undefined;
   #resends: NodeJS.Timeout | undefined;
   #resending = false;
@@ -44,7 +47,7 @@ export class Publisher {
   start(rate: number): void {
     this.setRate(rate);
     const backfillEvery = Math.max(20, Math.min(1000, this.#ground.ackTimeout / 4));
-    this.#resends = setInterval(() => void this.#resend(), backfillEvery);
+    this.#resends = setInterval(() => this.inBackground(() => this.#resend()), backfillEvery);
   }
 
   stop(): void {
@@ -60,7 +63,7 @@ export class Publisher {
     clearInterval(this.#pumping);
     if (rate > 0 && !this.#stopped) {
       const every = Math.min(MAX_PUMP_INTERVAL_MS, Math.max(MIN_PUMP_INTERVAL_MS, 1000 / rate));
-      this.#pumping = setInterval(() => this.#pump(), every);
+      this.#pumping = setInterval(() => this.inBackground(() => this.#pump()), every);
     }
   }
 
@@ -69,7 +72,13 @@ export class Publisher {
   }
 
   async reports(count: number): Promise<void> {
-    await this.#inBatches(count, () => this.#next());
+    await this.#inBatches(count, () => {
+      const next = this.#next();
+      if (!next) {
+        throw new Error('no device of this fleet sends these kinds');
+      }
+      return next;
+    });
   }
 
   /** Raw and decoded ones in turn, where the fleet has gateways of both modes. */
@@ -86,13 +95,22 @@ export class Publisher {
     });
   }
 
+  /** Does what nobody waits for; its error is an event, for one that is not caught ends the process. */
+  inBackground(work: () => unknown): void {
+    const done = new Promise((resolve) => resolve(work()));
+    done.catch((error: Error) => this.#ground.records.events.emit('failed', error));
+  }
+
   /** Publishes all properties of a device, one after the other, as command 8302 asks for; it is busy meanwhile. */
   async properties(device: Device): Promise<void> {
-    for (const report of this.#ground.traffic.properties(device)) {
-      await this.#send(report);
-      await wait(PROPERTY_PAUSE_MS, undefined, { ref: false });
+    try {
+      for (const report of this.#ground.traffic.properties(device)) {
+        await this.#send(report);
+        await wait(PROPERTY_PAUSE_MS, undefined, { ref: false });
+      }
+    } finally {
+      device.reporting = false;
     }
-    device.reporting = false;
   }
 
   /** Publishes a value of a device as it is now; a silent one says nothing. */
@@ -113,14 +131,12 @@ export class Publisher {
     }
   }
 
-  #next(): Publication {
-    for (let tries = 0; this.#dealt.length === 0; tries++) {
-      if (tries > EMPTY_CARDS) {
-        throw new Error('no device of this fleet sends these kinds');
-      }
+  /** Undefined where there is no device, or where none sends any of the wanted kinds now. */
+  #next(): Publication | undefined {
+    for (let tries = 0; this.#dealt.length === 0 && tries < MAX_EMPTY_CARDS; tries++) {
       this.#dealt = this.#ground.traffic.next().reverse();
     }
-    return this.#dealt.pop() as Publication;
+    return this.#dealt.pop();
   }
 
   async #send(publication: Publication): Promise<void> {
@@ -133,9 +149,9 @@ export class Publisher {
       }
       return;
     }
-    const payload = sample ? samples.send(sample, now()) : publication.payload;
-    const topic = network.topicOf(publication);
     try {
+      const payload = sample ? samples.send(sample, now()) : publication.payload;
+      const topic = network.topicOf(publication);
       await network.publish(gateway, topic, JSON.stringify(payload));
       records.published(topic, publication, payload);
     } catch (error) {
@@ -150,9 +166,17 @@ export class Publisher {
     this.#lastPump = time;
     // A process that was suspended does not catch up with all of it at once.
     this.#credit = Math.min(this.#credit, this.#rate / 2 + 1);
+    if (time < this.#nothingUntil) {
+      return;
+    }
     for (; this.#credit >= 1 && this.#inFlight < this.#rate + BATCH; this.#credit--) {
+      const next = this.#next();
+      if (!next) {
+        this.#nothingUntil = time + NOTHING_TO_SEND_MS;
+        return;
+      }
       this.#inFlight++;
-      void this.#send(this.#next()).finally(() => this.#inFlight--);
+      void this.#send(next).finally(() => this.#inFlight--);
     }
   }
 
@@ -161,6 +185,14 @@ export class Publisher {
       return;
     }
     this.#resending = true;
+    try {
+      await this.#sendOverdue();
+    } finally {
+      this.#resending = false;
+    }
+  }
+
+  async #sendOverdue(): Promise<void> {
     const due = this.#ground.samples.due(this.#ground.now(), BATCH);
     const reports = due.map((sample): Publication => {
       const { device, identifier, form } = sample;
@@ -170,6 +202,5 @@ export class Publisher {
     // They count as reports of the rate, so that it holds also when nobody acknowledges.
     this.#credit = Math.max(-this.#rate, this.#credit - reports.length);
     await Promise.all(reports.map((report) => this.#send(report)));
-    this.#resending = false;
   }
 }

@@ -113,7 +113,7 @@ function createNetwork(world: World, openLink: OpenLink, publisher: () => Publis
     now,
     written: (device: Device, id: string) => {
       if (options.reportWrites) {
-        void publisher().value(device, id);
+        publisher().inBackground(() => publisher().value(device, id));
       }
     },
     reportProperties: (device: Device) => void publisher().properties(device),

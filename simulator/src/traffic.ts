@@ -261,8 +261,11 @@ const baseOf = (kind: string): string => kind.replace(/-decoded$/, '');
 
 /** The topic kind in which a device reports a base kind now; those in DFU mode send `dfu` alone, others never. */
 function topicKind(device: Device, base: string): TopicKind | undefined {
+  if (device.silent) {
+    return undefined;
+  }
   const mode = device.values.get('8110');
-  if (device.silent || mode === MODE.storage || (base === 'dfu' && mode !== MODE.dfu)) {
+  if (mode === MODE.storage || (base === 'dfu' && mode !== MODE.dfu)) {
     return undefined;
   }
   if (mode === MODE.dfu) {

@@ -156,6 +156,37 @@ for (const version of VERSIONS) {
       });
     }
 
+    /** Asks the first gateway for its API version so many times, one after the other; it takes 10 ms at least. */
+    async function askOften(mqtt: number, times: number): Promise<void> {
+      const client = await connectAsync(`mqtt://127.0.0.1:${mqtt}`);
+      const way = (kind: string) => `mt/gateway/c0141f68fc3d/${kind}/c0141f68fc3d/apiversion`;
+      await client.subscribeAsync(way('response'));
+      for (let left = times; left > 0; left--) {
+        const responded = new Promise((resolve) => client.once('message', resolve));
+        await client.publishAsync(way('request'), '{"id":"1"}');
+        await responded;
+      }
+      await client.endAsync(true);
+    }
+
+    it('runs without any device', async () => {
+      const { text, mqtt } = await run({ devices: 0, rate: 1000 });
+      assert.ok(text.endsWith(': 5 gateways, 0 devices'), text);
+      await askOften(mqtt, 20);
+    });
+
+    it('goes on while no device reports, and publishes again when one does', async () => {
+      const { mqtt } = await run({ gateways: 1, devices: 1, rate: 1000 });
+      red.send('steer', { payload: { device: 'e4a7c5102030', silent: true } });
+      await askOften(mqtt, 20);
+      const client = await connectAsync(`mqtt://127.0.0.1:${mqtt}`);
+      await client.subscribeAsync('mt/gateway/+/device/e4a7c5102030/heartbeat');
+      const heard = new Promise((resolve) => client.once('message', resolve));
+      red.send('steer', { payload: { device: 'e4a7c5102030', silent: false } });
+      await heard;
+      await client.endAsync(true);
+    });
+
     it('runs with 10 000 devices', async () => {
       const { text } = await run({ devices: 10_000, rate: 100 });
       assert.ok(text.endsWith('5 gateways, 10000 devices'), text);
