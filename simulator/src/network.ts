@@ -49,6 +49,8 @@ interface Ground {
   /** Called as soon as a request is there, and again with the same object when it has been answered. */
   received(call: OperationCall): void;
   answered(call: OperationCall): void;
+  /** Called when a request could not be handled at all. */
+  failed(error: Error): void;
 }
 
 function readObject(payload: Buffer): Record<string, unknown> | undefined {
@@ -81,7 +83,8 @@ function disguise(response: Record<string, unknown>, form: AnswerFaults['form'])
 export class Network {
   readonly #ground: Ground;
   readonly #prefix: string;
-  readonly #links = new Map<string, GatewayLink>();
+  /** Those that are being opened, too: a gateway has one at most. */
+  readonly #links = new Map<string, Promise<GatewayLink>>();
   readonly #stop = new AbortController();
 
   constructor(ground: Ground) {
@@ -96,14 +99,32 @@ export class Network {
     await Promise.all(this.#ground.fleet.gateways.map((gateway) => this.connect(gateway)));
   }
 
-  /** Lets a gateway come (back) to the broker. */
+  /** Lets a gateway come (back) to the broker; one that is there or on its way stays as it is. */
   async connect(gateway: Gateway): Promise<void> {
+    const link = this.#links.get(gateway.mac) ?? this.#open(gateway);
+    this.#links.set(gateway.mac, link);
+    try {
+      await link;
+    } catch (error) {
+      this.#forget(gateway, link);
+      throw error;
+    }
+    if (this.#links.get(gateway.mac) === link) {
+      gateway.online = true;
+    }
+  }
+
+  #open(gateway: Gateway): Promise<GatewayLink> {
     const filters = [`${this.#prefix}mt/gateway/${gateway.mac}/request/#`, `${this.#prefix}mt/gateways/#`];
-    const link = await this.#ground.openLink(gateway.mac, filters, (topic, payload, qos) => {
+    return this.#ground.openLink(gateway.mac, filters, (topic, payload, qos) => {
       void this.#receive(gateway, topic, payload, qos);
     });
-    this.#links.set(gateway.mac, link);
-    gateway.online = true;
+  }
+
+  #forget(gateway: Gateway, link: Promise<GatewayLink>): void {
+    if (this.#links.get(gateway.mac) === link) {
+      this.#links.delete(gateway.mac);
+    }
   }
 
   /** Lets a gateway go away without a word. */
@@ -111,7 +132,11 @@ export class Network {
     gateway.online = false;
     const link = this.#links.get(gateway.mac);
     this.#links.delete(gateway.mac);
-    await link?.close();
+    // One that could not be opened has told so to who opened it.
+    await link?.then(
+      (opened) => opened.close(),
+      () => {},
+    );
   }
 
   /** The whole topic of a report. */
@@ -131,10 +156,18 @@ export class Network {
     if (!link) {
       throw new Error(`gateway ${gateway.mac} is away`);
     }
-    await link.publish(topic, payload, retain);
+    await (await link).publish(topic, payload, retain);
   }
 
   async #receive(gateway: Gateway, topic: string, payload: Buffer, qos: number): Promise<void> {
+    try {
+      await this.#carryOut(gateway, topic, payload, qos);
+    } catch (error) {
+      this.#ground.failed(error as Error);
+    }
+  }
+
+  async #carryOut(gateway: Gateway, topic: string, payload: Buffer, qos: number): Promise<void> {
     const { random, faults, now } = this.#ground;
     const start = `${this.#prefix}mt/gateway/${gateway.mac}/request/`;
     if (!topic.startsWith(start)) {
@@ -174,6 +207,6 @@ export class Network {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([...this.#links.values()].map((link) => link.close()));
+    await Promise.all(this.#ground.fleet.gateways.map((gateway) => this.disconnect(gateway)));
   }
 }

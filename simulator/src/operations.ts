@@ -67,7 +67,8 @@ function checkOptions({ operation, payload }: OperationRequest): void {
     throw new Refusal(STATUS.badRequest, 'accessType unknown');
   }
   for (const name of ['publicKey', 'key']) {
-    if (name in payload && !/^([0-9a-f]{2})+$/i.test(String(payload[name]))) {
+    const value = payload[name];
+    if (value !== undefined && !(typeof value === 'string' && /^([0-9a-f]{2})+$/i.test(value))) {
       throw new Refusal(STATUS.badRequest, `${name} is not hex`);
     }
   }
@@ -168,7 +169,7 @@ function write(
 
 function acknowledge(ground: Ground, request: OperationRequest): Record<string, unknown> {
   const { gateway, device, identifier = '', payload } = request;
-  const time = String(payload.time);
+  const time = typeof payload.time === 'string' ? payload.time : '';
   const result = ground.book.acknowledge(gateway.mac, device, identifier, time);
   if (result === 'unknown') {
     throw new Refusal(STATUS.noSuchSample, 'no such sample');
@@ -219,7 +220,8 @@ function wayTo(
     const hops = device === gateway.self ? [] : [device.parents.at(-1)?.mac, device.mac];
     return { origin: 0, route: [gateway.mac, ...hops].join('/') };
   }
-  const extenderId = String(payload.extenderId ?? device.parents.at(-1)?.mac ?? gateway.mac).toLowerCase();
+  const given = typeof payload.extenderId === 'string' ? payload.extenderId : undefined;
+  const extenderId = (given ?? device.parents.at(-1)?.mac ?? gateway.mac).toLowerCase();
   return { origin: 1, extenderId, extenderRoute: `${gateway.mac}/${extenderId}` };
 }
 

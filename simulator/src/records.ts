@@ -18,7 +18,7 @@ export interface ServiceEvents {
   acknowledged: [{ gateway: string; device: string; identifier: string; time: string }];
   away: [gateway: string];
   back: [gateway: string];
-  /** A publication failed. */
+  /** A publication failed, or a request could not be handled. */
   failed: [Error];
 }
 

@@ -116,7 +116,7 @@ function createNetwork(world: World, openLink: OpenLink, publisher: () => Publis
         publisher().inBackground(() => publisher().value(device, id));
       }
     },
-    reportProperties: (device: Device) => void publisher().properties(device),
+    reportProperties: (device: Device) => publisher().inBackground(() => publisher().properties(device)),
     acknowledged: (sample: ServiceEvents['acknowledged'][0]) =>
       void records.events.emit('acknowledged', sample),
   };
@@ -130,6 +130,7 @@ function createNetwork(world: World, openLink: OpenLink, publisher: () => Publis
     answer: (request) => answer(ground, request),
     received: (call) => records.received(call),
     answered: (call) => records.answered(call),
+    failed: (error) => void records.events.emit('failed', error),
   });
 }
 
@@ -144,7 +145,7 @@ function gatewayOf({ fleet }: World, mac: string): Gateway {
 /** Going away and coming back, as the broker, the portal and the events show it. */
 function presence(world: World, network: Network): Pick<Service, 'away' | 'back'> {
   const { portal, records, now } = world;
-  const show = (mac: string, connected: boolean): void => {
+  const show = ({ mac, online: connected }: Gateway): void => {
     const device = portal.byId.get(`bmac-${mac}`);
     if (device) {
       device.connectivity = { connected, timestamp: new Date(now()).toISOString() };
@@ -153,12 +154,14 @@ function presence(world: World, network: Network): Pick<Service, 'away' | 'back'
   };
   return {
     async away(mac) {
-      await network.disconnect(gatewayOf(world, mac));
-      show(mac, false);
+      const gateway = gatewayOf(world, mac);
+      await network.disconnect(gateway);
+      show(gateway);
     },
     async back(mac) {
-      await network.connect(gatewayOf(world, mac));
-      show(mac, true);
+      const gateway = gatewayOf(world, mac);
+      await network.connect(gateway);
+      show(gateway);
     },
   };
 }

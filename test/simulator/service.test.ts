@@ -187,6 +187,28 @@ describe('the service in a box, MQTT half', () => {
     assert.equal((await ask(`${device}/write/9800`, { value: '01', extenderId: 'AABB' })).status, 0);
   });
 
+  it('refuses what is of an odd type, and goes on', async () => {
+    const { device } = service.demo;
+    const odd = { toString: 1 };
+    for (const [suffix, body] of [
+      [`${device}/ack/8800`, { time: odd }],
+      [`${device}/ack-decoded/temperature`, { time: odd }],
+      [`${device}/write/9800`, { value: '01', key: odd }],
+      [`${device}/write/9800`, { value: '01', publicKey: odd }],
+      [`${device}/write/9800`, { value: odd }],
+      [`${device}/write-decoded/led-mode`, { value: odd }],
+      [`${device}/write/9800`, { value: '01', extenderId: odd }],
+    ] as const) {
+      assert.ok(Number((await ask(suffix, body)).status) > 0, JSON.stringify([suffix, body]));
+    }
+    assert.equal((await ask(`${device}/write/8110`, { value: '04' })).status, 0);
+    assert.ok(Number((await ask(`${device}/read/8001`, { extenderId: odd })).status) > 0);
+    assert.equal((await ask(`${device}/write/8110`, { value: '02' })).status, 0);
+    service.faults.answers.refuseWith = 7;
+    assert.equal((await ask(`${device}/read/8001`, { id: odd })).status, 7);
+    service.faults.answers.refuseWith = 0;
+  });
+
   it('is busy while a device reports all its properties', async () => {
     const { device } = service.demo;
     assert.equal((await ask(`${device}/write/8302`)).status, 0);
@@ -205,6 +227,36 @@ describe('the service in a box, MQTT half', () => {
     assert.equal(answer.status, 0);
     assert.equal(sample.acknowledged, true);
     assert.notEqual((await ask(`${sample.device.mac}/ack/8800`, { time: 'never' })).status, 0);
+  });
+
+  it('carries out a request once, and none while away, however often a gateway was told to come back', async () => {
+    const { gateway } = service.demo;
+    const other = await startService({ rest: false, gateways: 1, rate: 0, delay: 0 });
+    const asker = await connectAsync(other.urls.mqtt);
+    await asker.subscribeAsync('echo');
+    /** How often a request was carried out when a message that was sent after it is back. */
+    const carriedOut = async (): Promise<number> => {
+      other.forgetCalls();
+      await asker.publishAsync(`mt/gateway/${gateway}/request/${gateway}/apiversion`, '{"id":"1"}', {
+        qos: 1,
+      });
+      const echo = new Promise((resolve) => asker.once('message', resolve));
+      await asker.publishAsync('echo', '', { qos: 1 });
+      await echo;
+      return other.calls.operations.length;
+    };
+    try {
+      await other.back(gateway);
+      assert.equal(await carriedOut(), 1);
+      await other.away(gateway);
+      await Promise.all([other.back(gateway), other.back(gateway), other.back(gateway)]);
+      assert.equal(await carriedOut(), 1);
+      await Promise.all([other.away(gateway), other.back(gateway), other.away(gateway)]);
+      assert.equal(await carriedOut(), 0);
+    } finally {
+      await asker.endAsync(true);
+      await other.close();
+    }
   });
 
   it('keeps the samples of an absent gateway until it returns', async () => {
