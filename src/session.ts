@@ -37,7 +37,9 @@ import { copyFields } from './protocol/json.ts';
 import type { Operation, RequestInput } from './protocol/operations/index.ts';
 import { createTopics } from './protocol/topics.ts';
 import { openReportsOf } from './reports/open-reports.ts';
+import { Player } from './reports/player.ts';
 import type { PreviewLine } from './reports/preview.ts';
+import type { Recording, RecordState } from './reports/recording.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
 import { TestReports } from './reports/test-reports.ts';
@@ -84,6 +86,8 @@ export class Session {
   readonly lastValues: LastValues;
   /** Undefined without an MQTT half. */
   readonly testReports: TestReports | undefined;
+  /** Sends the lines of a record through nodes. Undefined without an MQTT half. */
+  readonly player: Player | undefined;
   /** What nodes watch, and what they have told. */
   readonly watches: DeviceWatches;
   /** Undefined without a REST half. */
@@ -146,6 +150,10 @@ export class Session {
         network: this.network,
         nameOf: names,
       });
+      this.player = new Player({
+        ...{ topics, catalogue: this.catalogue, nameOf: names, isPaused },
+        gatewaysWithLabels: async (labels, signal) => this.#needDevices().labelledGateways(labels, signal),
+      });
       const events = { state: () => this.#notify(), resumed: (isReady: boolean) => this.#resumed(isReady) };
       this.#mqtt = new MqttClient(settings.mqtt, topics, reports, log, events);
       this.#requests = new DeviceRequests(this.#mqtt, settings.mqtt, {
@@ -155,7 +163,9 @@ export class Session {
         gatewayOf: (device) => this.network.gatewayOf(device),
         wasRead: (read) => this.#wasRead(read),
       });
-      this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, () => this.#needDevices());
+      const needDevices = () => this.#needDevices();
+      const recorded = () => void this.#heardChanged();
+      this.#subscribers = new Subscribers(reports, this.catalogue, this.#mqtt, needDevices, recorded);
       if (settings.names && this.devices) {
         this.#names = new NameRefresh(this.devices, { log });
         this.devices.onNames(() => reports.namesChanged());
@@ -323,10 +333,24 @@ export class Session {
    */
   listenToEverything(): { seconds: number; isHearing: boolean } {
     const subscribers = this.#needSubscribers();
-    const seconds = subscribers.listenToEverything(() => this.#setListening(this.state.mqtt));
-    const { mqtt } = this.state;
-    this.#setListening(mqtt);
-    return { seconds, isHearing: LISTENING.has(mqtt.name) && subscribers.hearsEverything };
+    const seconds = subscribers.listenToEverything(() => this.#heardChanged());
+    return { seconds, isHearing: this.#heardChanged() };
+  }
+
+  /**
+   * All reports there are, recorded for a person.
+   * @throws ServiceError `NOT_CONFIGURED` (`mqtt`)
+   */
+  get recording(): Recording {
+    return this.#needSubscribers().recording;
+  }
+
+  /**
+   * See `Recording.state`. @returns `isHearing` as `listenToEverything`
+   * @throws ServiceError `NOT_CONFIGURED` (`mqtt`)
+   */
+  recordState(): RecordState & { isHearing: boolean } {
+    return { ...this.recording.state(), isHearing: this.#heardChanged() };
   }
 
   /** Of these gateways and devices the silent ones: when they were heard last; null: never since the start. */
@@ -425,6 +449,7 @@ export class Session {
     this.deviceReports.close();
     this.pages.close();
     this.#subscribers?.close();
+    this.player?.close();
     this.#names?.close();
     this.devices?.close();
     await Promise.all([this.#mqtt?.close(isFinal), this.#rest?.close()]);
@@ -460,11 +485,18 @@ export class Session {
     };
   }
 
+  /** @returns whether all reports there are come here */
+  #heardChanged(): boolean {
+    return this.#setListening(this.state.mqtt);
+  }
+
   /** A time without the broker is no silence of a device. */
-  #setListening({ name }: MqttState): void {
+  #setListening({ name }: MqttState): boolean {
     const isListening = LISTENING.has(name);
-    this.network.setListening(isListening, isListening && this.#subscribers?.hearsEverything === true);
+    const isHearing = isListening && this.#subscribers?.hearsEverything === true;
+    this.network.setListening(isListening, isHearing);
     this.watches.setListening(isListening);
+    return isHearing;
   }
 
   /** The flows run. @param isReady false: or take long to start */

@@ -65,17 +65,31 @@ export class Everything {
   }
 
   #begin(): () => void {
-    const criteria = compileCriteria(ANYTHING, this.#catalogue);
-    if (!criteria) {
-      return () => undefined;
-    }
-    const { remove } = this.#reports.add(criteria, true, NOBODY, true);
-    const endRequest = this.#reports.addPreview(criteria);
-    const close = this.#open();
-    return () => {
-      remove();
-      endRequest();
-      close();
-    };
+    return listenToAll(this.#reports, this.#catalogue, NOBODY, this.#open);
   }
+}
+
+/**
+ * Has all reports brought here, for people; flows receive no more than before.
+ * @param open keeps the connection up, and has the topic filters applied
+ * @returns ends it
+ */
+export function listenToAll(
+  reports: Reports,
+  catalogue: Catalogue,
+  listener: ReportListener,
+  open: () => () => void,
+): () => void {
+  const criteria = compileCriteria(ANYTHING, catalogue);
+  if (!criteria) {
+    return () => undefined;
+  }
+  const { remove } = reports.add(criteria, true, listener, true);
+  const endRequest = reports.addPreview(criteria);
+  const close = open();
+  return () => {
+    remove();
+    endRequest();
+    close();
+  };
 }

@@ -15,8 +15,18 @@ export interface ReportListener {
    * @param heardAt in milliseconds of `performance.now()`; undefined: just now
    */
   report(report: Report, topic: string, payload: Buffer, heardAt?: number): void;
-  /** `BAD_REPORT`: a message on a wanted topic that cannot be read; `payload` is its JSON, else its text. */
-  error(error: ServiceError, message: { topic: string; payload: unknown }): void;
+  /**
+   * `BAD_REPORT`: a message on a wanted topic that cannot be read; `payload` is its JSON, else its text.
+   * @param received as it came; undefined behind filters
+   */
+  error(error: ServiceError, message: { topic: string; payload: unknown }, received?: Unread): void;
+}
+
+/** A message that cannot be read, as it was received. */
+export interface Unread {
+  at: ReportTopic;
+  payload: Buffer;
+  retained: boolean;
 }
 
 export interface Receiver {
@@ -96,7 +106,7 @@ export class Receivers {
     try {
       report = readReport(at, body, this.#catalogue, decode, retained);
     } catch (error) {
-      this.#callErrorListener(listener, error as ServiceError, { topic: at.topic, payload: body });
+      this.#callErrorListener(listener, error as ServiceError, body, { at, payload, retained });
       return;
     }
     // What was received before is known already.
@@ -185,13 +195,9 @@ export class Receivers {
     }
   }
 
-  #callErrorListener(
-    listener: ReportListener,
-    error: ServiceError,
-    message: { topic: string; payload: unknown },
-  ): void {
+  #callErrorListener(listener: ReportListener, error: ServiceError, body: unknown, received: Unread): void {
     try {
-      listener.error(error, message);
+      listener.error(error, { topic: received.at.topic, payload: body }, received);
     } catch (fault) {
       this.failed(fault);
     }

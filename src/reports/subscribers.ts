@@ -4,11 +4,12 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import type { TopicFilterParts } from '../protocol/topics.ts';
 import { Confirmation, type ConfirmOptions, type CountListener } from './confirmation.ts';
 import { Duplicates } from './duplicates.ts';
-import { EVERYTHING, Everything } from './everything.ts';
+import { EVERYTHING, Everything, listenToAll } from './everything.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import type { Message } from './message.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import type { ReportListener } from './receivers.ts';
+import { Recording } from './recording.ts';
 import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
 import type { Reports, Subscription } from './reports.ts';
 
@@ -52,6 +53,8 @@ interface Options {
 }
 
 export class Subscribers {
+  /** Of all reports there are, while somebody has them recorded. */
+  readonly recording: Recording;
   readonly #reports: Reports;
   readonly #catalogue: Catalogue;
   readonly #broker: ReportBroker;
@@ -64,13 +67,29 @@ export class Subscribers {
   readonly #replays = new Map<string, (messages: readonly Message[]) => void>();
   readonly #labelFilters = new Set<LabelFilter>();
 
-  /** @param labelSource throws `NOT_CONFIGURED` where there is none */
-  constructor(reports: Reports, catalogue: Catalogue, broker: ReportBroker, labelSource: () => LabelSource) {
+  /**
+   * @param labelSource throws `NOT_CONFIGURED` where there is none
+   * @param recorded called when a recording ends
+   */
+  constructor(
+    reports: Reports,
+    catalogue: Catalogue,
+    broker: ReportBroker,
+    labelSource: () => LabelSource,
+    recorded: () => void,
+  ) {
     this.#reports = reports;
     this.#catalogue = catalogue;
     this.#broker = broker;
     this.#labelSource = labelSource;
     this.#everything = new Everything(reports, catalogue, () => this.#open());
+    this.recording = new Recording((listener) => {
+      const end = listenToAll(reports, catalogue, listener, () => this.#open());
+      return () => {
+        end();
+        recorded();
+      };
+    });
     this.#previews = new Previews({
       listen: (filter, report, setProblem) =>
         this.#add(
@@ -129,7 +148,8 @@ export class Subscribers {
   get hearsEverything(): boolean {
     const isGranted = (filter: string) =>
       !this.#broker.isRefused(filter) && !this.#broker.isPreviewRefused(filter);
-    return this.#everything.isWanted && this.#reports.serving(EVERYTHING).some(isGranted);
+    const isAsked = this.#everything.isWanted || this.recording.isRunning;
+    return isAsked && this.#reports.serving(EVERYTHING).some(isGranted);
   }
 
   /** The topic filters by which reports that pass these filters come. */
@@ -174,6 +194,7 @@ export class Subscribers {
   close(): void {
     this.#reports.open.close();
     this.#everything.close();
+    this.recording.close();
     this.#previews.close();
   }
 

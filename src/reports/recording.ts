@@ -1,0 +1,190 @@
+// All reports of the network, kept for a person as the lines of a file: for ten minutes or 20 MB.
+import type { ServiceError } from '../errors.ts';
+import type { Report } from '../protocol/reports/index.ts';
+import type { ReportListener, Unread } from './receivers.ts';
+import { MAX_LINE_LENGTH, writeLine } from './recorded-line.ts';
+
+const MAX_MS = 600_000;
+/** Of all lines, with their ends. */
+const MAX_BYTES = 20_000_000;
+/** An editor that is closed does not say so; one in the background has its timers called once a minute. */
+const LEASE_MS = 90_000;
+/** So long after its end it can be fetched. */
+const KEPT_MS = 600_000;
+/** Lines are put together into pieces: each by itself would take as much memory again. */
+const PIECE_BYTES = 65_536;
+
+/** Why a recording ended: somebody has ended it, it is as long or as large as it may be, or nobody asks for it any more. */
+export type RecordEnd = 'stopped' | 'time' | 'size' | 'left';
+
+export interface RecordState {
+  name: 'none' | 'running' | 'ended';
+  /** When it began, as ISO 8601; null while there is none. */
+  since: string | null;
+  /** How long it has taken. */
+  seconds: number;
+  lines: number;
+  bytes: number;
+  /** Reports that were not kept, since the line of each would be longer than a megabyte. */
+  tooLong: number;
+  end: RecordEnd | null;
+}
+
+interface Kept {
+  startedAt: number;
+  endedAt: number | undefined;
+  end: RecordEnd | null;
+  lines: number;
+  bytes: number;
+  tooLong: number;
+  pieces: Buffer[];
+  /** Not yet in a piece. */
+  loose: string[];
+  looseBytes: number;
+}
+
+export class Recording {
+  readonly #listen: (listener: ReportListener) => () => void;
+  readonly #now: () => number;
+  #kept: Kept | undefined;
+  /** Undefined while none runs. */
+  #unlisten: (() => void) | undefined;
+  /** Ends the recording when it is as long as it may be, later what it has kept. */
+  #timer: NodeJS.Timeout | undefined;
+  /** Ends it when nobody asks for it. */
+  #lease: NodeJS.Timeout | undefined;
+
+  /**
+   * @param listen has all reports there are brought here, until the returned function is called
+   * @param now milliseconds since 1970
+   */
+  constructor(listen: (listener: ReportListener) => () => void, now: () => number = () => Date.now()) {
+    this.#listen = listen;
+    this.#now = now;
+  }
+
+  get isRunning(): boolean {
+    return this.#unlisten !== undefined;
+  }
+
+  /** Begins anew, unless one runs; what was kept is given up. */
+  start(): void {
+    if (this.isRunning) {
+      return;
+    }
+    this.close();
+    this.#kept = {
+      ...{ startedAt: this.#now(), endedAt: undefined, end: null, lines: 0, bytes: 0, tooLong: 0 },
+      ...{ pieces: [], loose: [], looseBytes: 0 },
+    };
+    this.#timer = setTimeout(() => this.#end('time'), MAX_MS).unref();
+    this.#extend();
+    this.#unlisten = this.#listen({
+      readsOnly: true,
+      report: (report, topic, payload) => this.#keep(report, topic, payload, report.retained === true),
+      // What flows cannot read belongs to what came, too.
+      error: (_error: ServiceError, { topic }, received) => this.#keepUnread(topic, received),
+    });
+  }
+
+  /** What was kept can be fetched for ten minutes. */
+  stop(): void {
+    this.#end('stopped');
+  }
+
+  /** It runs on only as long as somebody asks for this. */
+  state(): RecordState {
+    if (this.isRunning) {
+      this.#extend();
+    }
+    if (!this.#kept) {
+      return { name: 'none', since: null, seconds: 0, lines: 0, bytes: 0, tooLong: 0, end: null };
+    }
+    const { startedAt, endedAt = this.#now(), end, lines, bytes, tooLong } = this.#kept;
+    return {
+      name: this.isRunning ? 'running' : 'ended',
+      since: new Date(startedAt).toISOString(),
+      seconds: Math.max(0, Math.round((endedAt - startedAt) / 1_000)),
+      ...{ lines, bytes, tooLong, end },
+    };
+  }
+
+  /** What there is so far, as the pieces of a file; undefined while there is none. */
+  file(): readonly Buffer[] | undefined {
+    if (!this.#kept) {
+      return undefined;
+    }
+    gather(this.#kept);
+    return [...this.#kept.pieces];
+  }
+
+  /** Gives everything up. */
+  close(): void {
+    this.#end('stopped');
+    clearTimeout(this.#timer);
+    this.#kept = undefined;
+  }
+
+  #extend(): void {
+    clearTimeout(this.#lease);
+    this.#lease = setTimeout(() => this.#end('left'), LEASE_MS).unref();
+  }
+
+  #end(end: RecordEnd): void {
+    const [kept, unlisten] = [this.#kept, this.#unlisten];
+    if (!kept || !unlisten) {
+      return;
+    }
+    this.#unlisten = undefined;
+    kept.endedAt = this.#now();
+    kept.end = end;
+    clearTimeout(this.#lease);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
+    unlisten();
+  }
+
+  #keepUnread(topic: string, received: Unread | undefined): void {
+    if (received) {
+      this.#keep(received.at, topic, received.payload, received.retained);
+    }
+  }
+
+  #keep(
+    place: Pick<Report, 'kind' | 'gateway' | 'device'>,
+    topic: string,
+    payload: Buffer,
+    retained: boolean,
+  ): void {
+    const kept = this.#kept;
+    if (!kept || !this.isRunning) {
+      return;
+    }
+    const time = new Date(this.#now()).toISOString();
+    const line = payload.length > MAX_LINE_LENGTH ? '' : writeLine(place, { topic, payload, retained }, time);
+    if (line === '' || line.length > MAX_LINE_LENGTH) {
+      kept.tooLong++;
+      return;
+    }
+    const bytes = Buffer.byteLength(line) + 1;
+    if (kept.bytes + bytes > MAX_BYTES) {
+      this.#end('size');
+      return;
+    }
+    kept.lines++;
+    kept.bytes += bytes;
+    kept.loose.push(line);
+    kept.looseBytes += bytes;
+    if (kept.looseBytes >= PIECE_BYTES) {
+      gather(kept);
+    }
+  }
+}
+
+function gather(kept: Kept): void {
+  if (kept.loose.length > 0) {
+    kept.pieces.push(Buffer.from(`${kept.loose.join('\n')}\n`));
+    kept.loose = [];
+    kept.looseBytes = 0;
+  }
+}

@@ -1,0 +1,176 @@
+// A record that is played: through which receivers a report goes, what is said of the others, and in which bounds.
+import assert from 'node:assert/strict';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import type { Report } from '../../src/protocol/reports/index.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+import { Player, type PlayReceiver } from '../../src/reports/player.ts';
+import type { ReportFilter } from '../../src/reports/subscribers.ts';
+import { ALL } from '../session.ts';
+
+const G = 'c0141f68fc3d';
+const D = 'd00000000001';
+const START = Date.parse('2026-01-02T03:04:05.678Z');
+
+describe('a record that is played', () => {
+  const { signal } = new AbortController();
+  let isPaused: boolean;
+  let labelled: Set<string>;
+  let player: Player;
+
+  beforeEach(() => {
+    isPaused = false;
+    labelled = new Set();
+    player = new Player({
+      topics: createTopics(''),
+      catalogue: createCatalogue(),
+      nameOf: (mac) => (mac === D ? 'Lobby' : undefined),
+      isPaused: () => isPaused,
+      gatewaysWithLabels: async () => labelled,
+    });
+  });
+  afterEach(() => player.close());
+
+  const line = (
+    rest: string,
+    payload: object = {},
+    { ms = 0, gateway = G, ...more }: Record<string, unknown> = {},
+  ) =>
+    JSON.stringify({
+      time: new Date(START + Number(ms)).toISOString(),
+      topic: `mt/gateway/${gateway}/device/${D}/${rest}`,
+      payload: { time: 't', ...payload },
+      ...more,
+    });
+  const receiver = (filter: Partial<ReportFilter> = {}): PlayReceiver & { got: Report[] } => {
+    const got: Report[] = [];
+    return { filter: { ...ALL, ...filter }, send: (report) => void got.push(report), got };
+  };
+  const play = (receivers: PlayReceiver[], lines: unknown, more: object = {}) =>
+    player.play(receivers, { run: 'a', begin: false, lines, ...more }, signal);
+
+  it('goes through the filters of each receiver, marked as a test, read and named as it would be received', async () => {
+    const [all, events, other, raw] = [
+      receiver(),
+      receiver({ kinds: ['event'] }),
+      receiver({ devices: ['d00000000002'] }),
+      receiver({ decode: false, kinds: ['measurement'] }),
+    ];
+    const played = await play(
+      [all, events, other, raw],
+      [
+        line('measurement/8800', { seq: 1, value: '0866' }),
+        line('event/8200', { seq: 2 }, { retained: true }),
+      ],
+    );
+    assert.deepEqual(played, {
+      ...{ lines: 2, taken: 2, untaken: 0, failed: 0, problems: [], isReplaced: false, isPaused: false },
+    });
+    assert.deepEqual(
+      [all, events, other, raw].map(({ got }) => got.map(({ kind }) => kind)),
+      [['measurement', 'event'], ['event'], [], ['measurement']],
+    );
+    const [first, second] = all.got;
+    assert.deepEqual([first?.value, raw.got[0]?.value, first?.deviceName], [21.5, '0866', 'Lobby']);
+    assert.deepEqual([first?.test, second?.test, second?.retained], [true, true, true]);
+    assert.notEqual(first, raw.got[0]);
+  });
+
+  it('gives each receiver nested values of its own', async () => {
+    const two = [receiver({ decode: false }), receiver({ decode: false })] as const;
+    await play([...two], [line('measurement-decoded/x', { seq: 1, value: { deep: [1] } })]);
+    const [one, other] = two.map(({ got }) => got[0]?.value as { deep: number[] });
+    one?.deep.push(2);
+    assert.deepEqual(other, { deep: [1] });
+  });
+
+  it('lets through the gateways with a label only', async () => {
+    labelled.add('c0141f68fc3e');
+    const some = receiver({ labels: ['floor'] });
+    const played = await play(
+      [some],
+      [line('event/8200', { seq: 1 }), line('event/8200', { seq: 2 }, { gateway: 'c0141f68fc3e' })],
+    );
+    assert.deepEqual([some.got.map(({ seq }) => seq), played.taken, played.untaken], [[2], 1, 1]);
+  });
+
+  it('drops duplicates by the times of the record, over all portions', async () => {
+    const once = receiver({ duplicates: 'drop', duplicateWindow: 10 });
+    const same = (ms: number) => line('event/8200', { seq: 1 }, { ms });
+    await play([once], [same(0), same(9_000)], { begin: true });
+    await play([once], [same(10_000), same(20_001)]);
+    assert.equal(once.got.length, 2);
+    await play([once], [same(0)], { run: 'b', begin: true });
+    assert.equal(once.got.length, 3);
+  });
+
+  it('says of each line what is wrong with it, of 20 at most, and plays the others', async () => {
+    const all = receiver();
+    const wrong = Array.from({ length: 30 }, () => '{');
+    const lines = ['', line('event/8200', { seq: 'x' }), line('event/8200', { seq: 1 }), 5, ...wrong];
+    const { taken, untaken, failed, problems } = await play([all], lines);
+    assert.deepEqual([taken, untaken, failed, problems.length, all.got.length], [1, 0, 32, 20, 1]);
+    assert.deepEqual(
+      problems.slice(0, 3).map(({ line, error }) => [line, (error as { code: string }).code]),
+      [
+        [1, 'BAD_REPORT'],
+        [3, 'INVALID_INPUT'],
+        [4, 'INVALID_INPUT'],
+      ],
+    );
+  });
+
+  it('goes on with the other lines where a receiver fails', async () => {
+    const all = receiver();
+    const failing: PlayReceiver = {
+      filter: ALL,
+      send() {
+        throw new Error('no more');
+      },
+    };
+    const { failed, problems } = await play([failing, all], [line('heartbeat'), line('heartbeat')]);
+    assert.deepEqual([failed, problems.map(({ line }) => line)], [2, [0, 1]]);
+  });
+
+  it('sends nothing while flows are replaced, and says how far it has come', async () => {
+    isPaused = true;
+    const all = receiver();
+    const lines = Array.from({ length: 500 }, (_, seq) => line('event/8200', { seq: seq % 256 }));
+    const before = await play([all], lines);
+    assert.deepEqual([before.lines, before.isPaused, all.got.length], [0, true, 0]);
+    isPaused = false;
+    all.send = () => {
+      isPaused = true;
+    };
+    const { lines: count, taken } = await play([all], lines);
+    assert.ok(count > 0 && count < 500, `${count} lines`);
+    assert.equal(taken, count);
+  });
+
+  it('is one at a time: another one ends it', async () => {
+    const all = receiver();
+    await play([all], [line('heartbeat')], { run: 'a', begin: true });
+    await play([all], [line('heartbeat')], { run: 'b', begin: true });
+    const late = await play([all], [line('heartbeat')], { run: 'a' });
+    assert.deepEqual([late.isReplaced, late.lines, all.got.length], [true, 0, 2]);
+    assert.equal((await play([all], [line('heartbeat')], { run: 'b' })).isReplaced, false);
+  });
+
+  it('refuses more than 1 000 lines at a time, and what is no portion', async () => {
+    const all = receiver();
+    const whole = await play(
+      [all],
+      Array.from({ length: 1_000 }, () => line('heartbeat')),
+    );
+    assert.equal(whole.taken, 1_000);
+    const field = (error: unknown) => (error as { cause: { field: string } }).cause.field;
+    for (const [lines, run, wrong] of [
+      [Array.from({ length: 1_001 }, () => ''), 'a', 'lines'],
+      ['x', 'a', 'lines'],
+      [{ length: 5 }, 'a', 'lines'],
+      [[], undefined, 'run'],
+      [[], 'x'.repeat(101), 'run'],
+    ] as const) {
+      await assert.rejects(play([all], lines, { run }), (error) => field(error) === wrong);
+    }
+  });
+});

@@ -1,0 +1,193 @@
+// What a recording keeps, how it ends, and that it costs nothing before and after.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { SILENT } from '../../src/log.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
+import { listenToAll } from '../../src/reports/everything.ts';
+import { MAX_LINE_LENGTH } from '../../src/reports/recorded-line.ts';
+import { Recording } from '../../src/reports/recording.ts';
+import { compileCriteria } from '../../src/reports/report-filter.ts';
+import { Reports } from '../../src/reports/reports.ts';
+
+const G = 'c0141f68fc3d';
+const D = 'd00000000001';
+const ALL = 'mt/gateway/+/device/+/#';
+const EVENTS = { kinds: ['event'], form: 'both', gateways: [], devices: [], identifiers: [] } as const;
+const NIGHT = Date.parse('2026-01-02T03:04:05.678Z');
+
+describe('a recording', () => {
+  const catalogue = createCatalogue();
+  let reports: Reports;
+  let recording: Recording;
+  let opened: number;
+  let time: number;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    [opened, time] = [0, NIGHT];
+    reports = new Reports(createTopics(''), catalogue, new NetworkState(), SILENT);
+    const open = () => {
+      opened++;
+      return () => void opened--;
+    };
+    recording = new Recording(
+      (listener) => listenToAll(reports, catalogue, listener, open),
+      () => time,
+    );
+  });
+  afterEach(() => {
+    recording.close();
+    mock.timers.reset();
+  });
+
+  /** Somebody looks every ten seconds. */
+  const pass = (seconds: number) => {
+    for (let left = seconds; left > 0; left -= 10) {
+      const step = Math.min(10, left) * 1_000;
+      time += step;
+      mock.timers.tick(step);
+      recording.state();
+    }
+  };
+  const deliver = (rest: string, payload: string | Buffer = '{"time":"t","seq":1}', retained = false) =>
+    reports.deliver(`mt/gateway/${G}/device/${D}/${rest}`, Buffer.from(payload as string), retained);
+  const text = () => Buffer.concat([...(recording.file() ?? [])]).toString();
+  const rows = () =>
+    text()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('asks for nothing and keeps nothing before it begins and after it has ended', () => {
+    assert.equal(deliver('heartbeat'), 'unwanted');
+    assert.deepEqual([recording.state().name, recording.file(), opened], ['none', undefined, 0]);
+    recording.start();
+    assert.deepEqual([reports.filters(), opened], [{ wanted: [], previewed: [ALL] }, 1]);
+    assert.equal(deliver('heartbeat'), 'delivered');
+    recording.stop();
+    assert.deepEqual([reports.filters(), opened], [{ wanted: [], previewed: [] }, 0]);
+    assert.equal(deliver('heartbeat'), 'unwanted');
+    const { name, lines, end } = recording.state();
+    assert.deepEqual([name, lines, end, rows().length], ['ended', 1, 'stopped', 1]);
+  });
+
+  it('keeps every report in its order with the time when it came, also what no flow can read', () => {
+    recording.start();
+    deliver('measurement/8800', '{"time":"t","seq":1,"value":"0866"}');
+    time += 1_500;
+    deliver('event/8200', 'no JSON', true);
+    deliver('unheard-of/x/y', '{"time":"t"}', true);
+    deliver('heartbeat', Buffer.from([0xff]));
+    const place = { gateway: G, device: D };
+    const at = (rest: string) => `mt/gateway/${G}/device/${D}/${rest}`;
+    const later = new Date(NIGHT + 1_500).toISOString();
+    assert.deepEqual(rows(), [
+      {
+        ...{
+          time: new Date(NIGHT).toISOString(),
+          topic: at('measurement/8800'),
+          kind: 'measurement',
+          ...place,
+        },
+        payload: { time: 't', seq: 1, value: '0866' },
+      },
+      { time: later, topic: at('event/8200'), kind: 'event', ...place, retained: true, text: 'no JSON' },
+      {
+        time: later,
+        topic: at('unheard-of/x/y'),
+        kind: 'other',
+        ...place,
+        retained: true,
+        payload: { time: 't' },
+      },
+      { time: later, topic: at('heartbeat'), kind: 'heartbeat', ...place, base64: '/w==' },
+    ]);
+    const { lines, bytes, seconds, since } = recording.state();
+    assert.deepEqual(
+      [lines, bytes, seconds, since],
+      [4, Buffer.byteLength(text()), 2, new Date(NIGHT).toISOString()],
+    );
+  });
+
+  it('leaves what flows receive as it is', () => {
+    const received: string[] = [];
+    const criteria = compileCriteria(EVENTS, catalogue);
+    assert.ok(criteria);
+    reports.add(criteria, true, { report: ({ kind }) => received.push(kind), error() {} });
+    recording.start();
+    deliver('heartbeat');
+    deliver('event/8200');
+    recording.stop();
+    deliver('event/8200');
+    assert.deepEqual([received, recording.state().lines], [['event', 'event'], 2]);
+  });
+
+  it('ends after ten minutes, says so, and can be fetched for ten minutes more', () => {
+    recording.start();
+    deliver('heartbeat');
+    pass(599);
+    assert.deepEqual([recording.state().name, recording.state().seconds], ['running', 599]);
+    pass(1);
+    const { name, end, seconds } = recording.state();
+    assert.deepEqual([name, end, seconds, opened], ['ended', 'time', 600, 0]);
+    pass(599);
+    assert.deepEqual([rows().length, recording.state().seconds], [1, 600]);
+    pass(1);
+    assert.deepEqual([recording.state().name, recording.file()], ['none', undefined]);
+  });
+
+  it('ends before the report with which it would have more than 20 MB, and says so', () => {
+    recording.start();
+    const payload = JSON.stringify({ time: 't', seq: 1, value: 'x'.repeat(900_000) });
+    for (let count = 0; count < 30 && recording.state().name === 'running'; count++) {
+      deliver('event/8200', payload);
+    }
+    const { name, end, lines, bytes } = recording.state();
+    assert.deepEqual([name, end, lines, opened], ['ended', 'size', 22, 0]);
+    assert.ok(bytes <= 20_000_000 && bytes + payload.length > 20_000_000);
+    assert.equal(text().length, bytes);
+  });
+
+  it('counts the reports that are longer than a line may be, and goes on without them', () => {
+    recording.start();
+    deliver('event/8200', JSON.stringify({ time: 't', value: 'x'.repeat(MAX_LINE_LENGTH) }));
+    deliver('event/8200', Buffer.alloc(MAX_LINE_LENGTH - 1, '\\'));
+    deliver('event/8200');
+    const { lines, tooLong, name } = recording.state();
+    assert.deepEqual([lines, tooLong, name], [1, 2, 'running']);
+  });
+
+  it('ends when nobody has asked for its state for 90 seconds, and keeps what it has', () => {
+    recording.start();
+    deliver('heartbeat');
+    mock.timers.tick(89_999);
+    recording.state();
+    mock.timers.tick(89_999);
+    assert.equal(recording.isRunning, true);
+    mock.timers.tick(1);
+    const { name, end, lines } = recording.state();
+    assert.deepEqual([name, end, lines, opened], ['ended', 'left', 1, 0]);
+  });
+
+  it('goes on where somebody else begins it again, and begins anew after its end', () => {
+    recording.start();
+    deliver('heartbeat');
+    recording.start();
+    assert.deepEqual([recording.state().lines, opened], [1, 1]);
+    recording.stop();
+    recording.start();
+    assert.deepEqual([recording.state().lines, recording.state().end, opened], [0, null, 1]);
+    pass(300);
+    deliver('heartbeat');
+    assert.deepEqual([recording.state().name, recording.state().lines], ['running', 1]);
+  });
+
+  it('leaves nothing behind when the service closes', () => {
+    recording.start();
+    deliver('heartbeat');
+    recording.close();
+    assert.deepEqual([recording.state().name, recording.file(), opened], ['none', undefined, 0]);
+  });
+});
