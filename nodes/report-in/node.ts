@@ -8,6 +8,7 @@ import { upgrade } from './config.ts';
 import { confirmOf, filterOf } from './filter.ts';
 import { LastReport, showAge } from './last-report.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
+import { registerPlay } from './play.ts';
 import { registerPreview } from './preview.ts';
 import { registerTestReport, takeTestReports } from './test-report.ts';
 
@@ -69,6 +70,7 @@ export default function registerReportIn(RED: NodeAPI): void {
   });
   registerPreview(RED);
   registerTestReport(RED);
+  registerPlay(RED);
 }
 
 /** A flow that stores at once has a few open all the time, which is no news. */

@@ -33,6 +33,9 @@ export function takeTestReports(node: Node, tester: Tester): () => void {
   return () => void testers.delete(node);
 }
 
+/** Undefined while it does not run. */
+export const testerOfNode = (node: Node): Tester | undefined => testers.get(node);
+
 /**
  * Adds the endpoints. What follows in the flow really happens: a report of the caller's own making is for those who may
  * deploy flows, the button for those who may act on the service.
@@ -118,7 +121,7 @@ function withoutNames({ deviceName: _, gatewayName: __, ...report }: Report): Re
 function testerOf(service: ServiceNode, id: unknown): Tester | undefined {
   const users = Object.values(service.users) as (Node & { _alias?: string })[];
   const node = users.find((user) => user.id === id) ?? users.find(({ _alias }) => _alias && _alias === id);
-  return node && testers.get(node);
+  return node && testerOfNode(node);
 }
 
 const isReport = (value: unknown): value is Report =>

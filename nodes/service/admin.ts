@@ -4,6 +4,7 @@ import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
 import {
   handleAction,
+  handleFile,
   handleQuery,
   mayDeploy,
   readLimit,
@@ -13,6 +14,7 @@ import {
 import { changeLabel, readProperty, renameDevice, writeProperty } from './actions.ts';
 import { testConnection } from './connection-test.ts';
 import { listen, listNetwork, listSilent, nameDevices, showDevice } from './network.ts';
+import { controlRecord, fetchRecord, showRecord } from './record.ts';
 
 /** Adds the admin endpoints to the admin API; their addresses are relative to `httpAdminRoot`. */
 export function registerAdmin(RED: NodeAPI): void {
@@ -27,6 +29,9 @@ export function registerAdmin(RED: NodeAPI): void {
   httpAdmin.post('/mt-service/:id/names', mayRead, handleQuery(RED, nameDevices));
   httpAdmin.post('/mt-service/:id/silent', mayRead, handleQuery(RED, listSilent));
   httpAdmin.post('/mt-service/:id/listen', mayRead, handleQuery(RED, listen));
+  httpAdmin.get('/mt-service/:id/record', mayRead, handleQuery(RED, showRecord));
+  httpAdmin.post('/mt-service/:id/record', mayWrite, handleQuery(RED, controlRecord));
+  httpAdmin.get('/mt-service/:id/record/file', mayWrite, handleFile(RED, fetchRecord));
   httpAdmin.post('/mt-service/:id/read', mayWrite, handleAction(RED, readProperty));
   httpAdmin.post('/mt-service/:id/write', mayWrite, handleAction(RED, writeProperty));
   httpAdmin.post('/mt-service/:id/rename', mayWrite, handleAction(RED, renameDevice));

@@ -15,9 +15,10 @@ const READS: [method: string, path: string][] = [
   ['GET', 'mt-service/service/network'],
   ['POST', 'mt-service/service/listen'],
   ['POST', 'mt-service/service/names'],
+  ['GET', 'mt-service/service/record'],
 ];
 /** Answered with 400 where nothing is said to be done. */
-const ACTS = ['read', 'write', 'rename', 'label'];
+const ACTS = ['read', 'write', 'rename', 'label', 'record', 'play'];
 const READY = {
   ...{ id: 'ready', type: 'function', z: 'tab', func: '', wires: [] },
   initialize: "global.get('outbox')('ready', {});",
@@ -101,6 +102,14 @@ for (const version of VERSIONS) {
         assert.deepEqual(await statuses('POST', path, {}), { nobody: 401, reader: 401, writer: 400 });
       });
     }
+
+    it('GET mt-service/service/record/file gives a record to whoever may write, and to nobody else', async () => {
+      const path = 'mt-service/service/record/file';
+      assert.deepEqual(await statuses('GET', path), { nobody: 401, reader: 401, writer: 404 });
+      await ask('writer', 'POST', 'mt-service/service/record', { action: 'start' });
+      assert.deepEqual(await statuses('GET', path), { nobody: 401, reader: 401, writer: 200 });
+      await ask('writer', 'POST', 'mt-service/service/record', { action: 'stop' });
+    });
 
     it(`${TEST.join(' ')} answers whoever may write, and nobody else`, async () => {
       assert.deepEqual(await statuses(...TEST, config()), { nobody: 401, reader: 401, writer: 200 });

@@ -189,6 +189,8 @@ describeNodes('the admin endpoints under attack', function (start) {
     ['/mt-service/svc/last-values', MAX_ANSWER_MS],
     ['/mt-service/svc/device-watch', MAX_ANSWER_MS],
     ['/mt-service/svc/listen', MAX_ANSWER_MS],
+    ['/mt-service/svc/record', MAX_ANSWER_MS],
+    ['/mt-service/svc/play', MAX_ANSWER_MS],
     ['/mt-service/svc/names', MAX_ANSWER_MS],
     ['/mt-service/svc/read', MAX_ANSWER_MS],
     ['/mt-service/svc/write', MAX_ANSWER_MS],
@@ -243,6 +245,7 @@ describeNodes('the admin endpoints under attack', function (start) {
     rename: { device: 'bmac-c0ffffffffff', name: 'x' },
     label: { action: 'remove', device: 'bmac-c0ffffffffff', label: 'x' },
     listen: { all: true },
+    record: { action: 'start' },
     names: { macs: ['c0ffffffffff'] },
   })) {
     it(`answer what is to be done by ${what} with every odd value in every property`, async () => {
@@ -295,6 +298,39 @@ describeNodes('the admin endpoints under attack', function (start) {
         await ask(flow, '/mt-service/svc/test-report', `${property}: ${title}`, body);
       }
     }
+    await goesOn(flow);
+  });
+
+  it('answer a part of a record with every odd value in every property, and in every part of a line', async () => {
+    const flow = await run();
+    const topic = `mt/gateway/${box.demo.gateway}/device/${box.demo.device}/event/8200`;
+    const place = { flow: 'f', run: 'r', begin: true };
+    const play = (title: string, text: string) => ask(flow, '/mt-service/svc/play', title, text);
+    for (const [title, value] of Object.entries(ODD_VALUES)) {
+      for (const property of ['flow', 'run', 'begin', 'lines', '__proto__', 'toJSON']) {
+        const rest = JSON.stringify({ ...place, lines: [''], [property]: undefined }).slice(0, -1);
+        await play(`${property}: ${title}`, `${rest},"${property}":${value}}`);
+      }
+      for (const part of [
+        'time',
+        'topic',
+        'kind',
+        'device',
+        'payload',
+        'text',
+        'base64',
+        'retained',
+        '__proto__',
+      ]) {
+        const line = `${JSON.stringify({ topic, payload: { time: 't' }, [part]: undefined }).slice(0, -1)},"${part}":${value}}`;
+        await play(`${part} of a line: ${title}`, JSON.stringify({ ...place, lines: [line, line] }));
+      }
+      const payload = `{"topic":"${topic}","payload":{"time":"t","seq":1,"value":${value},"__proto__":${value}}}`;
+      await play(`a payload of ${title}`, JSON.stringify({ ...place, lines: [payload] }));
+    }
+    const million = JSON.stringify({ ...place, lines: [] }).replace('[]', `[${'"",'.repeat(999_999)}""]`);
+    await play('a million lines', million);
+    await play('lines that are deep', `{"flow":"f","run":"r","lines":[${deep(100_000)}]}`);
     await goesOn(flow);
   });
 

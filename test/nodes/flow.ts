@@ -30,7 +30,7 @@ interface Helper {
   _sandbox: { restore(): void };
   getNode(id: string): Node;
   request(): {
-    get(path: string): PromiseLike<HttpAnswer>;
+    get(path: string): PromiseLike<HttpAnswer> & { buffer(all: true): PromiseLike<{ text: string }> };
     post(path: string): {
       send(body: object): PromiseLike<HttpAnswer>;
       type(type: string): { send(body: string): PromiseLike<HttpAnswer> };
@@ -161,6 +161,11 @@ export class Flow {
 
   get(path: string): PromiseLike<HttpAnswer> {
     return this.#helper.request().get(path);
+  }
+
+  /** A response as text, whatever its type. */
+  async getText(path: string): Promise<string> {
+    return (await this.#helper.request().get(path).buffer(true)).text;
   }
 
   post(path: string, body: object): PromiseLike<HttpAnswer> {

@@ -1,4 +1,6 @@
 // Queries of the editor about a deployed service: how one finds its service, and how its result or its error is sent.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../../src/index.ts';
@@ -40,6 +42,36 @@ export function handleAction(RED: NodeAPI, action: Query): RequestHandler {
     const result = await run(endOf(res));
     res.json(result === undefined ? null : result);
   });
+}
+
+/** What a browser saves. */
+export interface ServedFile {
+  /** Its content type. */
+  type: string;
+  name: string;
+  pieces: readonly Buffer[];
+}
+
+/** As `handleQuery`, with a file as the response; undefined: there is none. */
+export function handleFile(RED: NodeAPI, find: (session: Session) => ServedFile | undefined): RequestHandler {
+  return handle(
+    RED,
+    (session) => find(session),
+    async (res, run) => {
+      const file = run(endOf(res)) as ServedFile | undefined;
+      if (file === undefined) {
+        res.status(404).json({});
+        return;
+      }
+      res.set({
+        'content-type': file.type,
+        'content-disposition': `attachment; filename="${file.name}"`,
+        'cache-control': 'no-store',
+      });
+      // Whoever leaves before the end has ended the response: nobody is there to be told.
+      await pipeline(Readable.from(file.pieces), res).catch(() => undefined);
+    },
+  );
 }
 
 /** A query's result: what it asks for is not there. */
