@@ -8,6 +8,7 @@ import { DetailsView } from './editor-details.ts';
 import { FlowPart, offerNodes, startDrag } from './editor-flow.ts';
 import { type Item, type Range, TreeModel } from './editor-model.ts';
 import { NearAnnouncer } from './editor-near.ts';
+import { RecordPart } from './editor-record.ts';
 import { ReportsPart } from './editor-reports.ts';
 import { say } from './editor-texts.ts';
 import { TreeView } from './editor-tree.ts';
@@ -40,6 +41,7 @@ export class Panel {
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
   readonly #near = new NearAnnouncer();
   readonly #waiting = new WaitingNodes();
+  readonly #record = new RecordPart();
   readonly #watch: Watch;
   #model: TreeModel;
   #service = '';
@@ -65,6 +67,7 @@ export class Panel {
       this.#note[0]!,
       this.#near.element,
       this.#tree.element,
+      this.#record.element,
     );
     this.#body.append(search[0]!, this.#details.element);
     this.element = element('div', 'mt-gateway-side').append(this.#body)[0]!;
@@ -126,6 +129,7 @@ export class Panel {
       return;
     }
     this.#controls.updateServices();
+    void this.#record.refresh(this.#controls.service);
     if (this.#controls.service !== this.#service) {
       this.#lookElsewhere();
     }

@@ -80,6 +80,12 @@ describe('the panels behind a login, below an admin path', function () {
     const details = editor.page.locator('.mt-gateway-side-details');
     await details.locator('.mt-gateway-side-row').first().waitFor();
     assert.ok(await details.locator('.mt-gateway-side-property').isHidden());
+    const record = editor.page.locator('.mt-gateway-side-record');
+    await record.getByRole('button', { name: 'Record and play' }).click();
+    await record.getByText('mt-service.write').first().waitFor();
+    for (const name of ['Record', 'Play']) {
+      assert.ok(await record.getByRole('button', { name, exact: true }).isDisabled());
+    }
     await details.getByRole('button', { name: 'Add to flow' }).click();
     await editor.page.locator('.red-ui-notification', { hasText: 'cannot be changed' }).waitFor();
     assert.equal(await editor.page.locator('.mt-gateway-menu').count(), 0);

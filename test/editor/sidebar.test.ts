@@ -145,7 +145,7 @@ for (const [index, version] of VERSIONS.entries()) {
       assert.equal(await mode.getAttribute('aria-pressed'), 'true');
       await side.says('Press a button of the device');
       await rowOf(quiet).waitFor();
-      const readOut = page.locator('.mt-gateway-side-unseen[role=status]');
+      const readOut = page.locator('.mt-gateway-side-outer > .mt-gateway-side-unseen[role=status]');
       await readOut.evaluate((line) => {
         const times: number[] = [];
         Object.assign(line, { times });

@@ -51,9 +51,9 @@ interface EditorRed {
     filterLinks(filter: { source: EditorNode }): { target: EditorNode }[];
     getType(type: string): unknown;
     /** A tab; undefined where the id is that of a subflow. */
-    workspace(id: string): { disabled?: boolean } | undefined;
+    workspace(id: string): { label?: string; disabled?: boolean } | undefined;
     /** The template of a subflow. */
-    subflow(id: string): { env?: { name: string; value: unknown }[] } | undefined;
+    subflow(id: string): { name?: string; env?: { name: string; value: unknown }[] } | undefined;
   };
   workspaces: { active(): string; isLocked?(): boolean };
   clipboard: { copyText(value: string, element?: JQuery): boolean };

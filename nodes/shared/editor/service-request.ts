@@ -8,6 +8,8 @@ export interface Question {
   body?: object;
   /** Milliseconds; 0: as long as it takes. */
   timeout?: number;
+  /** The response is a text, and none that is JSON as a whole. */
+  isText?: boolean;
 }
 
 /** Why there is no response; `message` is what the runtime says, empty where it says nothing. */
@@ -44,14 +46,14 @@ export class RequestFailure extends Error {
 export async function requestService<T>(
   service: string,
   path: string,
-  { query, body, timeout = TIMEOUT_MS }: Question = {},
+  { query, body, timeout = TIMEOUT_MS, isText = false }: Question = {},
 ): Promise<T> {
   const address = `mt-service/${encodeURIComponent(service)}/${path}`;
   try {
     const response: unknown = await $.ajax({
       url: query ? `${address}?${$.param(query)}` : address,
       method: body ? 'POST' : 'GET',
-      dataType: 'json',
+      dataType: isText ? 'text' : 'json',
       timeout,
       ...(body && { contentType: 'application/json', data: JSON.stringify(body) }),
     });

@@ -1,0 +1,186 @@
+// A record is played through the report in nodes of one flow: which flow, which file, how fast, and what came of it.
+import { asText } from '../shared/defaults.ts';
+import { element } from '../shared/editor/panel.ts';
+import { ask, mayDo } from './editor-api.ts';
+import { type Outcome, PlayRun } from './editor-run.ts';
+import { say } from './editor-texts.ts';
+
+/** Longer than flows need for one portion. */
+const TIMEOUT_MS = 60_000;
+
+interface PlayFlow {
+  id: string;
+  label: string;
+  /** Nothing of it runs. */
+  isOff: boolean;
+  /** It was changed and is not deployed. */
+  isChanged: boolean;
+}
+
+export class PlayPart {
+  readonly element: HTMLElement;
+  readonly #announce: (words: string) => void;
+  readonly #flow = element('select', '').attr('aria-label', say('play.flow'));
+  readonly #speed = element('select', 'mt-gateway-side-speed').attr('aria-label', say('play.speed'));
+  readonly #file = element('input', 'mt-gateway-side-file').attr({
+    type: 'file',
+    'aria-label': say('play.file'),
+  });
+  readonly #button = element('button', 'red-ui-button red-ui-button-small').attr('type', 'button');
+  readonly #hint = element('div', 'mt-gateway-side-hint');
+  readonly #bar = element('progress', '').attr({ max: 1, 'aria-label': say('play.progress') });
+  readonly #text = element('div', '');
+  readonly #problems = element('ul', 'mt-gateway-side-problems');
+  #service = '';
+  #flows: PlayFlow[] = [];
+  #shownFlows = '';
+  /** Somebody has chosen a flow: it does not follow the workspace any more. */
+  #isChosen = false;
+  #run: PlayRun | undefined;
+
+  /** @param announce reads out what has happened */
+  constructor(announce: (words: string) => void) {
+    this.#announce = announce;
+    this.#speed.append(
+      [1, 10, 0].map((speed) =>
+        $('<option>')
+          .val(speed)
+          .text(speed ? `${speed}×` : say('play.fast')),
+      ),
+    );
+    this.#speed.val(0);
+    this.#file.attr('accept', '.jsonl,.ndjson,.json,.txt').on('change', () => this.#update());
+    this.#flow.on('change', () => {
+      this.#isChosen = true;
+      this.#update();
+    });
+    this.#button.on('click', () => (this.#run ? this.#run.stop() : void this.#play()));
+    const row = (...parts: JQuery[]) => element('div', 'mt-gateway-side-do').append(...parts);
+    this.element = element('div', '').append(
+      ...[row(this.#file), row(this.#flow, this.#speed, this.#button), this.#hint],
+      ...[this.#bar.hide(), this.#text, this.#problems],
+    )[0]!;
+  }
+
+  /** Offers the flows that there are now. */
+  show(service: string): void {
+    if (service !== this.#service) {
+      this.#service = service;
+      this.#isChosen = false;
+    }
+    this.#flows = listFlows(service);
+    const shown = JSON.stringify(this.#flows.map(({ id, label }) => [id, label]));
+    const chosen = this.#isChosen ? String(this.#flow.val() ?? '') : RED.workspaces.active();
+    if (shown !== this.#shownFlows) {
+      this.#shownFlows = shown;
+      this.#flow.empty().append(this.#flows.map(({ id, label }) => $('<option>').val(id).text(label)));
+    }
+    if (this.#flows.some(({ id }) => id === chosen) && this.#flow.val() !== chosen) {
+      this.#flow.val(chosen);
+    }
+    this.#update();
+  }
+
+  get #chosenFile(): File | undefined {
+    return (this.#file[0] as HTMLInputElement).files?.[0];
+  }
+
+  #update(): void {
+    const flow = this.#flows.find(({ id }) => id === this.#flow.val());
+    const isRunning = this.#run !== undefined;
+    const mayPlay = mayDo('write') && flow !== undefined && !flow.isOff && this.#chosenFile !== undefined;
+    this.#button.text(say(isRunning ? 'play.stop' : 'play.start')).prop('disabled', !isRunning && !mayPlay);
+    this.#flow
+      .add(this.#speed)
+      .add(this.#file)
+      .prop('disabled', isRunning || !mayDo('write'));
+    const words = [say('play.means'), ...remarksOn(flow)].join(' ');
+    if (this.#hint.text() !== words) {
+      this.#hint.text(words);
+    }
+  }
+
+  async #play(): Promise<void> {
+    const [service, file, flow] = [this.#service, this.#chosenFile, this.#flow.val()];
+    if (!file) {
+      return;
+    }
+    const id = RED.nodes.id();
+    const run = new PlayRun(file, {
+      speed: Number(this.#speed.val()),
+      send: (portion) => ask(service, 'play', { body: { flow, run: id, ...portion }, timeout: TIMEOUT_MS }),
+      changed: () => this.#showRun(run),
+    });
+    this.#run = run;
+    this.#update();
+    this.#showRun(run);
+    const words = await ending(run);
+    this.#run = undefined;
+    this.#update();
+    this.#showRun(run, words);
+    this.#bar.hide();
+    this.#announce(`${words} ${countsOf(run)}`);
+  }
+
+  /** @param ending why it has ended, in words */
+  #showRun(run: PlayRun, ending?: string): void {
+    const { share, nextAt, problems, counts } = run;
+    const next = nextAt && !ending ? say('play.next', { time: nextAt.toLocaleTimeString() }) : '';
+    this.#bar.show().val(share);
+    this.#text.text([ending, countsOf(run), next].filter(Boolean).join(' '));
+    // A text of the language file is not filled with what a file says.
+    const items = problems.map(({ line, words }) => `${say('play.line', { line })} ${words}`);
+    const more = counts.failed - problems.length;
+    this.#problems
+      .empty()
+      .append(
+        [...items, ...(more > 0 ? [say('play.more', { count: more })] : [])].map((words) =>
+          element('li', '', words),
+        ),
+      );
+  }
+}
+
+const countsOf = ({ counts }: PlayRun): string => say('play.counts', counts);
+
+/** How a run ends, in words. */
+async function ending(run: PlayRun): Promise<string> {
+  try {
+    return say(`play.ended.${await run.run()}` satisfies `play.ended.${Outcome}`);
+  } catch (problem) {
+    return problem instanceof DOMException ? say('play.unreadable') : (problem as Error).message;
+  }
+}
+
+function remarksOn(flow: PlayFlow | undefined): string[] {
+  if (!mayDo('write')) {
+    return [say('mayNotWrite')];
+  }
+  if (!flow) {
+    return [say('play.noFlow')];
+  }
+  if (flow.isOff) {
+    return [say('play.off')];
+  }
+  return flow.isChanged ? [say('play.changed')] : [];
+}
+
+/** Tabs, and subflows, that have report in nodes of this service. */
+function listFlows(service: string): PlayFlow[] {
+  const flows = new Map<string, PlayFlow>();
+  for (const node of RED.nodes.filterNodes({ type: 'mt-report-in' })) {
+    if (node.service !== service) {
+      continue;
+    }
+    const id = asText(node.z ?? '');
+    const tab = RED.nodes.workspace(id);
+    const label = tab?.label ?? RED.nodes.subflow(id)?.name ?? id;
+    const before = flows.get(id) ?? { id, label, isOff: true, isChanged: false };
+    flows.set(id, {
+      ...before,
+      isOff: before.isOff && (node.d === true || tab?.disabled === true),
+      isChanged: before.isChanged || node.changed === true,
+    });
+  }
+  return [...flows.values()].sort((one, other) => one.label.localeCompare(other.label));
+}

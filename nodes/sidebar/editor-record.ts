@@ -1,0 +1,191 @@
+// What stands below the tree: all reports are recorded and saved as a file, and such a file is played through a flow.
+import { element } from '../shared/editor/panel.ts';
+import { ask, mayDo, type Problem } from './editor-api.ts';
+import { PlayPart } from './editor-play.ts';
+import { say, valueText } from './editor-texts.ts';
+
+/** A recording goes on only as long as somebody asks for it, also where the tab is not seen: 90 s. */
+const INTERVAL_MS = 10_000;
+/** Of 20 MB. */
+const SAVE_TIMEOUT_MS = 120_000;
+
+interface RecordState {
+  name: 'none' | 'running' | 'ended';
+  since: string | null;
+  seconds: number;
+  lines: number;
+  bytes: number;
+  tooLong: number;
+  end: string | null;
+  isHearing: boolean;
+}
+
+export class RecordPart {
+  readonly element: HTMLElement;
+  readonly #heading = element('button', 'mt-gateway-side-record-heading');
+  readonly #body = element('div', 'mt-gateway-side-record-body').attr('id', 'mt-gateway-side-record');
+  readonly #toggle = button(() => void this.#press());
+  readonly #save = button(() => void this.#doSave(this.#service));
+  readonly #text = element('div', '');
+  readonly #readOut = element('div', 'mt-gateway-side-unseen').attr('role', 'status');
+  readonly #play = new PlayPart((words) => this.#readOut.text(words));
+  #service = '';
+  #state: RecordState | undefined;
+  /** The service whose recording was begun here: its file is saved at the end. */
+  #own: string | undefined;
+  #timer: number | undefined;
+  /** What is to be said beside the state, until something else is done. */
+  #remark = '';
+
+  constructor() {
+    this.#heading
+      .attr({ type: 'button', 'aria-expanded': 'false', 'aria-controls': 'mt-gateway-side-record' })
+      .append(
+        '<i class="fa fa-caret-right" aria-hidden="true"></i> ',
+        element('span', '', say('record.heading')),
+      )
+      .on('click', () => this.#fold());
+    this.#save.text(say('record.save'));
+    const buttons = element('div', 'mt-gateway-side-do').append(this.#toggle, this.#save.hide());
+    this.#body.append(buttons, this.#text, element('hr', ''), this.#play.element).hide();
+    this.element = element('div', 'mt-gateway-side-record')
+      .append(this.#heading, this.#body, this.#readOut)
+      .hide()[0]!;
+    this.#render();
+  }
+
+  /** @param service empty: there is none, or it may not be looked at */
+  async refresh(service: string): Promise<void> {
+    if (service !== this.#service) {
+      this.#service = service;
+      this.#state = undefined;
+      this.#render();
+    }
+    $(this.element).toggle(service !== '');
+    if (service !== '' && this.#isOpen) {
+      this.#play.show(service);
+      await this.#ask(service);
+    }
+  }
+
+  get #isOpen(): boolean {
+    return this.#heading.attr('aria-expanded') === 'true';
+  }
+
+  #fold(): void {
+    const isOpen = !this.#isOpen;
+    this.#heading.attr('aria-expanded', String(isOpen));
+    this.#heading.children('i').toggleClass('fa-caret-down', isOpen).toggleClass('fa-caret-right', !isOpen);
+    this.#body.toggle(isOpen);
+    void this.refresh(this.#service);
+  }
+
+  async #press(): Promise<void> {
+    const isRunning = this.#state?.name === 'running';
+    // Where somebody else has begun it, too: who ends it wants the file.
+    this.#own = this.#service;
+    this.#remark = '';
+    window.clearInterval(this.#timer);
+    this.#timer = window.setInterval(() => void this.#askForOwn(), INTERVAL_MS);
+    await this.#ask(this.#service, { action: isRunning ? 'stop' : 'start' });
+  }
+
+  async #askForOwn(): Promise<void> {
+    if (this.#own !== undefined) {
+      await this.#ask(this.#own);
+    }
+  }
+
+  /** @param body what is to be done; undefined: only the state is asked for */
+  async #ask(service: string, body?: object): Promise<void> {
+    try {
+      const state = await ask<RecordState>(service, 'record', body && { body });
+      if (service === this.#service) {
+        this.#state = state;
+        this.#render();
+      }
+      if (service === this.#own && state.name !== 'running') {
+        await this.#end(service, state);
+      } else if (body) {
+        this.#readOut.text(describe(state));
+      }
+    } catch (problem) {
+      if (body) {
+        this.#forget();
+      }
+      if (service === this.#service) {
+        this.#text.text((problem as Problem).message);
+      }
+    }
+  }
+
+  #forget(): void {
+    this.#own = undefined;
+    window.clearInterval(this.#timer);
+  }
+
+  /** What was begun here is over. */
+  async #end(service: string, state: RecordState): Promise<void> {
+    this.#forget();
+    this.#remark = state.name === 'none' ? say('record.lost') : '';
+    this.#readOut.text(this.#remark || describe(state));
+    this.#render();
+    if (state.lines > 0) {
+      await this.#doSave(service, state.since);
+    }
+  }
+
+  async #doSave(service: string, since = this.#state?.since ?? null): Promise<void> {
+    try {
+      const text = await ask<string>(service, 'record/file', { isText: true, timeout: SAVE_TIMEOUT_MS });
+      saveFile(text, `reports-${String(since).slice(0, 19).replaceAll(':', '-')}.jsonl`);
+      this.#remark = '';
+    } catch (problem) {
+      this.#remark = (problem as Problem).message;
+    }
+    this.#render();
+  }
+
+  #render(): void {
+    const state = this.#state;
+    const isRunning = state?.name === 'running';
+    const icon = `<i class="fa fa-${isRunning ? 'stop' : 'circle'}" aria-hidden="true"></i> `;
+    const words = say(isRunning ? 'record.stop' : 'record.start');
+    if (this.#toggle.text().trim() !== words) {
+      this.#toggle.empty().append(icon, element('span', '', words));
+    }
+    this.#toggle.prop('disabled', !mayDo('write'));
+    this.#save.prop('disabled', !mayDo('write')).toggle(state?.name === 'ended' && state.lines > 0);
+    this.#text.text([state ? describe(state) : say('record.means'), this.#remark].filter(Boolean).join(' '));
+    this.#heading.toggleClass('mt-gateway-side-recording', isRunning);
+  }
+}
+
+function button(press: () => void): JQuery {
+  return element('button', 'red-ui-button red-ui-button-small').attr('type', 'button').on('click', press);
+}
+
+function describe({ name, seconds, lines, bytes, tooLong, end, isHearing }: RecordState): string {
+  if (name === 'none') {
+    return mayDo('write') ? say('record.means') : `${say('record.means')} ${say('mayNotWrite')}`;
+  }
+  const size = valueText(Math.round(bytes / 100_000) / 10);
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const isRunning = name === 'running';
+  return [
+    isRunning ? say('record.running') : say(`record.end.${end}`),
+    say('record.counts', { lines, size, time }),
+    tooLong > 0 && say('record.tooLong', { count: tooLong }),
+    isRunning && !isHearing && say('notListening'),
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function saveFile(text: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }));
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), SAVE_TIMEOUT_MS);
+}

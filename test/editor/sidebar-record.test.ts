@@ -1,0 +1,200 @@
+// Record and play in the sidebar, in a real browser: what is recorded is saved as a file, and the file goes through a flow.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+import { openSidebar } from './sidebar.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked = true">';
+
+for (const [index, version] of VERSIONS.entries()) {
+  describe(`record and play in the sidebar (${version.name})`, function () {
+    this.timeout(120_000);
+    let service: Service;
+    let red: NodeRed;
+    let editor: Editor;
+    let recorded: Buffer;
+
+    before(async function () {
+      this.timeout(240_000);
+      requirePrograms(this, BROWSERS[0] as string);
+      service = await startService({ gateways: 1, devices: 3, rate: 0, listed: 2 });
+      red = await startNodeRed(version);
+      const events = { kinds: ['event'], name: HOSTILE, x: 200, y: 100, wires: [['got']] };
+      await red.deploy([
+        serviceNode(service),
+        { id: 'reports', type: 'mt-report-in', service: 'service', ...events },
+        sink('got'),
+      ]);
+      await red.status('reports', ({ text }) => text === 'connected');
+      editor = await openEditor(red.url);
+      editor.page.setDefaultTimeout(20_000);
+      await openSidebar(editor);
+    });
+    afterEach(() => assert.deepEqual(editor.errors, []));
+    after(async () => {
+      await closeBrowser();
+      await red?.stop();
+      await service?.close();
+    });
+
+    const part = () => editor.page.locator('.mt-gateway-side-record');
+    const press = (name: string) => part().getByRole('button', { name, exact: true }).click();
+    const says = (words: string | RegExp) => part().getByText(words).first().waitFor();
+    const readOut = (words: string) => part().getByRole('status').filter({ hasText: words }).waitFor();
+    const hear = (suffix: string, payload: unknown) =>
+      service.publish(service.demo.gateway, service.demo.device, suffix, payload);
+    /** Offers a file to be played. */
+    const offer = (content: string | Buffer, name = 'night.jsonl') =>
+      part()
+        .locator('input[type=file]')
+        .setInputFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(content as string) });
+    const line = (seq: number, ms = 0) =>
+      JSON.stringify({
+        time: new Date(Date.parse('2026-01-02T03:04:05Z') + ms).toISOString(),
+        topic: `mt/gateway/${service.demo.gateway}/device/${service.demo.device}/event-decoded/motion`,
+        payload: { time: 't', seq },
+      });
+    const got = async () => (await red.next('got')).report as Record<string, unknown>;
+
+    it('records what no flow wants, counts it, and saves it as a file at the end', async () => {
+      const { page } = editor;
+      const heading = part().getByRole('button', { name: 'Record and play' });
+      await heading.focus();
+      await page.keyboard.press('Enter');
+      assert.equal(await heading.getAttribute('aria-expanded'), 'true');
+      await press('Record');
+      await readOut('Recording');
+      while (![...service.broker!.subscriptions.values()].some((all) => all.has('mt/gateway/+/device/+/#'))) {
+        await page.waitForTimeout(20);
+      }
+      const time = new Date().toISOString();
+      await hear('event-decoded/motion', { time, seq: 1 });
+      await hear('heartbeat', { time, seq: 2 });
+      await hear(`property-decoded/${HOSTILE.replaceAll('/', '')}`, 'no JSON');
+      await says('Recording: 3 reports');
+      assert.equal((await got()).seq, 1);
+      const saved = page.waitForEvent('download');
+      await press('Stop and save');
+      const file = await saved;
+      assert.match(file.suggestedFilename(), /^reports-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.jsonl$/);
+      recorded = await readFile(await file.path());
+      const rows = recorded
+        .toString()
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text));
+      assert.deepEqual(
+        rows.map(({ kind }) => kind),
+        ['event', 'heartbeat', 'property'],
+      );
+      await readOut('Recorded: 3 reports');
+      const again = page.waitForEvent('download');
+      await press('Save again');
+      assert.deepEqual(await readFile(await (await again).path()), recorded);
+    });
+
+    it('plays the file through the flow as fast as it goes, marked as a test, and says what came of it', async () => {
+      await offer(recorded);
+      const played = editor.page.waitForRequest(/\/play$/);
+      await press('Play');
+      assert.equal((await played).postDataJSON().flow, 'tab');
+      const { test, seq } = await got();
+      assert.deepEqual([test, seq], [true, 1]);
+      await readOut(
+        'Played to the end. Report in nodes: 1; reports sent: 1; stopped by all filters: 2; lines with errors: 0.',
+      );
+      assert.ok(await part().getByRole('progressbar').isHidden());
+      assert.equal(await editor.page.evaluate('window.hacked'), undefined);
+    });
+
+    if (index > 0) {
+      return;
+    }
+
+    it('goes on with the next portion only when the flow had the one before, however long the file is', async () => {
+      const { page } = editor;
+      let open = 0;
+      let most = 0;
+      let count = 0;
+      const isPlay = (request: { url(): string }) => request.url().endsWith('/play');
+      page.on('request', (request) => {
+        if (isPlay(request)) {
+          count++;
+          most = Math.max(most, ++open);
+          assert.ok((request.postData() ?? '').length < 1_000_000);
+        }
+      });
+      page.on('response', (response) => void (isPlay(response) && open--));
+      await offer(Array.from({ length: 2_600 }, (_, i) => line(i % 256)).join('\r\n'));
+      await press('Play');
+      await readOut(
+        'Report in nodes: 1; reports sent: 2600; stopped by all filters: 0; lines with errors: 0.',
+      );
+      assert.deepEqual([most, count], [1, 6]);
+      for (let left = 2_600; left > 0; left--) {
+        await got();
+      }
+      page.removeAllListeners('request');
+      page.removeAllListeners('response');
+    });
+
+    it('says which lines are wrong, with their number, and that the others were played', async () => {
+      await offer(
+        [line(1), '', HOSTILE, line(2), 'x'.repeat(1_200_000), '{"topic":1}', line(999)].join('\n'),
+      );
+      await press('Play');
+      await readOut('Report in nodes: 1; reports sent: 2; stopped by all filters: 0; lines with errors: 4.');
+      const items = part().getByRole('listitem');
+      const words = await items.allInnerTexts();
+      assert.deepEqual(words.map((text) => text.replace(/:.*/s, '')).sort(), [
+        'Line 3',
+        'Line 5',
+        'Line 6',
+        'Line 7',
+      ]);
+      assert.match(words.join(' '), /no line of a record.*onerror/);
+      assert.match(words.join(' '), /longer than a million characters/);
+      assert.match(words.join(' '), /seq is not an integer/);
+      assert.equal(await editor.page.evaluate('window.hacked'), undefined);
+      assert.deepEqual([(await got()).seq, (await got()).seq], [1, 2]);
+    });
+
+    it('keeps the pace of the record, says when the next report is due, and stops at once', async () => {
+      const { page } = editor;
+      await offer([line(1), line(2, 10_000), line(3, 3_600_000)].join('\n'));
+      await part().getByRole('combobox', { name: 'Speed' }).selectOption('10');
+      const begun = performance.now();
+      await press('Play');
+      assert.deepEqual([(await got()).seq, (await got()).seq], [1, 2]);
+      assert.ok(performance.now() - begun > 800, 'the second one is due a second later');
+      await says('The next one at');
+      await page.evaluate("RED.sidebar.show('info')");
+      await page.evaluate("RED.sidebar.show('mt-gateway')");
+      assert.ok(await part().getByRole('combobox', { name: 'Flow' }).isDisabled());
+      await press('Stop');
+      await readOut('Stopped. Report in nodes: 1; reports sent: 2;');
+      assert.equal(red.waiting('got'), 0);
+      await part().getByRole('combobox', { name: 'Speed' }).selectOption('0');
+    });
+
+    it('says that a file cannot be played where the nodes of its flow are disabled, or are not deployed', async () => {
+      const { page } = editor;
+      await page.evaluate("RED.nodes.node('reports').d = true");
+      await says('are disabled');
+      assert.ok(await part().getByRole('button', { name: 'Play', exact: true }).isDisabled());
+      await page.evaluate("delete RED.nodes.node('reports').d; RED.nodes.node('reports').changed = true");
+      await says('counts when it is deployed');
+      await page.evaluate("RED.nodes.node('reports').changed = false");
+      await red.deploy([
+        serviceNode(service),
+        { id: 'other', type: 'mt-report-in', service: 'service', x: 1, y: 1, d: true },
+      ]);
+      await press('Play');
+      await readOut('No report in node of this flow runs');
+    });
+  });
+}
