@@ -1,5 +1,6 @@
 // The simulated network: gateways, and the devices below them with their state; addresses do not depend on the seed.
 import { distanceOf, middleOf, type Place, placeIn } from './floor-plan.ts';
+import type { Steps } from './portions.ts';
 import { between, createRandom, pick, type Random, whole } from './random.ts';
 import { known } from './wire.ts';
 
@@ -155,13 +156,14 @@ function makeDevice(
 const roleOf = (index: number): Device['role'] =>
   index % 4 === 1 ? 'extender' : index % 4 === 2 ? 'tag' : 'sensor';
 
-function addDevices(gateway: Gateway, number: number, count: number, random: Random): void {
+function* addDevices(gateway: Gateway, number: number, count: number, random: Random): Steps<void> {
   for (let index = 0; index < count; index++) {
     const isDemo = number === 0 && index === 0;
     const firmware = isDemo ? FIRMWARES[0] : pick(random, FIRMWARES);
     const place = placeIn(random, number);
     const mac = macOfDevice(number, index);
     gateway.devices.push(makeDevice(mac, roleOf(index), gateway, firmware, place, random));
+    yield;
   }
   const extenders = gateway.devices.filter(({ role }) => role === 'extender').slice(0, MAX_EXTENDERS);
   for (const device of gateway.devices) {
@@ -171,6 +173,7 @@ function addDevices(gateway: Gateway, number: number, count: number, random: Ran
       3,
     );
     device.parents = [gateway.self, ...near].map(({ mac, place }) => ({ mac, place }));
+    yield;
   }
 }
 
@@ -200,14 +203,14 @@ function devicesBelow({ allDevices, devices, gateways }: FleetOptions, number: n
  * Builds the network of a seed. With `mixed`, every second gateway is in decoded mode. The last device of the
  * first gateway is in DFU mode; every fifth device is heard by the next gateway as well.
  */
-export function createFleet(options: FleetOptions): Fleet {
+export function* createFleet(options: FleetOptions): Steps<Fleet> {
   const random = createRandom(options.seed);
   const gateways: Gateway[] = [];
   for (let number = 0; number < options.gateways; number++) {
     const mode = options.mode === 'mixed' ? (number % 2 ? 'decoded' : 'raw') : options.mode;
     const gateway = { mac: macOfGateway(number), mode, online: true, devices: [] } as unknown as Gateway;
     gateway.self = makeDevice(gateway.mac, 'gateway', gateway, FIRMWARES[0], middleOf(number), random);
-    addDevices(gateway, number, devicesBelow(options, number), random);
+    yield* addDevices(gateway, number, devicesBelow(options, number), random);
     gateways.push(gateway);
   }
   gateways.forEach((gateway, number) => {

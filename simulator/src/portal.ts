@@ -1,6 +1,7 @@
 // The device portal behind the REST half: devices with names and labels, tokens, firmware and jobs.
 import { createHmac } from 'node:crypto';
 import { type Device, FIRMWARES, type Fleet, type Gateway, MODELS, macOfGateway } from './fleet.ts';
+import type { Steps } from './portions.ts';
 import { createRandom, pick, type Random, whole } from './random.ts';
 
 /** A device of the list, as the interface shows it. */
@@ -101,14 +102,18 @@ const belowGateway = (random: Random, device: Device, floor: number, index: numb
 });
 
 /** Names as people give them, for gateways and for what is below them; each gateway is on a floor of its own. */
-function nameAll(random: Random, devices: ListedDevice[], gateways: readonly Gateway[]): void {
+function* nameAll(random: Random, devices: ListedDevice[], gateways: readonly Gateway[]): Steps<void> {
   for (const [index, device] of devices.slice(0, gateways.length).entries()) {
     device.friendlyName = index < NAMES.gateway.length ? nameOf('gateway', index) : `Floor ${index + 1}`;
     device.labels = labelsOf(index + 1);
   }
-  const below = gateways.flatMap((gateway, number) =>
-    gateway.devices.map((device, index) => belowGateway(random, device, number + 1, index)),
-  );
+  const below: ListedDevice[] = [];
+  for (const [number, gateway] of gateways.entries()) {
+    for (const [index, device] of gateway.devices.entries()) {
+      below.push(belowGateway(random, device, number + 1, index));
+      yield;
+    }
+  }
   devices.splice(gateways.length, below.length, ...below.slice(0, devices.length - gateways.length));
 }
 
@@ -116,13 +121,15 @@ function nameAll(random: Random, devices: ListedDevice[], gateways: readonly Gat
  * @param listed number of devices; the first ones are the gateways of the fleet, and when all are `named` what is
  * below them
  */
-export function createPortal(seed: number, listed: number, fleet: Fleet, named: boolean): Portal {
+export function* createPortal(seed: number, listed: number, fleet: Fleet, named: boolean): Steps<Portal> {
   const random = createRandom(seed + 1);
-  const devices = Array.from({ length: listed }, (_, index) =>
-    makeDevice(random, index, index < fleet.gateways.length),
-  );
+  const devices: ListedDevice[] = [];
+  for (let index = 0; index < listed; index++) {
+    devices.push(makeDevice(random, index, index < fleet.gateways.length));
+    yield;
+  }
   if (named) {
-    nameAll(random, devices, fleet.gateways);
+    yield* nameAll(random, devices, fleet.gateways);
   }
   return {
     devices,

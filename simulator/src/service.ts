@@ -9,6 +9,7 @@ import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
 import { fillOptions, type ServiceOptions } from './options.ts';
 import type { ListedDevice, Portal, Tokens } from './portal.ts';
+import { inPortions } from './portions.ts';
 import { Publisher } from './publisher.ts';
 import { createRandom } from './random.ts';
 import type { Counts, Records, ServiceEvents } from './records.ts';
@@ -244,7 +245,7 @@ export async function startService(
   now: () => number = Date.now,
 ): Promise<Service> {
   const options = fillOptions(given);
-  const world = createWorld(options, now);
+  const world = await inPortions(createWorld(options, now));
   const broker = await openBroker(options);
   const url = options.mqtt ? options.brokerUrl || (broker?.url ?? '') : '';
   const openLink = broker?.openLink ?? clientLinks({ url, qos: qosOf(options), ...loginOf(options) });

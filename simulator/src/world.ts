@@ -4,6 +4,7 @@ import { settle } from './measuring.ts';
 import type { AnswerFaults } from './network.ts';
 import type { ServiceOptions } from './options.ts';
 import { createPortal, type Portal, Tokens } from './portal.ts';
+import type { Steps } from './portions.ts';
 import { createRandom } from './random.ts';
 import { Records } from './records.ts';
 import { RestFaults } from './rest-faults.ts';
@@ -23,11 +24,12 @@ export interface World {
   traffic: Traffic;
 }
 
-export function createWorld(options: ServiceOptions, now: () => number): World {
+export function* createWorld(options: ServiceOptions, now: () => number): Steps<World> {
   const { seed, lostAnswers, lostRequests, delay, unackable, overhear } = options;
-  const fleet = createFleet({ ...options, mode: options.mode as Mode | 'mixed' });
+  const fleet = yield* createFleet({ ...options, mode: options.mode as Mode | 'mixed' });
   for (const device of fleet.devices) {
     settle(device, now());
+    yield;
   }
   const samples = new SampleBook(options.ackTimeout, options.sampleLimit);
   const ground = { fleet, book: samples, random: createRandom(seed + 2), now, unackable, overhear };
@@ -36,7 +38,7 @@ export function createWorld(options: ServiceOptions, now: () => number): World {
     now,
     fleet,
     samples,
-    portal: createPortal(seed, options.listed, fleet, options.named),
+    portal: yield* createPortal(seed, options.listed, fleet, options.named),
     tokens: new Tokens(options.tokenLifetime, now),
     faults: {
       rest: new RestFaults(),

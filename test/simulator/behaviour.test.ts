@@ -4,6 +4,7 @@ import type { Device } from '../../simulator/src/fleet.ts';
 import { age, measure } from '../../simulator/src/measuring.ts';
 import { fillOptions, type ServiceOptions } from '../../simulator/src/options.ts';
 import { createWorld, type World } from '../../simulator/src/world.ts';
+import { atOnce } from './at-once.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -13,7 +14,7 @@ function worldAt(options: Partial<ServiceOptions> = {}): { world: World; pass(ms
   const pass = (ms: number) => {
     time += ms;
   };
-  return { world: createWorld(fillOptions(options), () => time), pass };
+  return { world: atOnce(createWorld(fillOptions(options), () => time)), pass };
 }
 
 const degrees = ({ values }: Device): number => Buffer.from(values.get('8800')!, 'hex').readInt16BE() / 100;

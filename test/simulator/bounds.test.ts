@@ -109,6 +109,19 @@ describe('what the simulator keeps for others', () => {
     await assert.rejects(put('x'.repeat(1_000_001)));
   });
 
+  it('is no time at a stretch: it starts with 10 000 devices while everything else goes on', async () => {
+    let turns = 0;
+    let waiting = setImmediate(function count() {
+      turns++;
+      waiting = setImmediate(count);
+    });
+    const large = { gateways: 100, allDevices: 10_000, named: true, listed: 10_100, rate: 0 };
+    const service = await startService(large);
+    clearImmediate(waiting);
+    await service.close();
+    assert.ok(turns > 300, `${turns} turns`);
+  });
+
   it('lets nobody steer it over HTTP when it is not told to', async () => {
     const answer = await fetch(`${service.urls.base}/simulator/rate`, { method: 'POST', body: '{"rate":9}' });
     assert.equal(answer.status, 401);

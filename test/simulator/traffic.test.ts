@@ -4,6 +4,7 @@ import { MODE } from '../../simulator/src/fleet.ts';
 import { fillOptions } from '../../simulator/src/options.ts';
 import { type Publication, TOPIC_KINDS } from '../../simulator/src/traffic.ts';
 import { createWorld } from '../../simulator/src/world.ts';
+import { atOnce } from './at-once.ts';
 
 /** A clock that goes on by 10 ms with every look. */
 function clock(): () => number {
@@ -15,7 +16,7 @@ function clock(): () => number {
 }
 
 function deal(cards: number, options: Parameters<typeof fillOptions>[0] = {}): Publication[] {
-  const { traffic } = createWorld(fillOptions(options), clock());
+  const { traffic } = atOnce(createWorld(fillOptions(options), clock()));
   return Array.from({ length: cards }, () => traffic.next()).flat();
 }
 
@@ -82,7 +83,7 @@ describe('simulated traffic', () => {
   });
 
   it('has one device advertise in DFU mode, and nothing else come from it', () => {
-    const world = createWorld(fillOptions({}), clock());
+    const world = atOnce(createWorld(fillOptions({}), clock()));
     const updating = world.fleet.devices.filter(({ values }) => values.get('8110') === MODE.dfu);
     assert.equal(updating.length, 1);
     const kinds = new Set(
