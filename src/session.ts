@@ -1,5 +1,4 @@
 // One service as the nodes see it: composes REST and MQTT, and owns what both need.
-import { Semaphore } from './collections/semaphore.ts';
 import { type EndUse, SharedUses } from './collections/shared-uses.ts';
 
 import { type Phrase, ServiceError } from './errors.ts';
@@ -20,6 +19,7 @@ import { LastValues } from './network/last-values.ts';
 import { NetworkPages } from './network/network-pages.ts';
 import { NetworkState } from './network/network-state.ts';
 import { RecentLists } from './network/recent-lists.ts';
+import { SharedReads } from './network/shared-reads.ts';
 import { findSilent } from './network/silent-devices.ts';
 import {
   findFirstValues,
@@ -102,7 +102,7 @@ export class Session {
   /** What nodes with last values and with watches want, by what it is for and the filter. */
   readonly #shared = new SharedUses();
   /** No more than may wait: what one query asks for must not be refused because of itself. */
-  readonly #valueReads: Semaphore;
+  readonly #valueReads: SharedReads;
   readonly #log: Logger;
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
@@ -129,7 +129,7 @@ export class Session {
       isRefused: (place) => this.#subscribers?.isRefusedAt(place) === true,
     });
     const maxQueue = settings.mqtt?.maxQueue ?? MAX_VALUE_READS;
-    this.#valueReads = new Semaphore(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
+    this.#valueReads = new SharedReads(Math.max(1, Math.min(MAX_VALUE_READS, maxQueue)));
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(() => this.#notify());
@@ -295,7 +295,7 @@ export class Session {
   /**
    * The last values of all that passes, by device and property.
    * @returns `failure`: `NO_VALUE` with the devices that were asked and did not answer
-   * @throws ServiceError `INVALID_INPUT`, `NO_VALUE`
+   * @throws ServiceError `INVALID_INPUT`, `NO_VALUE`, `QUEUE_FULL`
    */
   allLastValues(
     input: ValueInput,
@@ -470,7 +470,7 @@ export class Session {
       catalogue: this.catalogue,
       nameOf: this.#nameOf,
       gatewaysWithLabels: async (labels, signal) => this.#needDevices().labelledGateways(labels, signal),
-      gatewayOf: (device) => this.network.gatewayOf(device),
+      gatewayOf: (device, gateways) => this.network.gatewayOf(device, gateways),
       reads: this.#valueReads,
       read: async (input) => {
         const {

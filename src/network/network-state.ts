@@ -179,11 +179,18 @@ export class NetworkState {
     return this.#devices.newestFirst();
   }
 
-  /** Where to send a request for a device; see `chooseGateway`. */
-  gatewayOf(id: string): string | undefined {
+  /**
+   * Where to send a request for a device; see `chooseGateway`.
+   * @param gateways only to one of these; undefined: to any
+   */
+  gatewayOf(id: string, gateways?: ReadonlySet<string>): string | undefined {
     const device = this.#devices.get(id);
     if (device === undefined) {
       return undefined;
+    }
+    if (gateways) {
+      const links = device.links.filter(({ gateway }) => gateways.has(gateway));
+      return chooseGateway(links, device.route, this.#now());
     }
     device.route = chooseGateway(device.links, device.route, this.#now());
     return device.route;

@@ -1,6 +1,6 @@
 // Asks devices for values that are too old, and tells in one error why some of them have brought nothing.
 import { type ErrorCode, type Phrase, ServiceError } from '../errors.ts';
-import { isTooOld, type LastValue, type ValueQuery } from './last-values.ts';
+import { isTooOld, type ValueQuery } from './last-values.ts';
 import { throwIfClosed } from './turns.ts';
 import type { ValueContext, ValueOptions } from './value-query.ts';
 
@@ -29,46 +29,77 @@ interface Failure {
 /**
  * What the reads bring is known then.
  * @returns `NO_VALUE` with those that brought nothing; undefined where there are none
- * @throws ServiceError `CLOSED`
+ * @throws ServiceError `CLOSED`, `QUEUE_FULL`
  */
 export async function readOld(
   context: ValueContext,
   query: ValueQuery,
   options: ValueOptions,
 ): Promise<ServiceError | undefined> {
+  const { gateway, device, identifier } = query;
+  const { labels, maxAge, signal } = options;
+  const key = JSON.stringify([gateway, device, identifier, labels, maxAge]);
+  const failures = await context.reads.pass(signal, key, () => readPass(context, query, options));
+  return failures.toError(query);
+}
+
+async function readPass(context: ValueContext, query: ValueQuery, options: ValueOptions): Promise<Failures> {
   const { signal } = options;
   const failures = new Failures(context);
   const old = new OldValues();
-  for (const [, value] of context.values.unsorted(query)) {
+  for (const [key, value] of context.values.unsorted(query)) {
     if (isTooOld(value, options)) {
-      old.add(value);
+      const { device, identifier } = value;
+      const gateway = query.gateway ?? context.gatewayOf(device, query.gateways) ?? value.gateway;
+      old.add({ key, gateway, device, identifier });
     }
   }
-  const read = async ({ gateway, device, identifier }: LastValue) => {
-    throwIfClosed(signal);
-    await context.reads.run(signal, () => context.read({ gateway, device, identifier }));
-  };
   const readAll = async () => {
-    for (let value = old.begin(); value !== undefined; value = old.begin()) {
+    for (let one = old.begin(); one !== undefined; one = old.begin()) {
       try {
-        await read(value);
+        throwIfClosed(signal);
+        await readAnew(context, one, query, options);
       } catch (error) {
         throwIfClosed(signal);
-        failures.add(value, error);
+        failures.add(one, error);
         if (error instanceof ServiceError && LASTING.has(error.code)) {
           old.clear((unread) => failures.add(unread, error));
         }
       }
-      old.end(value);
+      old.end(one);
     }
   };
   await Promise.all(Array.from({ length: Math.min(MAX_READERS, old.size) }, readAll));
   throwIfClosed(signal);
-  return failures.toError(query);
+  return failures;
+}
+
+/** Until it is its turn, a report or another query may have brought a newer value. */
+function readAnew(
+  context: ValueContext,
+  { key, gateway, device, identifier }: OldValue,
+  query: ValueQuery,
+  options: ValueOptions,
+): Promise<void> {
+  return context.reads.read(options.signal, `${gateway}/${key}`, async () => {
+    const [known] = context.values.unsorted({ ...query, device, identifier });
+    if (known === undefined || isTooOld(known[1], options)) {
+      await context.read({ gateway, device, identifier });
+    }
+  });
+}
+
+interface OldValue {
+  /** Of its device and property. */
+  key: string;
+  /** That is asked. */
+  gateway: string;
+  device: string;
+  identifier: string;
 }
 
 interface Group {
-  values: LastValue[];
+  values: OldValue[];
   underWay: number;
 }
 
@@ -81,7 +112,7 @@ class OldValues {
     return this.#size;
   }
 
-  add(value: LastValue): void {
+  add(value: OldValue): void {
     const group = this.#groups.get(value.gateway) ?? { values: [], underWay: 0 };
     this.#groups.set(value.gateway, group);
     group.values.push(value);
@@ -89,7 +120,7 @@ class OldValues {
   }
 
   /** @returns undefined where nothing is left, or those that are reading at a gateway go on with what is left of it */
-  begin(): LastValue | undefined {
+  begin(): OldValue | undefined {
     for (const [gateway, group] of this.#groups) {
       const value = group.underWay < MAX_READERS_PER_GATEWAY ? group.values.pop() : undefined;
       if (value) {
@@ -105,14 +136,14 @@ class OldValues {
     return undefined;
   }
 
-  end({ gateway }: LastValue): void {
+  end({ gateway }: OldValue): void {
     const group = this.#groups.get(gateway);
     if (group) {
       group.underWay--;
     }
   }
 
-  clear(call: (value: LastValue) => void): void {
+  clear(call: (value: OldValue) => void): void {
     for (const { values } of this.#groups.values()) {
       values.splice(0).forEach(call);
     }
@@ -129,7 +160,7 @@ class Failures {
     this.#nameOf = nameOf;
   }
 
-  add({ gateway, device, identifier }: LastValue, error: unknown): void {
+  add({ gateway, device, identifier }: OldValue, error: unknown): void {
     this.#count++;
     if (this.#count === 1) {
       this.#reason = reasonOf(error);

@@ -1,5 +1,4 @@
 // What a last-value query brings: the known value, or what to do where there is none, or none that is young enough.
-import type { Semaphore } from '../collections/semaphore.ts';
 import { invalidInput, ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
@@ -14,6 +13,7 @@ import {
   type ValueSource,
 } from './last-values.ts';
 import { readOld } from './old-values.ts';
+import type { SharedReads } from './shared-reads.ts';
 import { sortInTurns, Turns } from './turns.ts';
 
 /** What happens when the newest value is too old, or there is none. */
@@ -72,12 +72,12 @@ export interface ValueContext {
   nameOf(mac: string): string | undefined;
   /** By the last known list, else by the first, which is waited for. @throws ServiceError where there is none */
   gatewaysWithLabels(labels: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
-  /** The gateway that hears the device best. */
-  gatewayOf(device: string): string | undefined;
+  /** The gateway that hears the device best. @param gateways only one of these; undefined: any */
+  gatewayOf(device: string, gateways?: ReadonlySet<string>): string | undefined;
   /** Asks the device. @throws ServiceError as `Session.request` */
   read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
-  /** Reads of queries for many values that are under way at a time, whoever asks. */
-  reads: Semaphore;
+  /** Reads of queries for many values, whoever asks. */
+  reads: SharedReads;
 }
 
 /** Bytes of the values that are shown to a person, estimated: each may be as large as a message of the broker. */
@@ -111,7 +111,7 @@ export async function findValue(
   }
   switch (options.tooOld) {
     case 'read': {
-      const asked = gateway ?? known?.gateway ?? context.gatewayOf(device);
+      const asked = gateway ?? context.gatewayOf(device, gateways) ?? known?.gateway;
       // A gateway without the label is none of this node's business.
       if (gateways && !(asked !== undefined && gateways.has(asked))) {
         throw noValue(context, device, identifier, undefined);
@@ -145,7 +145,8 @@ function noValue(
  * The last values of all that passes, by device and property. Those that are too old are left out (`error`), or asked for
  * (`read`); where that fails, the old ones stay. There may be very many: reports come in between.
  * @returns `failure`: `NO_VALUE` with what the reads ended with that brought nothing
- * @throws ServiceError `INVALID_INPUT`; with `error` `NO_VALUE` where nothing is left; `CLOSED`
+ * @throws ServiceError `INVALID_INPUT`; with `error` `NO_VALUE` where nothing is left; with `read` `QUEUE_FULL`;
+ *   `CLOSED`
  */
 export async function findValues(
   context: ValueContext,

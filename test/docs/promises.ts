@@ -781,6 +781,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/last-value':
           'reads them anew without filling the queue itself, and tells of all failures in one error',
       },
+    'A device is asked through the gateway that hears it best now; where that is not known, through the one that brought the value.':
+      {
+        'network/value-query':
+          'asks a device by the gateway that hears it now, not by the one that had its value',
+      },
+    'A message that comes while its node asks for the same already gets what that brings; at most 1 000 messages wait for that, and a further one ends with `QUEUE_FULL`.':
+      {
+        'network/value-query': [
+          'asks every device once for messages that come at the same time, and each gets all values',
+          'lets only so many messages wait for silent devices, and tells each how it ends',
+        ],
+      },
     'While the broker is away none is asked after the first has failed.': {
       'network/value-query': 'does not go on while the broker is away, since each read would wait for it',
     },

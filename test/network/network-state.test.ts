@@ -74,6 +74,14 @@ describe('the state of a network', () => {
       assert.equal(network.gatewayOf(D), G2);
     });
 
+    it('only one of those that may be asked, which is no other way for the next request', () => {
+      rssi(-60, G);
+      rssi(-80, G2);
+      assert.equal(network.gatewayOf(D, new Set([G2])), G2);
+      assert.equal(network.gatewayOf(D, new Set([PARENT])), undefined);
+      assert.equal(network.gatewayOf(D), G);
+    });
+
     it('by the signal of a node between gateway and device, too', () => {
       hear('rssi', { rssi: -50, parent: PARENT.toUpperCase() }, { gateway: G2 });
       rssi(-70, G);

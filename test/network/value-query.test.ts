@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Semaphore } from '../../src/collections/semaphore.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { LastValues } from '../../src/network/last-values.ts';
+import { SharedReads } from '../../src/network/shared-reads.ts';
 import { fromStored, toStored } from '../../src/network/stored-values.ts';
 import {
   findFirstValues,
@@ -25,11 +25,13 @@ describe('a query of last values', () => {
   let values: LastValues;
   let closing: AbortController;
   let read: ValueContext['read'];
-  let reads: Semaphore;
+  let reads: SharedReads;
+  let gatewayOf: ValueContext['gatewayOf'];
   let labelled: ReadonlySet<string>;
 
   beforeEach(() => {
-    reads = new Semaphore(100);
+    reads = new SharedReads(100);
+    gatewayOf = () => undefined;
     values = new LastValues(catalogue);
     closing = new AbortController();
     labelled = new Set([G]);
@@ -53,7 +55,7 @@ describe('a query of last values', () => {
     catalogue,
     nameOf: () => undefined,
     gatewaysWithLabels: async () => labelled,
-    gatewayOf: () => G,
+    gatewayOf: (device, gateways) => gatewayOf(device, gateways),
     read: (input) => read(input),
     reads,
   });
@@ -125,7 +127,35 @@ describe('a query of last values', () => {
     }
   });
 
+  it('asks a device by the gateway that hears it now, not by the one that had its value', async () => {
+    hear(mac(1), 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const asked: unknown[] = [];
+    read = async ({ device, gateway }) => {
+      asked.push(gateway);
+      return { value: 1, device, identifier: 'motion' };
+    };
+    const old = (more: Partial<ValueOptions> = {}) => options({ tooOld: 'read', maxAge: 0.001, ...more });
+    const one = { device: mac(1), identifier: 'motion' };
+    const askBoth = async (input: object, more?: Partial<ValueOptions>) => {
+      await findValue(context(), { ...one, ...input }, old(more));
+      await findValues(context(), input, old(more));
+    };
+    await askBoth({});
+    gatewayOf = (_, gateways) => (gateways && !gateways.has(mac(9)) ? undefined : mac(9));
+    await askBoth({});
+    await askBoth({ gateway: G });
+    await askBoth({}, { labels: ['a'] });
+    labelled = new Set([G, mac(9)]);
+    await askBoth({}, { labels: ['a'] });
+    assert.deepEqual(
+      asked,
+      [G, mac(9), G, G, mac(9)].flatMap((gateway) => [gateway, gateway]),
+    );
+  });
+
   it('asks a device by gateways that carry the label, and by no others', async () => {
+    gatewayOf = () => G;
     read = async ({ device, gateway = '' }) => ({ value: gateway, device, identifier: 'motion' });
     const ask = (gateway?: string) =>
       findValue(
@@ -224,9 +254,82 @@ describe('a query of last values', () => {
       assert.equal((await findValues(context(), {}, old())).failure, undefined);
     });
 
+    it('asks every device once for messages that come at the same time, and each gets all values', async () => {
+      await grow(24);
+      let asked = 0;
+      read = async ({ device }) => {
+        asked++;
+        await turn();
+        values.recordRead({ gateway: G, device, identifier: 'motion', value: 'new', time: undefined });
+        return { value: 'new', device, identifier: 'motion' };
+      };
+      const young = () => options({ tooOld: 'read', maxAge: 1 });
+      const later = performance.now() + 10_000;
+      const clock = mock.method(performance, 'now', () => later);
+      try {
+        const found = await Promise.all(Array.from({ length: 5 }, () => findValues(context(), {}, young())));
+        for (const { rows, failure } of found) {
+          assert.equal(failure, undefined);
+          assert.deepEqual(new Set(rows.map(({ value }) => value)), new Set(['new']));
+        }
+        assert.ok(new Set(found.flatMap(({ rows }) => rows)).size === 5 * 24, 'each has rows of its own');
+        assert.equal(asked, 24);
+      } finally {
+        clock.mock.restore();
+      }
+    });
+
+    it('does not ask for what a report has brought meanwhile', async () => {
+      await grow(200);
+      const young = options({ tooOld: 'read', maxAge: 1 });
+      let asked = 0;
+      const later = performance.now() + 10_000;
+      const clock = mock.method(performance, 'now', () => later);
+      try {
+        read = async ({ device }) => {
+          if (++asked === 1) {
+            for (let n = 0; n < 200; n++) {
+              hear(mac(n), 'new');
+            }
+          }
+          return { value: 1, device, identifier: 'motion' };
+        };
+        const { rows } = await findValues(context(), {}, young);
+        assert.ok(rows.every(({ value }) => value === 'new'));
+        assert.ok(asked <= 8, `${asked}`);
+      } finally {
+        clock.mock.restore();
+      }
+    });
+
+    it('lets only so many messages wait for silent devices, and tells each how it ends', async () => {
+      await grow(24);
+      let asked = 0;
+      let end = (): void => {};
+      const silent = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      read = async ({ device }) => {
+        asked++;
+        await silent;
+        throw new ServiceError('REQUEST_FAILED', 'message', { device }, { message: 'silent' });
+      };
+      // Of one device and of all: what two queries need is asked for once.
+      const queries = [{}, { device: mac(23) }];
+      const waiting = Array.from({ length: 1_000 }, (_, n) => findValues(context(), queries[n % 2]!, old()));
+      await assert.rejects(findValues(context(), {}, old()), { code: 'QUEUE_FULL' });
+      await turn();
+      assert.equal(asked, 8);
+      end();
+      const failures = (await Promise.all(waiting)).map(({ failure }) => failure);
+      assert.deepEqual(new Set(failures.map((failure) => failure?.cause.count)), new Set([24, 1]));
+      assert.equal(new Set(failures).size, 1_000);
+      assert.equal(asked, 24);
+    });
+
     it('asks no more devices at a time than may wait, however many queries there are', async () => {
       await grow(30);
-      reads = new Semaphore(5);
+      reads = new SharedReads(5);
       let [underWay, most] = [0, 0];
       read = async ({ device }) => {
         most = Math.max(most, ++underWay);
@@ -234,7 +337,8 @@ describe('a query of last values', () => {
         underWay--;
         return { value: 1, device, identifier: 'motion' };
       };
-      await Promise.all(Array.from({ length: 10 }, () => findValues(context(), {}, old())));
+      const nodes = Array.from({ length: 10 }, () => ({ ...old(), signal: new AbortController().signal }));
+      await Promise.all(nodes.map((node) => findValues(context(), {}, node)));
       assert.equal(most, 5);
     });
   });

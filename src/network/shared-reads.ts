@@ -1,0 +1,71 @@
+// What reads of old values share: permits for all who ask, and for the messages of one node what is under way already.
+import { Semaphore } from '../collections/semaphore.ts';
+import { ServiceError } from '../errors.ts';
+
+/** Messages that wait for values which are read anew, of all nodes together. */
+const MAX_WAITING = 1_000;
+
+/** What messages of one node wait for, by what it is of. */
+interface UnderWay {
+  passes: Map<string, Promise<unknown>>;
+  reads: Map<string, Promise<unknown>>;
+}
+
+export class SharedReads {
+  readonly #permits: Semaphore;
+  /** By the signal of the node, whose end ends what it has begun. */
+  readonly #underWay = new WeakMap<AbortSignal, UnderWay>();
+  #waiting = 0;
+
+  /** @param max reads that are under way at a time */
+  constructor(max: number) {
+    this.#permits = new Semaphore(max);
+  }
+
+  /**
+   * Asks for many values, or waits for the same question of the node where it is being asked already: a further one
+   * would only bring the same values later. Each value is of few questions, so these together need no bound of their own.
+   * @param key tells the questions of the node apart
+   * @throws ServiceError `QUEUE_FULL`; what `ask` throws
+   */
+  async pass<Result>(signal: AbortSignal, key: string, ask: () => Promise<Result>): Promise<Result> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new ServiceError('QUEUE_FULL', 'waiting', { limit: MAX_WAITING }, { limit: MAX_WAITING });
+    }
+    this.#waiting++;
+    try {
+      return await join(this.#of(signal).passes, key, ask);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /**
+   * Reads with a permit, or waits for the same read of the node where it is under way already.
+   * @param key tells the reads of the node apart
+   * @throws what `read` throws
+   */
+  read(signal: AbortSignal, key: string, read: () => Promise<void>): Promise<void> {
+    return join(this.#of(signal).reads, key, () => this.#permits.run(signal, read));
+  }
+
+  #of(signal: AbortSignal): UnderWay {
+    let underWay = this.#underWay.get(signal);
+    if (underWay === undefined) {
+      underWay = { passes: new Map(), reads: new Map() };
+      this.#underWay.set(signal, underWay);
+    }
+    return underWay;
+  }
+}
+
+/** Under one key lies one kind of result. */
+function join<Result>(
+  known: Map<string, Promise<unknown>>,
+  key: string,
+  begin: () => Promise<Result>,
+): Promise<Result> {
+  const underWay = known.get(key) ?? begin().finally(() => known.delete(key));
+  known.set(key, underWay);
+  return underWay as Promise<Result>;
+}
