@@ -14,6 +14,8 @@ export interface DeviceWatchConfig extends NodeConfig {
   silentAfter: number;
   /** Percent. */
   batteryBelow: number;
+  /** Percent, not less than `batteryBelow`; 0: five above it. */
+  batteryFine: number;
   /** dBm. */
   signalBelow: number;
 }
@@ -32,6 +34,7 @@ export const DEFAULTS: DeviceWatchConfig = {
 export const RANGES = {
   silentAfter: { min: 0 },
   batteryBelow: { min: 0, max: 100 },
+  batteryFine: { min: 0, max: 100 },
   signalBelow: { min: -200, max: 0 },
 } as const satisfies Record<string, Range>;
 

@@ -5,12 +5,12 @@ import { element, row } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { isCondition } from './config.ts';
 
-/** The setting that belongs to a condition. */
-const LIMITS: Partial<Record<Condition, string>> = {
-  silent: 'silentAfter',
-  'gateway-silent': 'silentAfter',
-  'battery-low': 'batteryBelow',
-  'weak-signal': 'signalBelow',
+/** The conditions to which a setting belongs. */
+const LIMITS: Record<string, readonly Condition[]> = {
+  silentAfter: ['silent', 'gateway-silent', 'battery-low', 'weak-signal'],
+  batteryBelow: ['battery-low'],
+  batteryFine: ['battery-low'],
+  signalBelow: ['weak-signal'],
 };
 
 /** A condition that is not known, or a variable, has no name but itself. */
@@ -45,8 +45,8 @@ function conditionBox(container: JQuery, node: EditorNode, condition: string): J
 /** Limits that mean nothing for what is ticked are not shown; a variable may tick any. */
 function showLimits(chosen: readonly string[]): void {
   const isOpen = chosen.some((condition) => !isCondition(condition));
-  for (const setting of new Set(Object.values(LIMITS))) {
-    const isNeeded = chosen.some((condition) => LIMITS[condition as Condition] === setting);
+  for (const [setting, conditions] of Object.entries(LIMITS)) {
+    const isNeeded = conditions.some((condition) => chosen.includes(condition));
     row(setting).toggle(isOpen || isNeeded);
   }
 }

@@ -37,6 +37,7 @@ RED.nodes.registerType('mt-device-watch', {
     conditions: { value: ['silent', 'gateway-silent'], validate: someCondition },
     silentAfter: { value: 0, validate: wholeNumber(RANGES.silentAfter) },
     batteryBelow: { value: 20, validate: wholeNumber(RANGES.batteryBelow) },
+    batteryFine: { value: 0, validate: wholeNumber(RANGES.batteryFine) },
     signalBelow: { value: -85, validate: wholeNumber(RANGES.signalBelow) },
   } satisfies Defaults<DeviceWatchConfig>,
   paletteLabel: ownText('palette'),

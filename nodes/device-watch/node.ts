@@ -37,6 +37,10 @@ export default function registerDeviceWatch(RED: NodeAPI): void {
 
 function check(config: DeviceWatchConfig): void {
   checkRanges(config, RANGES);
+  const { batteryBelow, batteryFine } = config;
+  if (batteryFine > 0 && batteryFine < batteryBelow) {
+    throw invalidInput('batteryFine', batteryFine, 'outOfRange', { min: batteryBelow, max: 100 });
+  }
   const unknown = config.conditions.find((name) => !isCondition(name));
   if (unknown !== undefined) {
     throw invalidInput('conditions', unknown, 'notChoice');

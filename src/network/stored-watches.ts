@@ -11,6 +11,7 @@ interface StoredAlarm {
   since: string;
   value?: number;
   limit?: number;
+  gateway?: string;
   identifier?: string;
 }
 
@@ -71,12 +72,13 @@ function toStored(entry: Watched): StoredDevice {
   };
 }
 
-function toStoredAlarm({ condition, since, value, limit, identifier }: Alarm): StoredAlarm {
+function toStoredAlarm({ condition, since, value, limit, gateway, identifier }: Alarm): StoredAlarm {
   return {
     condition,
     since,
     ...(value !== undefined && { value }),
     ...(limit !== undefined && { limit }),
+    ...(gateway !== undefined && { gateway }),
     ...(identifier !== undefined && { identifier }),
   };
 }
@@ -99,16 +101,14 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
 
 function fromStored(active: unknown, now: number): Alarm[] {
   return (Array.isArray(active) ? (active as unknown[]) : []).flatMap((one): Alarm[] => {
-    const { condition, since, value, limit, identifier } = (one ?? {}) as Partial<StoredAlarm>;
+    const { condition, since, ...more } = (one ?? {}) as Partial<StoredAlarm>;
     const known = CONDITION_NAMES.find((name) => name === condition);
     const began =
       typeof since === 'string' && since.length <= MAX_TEXT_LENGTH ? Date.parse(since) : Number.NaN;
     if (known === undefined || Number.isNaN(began)) {
       return [];
     }
-    return [
-      alarmOf(known, since as string, Math.min(now, now + began - Date.now()), { value, limit, identifier }),
-    ];
+    return [alarmOf(known, since as string, Math.min(now, now + began - Date.now()), more)];
   });
 }
 
@@ -116,7 +116,7 @@ function alarmOf(
   condition: Condition,
   since: string,
   beganAt: number,
-  { value, limit, identifier }: { value: unknown; limit: unknown; identifier: unknown },
+  { value, limit, gateway, identifier }: { [name in keyof StoredAlarm]?: unknown },
 ): Alarm {
   const number = (given: unknown) => (typeof given === 'number' ? given : undefined);
   const isName = typeof identifier === 'string' && identifier.length <= MAX_TEXT_LENGTH;
@@ -128,6 +128,7 @@ function alarmOf(
     isTold: true,
     value: number(value),
     limit: number(limit),
+    gateway: parseMac(gateway),
     identifier: isName ? identifier : undefined,
     isStored: true,
   };

@@ -48,6 +48,7 @@ export class WatchAlarms {
       isTold: false,
       value: undefined,
       limit: undefined,
+      gateway: gatewayOf(entry),
       identifier: undefined,
       isStored: false,
     };
@@ -122,9 +123,10 @@ export class WatchAlarms {
     this.#listener.counted();
   }
 
-  #changeOf(entry: Watched, { condition, since, value, limit }: Alarm, active: boolean): ConditionChange {
+  #changeOf(entry: Watched, alarm: Alarm, active: boolean): ConditionChange {
+    const { condition, since, value, limit } = alarm;
     const { id: device } = entry;
-    const gateway = entry.kind === 'gateway' ? device : gatewayOf(entry);
+    const gateway = entry.kind === 'gateway' ? device : (alarm.gateway ?? gatewayOf(entry));
     const deviceName = this.#context.nameOf(device);
     return {
       condition,

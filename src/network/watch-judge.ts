@@ -7,6 +7,7 @@ import type { WatchContext, WatchSettings } from './watch-context.ts';
 import {
   deviceSilence,
   gatewaySilence,
+  gatewayStill,
   heardNow,
   intervalOf,
   isOfSilence,
@@ -62,11 +63,15 @@ export class WatchJudge {
     at: Readonly<ReportTopic> | undefined,
   ): void {
     const alarm = entry.alarms.find((one) => one.condition === condition);
+    if (alarm && at !== undefined) {
+      alarm.gateway = gatewayStill(this.#context.network, entry, alarm.gateway, this.#settings);
+    }
     const verdict =
       CONDITIONS[condition](presence, this.#settings) ??
       (alarm?.isTold ? CONDITIONS_TOLD[condition]?.(presence, this.#settings) : undefined);
     if (verdict === undefined) {
-      if (alarm && !(alarm.isStored && !showsEnd(alarm, entry, presence, at))) {
+      const mayLast = alarm?.isStored || (alarm?.isTold && condition === 'battery-low');
+      if (alarm && !(mayLast && !showsEnd(alarm, entry, presence, at))) {
         this.#alarms.end(entry, alarm, presence);
       }
       return;

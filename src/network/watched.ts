@@ -9,12 +9,13 @@ import {
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
+import { SIGNAL_PERIOD_MS } from './presence.ts';
 import type { WatchedGateway } from './watched-gateways.ts';
 
 /** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
 const ASSUMED_INTERVAL_MS = 20 * 60_000;
 
-/** A condition that has begun; `gateway`, `value` and `limit` as they were told. */
+/** A condition that has begun; `value` and `limit` as they were told. */
 export interface Alarm {
   condition: Condition;
   /** ISO-8601, by the clock of this machine. */
@@ -26,6 +27,8 @@ export interface Alarm {
   isTold: boolean;
   value: number | undefined;
   limit: number | undefined;
+  /** Where it holds; see `gatewayStill`. */
+  gateway: string | undefined;
   /** Of an error: the property of the measurement; undefined: the heartbeat. */
   identifier: string | undefined;
   /** Known from before the start: it is not over before something shows that it is. */
@@ -126,6 +129,27 @@ export function gatewayOf({ state, storedGateway }: Watched): string | undefined
     }
   }
   return last?.gateway ?? storedGateway;
+}
+
+/**
+ * Several gateways may hear a device in turn: it stays with the one before until that has not heard it for the time of
+ * a silence, and then goes to the one that heard it last.
+ */
+export function gatewayStill(
+  network: NetworkState,
+  entry: Watched,
+  before: string | undefined,
+  limits: ConditionLimits,
+): string | undefined {
+  if (before === undefined || entry.state === undefined) {
+    return before ?? gatewayOf(entry);
+  }
+  let heardAt = entry.since;
+  for (const link of entry.state.links) {
+    heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
+  }
+  const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
+  return unheardMs < (limitOf(entry, limits) ?? SIGNAL_PERIOD_MS) ? before : gatewayOf(entry);
 }
 
 /** @returns milliseconds; undefined: it is not missed */

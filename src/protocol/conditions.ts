@@ -21,11 +21,18 @@ export interface ConditionLimits {
   silentAfter: number;
   /** In percent. */
   batteryBelow: number;
+  /** In percent: a low battery is fine again from here on; 0: five above `batteryBelow`. */
+  batteryFine: number;
   /** In dBm. */
   signalBelow: number;
 }
 
-export const DEFAULT_LIMITS: ConditionLimits = { silentAfter: 0, batteryBelow: 20, signalBelow: -85 };
+export const DEFAULT_LIMITS: ConditionLimits = {
+  silentAfter: 0,
+  batteryBelow: 20,
+  batteryFine: 0,
+  signalBelow: -85,
+};
 
 const MIN_SILENCE_MS = 60_000;
 const SILENT_INTERVALS = 3;
@@ -73,9 +80,17 @@ export type Condition = keyof typeof CONDITIONS;
 
 /** In dB: a signal varies by as much from report to report. */
 const SIGNAL_HYSTERESIS_DB = 3;
+/** In percent: a battery that is warm or at rest shows as much more. */
+const BATTERY_HYSTERESIS = 5;
+
+/** From which level on a low battery is fine again, in percent. */
+export const fineBattery = ({ batteryBelow, batteryFine }: ConditionLimits): number =>
+  batteryFine > 0 ? batteryFine : Math.min(100, batteryBelow + BATTERY_HYSTERESIS);
 
 /** Of a condition that was told: whether it still holds, where that needs less than to begin. The limit is the one that was set. */
 export const CONDITIONS_TOLD: Partial<Record<Condition, Judge>> = {
+  'battery-low': ({ battery }, limits) =>
+    below(battery, fineBattery(limits)) && { value: battery, limit: limits.batteryBelow },
   'weak-signal': ({ signal }, { signalBelow }) =>
     below(signal, signalBelow + SIGNAL_HYSTERESIS_DB) && { value: signal, limit: signalBelow },
 };

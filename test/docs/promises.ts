@@ -838,6 +838,20 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A weak signal ends when it is 3 dB better than its limit.': {
       'network/device-watch': 'of a signal around its limit once, until it is 3 dB better',
     },
+    'A low battery ends at its own limit (*Battery fine from*), 5 % above *Battery below* where none is set; a level that is missing or no percentage ends nothing.':
+      {
+        'network/device-watch': [
+          'of a battery around its limit once, until it has the level from which it is fine',
+          'by a level that a battery can have: none other begins or ends anything',
+        ],
+      },
+    'Where several gateways hear a device, a condition names the one where it began until that has not heard the device for the time of a silence, then the one that heard it last.':
+      {
+        'network/device-watch': [
+          'also where another one hears the device, as long as its own still does',
+          'until its own has not heard it for the time of a silence, and then another one',
+        ],
+      },
     'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports.':
       {
         'network/device-watch': [

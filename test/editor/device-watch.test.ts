@@ -51,14 +51,16 @@ describe('the panel of device watch', function () {
     await editor.edit('watch');
     const limit = (name: string) => editor.page.locator(`#node-input-${name}`);
     assert.deepEqual(
-      [await limit('silentAfter').isVisible(), await limit('batteryBelow').isVisible()],
-      [false, false],
+      await Promise.all(['silentAfter', 'batteryBelow', 'batteryFine'].map((one) => limit(one).isVisible())),
+      [false, false, false],
     );
     await editor.page.locator('#mt-gateway-condition-battery-low').check();
     await limit('batteryBelow').fill('30');
+    await limit('batteryFine').fill('35');
     await editor.press('ok');
-    const saved = await editor.properties('watch', ['conditions', 'batteryBelow']);
-    assert.deepEqual(saved, { conditions: ['error', 'battery-low'], batteryBelow: '30' });
+    const saved = await editor.properties('watch', ['conditions', 'batteryBelow', 'batteryFine']);
+    const conditions = ['error', 'battery-low'];
+    assert.deepEqual(saved, { conditions, batteryBelow: '30', batteryFine: '35' });
   });
 
   it('keeps what comes from variables', async () => {

@@ -22,6 +22,7 @@ const SETTINGS: WatchSettings = {
   conditions: ['silent', 'gateway-silent'],
   silentAfter: 60,
   batteryBelow: 20,
+  batteryFine: 0,
   signalBelow: -85,
 };
 const ALL: Condition[] = ['silent', 'gateway-silent', 'error', 'battery-low', 'weak-signal', 'dfu'];
@@ -427,6 +428,54 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [], 'it is not weak before it is below the limit again');
     });
 
+    it('of a battery around its limit once, until it has the level from which it is fine', () => {
+      const hear = (value: unknown) => {
+        world.hear('property/8100', { value });
+        world.wait(MINUTE);
+      };
+      for (const [limits, levels, end] of [
+        [{}, [20, 24, 19, 23], 25],
+        [{ batteryFine: 40 }, [25, 39, 15], 40],
+        [{ batteryBelow: 98 }, [98, 99, 97], 100],
+      ] as const) {
+        const watch = open({ conditions: ['battery-low'], ...limits });
+        hear(3);
+        assert.deepEqual(heads(), [`+battery-low ${D}`]);
+        for (const value of levels) {
+          hear(value);
+        }
+        assert.deepEqual(heads(), [], JSON.stringify(limits));
+        hear(end);
+        const { batteryBelow } = { ...SETTINGS, ...limits };
+        assert.deepEqual(
+          told.splice(0).map(({ active, value, limit }) => [active, value, limit]),
+          [[false, end, batteryBelow]],
+        );
+        watch.close(false);
+      }
+    });
+
+    it('by a level that a battery can have: none other begins or ends anything', () => {
+      open({ conditions: ['battery-low'] });
+      const all = (values: readonly unknown[]) => {
+        for (const value of values) {
+          world.hear('property/8100', { value });
+          world.wait(MINUTE);
+        }
+      };
+      const odd = [-1, 255, 101, null, undefined, 'low', '5', '99', false, [], Number.NaN];
+      all(odd);
+      assert.deepEqual(heads(), []);
+      battery(10);
+      world.hear('property/8100', { value: 255 });
+      world.wait(MINUTE);
+      assert.deepEqual([heads(), world.timers], [[], 0], 'it is not told before it is known again');
+      all([10, ...odd]);
+      assert.deepEqual(heads(), [`+battery-low ${D}`]);
+      all([100]);
+      assert.deepEqual(heads(), [`-battery-low ${D}`]);
+    });
+
     it('only where it was asked for', () => {
       open({ conditions: ['battery-low'], batteryBelow: 10 });
       battery(15);
@@ -436,6 +485,86 @@ describe('a watch of devices', () => {
       battery(9);
       world.wait(6 * S);
       assert.deepEqual(heads(), [`+battery-low ${D}`]);
+    });
+  });
+
+  describe('names with a condition the gateway where it began', () => {
+    const battery = (value: number, gateway: string) => world.hear('property/8100', { value }, { gateway });
+    const places = () => told.splice(0).map(({ active, gateway }) => [active, gateway]);
+
+    it('also where another one hears the device, as long as its own still does', () => {
+      const watch = open({ conditions: ['battery-low'] });
+      for (let i = 0; i < 100; i++) {
+        battery(15, G);
+        world.wait(20 * S);
+        battery(15, G2);
+        world.wait(20 * S);
+      }
+      assert.deepEqual(
+        watch.active().map(({ gateway }) => gateway),
+        [G],
+      );
+      battery(90, G2);
+      assert.deepEqual(places(), [
+        [true, G],
+        [false, G],
+      ]);
+    });
+
+    it('until its own has not heard it for the time of a silence, and then another one', () => {
+      const watch = open({ conditions: ['battery-low'] });
+      const now = () => watch.active().map(({ gateway }) => gateway);
+      battery(15, G);
+      world.wait(6 * S);
+      for (const [wanted, ms] of [
+        [G, 50 * S],
+        [G2, 10 * S],
+      ] as const) {
+        world.wait(ms);
+        battery(15, G2);
+        assert.deepEqual(now(), [wanted]);
+      }
+      battery(15, G);
+      assert.deepEqual(now(), [G2], 'who hears it again does not take it back');
+      battery(90, G);
+      assert.deepEqual(places(), [
+        [true, G],
+        [false, G2],
+      ]);
+    });
+
+    it('and a time without the broker moves nothing', () => {
+      const watch = open({ conditions: ['battery-low'] });
+      battery(15, G);
+      world.wait(6 * S);
+      world.listen(false);
+      world.wait(HOUR);
+      world.listen(true);
+      battery(15, G2);
+      assert.equal(watch.active()[0]?.gateway, G);
+    });
+
+    it('over a deploy and a restart', () => {
+      const settings = { conditions: ['battery-low'] } as const;
+      let watch = open(settings);
+      battery(15, G);
+      world.wait(6 * S);
+      battery(15, G2);
+      watch.close(true);
+      watch = open(settings);
+      assert.equal(watch.active()[0]?.gateway, G);
+      const stored = JSON.parse(JSON.stringify(world.watches.store(10))) as unknown;
+      world.startAnew();
+      world.listen(true);
+      world.watches.setPaused(false);
+      watch = open(settings);
+      world.watches.restore(stored);
+      assert.equal(watch.active()[0]?.gateway, G);
+      battery(15, G2);
+      assert.equal(watch.active()[0]?.gateway, G);
+      world.wait(61 * S);
+      battery(15, G2);
+      assert.equal(watch.active()[0]?.gateway, G2);
     });
   });
 

@@ -117,6 +117,7 @@ describeNodes('device-watch', (start) => {
       [{ conditions: ['asleep'] }, 'conditions'],
       [{ devices: ['d1'] }, 'devices'],
       [{ batteryBelow: 101 }, 'batteryBelow'],
+      [{ batteryBelow: 40, batteryFine: 39 }, 'batteryFine'],
     ] as const;
     const nodes = wrong.map(([node], i) => ({ id: `n${i}`, type: 'mt-device-watch', ...node }));
     const flow = await start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box) });
