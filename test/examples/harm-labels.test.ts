@@ -1,7 +1,5 @@
 // The sample Low battery to label removes only its own labels, whatever the service says and wherever Node-RED stops.
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
 import {
@@ -17,26 +15,29 @@ import {
 const HOUR_MS = 3_600_000;
 const SAMPLE = 'Low battery to label';
 const LABEL = 'low-battery';
-const reports = 'sample-battery-reports';
+const watch = 'sample-battery-watch';
 const taps = {
+  'sample-battery-watch': 'watched',
   'sample-battery-list': 'listed',
+  'sample-battery-there': 'looked',
   'sample-battery-later': 'told',
-  'sample-battery-read': 'read',
-  'sample-battery-unread': 'unread',
   'sample-battery-taken': 'tried',
   'sample-battery-gone': 'gone',
-  'sample-battery-write': 'remembered',
 };
 
-describe('the sample flow Low battery to label', () => {
+/** What is in the context of a flow is on the disk when Node-RED has ended. */
+const SETTINGS = { contextStorage: { default: { module: 'localfilesystem' } } };
+
+describe('the sample flow Low battery to label', function () {
+  // A low battery is told after five seconds.
+  this.timeout(60_000);
   let trouble: Trouble;
   let gateways: string[];
   let devices: string[];
-  let file = 0;
 
   before(async function () {
     this.timeout(120_000);
-    trouble = await openTrouble();
+    trouble = await openTrouble(SETTINGS);
     gateways = trouble.site.service.gateways.map(({ mac }) => mac);
     devices = trouble.site.service.fleet.devices.map(({ mac }) => mac);
   });
@@ -69,17 +70,25 @@ describe('the sample flow Low battery to label', () => {
   }
 
   /** Deploys the sample that remembers nothing of an earlier test. */
-  async function deployFresh({ env, ...more }: Adaptation = {}): Promise<void> {
+  async function deployFresh(adaptation: Adaptation = {}): Promise<void> {
     await red().deploy([]);
-    const adaptation = { env: { BATTERIES_FILE: `batteries-${++file}.json`, ...env }, taps, ...more };
-    await deploySample(trouble.site, SAMPLE, adaptation);
-    await trouble.ready(reports);
-    await isStarted();
     await forget();
+    await deploySample(trouble.site, SAMPLE, { taps, ...adaptation });
+    await isStarted();
   }
 
-  /** Waits until the sample knows that its file is not there, for it then forgets what it has tried. */
-  const isStarted = () => red().next('unread', ({ filename }) => filename === `batteries-${file}.json`);
+  /** Waits until the sample has asked its watch, for it then forgets what it has tried. */
+  async function isStarted(): Promise<void> {
+    await red().status(watch, ({ text }) => `${text}`.endsWith('need somebody'));
+    await answered();
+    service().forgetCalls();
+  }
+  const answered = () => red().next('watched', ({ payload }) => Array.isArray(payload));
+  /** What the sample does by itself every minute. */
+  async function ask(): Promise<void> {
+    await press(trouble.site, 'sample-battery-tick');
+    await answered();
+  }
 
   /** Forgets what came of an earlier test. */
   async function forget(): Promise<void> {
@@ -100,23 +109,27 @@ describe('the sample flow Low battery to label', () => {
       ({ method, path, query }) => method === 'GET' && path === '/api/v1/devices' && !('NextToken' in query),
     ).length;
 
-  /** Everything that was reported before has had its effect. */
-  async function settle(): Promise<void> {
-    const last = gateways[4]!;
-    await level(10, devices.at(-1), last);
-    await attached(last);
-    await level(100, devices.at(-1), last);
-    await removed(last);
+  /** Another device becomes low. */
+  const lowElsewhere = () => level(10, devices.at(-1), gateways[4]);
+
+  /** Everything that was reported before has had its effect. @param isLow the other device is low already */
+  async function settle(isLow = false): Promise<void> {
+    await ask();
+    await (isLow || lowElsewhere());
+    await attached(gateways[4]);
+    await level(100, devices.at(-1), gateways[4]);
+    await removed(gateways[4]);
   }
 
   it('neither attaches nor removes a label that somebody else has attached', async () => {
     setLabelled(gateways[0]!, true);
     await deployFresh();
+    await lowElsewhere();
     await level(100);
     await level(10);
     await red().next('listed');
     await level(100);
-    await settle();
+    await settle(true);
     assert.deepEqual(changes(), []);
     assert.ok(isLabelled());
   });
@@ -124,6 +137,7 @@ describe('the sample flow Low battery to label', () => {
   it('attaches a label that exists already, and tries a removal no second time when the label is gone', async () => {
     service().portal.labels.add(LABEL);
     await deployFresh();
+    await lowElsewhere();
     await level(10);
     await attached();
     setLabelled(gateways[0]!, false);
@@ -132,7 +146,7 @@ describe('the sample flow Low battery to label', () => {
     for (const value of [90, 100]) {
       await level(value);
     }
-    await settle();
+    await settle(true);
     assert.deepEqual(changes(), ['POST 200', 'DELETE 404']);
   });
 
@@ -146,92 +160,113 @@ describe('the sample flow Low battery to label', () => {
     assert.deepEqual(changes(), []);
   });
 
-  it('keeps the label as long as one of the devices is low, over a deploy and a restart', async function () {
-    this.timeout(60_000);
+  it('attaches the label once where levels go up and down between both limits', async () => {
     await deployFresh();
-    await level(10);
-    await level(10, devices[1]);
-    await attached();
-    await deploySample(trouble.site, SAMPLE, { env: { BATTERIES_FILE: `batteries-${file}.json` }, taps });
-    await trouble.ready(reports);
-    await level(100, devices[1]);
-    await red().next('remembered', ({ payload }) => {
-      const { low, labels } = JSON.parse(`${payload}`);
-      return Object.keys(low).length === 1 && labels[gateways[0]!].by === 'us';
-    });
-    await red().kill();
-    trouble.site.red = await startNodeRed(VERSIONS[0]!, {}, [], red());
-    await trouble.ready(reports);
-    for (const device of [devices[1], devices[2]]) {
-      await level(100, device);
+    await lowElsewhere();
+    for (const value of [39, 41, 38, 44, 20]) {
+      await level(value);
     }
-    await settle();
-    assert.ok(isLabelled());
-    await level(100);
+    await attached();
+    for (const value of [44, 39, 44.9, 40]) {
+      await level(value);
+    }
+    await settle(true);
+    assert.deepEqual(changes(), ['POST 200']);
+    await level(45);
     await removed();
-    assert.ok(!isLabelled());
   });
 
-  it('removes nothing after a restart when its file is gone', async () => {
+  for (const [what, remember] of [
+    ['', 'default'],
+    [', also where its watch has forgotten everything', ''],
+  ] as const) {
+    it(`keeps the label as long as one of the devices is low, over a deploy and a restart${what}`, async function () {
+      this.timeout(120_000);
+      await deployFresh({ service: { remember } });
+      await level(10);
+      await level(10, devices[1]);
+      await attached();
+      await deploySample(trouble.site, SAMPLE, { service: { remember }, taps });
+      await isStarted();
+      await level(100, devices[1]);
+      await red().next('watched', ({ topic }) => topic === 'battery-low');
+      await red().shutDown();
+      trouble.site.red = await startNodeRed(VERSIONS[0]!, SETTINGS, [], red());
+      await isStarted();
+      for (const device of [devices[1], devices[2]]) {
+        await level(100, device);
+      }
+      await settle();
+      assert.ok(isLabelled());
+      await level(100);
+      while (isLabelled()) {
+        await ask();
+      }
+      await removed();
+    });
+  }
+
+  it('removes nothing after a restart that made it forget what it has attached', async () => {
     setLabelled(gateways[0]!, true);
     await deployFresh();
+    await lowElsewhere();
     for (const device of devices.slice(0, 3)) {
       await level(100, device);
     }
-    await settle();
+    await settle(true);
     assert.ok(isLabelled());
   });
 
   it('moves the mark of a device that has moved to another gateway, not of one that two gateways hear', async () => {
     await deployFresh();
+    await lowElsewhere();
     await level(10);
     await attached();
-    await level(10, devices[0], gateways[1]);
-    await settle();
+    for (const gateway of [gateways[1], gateways[0], gateways[1]]) {
+      await level(10, devices[0], gateway);
+    }
+    await settle(true);
     assert.deepEqual([isLabelled(), isLabelled(gateways[1])], [true, false]);
 
-    await deployFresh({ hasClock: true });
     setLabelled(gateways[0]!, false);
+    await deployFresh({ env: { MOVED_AFTER_SECONDS: '2' } });
     await level(10);
     await attached();
-    await passHour();
     await level(10, devices[0], gateways[1]);
+    while (!isLabelled(gateways[1]) || isLabelled()) {
+      await ask();
+    }
     await attached(gateways[1]);
     await removed();
-    assert.deepEqual([isLabelled(), isLabelled(gateways[1])], [false, true]);
+    await level(100, devices[0], gateways[1]);
+    await removed(gateways[1]);
   });
 
-  it('looks again for the label of somebody else, and lets a device move, though the clock was set back', async () => {
+  it('looks again for the label of somebody else, though the clock was set back', async () => {
     await deployFresh({ hasClock: true });
     await setClock(trouble.site, 86_400_000);
     setLabelled(gateways[0]!, true);
     await level(10);
     await red().next('listed');
     await setClock(trouble.site, 0);
-    await level(10, devices[0], gateways[1]);
-    await settle();
+    await ask();
     setLabelled(gateways[0]!, false);
     await setClock(trouble.site, 61 * 60_000);
-    await level(10, devices[1]);
+    await ask();
     await attached();
-    await level(10, devices[0], gateways[1]);
-    await attached(gateways[1]);
   });
 
   it('removes its old label after a change of LABEL, and the new one only when it was attached', async () => {
-    const adaptation = { env: { BATTERIES_FILE: `batteries-${file + 1}.json`, LABEL: 'battery' }, taps };
     await deployFresh();
     await level(10);
     await attached();
-    await deploySample(trouble.site, SAMPLE, adaptation);
-    await trouble.ready(reports);
-    await level(10);
+    await deploySample(trouble.site, SAMPLE, { env: { LABEL: 'battery' }, taps });
     await removed();
     assert.ok(!isLabelled());
 
     const refuse = service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/devices' });
-    await level(10);
-    await red().next('tried', ({ error }) => error !== undefined);
+    await ask();
+    await failed('tried');
     refuse();
     trouble.listed(gateways[0]!).labels.push('battery');
     await level(100);
@@ -243,11 +278,11 @@ describe('the sample flow Low battery to label', () => {
   it('tries again an hour later what was refused, and removes nothing that was not attached', async () => {
     await deployFresh({ hasClock: true });
     const refuse = service().faults.rest.add({ kind: 'status', status: 403, only: 'POST /api/v1/devices' });
-    for (let times = 0; times < 2; times++) {
-      await passHour(times);
-      await level(10);
-      await failed('tried');
-    }
+    await level(10);
+    await failed('tried');
+    await passHour();
+    await ask();
+    await failed('tried');
     refuse();
     await passHour(2);
     await level(100);
@@ -271,16 +306,14 @@ describe('the sample flow Low battery to label', () => {
       for (const device of devices.slice(1, 20)) {
         await level(100, device);
         await level(10);
+        await ask();
       }
       refuse();
       await settle();
       assert.deepEqual([changes(), looks()], [tried, 2]);
       assert.ok(!isLabelled());
 
-      await red().next('remembered', ({ payload }) => `${payload}`.includes(gateways[0]!));
       await press(trouble.site, 'sample-battery-start');
-      await red().next('read');
-      await level(10);
       await attached();
       assert.ok(isLabelled());
     });
@@ -292,12 +325,14 @@ describe('the sample flow Low battery to label', () => {
     portal.devices = all.filter(({ id }) => id !== `bmac-${gateways[0]}`);
     try {
       await deployFresh({ hasClock: true });
+      await level(10);
       for (let times = 0; times < 2; times++) {
         await passHour(times);
-        await level(10);
+        await (times > 0 && ask());
         await failed('told');
         for (let count = 0; count < 5; count++) {
           await level(10);
+          await ask();
         }
       }
       await settle();
@@ -316,12 +351,13 @@ describe('the sample flow Low battery to label', () => {
     await failed('gone');
     for (let count = 0; count < 5; count++) {
       await level(100);
+      await ask();
     }
     refuse();
     await settle();
     assert.deepEqual(changes(), ['POST 200', 'DELETE 500']);
     await passHour();
-    await level(100);
+    await ask();
     await removed();
     assert.ok(!isLabelled());
   });
@@ -339,17 +375,13 @@ describe('the sample flow Low battery to label', () => {
   });
 
   it('knows its own label again when a deploy took the response away and the next look fails', async () => {
-    const adaptation = { env: { BATTERIES_FILE: `batteries-${file + 1}.json` }, taps, hasClock: true };
     await deployFresh({ hasClock: true });
     service().faults.rest.add({ kind: 'hang', only: 'POST /api/v1/devices', times: 1 });
     await level(10);
-    await red().next('remembered', ({ payload }) => `${payload}`.includes('unknown'));
-    await deploySample(trouble.site, SAMPLE, adaptation);
-    await trouble.ready(reports);
-    await red().next('read');
+    await red().next('looked');
     setLabelled(gateways[0]!, true);
     service().faults.rest.add({ kind: 'status', status: 403, only: 'GET /api/v1/devices', times: 1 });
-    await level(10);
+    await deploySample(trouble.site, SAMPLE, { taps, hasClock: true });
     await failed('told');
     await passHour();
     await level(100);
@@ -367,11 +399,9 @@ describe('the sample flow Low battery to label', () => {
       const changed = flow.map((node) =>
         node.id === 'sample-battery-attach' ? { ...node, service: own.id } : node,
       );
-      const env = { BATTERIES_FILE: `batteries-${++file}.json` };
-      await deployTabs(trouble.site, listenTo([...changed, own], { env, taps, hasClock: true }));
-      await trouble.ready(reports);
-      await isStarted();
       await forget();
+      await deployTabs(trouble.site, listenTo([...changed, own], { taps, hasClock: true }));
+      await isStarted();
     }
 
     for (const [what, change] of [
@@ -397,34 +427,21 @@ describe('the sample flow Low battery to label', () => {
     }
   });
 
-  for (const [name, value] of [
-    ['BATTERY_LOW', ''],
-    ['BATTERY_LOW', '46'],
-    ['BATTERY_FINE', '101'],
-    ['BATTERY_FINE', 'x'],
-    ['MOVED_AFTER_MINUTES', ''],
-    ['LABEL', ' '],
+  for (const [name, value, problem] of [
+    ['BATTERY_LOW', '', /makes no sense/],
+    ['BATTERY_LOW', '46', /from 46 to 100: 45/],
+    ['BATTERY_FINE', '101', /from 0 to 100: 101/],
+    ['BATTERY_FINE', 'x', /Battery fine from must be a number/],
+    ['MOVED_AFTER_SECONDS', '', /makes no sense/],
+    ['LABEL', ' ', /makes no sense/],
   ] as const) {
     it(`says so when ${name} is "${value}", and asks nothing`, async () => {
-      await deployFresh({ env: { [name]: value } });
+      await red().deploy([]);
+      await forget();
+      await deploySample(trouble.site, SAMPLE, { env: { [name]: value }, taps });
       await level(10);
-      assert.match(((await failed('told')).error as { message: string }).message, /makes no sense/);
+      assert.match(((await failed('told')).error as { message: string }).message, problem);
       assert.deepEqual(service().calls.rest, []);
     });
   }
-
-  it('says so when its file cannot be read', async () => {
-    const path = join(red().userDir, `batteries-${file + 1}.json`);
-    await writeFile(path, '{"low":');
-    try {
-      await red().deploy([]);
-      await deploySample(trouble.site, SAMPLE, { env: { BATTERIES_FILE: `batteries-${++file}.json` } });
-      // A debug node shows the beginning.
-      await red().status('sample-battery-problem', ({ text }) =>
-        `${text}`.startsWith('BATTERIES_FILE cannot be read'),
-      );
-    } finally {
-      await rm(path);
-    }
-  });
 });

@@ -482,7 +482,7 @@ describe('a sample flow of reports and requests', () => {
         'Low battery to label',
         'sample-battery',
         'batteries',
-        { gateway: 'c0141f68fc3d', heard: now },
+        'c0141f68fc3d',
         5_000,
         ['property-decoded/battery-level', { value: 10 }],
         ['failed', '5000 devices are low,'],
@@ -496,7 +496,7 @@ describe('a sample flow of reports and requests', () => {
           { ...sink('filled'), func: `flow.set('${key}', msg.value); ${sink('filled').func}`, z },
         ];
         await deployTabs(trouble.site, [...listenTo(await readSample(trouble.site, label)), ...fill]);
-        await trouble.ready(`${prefix}-reports`);
+        await trouble.ready(`${prefix}-${key === 'batteries' ? 'watch' : 'reports'}`);
         const names = Array.from({ length: count }, (_, index) => index.toString(16).padStart(12, '0'));
         const entries = Object.fromEntries(names.map((name) => [name, entry]));
         red().send('fill', { value: key === 'batteries' ? { low: entries, labels: {} } : entries });

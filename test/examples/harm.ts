@@ -23,9 +23,12 @@ export interface Trouble {
   recover(): void;
 }
 
-/** Opens the site: label calls answer 409 and 404 as a strict service would. */
-export async function openTrouble(): Promise<Trouble> {
-  const site = await openSite(VERSIONS[0]!, { brokerUrl: '', strictLabels: true });
+/**
+ * Opens the site: label calls answer 409 and 404 as a strict service would.
+ * @param settings of Node-RED
+ */
+export async function openTrouble(settings: Record<string, unknown> = {}): Promise<Trouble> {
+  const site = await openSite(VERSIONS[0]!, { brokerUrl: '', strictLabels: true }, settings);
   const { service } = site;
   const sensor = service.fleet.devices[0]!;
   const broker = service.broker!;

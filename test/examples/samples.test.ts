@@ -175,7 +175,7 @@ describe('a sample flow', () => {
 
   it('Low battery to label: labels a gateway as long as one of its devices is low', async () => {
     await deploySample(site, 'Low battery to label');
-    await ready('sample-battery-reports');
+    await ready('sample-battery-watch');
     const gateway = sensor.home.mac;
     const other = site.service.fleet.devices[1]!.mac;
     await report('property/8100', { value: '0a' });
