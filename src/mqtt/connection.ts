@@ -276,6 +276,8 @@ export class Connection {
       () => client === this.#client,
       (messageId) => void client.stream.write(pubackOf(messageId)),
     );
+    client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
+    client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());
     // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
     client.handleMessage = (packet, callback) => {
       const { topic, payload, qos, retain, messageId, dup } = packet;

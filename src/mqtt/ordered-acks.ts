@@ -1,19 +1,29 @@
 // Acknowledges reports of QoS 1 in the order in which they came, as MQTT demands, though flows store them in another.
 import { Queue } from '../collections/queue.ts';
-import type { Deferrable, Deferral } from '../protocol/deferral.ts';
+import type { Deferrable, Deferral, DeferralEvents } from '../protocol/deferral.ts';
 
 interface Ack {
   messageId: number;
   isDue: boolean;
-  /** Called when it is on its way to the broker. */
-  written: () => void;
+  /** Undefined where nobody wants to know. */
+  events: DeferralEvents | undefined;
+}
+
+/** On its way to the broker, which may not have had it. */
+interface Written {
+  /** Counts up. */
+  at: number;
+  messageId: number;
+  /** Undefined: the broker has had it. */
+  events: DeferralEvents | undefined;
 }
 
 /** As many as MQTT has packet ids. Beyond it nothing more is read until some are written. */
 const MAX_WAITING = 65_535;
+/** More than brokers leave unacknowledged, so that the oldest of more are settled; what MQTT 5 is told here as the most. */
+const MAX_WRITTEN = 1_000;
 /** MQTT.js takes an error for "read on, but do not acknowledge". */
 const NOT_NOW = new Error('acknowledged later');
-const NOBODY = (): void => {};
 
 /** Of one connection. MQTT.js gives one message after the other, the next one when the one before was taken. */
 export class OrderedAcks implements Deferrable {
@@ -23,6 +33,12 @@ export class OrderedAcks implements Deferrable {
   readonly #waiting = new Queue<Ack>();
   /** Packet ids of those. */
   readonly #unwritten = new Set<number>();
+  /** The oldest first; also some that are settled. */
+  readonly #written = new Queue<Written>();
+  readonly #writtenById = new Map<number, Written>();
+  #lastWritten = 0;
+  /** Of pings that have no response yet: what was written before each. */
+  readonly #pings = new Queue<number>();
   #messageId = 0;
   #isResent = false;
   /** Reads on. */
@@ -60,10 +76,29 @@ export class OrderedAcks implements Deferrable {
       callback(NOT_NOW);
       return false;
     }
+    if (!isResent) {
+      // The broker uses the id for another message.
+      this.#settle(messageId);
+    }
     this.#messageId = messageId;
     this.#isResent = isResent;
     this.#callback = callback;
     return true;
+  }
+
+  /** A ping goes to the broker, behind what was written so far. */
+  pinged(): void {
+    if (this.#pings.size < MAX_WRITTEN) {
+      this.#pings.push(this.#lastWritten);
+    }
+  }
+
+  /** The broker has answered a ping, so it has had what was written before that. */
+  ponged(): void {
+    const before = this.#pings.shift() ?? 0;
+    while (this.#written.first && this.#written.first.at <= before) {
+      this.#settleOldest();
+    }
   }
 
   /** The message was taken; with an error it is not acknowledged. Nothing happens when it was deferred already. */
@@ -74,7 +109,7 @@ export class OrderedAcks implements Deferrable {
       callback?.(error);
       return;
     }
-    this.#wait({ messageId: this.#messageId, isDue: true, written: NOBODY });
+    this.#wait({ messageId: this.#messageId, isDue: true, events: undefined });
     if (this.#waiting.size < MAX_WAITING) {
       callback(NOT_NOW);
     } else {
@@ -82,10 +117,10 @@ export class OrderedAcks implements Deferrable {
     }
   };
 
-  defer(written: () => void): Deferral {
+  defer(events: DeferralEvents): Deferral {
     const callback = this.#callback;
     this.#callback = undefined;
-    const ack = { messageId: this.#messageId, isDue: false, written };
+    const ack = { messageId: this.#messageId, isDue: false, events };
     this.#wait(ack);
     return {
       readOn: () => callback?.(NOT_NOW),
@@ -104,15 +139,44 @@ export class OrderedAcks implements Deferrable {
   /** Not after a loss: the broker sends the message again, and it is known again only while nothing was written. */
   #writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
-      const { messageId, written } = this.#waiting.shift() as Ack;
+      const { messageId, events } = this.#waiting.shift() as Ack;
       this.#unwritten.delete(messageId);
       this.#write(messageId);
-      written();
+      if (events) {
+        this.#remember(messageId, events);
+        events.written();
+      }
     }
     if (this.#held && this.#waiting.size < MAX_WAITING) {
       const held = this.#held;
       this.#held = undefined;
       held();
+    }
+  }
+
+  #remember(messageId: number, events: DeferralEvents): void {
+    this.#settle(messageId);
+    const written = { at: ++this.#lastWritten, messageId, events };
+    this.#written.push(written);
+    this.#writtenById.set(messageId, written);
+    if (this.#written.size > MAX_WRITTEN) {
+      this.#settleOldest();
+    }
+  }
+
+  #settleOldest(): void {
+    const written = this.#written.shift();
+    if (written?.events) {
+      this.#settle(written.messageId);
+    }
+  }
+
+  #settle(messageId: number): void {
+    const written = this.#writtenById.get(messageId);
+    if (written) {
+      this.#writtenById.delete(messageId);
+      written.events?.settled();
+      written.events = undefined;
     }
   }
 }

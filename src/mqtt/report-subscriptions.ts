@@ -41,8 +41,8 @@ export interface ReportHandler {
   filters(max: number, isAvoided: (filter: string) => boolean): TopicFilters;
   /** Whether one of these filters takes the place of narrower ones. */
   isWidened(filter: string): boolean;
-  /** The connection is a new one. */
-  connected(isSameBroker: boolean, isSessionPresent: boolean): void;
+  /** The connection is a new one. @param broker its address */
+  connected(broker: string, isSessionPresent: boolean): void;
   /** What is delivered from now on came by the present filters. */
   settled(): void;
   /**
@@ -71,7 +71,6 @@ export class ReportSubscriptions {
   #mayHaveStale = false;
   /** Until it is done, whatever comes twice is taken for a copy. */
   #isUnsubscribingStale = false;
-  #lastBroker = '';
   /** The broker has granted or refused what it was asked for. */
   #isSynced = false;
   #wanted: ReadonlySet<string> = new Set();
@@ -169,8 +168,7 @@ export class ReportSubscriptions {
     }
     this.#mayHaveStale = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
     this.#isSynced = false;
-    this.#handler.connected(broker === this.#lastBroker, isPresent);
-    this.#lastBroker = broker;
+    this.#handler.connected(broker, isPresent);
   }
 
   /** The broker has granted or refused everything. */

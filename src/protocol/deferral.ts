@@ -14,6 +14,12 @@ export interface Deferrable {
   readonly isLost: boolean;
   /** What came before it is not acknowledged yet, so neither can this be. */
   readonly mustWait: boolean;
-  /** @param written called when the acknowledgement is on its way to the broker */
-  defer(written: () => void): Deferral;
+  defer(events: DeferralEvents): Deferral;
+}
+
+export interface DeferralEvents {
+  /** The acknowledgement is on its way to the broker. */
+  written(): void;
+  /** The broker has had it, and does not send the message again; not called where that is never known. */
+  settled(): void;
 }

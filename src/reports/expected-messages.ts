@@ -1,54 +1,72 @@
-// Messages that a broker sends again over a new connection, recognised by topic and content, the oldest first.
+// Open messages that a broker sends again over a new connection, recognised by topic and content, the oldest first.
 import { createHash } from 'node:crypto';
 import { Queue } from '../collections/queue.ts';
 import type { Message } from './message.ts';
 
 interface Expected {
   readonly received: Message;
-  /** In milliseconds of `performance.now()`. */
+  /** In milliseconds of `performance.now()`; 0: not any more. */
   readonly expectedUntil: number;
 }
 
+/** So long after a connection a broker may send again what was not acknowledged before. */
+const MAX_EXPECTED_MS = 10 * 60_000;
+/** So long the session of an address that is not in use is expected to be there still; as long as it is asked to keep it. */
+const MAX_AWAY_MS = 24 * 3_600_000;
+
+/**
+ * Until when a message may come again.
+ * @param lostAt when its connection was lost, in milliseconds of `performance.now()`
+ * @param isConnected to the address from which it came
+ */
+export function expectedUntil(lostAt: number, isConnected: boolean, now: number): number {
+  const latest = lostAt + MAX_AWAY_MS;
+  return isConnected ? Math.min(latest, now + MAX_EXPECTED_MS) : latest;
+}
+
 export class ExpectedMessages<T extends Expected> {
-  readonly #byContent = new Map<string, Queue<T>>();
+  readonly #byKey = new Map<string, Queue<T>>();
+
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0;
+  }
 
   add(message: T): void {
     const key = keyOf(message.received);
-    const expected = this.#byContent.get(key) ?? new Queue();
+    const expected = this.#byKey.get(key) ?? new Queue();
     expected.push(message);
-    this.#byContent.set(key, expected);
+    this.#byKey.set(key, expected);
   }
 
-  /** The one that this is, which is not expected any more. */
-  take(received: Message): T | undefined {
-    if (this.#byContent.size === 0) {
-      return undefined;
+  /** The one that this is. @param key of a message @param now in milliseconds of `performance.now()` */
+  take(key: string, now: number): T | undefined {
+    const expected = this.#byKey.get(key);
+    let message = expected?.shift();
+    while (message && message.expectedUntil <= now) {
+      message = expected?.shift();
     }
-    const key = keyOf(received);
-    const expected = this.#byContent.get(key);
-    const message = expected?.shift();
     if (expected?.size === 0) {
-      this.#byContent.delete(key);
+      this.#byKey.delete(key);
     }
     return message;
   }
 
-  /** Forgets those whose time is over. @param now in milliseconds of `performance.now()` */
+  /** Forgets those whose time is over. */
   endOld(now: number): void {
-    for (const [key, expected] of this.#byContent) {
-      expected.filter(({ expectedUntil }) => expectedUntil > now);
+    for (const [key, expected] of this.#byKey) {
+      expected.filter((message) => message.expectedUntil > now);
       if (expected.size === 0) {
-        this.#byContent.delete(key);
+        this.#byKey.delete(key);
       }
     }
   }
 
   clear(): void {
-    this.#byContent.clear();
+    this.#byKey.clear();
   }
 }
 
-/** A payload itself would be in memory twice. */
-function keyOf({ topic, payload }: Message): string {
-  return `${createHash('sha1').update(payload).digest('base64')} ${topic}`;
+/** Equal for messages of the same topic and content. A payload itself would be in memory twice. */
+export function keyOf({ topic, payload }: Message): string {
+  return createHash('sha1').update(topic).update('\0').update(payload).digest('base64');
 }

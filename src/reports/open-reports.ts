@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { SetMap } from '../collections/set-map.ts';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
-import { ExpectedMessages } from './expected-messages.ts';
+import { ConfirmedMessages } from './confirmed-messages.ts';
+import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import type { Message } from './message.ts';
 import { OpenCounts } from './open-counts.ts';
+import { OpenMessage } from './open-message.ts';
 
 /** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
 const MAX_MESSAGES = 65_535;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** What a message takes beside its payload and its topic. */
-const OVERHEAD_BYTES = 500;
 /** How often it is looked what is due. */
 const TICK_MS = 500;
 /** Reports that are sent again in one look: a flow that failed on many is not given all of them at once. */
@@ -19,26 +19,10 @@ const MAX_RESENT = 500;
 const STEADY_ATTEMPTS = 3;
 const MAX_WAIT_MS = 10 * 60_000;
 const MIN_DOUBLED_MS = 1_000;
-/** So long after a new connection a broker may send again what was not acknowledged before. */
-const MAX_EXPECTED_MS = 10 * 60_000;
 
 /** Of all services that have opened any, by what their ids begin with: a flow may acknowledge at another one's node. */
 const BY_PREFIX = new Map<string, OpenReports>();
 const PREFIX_BYTES = 4;
-
-/** Kept by the broker until it is acknowledged there. */
-interface OpenMessage {
-  received: Message;
-  /** A received payload keeps the whole chunk alive that it came in; after a while it is copied. */
-  isCopied: boolean;
-  size: number;
-  /** Undefined while the connection is not there by which it came. */
-  deferral: Deferral | undefined;
-  /** Of a connection that was lost: the broker sends it again before that, in milliseconds of `performance.now()`. */
-  expectedUntil: number;
-  /** Deliveries that are not confirmed. */
-  open: number;
-}
 
 /** One message at one node. */
 export interface OpenReport {
@@ -88,13 +72,18 @@ export class OpenReports {
   readonly #deliveries = new Map<string, Delivery>();
   /** Nodes come and go by the hundred, and each has its own. */
   readonly #byOwner = new SetMap<string, Delivery>();
-  /** Not acknowledged to the broker. */
+  /** Open, or not acknowledged to the broker. */
   readonly #messages = new Set<OpenMessage>();
   #bytes = 0;
-  /** Of a connection that was lost. */
+  /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
-  /** The broker has kept the session that it had before the present connection. */
-  #isSessionKept = false;
+  readonly #confirmed = new ConfirmedMessages();
+  readonly #events = {
+    written: (message: OpenMessage) => this.#written(message),
+    settled: (message: OpenMessage) => this.#settled(message),
+  };
+  /** The address of the present connection, or of the last one. */
+  #broker = '';
   readonly #confirmers = new Set<Confirmer>();
   readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
   /** The message that is being delivered. */
@@ -126,9 +115,9 @@ export class OpenReports {
     return this.#confirmers.size > 0 || this.#deliveries.size > 0;
   }
 
-  /** Nobody confirms anything. */
+  /** Nobody confirms anything, and nothing that was confirmed comes again. */
   get isUnused(): boolean {
-    return this.#confirmers.size === 0 && this.#messages.size === 0;
+    return this.#confirmers.size === 0 && this.#messages.size === 0 && this.#confirmed.isEmpty(this.#now());
   }
 
   /** Nothing more is read until something is confirmed. */
@@ -143,14 +132,12 @@ export class OpenReports {
    * @returns false: it may be acknowledged at once
    */
   receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => boolean): boolean {
-    // Only what is marked: a sender may report the same again.
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
       deliver(true);
       return this.#keep(known, deferrable);
     }
-    const size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
-    const message = { received, isCopied: false, size, deferral: undefined, expectedUntil: 0, open: 0 };
+    const message = new OpenMessage(received, this.#broker, this.#events);
     let isThere = false;
     this.#current = message;
     try {
@@ -201,7 +188,7 @@ export class OpenReports {
       if (source.deferral) {
         source.deferral.acknowledge();
       } else {
-        this.#forgetUnexpected(source);
+        this.#confirmUnsent(source);
       }
     }
     return true;
@@ -254,23 +241,29 @@ export class OpenReports {
     this.#confirmWhere(this.#deliveries.values(), ({ confirmer }) => !this.#confirmers.has(confirmer));
   }
 
-  /** The connection is a new one. @param isPresent the broker has kept the session: what it was not told of comes again */
-  connected(isPresent: boolean): void {
+  /**
+   * The connection is a new one.
+   * @param broker its address @param isPresent the broker has kept the session: what it was not told of comes again, also
+   *   what came by another address where both belong to one cluster
+   */
+  connected(broker: string, isPresent: boolean): void {
+    const now = this.#now();
+    this.#broker = broker;
     this.#blocked = undefined;
     this.#expected.clear();
-    this.#isSessionKept = isPresent;
     for (const message of this.#messages) {
-      const isOfLast = message.deferral !== undefined;
-      message.deferral = undefined;
-      if (!isPresent) {
-        message.expectedUntil = 0;
-        this.#forgetUnexpected(message);
-      } else if (isOfLast) {
-        this.#expect(message);
+      if (message.deferral) {
+        message.deferral = undefined;
+        message.lostAt = now;
+        message.expectedUntil = Number.POSITIVE_INFINITY;
+      }
+      if (message.open === 0) {
+        this.#confirmUnsent(message);
       } else {
-        this.#addExpected(message);
+        this.#expectAt(message, isPresent);
       }
     }
+    this.#confirmed.connected(broker, isPresent, now);
   }
 
   close(): void {
@@ -280,7 +273,20 @@ export class OpenReports {
     this.#byOwner.clear();
     this.#messages.clear();
     this.#expected.clear();
+    this.#confirmed.clear();
     this.#confirmers.clear();
+  }
+
+  /** It comes again when the connection is lost before the broker has had the acknowledgement. */
+  #written(message: OpenMessage): void {
+    this.#forget(message);
+    message.confirmed = this.#confirmed.add(keyOf(message.received), message.broker);
+  }
+
+  #settled({ confirmed }: OpenMessage): void {
+    if (confirmed) {
+      this.#confirmed.delete(confirmed);
+    }
   }
 
   #keep(message: OpenMessage, deferrable: Deferrable): true {
@@ -290,10 +296,16 @@ export class OpenReports {
       this.#bytes += message.size;
     }
     this.#start();
-    const deferral = deferrable.defer(() => this.#forget(message));
+    const deferral = deferrable.defer(message);
     if (deferrable.isLost) {
       // It has waited here while the connection was lost.
-      this.#expect(message);
+      message.lostAt = this.#now();
+      message.expectedUntil = expectedUntil(message.lostAt, true, message.lostAt);
+      if (message.open === 0) {
+        this.#confirmUnsent(message);
+      } else {
+        this.#expected.add(message);
+      }
       deferral.readOn();
       return true;
     }
@@ -330,42 +342,41 @@ export class OpenReports {
     }
   }
 
-  #expect(message: OpenMessage): void {
-    message.expectedUntil = this.#now() + MAX_EXPECTED_MS;
-    // Else the next connection may be the one that knows it.
-    if (this.#isSessionKept) {
-      this.#addExpected(message);
+  /** @param isPresent the broker to which it is connected has kept the session */
+  #expectAt(message: OpenMessage, isPresent: boolean): void {
+    const isThere = message.broker === this.#broker;
+    if (message.expectedUntil === 0 || (isThere && !isPresent)) {
+      message.expectedUntil = 0;
+      return;
     }
+    message.expectedUntil = expectedUntil(message.lostAt, isThere, this.#now());
+    this.#expected.add(message);
   }
 
-  #addExpected(message: OpenMessage): void {
-    if (message.expectedUntil > this.#now()) {
-      this.#expected.add(message);
-    }
-  }
-
+  /** One that may have come before; only what is marked is looked for: a sender may report the same again. */
   #takeExpected(received: Message): OpenMessage | undefined {
-    const message = this.#expected.take(received);
+    const now = this.#now();
+    if (this.#expected.isEmpty && this.#confirmed.isEmpty(now)) {
+      return undefined;
+    }
+    const key = keyOf(received);
+    // What is open first: it must not be acknowledged in the place of another one with the same content.
+    const message = this.#expected.take(key, now);
     if (message) {
       message.expectedUntil = 0;
-      this.#forgetUnexpected(message);
+      message.broker = this.#broker;
+      return message;
     }
-    return message;
+    return this.#confirmed.take(key, now) ? new OpenMessage(received, this.#broker, this.#events) : undefined;
   }
 
-  /** What was confirmed and does not come again is done. */
-  #forgetUnexpected(message: OpenMessage): void {
-    if (message.open === 0 && message.deferral === undefined && message.expectedUntil <= this.#now()) {
-      this.#forget(message);
+  /** What is confirmed while it cannot be acknowledged is done, but known again. */
+  #confirmUnsent(message: OpenMessage): void {
+    this.#forget(message);
+    if (message.expectedUntil > this.#now()) {
+      this.#confirmed.add(keyOf(message.received), message.broker, message);
     }
-  }
-
-  /** A broker that has lost something, or has given it to another member of a group, never sends it again. */
-  #endExpectations(): void {
-    this.#expected.endOld(this.#now());
-    for (const message of this.#messages) {
-      this.#forgetUnexpected(message);
-    }
+    message.expectedUntil = 0;
   }
 
   #confirmWhere(deliveries: Iterable<Delivery>, isChosen: (delivery: Delivery) => boolean): void {
@@ -376,7 +387,7 @@ export class OpenReports {
 
   #look(): void {
     this.#keepOwnCopies();
-    this.#endExpectations();
+    this.#expected.endOld(this.#now());
     if (!this.#isPaused()) {
       this.#sendDue();
     }

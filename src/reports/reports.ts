@@ -64,6 +64,7 @@ export class Reports {
   readonly #copies = new Copies();
   readonly #now: () => number;
   readonly #nameOf: NameOf | undefined;
+  #lastBroker = '';
 
   constructor(
     topics: Topics,
@@ -163,12 +164,13 @@ export class Reports {
     return this.#requested.serving(criteria?.topicFilters ?? []);
   }
 
-  /** The connection is a new one. */
-  connected(isSameBroker: boolean, isSessionPresent = false): void {
-    this.open.connected(isSessionPresent && isSameBroker);
+  /** The connection is a new one. @param broker its address */
+  connected(broker: string, isSessionPresent: boolean): void {
+    this.open.connected(broker, isSessionPresent);
     this.#requested.connected();
     this.#retained.begin();
-    this.#copies.connected(isSameBroker);
+    this.#copies.connected(broker === this.#lastBroker);
+    this.#lastBroker = broker;
   }
 
   get isConfirming(): boolean {

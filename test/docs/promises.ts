@@ -685,6 +685,21 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'hold up others that no flow has twice over a loss, whether it confirms or not',
         ],
       },
+    'So is what was acknowledged on a connection that was dead already, up to 1 000 reports.': {
+      'mqtt/confirm-failover':
+        'that are acknowledged on a link which is dead, and nobody knows, are not given to the flow twice',
+      'mqtt/ordered-acks':
+        'are settled from the oldest on where there are more than a broker leaves unacknowledged',
+    },
+    'It may come from another address where both belong to one broker or cluster; what comes again from an address that was not in use is known for a day.':
+      {
+        'mqtt/confirm-failover': [
+          'of the same broker are not given to the flow twice',
+          'of another broker and back are not given to the flow twice, open or confirmed meanwhile',
+        ],
+        'reports/open-reports':
+          'of an address that is not in use are known again there for a day, and forgotten then',
+      },
     'Neither does any flow get anything twice from a broker that sends again what is open, or waits behind it, over the same connection, as NATS and EMQX do after 30 seconds.':
       {
         'mqtt/confirm': 'are not given to any flow twice by a broker that sends them again while it waits',

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { OrderedAcks } from '../../src/mqtt/ordered-acks.ts';
 
+const NOBODY = { written() {}, settled() {} };
+
 describe('acknowledgements in order', () => {
   function start() {
     const written: number[] = [];
@@ -27,7 +29,7 @@ describe('acknowledgements in order', () => {
   it('are written once, also where a message is taken after it was deferred', () => {
     const { acks, begin, written, read } = start();
     begin(1);
-    const { readOn, acknowledge } = acks.defer(() => {});
+    const { readOn, acknowledge } = acks.defer(NOBODY);
     readOn();
     acks.done();
     begin(2);
@@ -46,8 +48,11 @@ describe('acknowledgements in order', () => {
     const { acks, begin, written, lose } = start();
     begin(1);
     let isTold = false;
-    const { acknowledge } = acks.defer(() => {
-      isTold = true;
+    const { acknowledge } = acks.defer({
+      ...NOBODY,
+      written: () => {
+        isTold = true;
+      },
     });
     lose();
     acknowledge();
@@ -57,7 +62,7 @@ describe('acknowledgements in order', () => {
   it('wait for the first no more than MQTT has packet ids: then nothing is read', () => {
     const { acks, begin, written, read } = start();
     begin(1);
-    const { readOn, acknowledge } = acks.defer(() => {});
+    const { readOn, acknowledge } = acks.defer(NOBODY);
     readOn();
     for (let id = 2; id <= 65_535; id++) {
       begin(id);
@@ -66,5 +71,45 @@ describe('acknowledgements in order', () => {
     assert.equal(read.length, 65_534);
     acknowledge();
     assert.deepEqual([read.length, written.length, written.at(-1)], [65_535, 65_535, 65_535]);
+  });
+
+  describe('that were written', () => {
+    function write(count: number) {
+      const { acks, begin } = start();
+      const settled: number[] = [];
+      const add = (id: number) => {
+        begin(id);
+        const { acknowledge } = acks.defer({ written() {}, settled: () => void settled.push(id) });
+        acknowledge();
+      };
+      for (let id = 1; id <= count; id++) {
+        add(id);
+      }
+      return { acks, begin, add, settled };
+    }
+
+    it('are settled when the broker answers a ping that went behind them, the others are not', () => {
+      const { acks, add, settled } = write(2);
+      acks.pinged();
+      add(3);
+      acks.pinged();
+      assert.deepEqual(settled, []);
+      acks.ponged();
+      assert.deepEqual(settled, [1, 2]);
+      acks.ponged();
+      acks.ponged();
+      assert.deepEqual(settled, [1, 2, 3]);
+    });
+
+    it('are settled when the broker uses the packet id for another message', () => {
+      const { begin, settled } = write(2);
+      begin(2);
+      assert.deepEqual(settled, [2]);
+    });
+
+    it('are settled from the oldest on where there are more than a broker leaves unacknowledged', () => {
+      const { settled } = write(1_002);
+      assert.deepEqual(settled, [1, 2]);
+    });
   });
 });

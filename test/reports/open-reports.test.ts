@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { DeferralEvents } from '../../src/protocol/deferral.ts';
 import { type Confirmer, OpenReports } from '../../src/reports/open-reports.ts';
 import { usedMemory } from '../memory.ts';
 
@@ -28,6 +29,7 @@ describe('reports that are open', () => {
     const faults: unknown[] = [];
     const reports = new OpenReports(isPaused, (fault) => faults.push(fault), { now: () => now, ...limits });
     open.push(reports);
+    reports.connected('broker', false);
     const resent: string[] = [];
     const confirmer: Confirmer = {
       ...{ owner: 'node', timeoutMs: 1_000, maxAttempts: 0 },
@@ -46,12 +48,12 @@ describe('reports that are open', () => {
     ) => {
       let id: string | undefined;
       const received = { topic, payload, retained: false, heardAt: now };
-      const defer = (written: () => void) => ({
+      const defer = (events: DeferralEvents) => ({
         readOn: () => void read.push(topic),
         acknowledge: () => {
           acknowledged.push(topic);
           if (!mustWait) {
-            written();
+            events.written();
           }
         },
       });
@@ -194,7 +196,7 @@ describe('reports that are open', () => {
   it('of a broker that has forgotten the session still come to the flow until it confirms them', () => {
     const { reports, receive, resent, pass } = start();
     const { id } = receive('t');
-    reports.connected(false);
+    reports.connected('broker', false);
     pass(1_000);
     assert.deepEqual(resent, ['t']);
     assert.equal(reports.confirm(id), true);
@@ -207,7 +209,7 @@ describe('reports that are open', () => {
       receive(topic);
     }
     assert.deepEqual([reports.isFull, read], [true, ['a', 'b']]);
-    reports.connected(true);
+    reports.connected('broker', true);
     for (const topic of ['a', 'b', 'c']) {
       receive(topic, undefined, { isResent: true });
     }
@@ -219,13 +221,64 @@ describe('reports that are open', () => {
   it('that are confirmed and that the broker does not send again are forgotten after ten minutes', () => {
     const { reports, confirmer, receive, pass } = start();
     const [first, second] = [receive('a').id, receive('b').id];
-    reports.connected(true);
+    reports.connected('broker', true);
     reports.confirm(first);
     reports.confirm(second);
     reports.remove(confirmer, false);
     assert.equal(reports.isUnused, false);
     pass(11 * 60_000);
     assert.equal(reports.isUnused, true);
+  });
+
+  it('of an address that is not in use are known again there for a day, and forgotten then', () => {
+    for (const [hours, isKnown] of [
+      [23, true],
+      [25, false],
+    ] as const) {
+      const { reports, receive, given } = start();
+      const [first] = [receive('confirmed').id, receive('open').id];
+      reports.connected('other', true);
+      reports.confirm(first);
+      now += hours * 3_600_000;
+      reports.connected('broker', true);
+      for (const topic of ['confirmed', 'open']) {
+        receive(topic, undefined, { isResent: true });
+      }
+      assert.equal(given.length, isKnown ? 2 : 4);
+    }
+  });
+
+  it('that are confirmed and not sent again by their broker take little memory, and are no more than it has numbers for', () => {
+    const { reports, receive, given } = start();
+    const payload = Buffer.alloc(1_000);
+    const before = usedMemory();
+    for (const [round, length] of [65_535, 2].entries()) {
+      const ids = Array.from({ length }, (_, n) => receive(`t${round}-${n}`, payload).id);
+      reports.connected('other', true);
+      for (const id of ids) {
+        reports.confirm(id);
+      }
+      reports.connected('broker', true);
+    }
+    given.length = 0;
+    for (const topic of ['t0-0', 't0-1', 't0-2', 't0-65534', 't1-0', 't1-1']) {
+      receive(topic, payload, { isResent: true });
+    }
+    assert.deepEqual(given, ['t0-0', 't0-1']);
+    const taken = usedMemory() - before;
+    assert.ok(taken < MAX_TAKEN, `${taken} bytes`);
+  }).timeout(60_000);
+
+  it('with the content of a confirmed one that may come again are not acknowledged in its place', () => {
+    const { reports, receive, given, acknowledged } = start();
+    const first = receive('t').id;
+    receive('u');
+    reports.confirm(first);
+    receive('t');
+    reports.connected('broker', true);
+    acknowledged.length = 0;
+    receive('t', undefined, { isResent: true });
+    assert.deepEqual([given.length, acknowledged], [3, []]);
   });
 
   it('are known again with those behind them, also where nobody has to confirm these, for ten minutes', () => {
@@ -239,11 +292,11 @@ describe('reports that are open', () => {
     assert.ok(behind.every(({ isKept }) => isKept));
     assert.equal(receive('free', payload, { isOpened: false }).isKept, false);
     for (const topic of ['open', 'behind', 'lost', 'free']) {
-      reports.connected(true);
+      reports.connected('broker', true);
       receive(topic, payload, { isResent: true, isOpened: false, mustWait: true });
     }
     assert.deepEqual(given, ['open', 'behind', 'lost', 'free', 'free']);
-    reports.connected(true);
+    reports.connected('broker', true);
     pass(10 * 60_000 + TICK_MS);
     receive('behind', payload, { isResent: true, isOpened: false });
     assert.equal(given.at(-1), 'behind');
@@ -252,7 +305,7 @@ describe('reports that are open', () => {
   it('cost no more where all are of one topic and of the same content', () => {
     const { reports, receive } = start();
     const ids = Array.from({ length: 30_000 }, () => receive('t').id);
-    reports.connected(true);
+    reports.connected('broker', true);
     const again = ids.map(() => receive('t', undefined, { isResent: true }).isKept);
     assert.ok(again.every((isKept) => isKept));
     assert.equal(receive('t', undefined, { isResent: true }).id === 'undefined', false);

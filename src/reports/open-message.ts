@@ -1,0 +1,48 @@
+// One message that the broker keeps until it is acknowledged there.
+import type { Deferral, DeferralEvents } from '../protocol/deferral.ts';
+import type { Confirmed } from './confirmed-messages.ts';
+import type { Message } from './message.ts';
+
+/** What a message takes beside its payload and its topic. */
+const OVERHEAD_BYTES = 500;
+
+/** Of all messages: there are many, and functions of its own for each would take as much memory as the rest. */
+interface Events {
+  written(message: OpenMessage): void;
+  settled(message: OpenMessage): void;
+}
+
+export class OpenMessage implements DeferralEvents {
+  readonly received: Message;
+  /** The address by which it came last. */
+  broker: string;
+  readonly size: number;
+  /** A received payload keeps the whole chunk alive that it came in; after a while it is copied. */
+  isCopied = false;
+  /** Undefined while the connection is not there by which it came. */
+  deferral: Deferral | undefined;
+  /** When its connection was lost, in milliseconds of `performance.now()`. */
+  lostAt = 0;
+  /** Of a connection that was lost: until when it may come again; 0: it does not. */
+  expectedUntil = 0;
+  /** Deliveries that are not confirmed. */
+  open = 0;
+  /** Set while its acknowledgement is on its way. */
+  confirmed: Confirmed | undefined;
+  readonly #events: Events;
+
+  constructor(received: Message, broker: string, events: Events) {
+    this.received = received;
+    this.broker = broker;
+    this.size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
+    this.#events = events;
+  }
+
+  written(): void {
+    this.#events.written(this);
+  }
+
+  settled(): void {
+    this.#events.settled(this);
+  }
+}
