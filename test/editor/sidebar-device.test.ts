@@ -111,6 +111,23 @@ describe('a device in the sidebar', function () {
     await result('Does not fit');
   });
 
+  it('writes no number where none is typed, or none that can be read', async () => {
+    service.forgetCalls();
+    const input = () => details().locator('.mt-gateway-side-input input');
+    for (const typed of ['', '-', '1e']) {
+      await choose('alarm');
+      await choose('tx-power');
+      await input().fill('');
+      await input().pressSequentially(typed);
+      await press('Write');
+      await result('Does not fit');
+    }
+    assert.deepEqual(service.calls.operations, []);
+    await input().fill('0');
+    await press('Write');
+    await result('Done');
+  });
+
   it('asks before a reset', async () => {
     await choose('soft-reset');
     service.forgetCalls();

@@ -32,11 +32,11 @@ export function suitableValue(identifier: Identifier): SuitableValue {
 const textual = (type: string) =>
   ['utf8', 'mac', 'hex', 'firmware-version', 'hardware-version'].includes(type);
 
-/** The value that a text stands for. @throws SyntaxError for JSON that is none */
+/** The value that a text stands for; no number is NaN, which fits nowhere. @throws SyntaxError for JSON that is none */
 export function readFixedValue(type: string, value: string): unknown {
   switch (type) {
     case 'num':
-      return Number(value);
+      return value.trim() === '' ? Number.NaN : Number(value);
     case 'bool':
       return value === 'true';
     case 'json':
