@@ -1,6 +1,9 @@
 // The sample Store in InfluxDB loses no report, whatever InfluxDB says and whenever it stops, and writes each in its place.
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type InfluxDb, startInfluxDb } from '../influxdb.ts';
 import { requirePrograms } from '../requirements.ts';
 import { openTrouble, type Trouble } from './harm.ts';
@@ -54,14 +57,16 @@ describe('the sample flow Store in InfluxDB', () => {
     const flow = await readSample(trouble.site, SAMPLE);
     const quick = flow.map((node) => (node.id === 'sample-influx-ack' ? { ...node, retryAfter: 1 } : node));
     const address = { INFLUX_WRITE_URL: `${influx.url}/write?db=${DATABASE}` };
-    const taps = { 'sample-influx-write': 'answers' };
+    const taps = { 'sample-influx-write': 'answers', 'sample-influx-stored': 'told' };
     await deployTabs(
       trouble.site,
       listenTo(quick, { env: { ...address, ...env }, service: { persistent: true }, taps }),
     );
     await trouble.ready(reports);
-    while (red().waiting('answers') > 0) {
-      await red().next('answers');
+    for (const heard of Object.values(taps)) {
+      while (red().waiting(heard) > 0) {
+        await red().next(heard);
+      }
     }
   }
   const notStored = (pattern: RegExp) =>
@@ -183,13 +188,54 @@ describe('the sample flow Store in InfluxDB', () => {
     await red().status(reports, ({ text }) => text === 'connected');
   });
 
+  const invalid = (message: string) => JSON.stringify({ code: 'invalid', message });
+  for (const [what, status, body, becomes] of [
+    ['InfluxDB 2 without an organisation', 400, invalid('Please provide either orgID or org'), 'come again'],
+    ['a proxy', 400, '<title>400 The plain HTTP request was sent to HTTPS port</title>', 'come again'],
+    ['InfluxDB 1, or a proxy that cuts', 400, '{"error":"unexpected EOF"}', 'come again'],
+    ['InfluxDB 2 about a line', 400, invalid("unable to parse 'x y z': bad timestamp"), 'are refused'],
+    [
+      'InfluxDB 2 about a type',
+      422,
+      invalid('failure writing points: partial write: dropped=1'),
+      'are refused',
+    ],
+    ['InfluxDB Cloud about a line', 400, invalid('failed to parse line protocol: line 1'), 'are refused'],
+    ['InfluxDB 3', 400, '{"error":"partial write of line protocol occurred","data":[]}', 'are refused'],
+    ['InfluxDB 3 about a line', 400, '{"error":"parsing failed for write_lp endpoint"}', 'are refused'],
+  ] as const) {
+    it(`tells that reports ${becomes} when ${what} says ${status}`, async () => {
+      const server = createServer((request, response) => {
+        request.resume().on('end', () => response.writeHead(status).end(body));
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      try {
+        await deploy({ INFLUX_WRITE_URL: `http://127.0.0.1:${port}/api/v2/write` });
+        await measure(1, 20);
+        const told = await red().next('told', ({ payload }) => / reports /.test(`${payload}`));
+        assert.equal(told.payload, `1 reports ${becomes}`);
+        if (becomes === 'are refused') {
+          await red().status(reports, ({ text }) => text === 'connected');
+        } else {
+          await deploy({}, false);
+          assert.equal((await storedCount(1))[0]?.value, 20);
+        }
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    });
+  }
+
   for (const [what, env, pattern] of [
     ['its address is empty', { INFLUX_WRITE_URL: '' }, /^not sent: INFLUX_WRITE_URL/],
     ['its address is none', { INFLUX_WRITE_URL: 'localhost:8086' }, /^not sent: INFLUX_WRITE_URL/],
     ['nobody listens there', { INFLUX_WRITE_URL: 'http://127.0.0.1:1/write?db=x' }, /^ECONNREFUSED/],
+    ['it names no database', { path: '/write' }, /^400.*database/],
   ] as const) {
     it(`says so when ${what}, and keeps the reports until it is right`, async () => {
-      await deploy(env);
+      await deploy('path' in env ? { INFLUX_WRITE_URL: influx.url + env.path } : env);
       await measure(1, 20);
       await notStored(pattern);
       await deploy({}, false);
