@@ -2,20 +2,10 @@
 import type { RecencyEntry } from '../collections/recency-map.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
 import type { Heard } from './interval.ts';
 import type { Link } from './links.ts';
-import type { PropertyValue } from './property-values.ts';
-
-/** An error that the device has reported and that is not over yet. */
-export interface DeviceError {
-  /** Of the measurement; undefined: the `status` of a heartbeat. */
-  identifier: string | undefined;
-  /** By the catalogue: another gateway may report the same property in the other form. */
-  name: string | undefined;
-  code: number;
-  /** Milliseconds of `performance.now()`. */
-  heardAt: number;
-}
+import { isPropertyName, type PropertyValue } from './property-values.ts';
 
 /** Times are milliseconds of `performance.now()`. */
 export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
@@ -25,7 +15,8 @@ export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
   route: string | undefined;
   /** The last report but signals was that of a device in DFU mode. */
   isDfu: boolean;
-  error: DeviceError | undefined;
+  /** Those that are not over; see `shownError`. */
+  errors: readonly DeviceError[];
   /** The last event: its identifier, and when it came; undefined and 0: none yet. */
   event: string | undefined;
   eventAt: number;
@@ -67,7 +58,7 @@ export function newDevice(id: string, now: number): DeviceState {
     links: [],
     values: [],
     isDfu: false,
-    error: undefined,
+    errors: NO_ERRORS,
     route: undefined,
     event: undefined,
     eventAt: 0,
@@ -102,59 +93,24 @@ export function setSignal(link: Link, report: Readonly<Report>, now: number): vo
 /** Notes what a report of a kind with its own meaning says of the device. Runs for every report. */
 export function setCondition(
   device: DeviceState,
-  { kind, identifier }: ReportTopic,
+  at: ReportTopic,
   report: Readonly<Report> | undefined,
   now: number,
 ): void {
+  const { kind, identifier } = at;
   if (kind === 'rssi') {
     return;
   }
   device.isDfu = kind === 'dfu';
-  if (kind === 'event') {
+  // A longer one is none of a device.
+  if (kind === 'event' && identifier !== undefined && isPropertyName(identifier)) {
     device.eventAt = now;
     if (device.event !== identifier) {
-      device.event = identifier;
+      device.event = keptIdentifier(device, identifier);
     }
   }
   // A sample that comes late says nothing of now.
-  if (report === undefined || report.backfill === true) {
-    return;
+  if (report !== undefined && report.backfill !== true) {
+    setErrors(device, at, report, now);
   }
-  const code = errorOf(kind, report);
-  if (code !== undefined && code !== 0) {
-    device.error = { identifier, name: report.name, code, heardAt: now };
-  } else if (device.error !== undefined && isOver(device.error, kind, identifier, report.name, code)) {
-    device.error = undefined;
-  }
-}
-
-/** 0: none; undefined: the report says nothing of errors. */
-function errorOf(kind: ReportTopic['kind'], report: Readonly<Report>): number | undefined {
-  switch (kind) {
-    case 'heartbeat':
-      return numberOf(report.status);
-    case 'measurement-error':
-      return numberOf(report.error);
-    case 'timestamped':
-      return numberOf(report.errorCode);
-    default:
-      return undefined;
-  }
-}
-
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-
-/** A heartbeat ends what a heartbeat has told, and a value of the same property an error of its measurement. */
-function isOver(
-  error: DeviceError,
-  kind: ReportTopic['kind'],
-  identifier: string | undefined,
-  name: string | undefined,
-  code: number | undefined,
-): boolean {
-  const isSame = error.identifier === identifier || (name !== undefined && error.name === name);
-  if (!isSame) {
-    return false;
-  }
-  return kind === 'heartbeat' ? code === 0 : identifier !== undefined && kind !== 'measurement-error';
 }

@@ -4,6 +4,7 @@ import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState } from './device-state.ts';
 import type { Link } from './links.ts';
 import type { NetworkState } from './network-state.ts';
+import { isPropertyName, ownText } from './property-values.ts';
 
 /** Whoever looks asks again before that; an editor that is closed does not say so. */
 const LEASE_MS = 15_000;
@@ -86,7 +87,8 @@ export class NearDevices {
 
   #heard({ id, heardAt }: Readonly<DeviceState>, { kind, identifier }: Readonly<ReportTopic>): void {
     if (kind === 'event') {
-      this.#light(id, { reason: 'event', identifier, rssi: undefined, usual: undefined }, heardAt);
+      const kept = identifier !== undefined && isPropertyName(identifier) ? ownText(identifier) : undefined;
+      this.#light(id, { reason: 'event', identifier: kept, rssi: undefined, usual: undefined }, heardAt);
     }
   }
 

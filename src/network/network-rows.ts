@@ -2,6 +2,7 @@
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { LinkRow, NearRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';
+import { shownError } from './device-errors.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { bestSignal, type Link, linkOf } from './links.ts';
 import type { Lit } from './near-devices.ts';
@@ -124,6 +125,7 @@ function countDevices({ id, gateway, device }: Subject): number {
 export function toDetails(source: NetworkSource, subject: Subject): NetworkDetails {
   const { device, gateway, listed, id } = subject;
   const event = device?.event;
+  const error = device && shownError(device);
   return {
     ...toRow(source, subject),
     values: newestOfEach(source, device?.values ?? []).map((value) => toValueRow(source, value)),
@@ -139,11 +141,11 @@ export function toDetails(source: NetworkSource, subject: Subject): NetworkDetai
             name: source.catalogue.find(event)?.name || null,
             lastSeen: wallTime(device.eventAt),
           },
-    error: device?.error
+    error: error
       ? {
-          identifier: device.error.identifier ?? null,
-          code: device.error.code,
-          lastSeen: wallTime(device.error.heardAt),
+          identifier: error.identifier ?? null,
+          code: error.code,
+          lastSeen: wallTime(error.heardAt),
         }
       : null,
     heardBy: (device?.links ?? []).map((link) => toLinkRow(source, link)),

@@ -1,6 +1,7 @@
 // Asks devices for values that are too old, and tells in one error why some of them have brought nothing.
 import { type ErrorCode, type Phrase, ServiceError } from '../errors.ts';
 import { isTooOld, type ValueQuery } from './last-values.ts';
+import { ownText } from './property-values.ts';
 import { throwIfClosed } from './turns.ts';
 import type { ValueContext, ValueOptions } from './value-query.ts';
 
@@ -167,7 +168,7 @@ class Failures {
     }
     if (this.#told.length < MAX_TOLD) {
       const code = error instanceof ServiceError ? error.code : 'UNKNOWN';
-      const message = messageOf(error).slice(0, MAX_MESSAGE_LENGTH);
+      const message = ownText(messageOf(error).slice(0, MAX_MESSAGE_LENGTH));
       this.#told.push({ gateway, device, identifier, code, message });
     }
   }

@@ -6,6 +6,7 @@ import {
   type Presence,
   silenceLimitMs,
 } from '../protocol/conditions.ts';
+import { shownError } from './device-errors.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
@@ -25,7 +26,7 @@ export function presenceOfDevice(
     kind: 'device',
     silentMs: network.silentMs(device),
     intervalMs,
-    error: device.error?.code,
+    error: shownError(device)?.code,
     battery: batteryOf(device, catalogue),
     signal: network.bestSignal(device, silenceLimitMs(limits, intervalMs) ?? SIGNAL_PERIOD_MS),
     isDfu: device.isDfu,

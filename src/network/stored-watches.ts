@@ -2,6 +2,7 @@
 
 import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import { parseMac } from '../protocol/mac.ts';
+import { MAX_ERRORS, NO_ERRORS } from './device-errors.ts';
 import type { DeviceWatch } from './device-watch.ts';
 import { type Alarm, gatewayOf, intervalOf, knownIntervalOf, type Watched } from './watched.ts';
 
@@ -12,7 +13,8 @@ interface StoredAlarm {
   value?: number;
   limit?: number;
   gateway?: string;
-  identifier?: string;
+  /** Of the errors that are not over: the properties; null: the heartbeat. */
+  errors?: (string | null)[];
 }
 
 interface StoredDevice {
@@ -72,14 +74,25 @@ function toStored(entry: Watched): StoredDevice {
   };
 }
 
-function toStoredAlarm({ condition, since, value, limit, gateway, identifier }: Alarm): StoredAlarm {
+function toStoredAlarm({
+  condition,
+  since,
+  value,
+  limit,
+  gateway,
+  errors,
+  storedErrors,
+}: Alarm): StoredAlarm {
+  const reported = errors.map(({ identifier }) => identifier ?? null);
+  // Those of before the start are the first that a full list has no room for.
+  const failing = [...new Set([...storedErrors, ...reported])].slice(-MAX_ERRORS);
   return {
     condition,
     since,
     ...(value !== undefined && { value }),
     ...(limit !== undefined && { limit }),
     ...(gateway !== undefined && { gateway }),
-    ...(identifier !== undefined && { identifier }),
+    ...(failing.length > 0 && { errors: failing }),
   };
 }
 
@@ -116,10 +129,9 @@ function alarmOf(
   condition: Condition,
   since: string,
   beganAt: number,
-  { value, limit, gateway, identifier }: { [name in keyof StoredAlarm]?: unknown },
+  { value, limit, gateway, errors }: { [name in keyof StoredAlarm]?: unknown },
 ): Alarm {
   const number = (given: unknown) => (typeof given === 'number' ? given : undefined);
-  const isName = typeof identifier === 'string' && identifier.length <= MAX_TEXT_LENGTH;
   return {
     condition,
     since,
@@ -129,7 +141,17 @@ function alarmOf(
     value: number(value),
     limit: number(limit),
     gateway: parseMac(gateway),
-    identifier: isName ? identifier : undefined,
+    errors: NO_ERRORS,
     isStored: true,
+    storedErrors: condition === 'error' ? readErrors(errors) : [],
   };
+}
+
+/** Where a store says nothing of use, the next heartbeat tells whether it is over. */
+function readErrors(given: unknown): (string | null)[] {
+  const errors = (Array.isArray(given) ? (given as unknown[]) : []).slice(0, MAX_ERRORS);
+  const known = errors.filter(
+    (one): one is string | null => one === null || (typeof one === 'string' && one.length <= MAX_TEXT_LENGTH),
+  );
+  return known.length > 0 ? known : [null];
 }

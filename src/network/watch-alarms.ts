@@ -1,6 +1,8 @@
 // The conditions of what a watch looks after: how they begin, what is told of them, and how they end.
+import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Condition, Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
+import { NO_ERRORS } from './device-errors.ts';
 import { wallTime } from './wall-time.ts';
 import type { ConditionChange, WatchContext, WatchListener } from './watch-context.ts';
 import { type Alarm, gatewayOf, type Watched } from './watched.ts';
@@ -49,8 +51,9 @@ export class WatchAlarms {
       value: undefined,
       limit: undefined,
       gateway: gatewayOf(entry),
-      identifier: undefined,
+      errors: NO_ERRORS,
       isStored: false,
+      storedErrors: [],
     };
     entry.alarms.push(alarm);
     return alarm;
@@ -106,7 +109,9 @@ export class WatchAlarms {
     for (const alarm of entry.alarms) {
       const earlier = told.find(({ condition }) => condition === alarm.condition);
       if (earlier && !alarm.isTold) {
-        Object.assign(alarm, { isTold: true, since: earlier.since, beganAt: earlier.beganAt });
+        const { since, beganAt, storedErrors } = earlier;
+        const isStored = storedErrors.length > 0;
+        Object.assign(alarm, { isTold: true, since, beganAt, isStored, storedErrors });
       }
     }
     entry.alarms.push(...restored.map((alarm) => ({ ...alarm, dueAt: schedule.time + HOLD_MS })));
@@ -151,7 +156,7 @@ const READINGS: Partial<Record<Condition, (presence: Presence) => number | undef
 
 /** Whether what was told before the start is over: what is not known any more does not say so. */
 export function showsEnd(
-  { condition, identifier }: Alarm,
+  { condition, storedErrors }: Alarm,
   { kind, state, gatewayState, since }: Watched,
   { battery, signal }: Presence,
   at: Readonly<ReportTopic> | undefined,
@@ -167,10 +172,25 @@ export function showsEnd(
     case 'dfu':
       return at !== undefined && at.kind !== 'rssi';
     case 'error':
-      return (
-        at !== undefined &&
-        at.identifier === identifier &&
-        (identifier === undefined ? at.kind === 'heartbeat' : at.kind !== 'measurement-error')
-      );
+      return storedErrors.length === 0;
   }
+}
+
+/** Those errors of before the start that a report says nothing of. @returns the same list where these are all */
+export function unreported(
+  stored: Alarm['storedErrors'],
+  { kind, identifier }: Readonly<ReportTopic>,
+  catalogue: Catalogue,
+): Alarm['storedErrors'] {
+  if (kind === 'heartbeat') {
+    return stored.includes(null) ? stored.filter((one) => one !== null) : stored;
+  }
+  if (kind === 'measurement-error' || identifier === undefined) {
+    return stored;
+  }
+  // By name and by hex id: one gateway may have told of it, and another one of its end.
+  const property = catalogue.find(identifier);
+  const isReported = (one: string | null) =>
+    one === identifier || (one !== null && property !== undefined && catalogue.find(one) === property);
+  return stored.some(isReported) ? stored.filter((one) => !isReported(one)) : stored;
 }

@@ -1,10 +1,12 @@
 // Judges what is known of one watched gateway or device, and when it is to be looked at again.
 import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
+import { NO_ERRORS } from './device-errors.ts';
 import { presenceOfDevice, presenceOfGateway } from './presence.ts';
-import { showsEnd, type WatchAlarms } from './watch-alarms.ts';
+import { showsEnd, unreported, type WatchAlarms } from './watch-alarms.ts';
 import type { WatchContext, WatchSettings } from './watch-context.ts';
 import {
+  type Alarm,
   deviceSilence,
   gatewaySilence,
   gatewayStill,
@@ -69,6 +71,9 @@ export class WatchJudge {
     const verdict =
       CONDITIONS[condition](presence, this.#settings) ??
       (alarm?.isTold ? CONDITIONS_TOLD[condition]?.(presence, this.#settings) : undefined);
+    if (condition === 'error' && alarm) {
+      this.#noteErrors(alarm, entry.state?.errors ?? NO_ERRORS, at);
+    }
     if (verdict === undefined) {
       const mayLast = alarm?.isStored || (alarm?.isTold && condition === 'battery-low');
       if (alarm && !(mayLast && !showsEnd(alarm, entry, presence, at))) {
@@ -78,11 +83,22 @@ export class WatchJudge {
     }
     const known = alarm ?? this.#alarms.begin(entry, condition);
     Object.assign(known, verdict);
-    known.isStored = false;
-    if (condition === 'error') {
-      known.identifier = entry.state?.error?.identifier;
-    }
+    known.isStored = known.storedErrors.length > 0;
     this.#alarms.tellIfDue(entry, known);
+  }
+
+  /** What has been told ends with the last of them, also after a restart. */
+  #noteErrors(alarm: Alarm, errors: Alarm['errors'], at: Readonly<ReportTopic> | undefined): void {
+    const { storedErrors } = alarm;
+    const left =
+      at && storedErrors.length > 0 ? unreported(storedErrors, at, this.#context.catalogue) : storedErrors;
+    if (alarm.errors !== errors || left !== storedErrors) {
+      alarm.errors = errors;
+      alarm.storedErrors = left;
+      if (alarm.isTold) {
+        this.#context.changed();
+      }
+    }
   }
 
   #silenceOf(entry: Watched, isHeardNow: boolean): Silence | undefined {

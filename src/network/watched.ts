@@ -6,6 +6,7 @@ import {
   type Presence,
   silenceLimitMs,
 } from '../protocol/conditions.ts';
+import type { DeviceError } from './device-errors.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
@@ -29,10 +30,12 @@ export interface Alarm {
   limit: number | undefined;
   /** Where it holds; see `gatewayStill`. */
   gateway: string | undefined;
-  /** Of an error: the property of the measurement; undefined: the heartbeat. */
-  identifier: string | undefined;
+  /** Of the condition `error`: what the device has reported since the start. */
+  errors: readonly DeviceError[];
   /** Known from before the start: it is not over before something shows that it is. */
   isStored: boolean;
+  /** Of the condition `error`: the properties of which that holds; null: the heartbeat. */
+  storedErrors: readonly (string | null)[];
 }
 
 /** All times are milliseconds of `performance.now()`. */

@@ -867,6 +867,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'until its own has not heard it for the time of a silence, and then another one',
         ],
       },
+    'A device has one error per property and one of its heartbeat, eight in all: the condition begins with the first and ends with the last of them, also over a restart.':
+      {
+        'network/network-state': 'remembers eight errors of a device, that of its heartbeat among them',
+        'network/device-watch': [
+          'of errors from the first until the last of them is over: heartbeat and each property',
+          'with errors that end one by one, by name or by hex id',
+        ],
+      },
     'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports.':
       {
         'network/device-watch': [

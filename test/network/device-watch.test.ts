@@ -407,6 +407,25 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), []);
     });
 
+    it('of errors from the first until the last of them is over: heartbeat and each property', () => {
+      open({ conditions: ['error'] });
+      const wait = () => {
+        world.wait(6 * S);
+        return heads();
+      };
+      world.hear('heartbeat', { status: 3 });
+      assert.deepEqual(wait(), [`+error ${D}`]);
+      world.hear('measurement-error/8800', { error: 1 });
+      world.hear('measurement-error/8802', { error: 1 });
+      world.hear('measurement/8800', { value: 20 });
+      assert.deepEqual(wait(), []);
+      assert.equal(world.watches.watch('n')?.active()[0]?.value, 1);
+      world.hear('heartbeat', { status: 0 });
+      assert.deepEqual(wait(), []);
+      world.hear('measurement/8802', { value: 20 });
+      assert.deepEqual(wait(), [`-error ${D}`]);
+    });
+
     it('of a signal around its limit once, until it is 3 dB better', () => {
       open({ conditions: ['weak-signal'] });
       const hear = (rssi: number) => {
@@ -753,6 +772,49 @@ describe('a watch of devices', () => {
       assert.equal(watch.counts.active, 0);
     });
 
+    it('with errors that end one by one, by name or by hex id', () => {
+      open({ conditions: ['error'] });
+      world.hear('heartbeat', { status: 3 });
+      world.hear('measurement-error/8800', { error: 1 });
+      world.wait(6 * S);
+      world.hear('measurement-error/8802', { error: 2 });
+      assert.deepEqual(heads(), [`+error ${D}`]);
+      restart({ conditions: ['error'] });
+      world.hear('measurement-decoded/temperature', { value: 20 });
+      // A new one, which is over before those of before the start.
+      world.hear('measurement-error/8803', { error: 2 });
+      world.wait(6 * S);
+      world.hear('measurement/8803', { value: 20 });
+      world.hear('heartbeat', { status: 0 });
+      world.wait(6 * S);
+      assert.deepEqual(heads(), []);
+      restart({ conditions: ['error'] });
+      world.hear('heartbeat', { status: 0 });
+      world.wait(6 * S);
+      assert.deepEqual(heads(), []);
+      world.hear('measurement-decoded/humidity', { value: 20 });
+      assert.deepEqual(heads(), [`-error ${D}`]);
+    });
+
+    it('with an error that began anew before the store was read, and ends with those in it', () => {
+      open({ conditions: ['error'] });
+      world.hear('measurement-error/8800', { error: 1 });
+      world.wait(6 * S);
+      assert.deepEqual(heads(), [`+error ${D}`]);
+      const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(10_000)));
+      world.startAnew();
+      open({ conditions: ['error'] });
+      world.listen(true);
+      world.watches.setPaused(false);
+      world.hear('measurement-error/8802', { error: 1 });
+      world.watches.restore(stored);
+      world.wait(6 * S);
+      world.hear('measurement/8802', { value: 1 });
+      assert.deepEqual(heads(), []);
+      world.hear('measurement/8800', { value: 1 });
+      assert.deepEqual(heads(), [`-error ${D}`]);
+    });
+
     it('and misses who was heard before and is not any more, but not for a gateway that is not there', () => {
       open({ silentAfter: 0 });
       world.run(10 * MINUTE, MINUTE, [
@@ -779,6 +841,15 @@ describe('a watch of devices', () => {
         null,
         7,
         { n: 7 },
+        {
+          n: [
+            {
+              id: D,
+              kind: 'device',
+              active: [{ condition: 'error', since: TIME, errors: ['x'.repeat(201), 7] }],
+            },
+          ],
+        },
         { n: [null, 7, { id: 'x' }, { id: D, kind: 'device', active, interval: 'x', gateway: {} }] },
       ]) {
         world.watches.restore(stored);

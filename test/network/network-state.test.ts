@@ -1,5 +1,6 @@
 // What reports have shown: who hears whom how well, values, errors, silence, and what all of it may take of the memory.
 import assert from 'node:assert/strict';
+import { shownError } from '../../src/network/device-errors.ts';
 import type { DeviceState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
@@ -31,6 +32,7 @@ describe('the state of a network', () => {
   }
 
   const known = (device = D) => network.device(device) as DeviceState;
+  const shown = () => shownError(known());
   const rssi = (value: number, gateway: string, more: object = {}) =>
     hear('rssi', { rssi: value, parent: gateway, ...more }, { gateway });
 
@@ -168,29 +170,78 @@ describe('the state of a network', () => {
 
   it('knows an error until the device says that it is over', () => {
     hear('heartbeat', { status: 7 });
-    assert.deepEqual([known().error?.code, known().error?.identifier], [7, undefined]);
+    assert.deepEqual([shown()?.code, shown()?.identifier], [7, undefined]);
     hear('measurement/8800', { value: 1 });
-    assert.equal(known().error?.code, 7);
+    assert.equal(shown()?.code, 7);
     hear('heartbeat', { status: 0 });
-    assert.equal(known().error, undefined);
+    assert.equal(shown(), undefined);
     hear('measurement-error/8800', { error: 3 });
     hear('measurement/8802', { value: 1 });
-    assert.deepEqual([known().error?.code, known().error?.identifier], [3, '8800']);
+    assert.deepEqual([shown()?.code, shown()?.identifier], [3, '8800']);
     hear('measurement/8800', { value: 1 });
-    assert.equal(known().error, undefined);
+    assert.equal(shown(), undefined);
     // One gateway in raw mode, and another one in decoded mode.
     const name = 'temperature';
     hear('measurement-error/8800', { error: 3, name });
     hear('measurement-decoded/humidity', { value: 1, name: 'humidity' });
-    assert.equal(known().error?.code, 3);
+    assert.equal(shown()?.code, 3);
     hear('measurement-decoded/temperature', { value: 1, name });
-    assert.equal(known().error, undefined);
+    assert.equal(shown(), undefined);
     hear('timestamped/8800', { value: null, errorCode: 9 });
-    assert.equal(known().error?.code, 9);
+    assert.equal(shown()?.code, 9);
     hear('timestamped/8800', { value: 1, errorCode: null, backfill: true });
-    assert.equal(known().error?.code, 9, 'a sample that comes late says nothing of now');
+    assert.equal(shown()?.code, 9, 'a sample that comes late says nothing of now');
     hear('timestamped/8800', { value: 1, errorCode: null });
-    assert.equal(known().error, undefined);
+    assert.equal(shown(), undefined);
+  });
+
+  it('knows the errors of the heartbeat and of each property apart, and shows the newest', () => {
+    hear('heartbeat', { status: 3 });
+    hear('measurement-error/8800', { error: 1 });
+    hear('measurement-error/8802', { error: 2 });
+    assert.equal(shown()?.identifier, '8802');
+    hear('measurement-error/8800', { error: 4 });
+    assert.deepEqual([shown()?.identifier, shown()?.code], ['8800', 4]);
+    hear('measurement/8800', { value: 20 });
+    assert.equal(shown()?.identifier, '8802');
+    hear('measurement/8802', { value: 20 });
+    assert.deepEqual([shown()?.identifier, shown()?.code], [undefined, 3]);
+    hear('heartbeat', { status: 0 });
+    assert.equal(shown(), undefined);
+  });
+
+  it('remembers eight errors of a device, that of its heartbeat among them', () => {
+    hear('heartbeat', { status: 3 });
+    for (let i = 0; i < 20; i++) {
+      hear(`measurement-error/${(0x9000 + i).toString(16)}`, { error: 1 });
+    }
+    const failing = known().errors.map(({ identifier }) => identifier);
+    assert.deepEqual(failing, [undefined, '900d', '900e', '900f', '9010', '9011', '9012', '9013']);
+  });
+
+  it('keeps no identifier that is longer than that of a device', () => {
+    const long = 'x'.repeat(201);
+    hear(`event/${long}`, {});
+    hear(`measurement-error/${long}`, { error: 1 });
+    assert.deepEqual([known().event, known().errors, known().values], [undefined, [], []]);
+    const longest = 'x'.repeat(200);
+    hear(`event/${longest}`, {});
+    hear(`measurement-error/${longest}`, { error: 1 });
+    assert.deepEqual([known().event, shown()?.identifier], [longest, longest]);
+  });
+
+  it('keeps of hostile topics only what it shows, in no more memory', () => {
+    const count = 2_000;
+    const before = usedMemory();
+    for (let i = 0; i < count; i++) {
+      // The text of the message that has brought it ends with it.
+      const rest = `measurement-error/${'x'.repeat(20_000)}`;
+      hear(rest, { error: 1 }, { device: deviceAt(i) });
+      hear(`event/${'y'.repeat(20_000)}`, {}, { device: deviceAt(i) });
+    }
+    const grown = usedMemory() - before;
+    assert.equal(network.size.devices, count);
+    assert.ok(grown < 10_000_000, `${grown}`);
   });
 
   it('knows the last event, and DFU mode until the device says something else', () => {
