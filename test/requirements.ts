@@ -24,10 +24,15 @@ export const nothingMayBeSkipped = process.env.CI === 'true';
 /** To be called in a `before` or a test: skips it when one of these programs is missing, or fails in CI. */
 export function requirePrograms(context: Mocha.Context, ...names: string[]): void {
   const missing = names.filter((name) => findProgram(name) === undefined);
-  if (missing.length === 0) {
+  requireThat(context, missing.length === 0, missing.join(' and '));
+}
+
+/** The same for what no single program in the PATH tells of. */
+export function requireThat(context: Mocha.Context, isInstalled: boolean, name: string): void {
+  if (isInstalled) {
     return;
   }
-  const reason = `${missing.join(' and ')} not installed`;
+  const reason = `${name} not installed`;
   if (nothingMayBeSkipped) {
     throw new Error(reason);
   }
