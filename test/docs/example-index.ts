@@ -1,5 +1,5 @@
 // docs/examples.md and its pictures, made from the sample flows: what each says of itself, and how it looks.
-import { dashboards, type Sample, samples, simulated, titleOf } from '../examples/canvas.ts';
+import { dashboards, databases, type Sample, samples, simulated, titleOf } from '../examples/canvas.ts';
 import { pictureOf } from './flow-picture.ts';
 
 export const PAGE = 'docs/examples.md';
@@ -33,6 +33,11 @@ const PARTS: readonly Part[] = [
     title: 'With FlowFuse Dashboard',
     text: 'Needs `@flowfuse/node-red-dashboard`, from the palette manager; the demo brings it along. What visitors may do is in [Security](security.md#the-dashboard-sample).',
     samples: sorted(dashboards),
+  },
+  {
+    title: 'With PostgreSQL',
+    text: 'Needs `node-red-contrib-postgresql`, from the palette manager, or another PostgreSQL node in its place that takes values for `$1` from `msg.params`: the flow has one node that stores, *Insert*, and one that makes the table. The tests of this package store into a real PostgreSQL, through that package where it is installed beside this one, else through `node-red-contrib-postgrestor-next`.',
+    samples: sorted(databases),
   },
   {
     title: 'With the simulator',

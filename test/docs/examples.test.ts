@@ -1,7 +1,7 @@
 // docs/examples.md names and shows every sample flow as it is.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dashboards, samples, simulated } from '../examples/canvas.ts';
+import { dashboards, databases, samples, simulated } from '../examples/canvas.ts';
 import { examplePictures, examplesPage, PAGE, PICTURES } from './example-index.ts';
 
 const STALE = 'run npm run docs';
@@ -10,7 +10,7 @@ describe('the page of examples', () => {
   it('tells of every example of both packages what it does, where that shows and what to change', () => {
     const page = readFileSync(PAGE, 'utf8');
     assert.equal(page, examplesPage(), STALE);
-    for (const { label } of [...samples, ...dashboards, ...simulated]) {
+    for (const { label } of [...samples, ...dashboards, ...databases, ...simulated]) {
       assert.match(page, new RegExp(`^### ${label}\n\n.+\n\n- [*]{2}Shows:.+\n- [*]{2}Change:.+\n`, 'm'));
     }
   });
@@ -29,7 +29,7 @@ describe('the page of examples', () => {
   });
 
   it('draws every node, group and wire of a flow, with its name', () => {
-    for (const { label, flow } of [...samples, ...dashboards, ...simulated]) {
+    for (const { label, flow } of [...samples, ...dashboards, ...databases, ...simulated]) {
       const picture =
         [...examplePictures()].find(([file]) =>
           readFileSync(PAGE, 'utf8').includes(`![The flow ${label}](${file.replace('docs/', '')})`),

@@ -33,6 +33,7 @@ const COLORS: Record<string, string> = {
   'link in': '#dddddd',
   'link out': '#dddddd',
   'ui-template': '#a0e6ec',
+  postgresql: '#8fb4dc',
 };
 
 function colorOf(type: string): string {

@@ -4,6 +4,7 @@ import {
   boxOf,
   cross,
   dashboards,
+  databases,
   demo,
   groupsOf,
   overlap,
@@ -19,7 +20,7 @@ const WIDTH = 1200;
 const SEEN_WIDTH = 745;
 
 describe('on the canvas', () => {
-  for (const { label, flow } of [...samples, ...dashboards, ...simulated, demo]) {
+  for (const { label, flow } of [...samples, ...dashboards, ...databases, ...simulated, demo]) {
     describe(label, () => {
       const boxes = placed(flow).map(boxOf);
       const groups = groupsOf(flow);

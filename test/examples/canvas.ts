@@ -20,6 +20,7 @@ const read = (folder: string): Sample[] =>
 
 export const samples = read('');
 export const dashboards = read('dashboard');
+export const databases = read('database');
 /** Those of the simulator's package. */
 export const simulated = read(SIMULATOR);
 export const demo: Sample = { label: 'the demo', flow: parse('demo', 'flows.json') };

@@ -29,9 +29,13 @@ function pointTo({ config }: Site, node: NodeConfig): NodeConfig {
   return node.type === 'mt-service' ? { ...node, authUrl, baseUrl, brokerUrl, names: false } : node;
 }
 
-/** The sample with the addresses of the service under test; its login is the sample's own. */
+/**
+ * The sample with the addresses of the service under test; its login is the sample's own.
+ * @param label with its folder before it, where it is in one
+ */
 export async function readSample(site: Site, label: string): Promise<NodeConfig[]> {
-  const flow = (await site.red.call('GET', `${MENU}/${encodeURIComponent(label)}`)) as NodeConfig[];
+  const path = label.split('/').map(encodeURIComponent).join('/');
+  const flow = (await site.red.call('GET', `${MENU}/${path}`)) as NodeConfig[];
   return flow.map((node) => pointTo(site, node));
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { upgradeOf } from '../fixtures/flows/upgrade.ts';
 import { NODE_TYPES } from '../node-types.ts';
-import { dashboards, demo, samples, simulated, titleOf } from './canvas.ts';
+import { dashboards, databases, demo, samples, simulated, titleOf } from './canvas.ts';
 
 /** Its id in every sample and in the demo, so that the editor keeps the one that is there when another is imported. */
 const SERVICE = 'demo-service';
@@ -51,7 +51,7 @@ describe('the sample flows', () => {
   it('each have a test of what they do when something goes wrong', () => {
     const files = readdirSync(import.meta.dirname).filter((file) => /^harm-.*[.]test[.]ts$/.test(file));
     const text = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join();
-    for (const { label } of [...samples, ...dashboards]) {
+    for (const { label } of [...samples, ...dashboards, ...databases]) {
       assert.ok(text.includes(label), label);
     }
   });
@@ -64,7 +64,7 @@ describe('the sample flows', () => {
     );
   });
 
-  it('use nothing that has to be installed, the dashboard folder aside', () => {
+  it('use nothing that has to be installed, the folders of the dashboard and of the database aside', () => {
     for (const { label, flow } of [...samples, ...simulated]) {
       const strange = flow.map(({ type }) => type).filter((type) => ![...NODE_TYPES, ...CORE].includes(type));
       assert.deepEqual(strange, [], label);
@@ -72,14 +72,16 @@ describe('the sample flows', () => {
   });
 
   it('have a service without settings that differ, so that all can share it', () => {
-    const services = [...samples, ...dashboards, ...simulated].map(({ flow }) => only(flow, 'mt-service'));
+    const services = [...samples, ...dashboards, ...databases, ...simulated].map(({ flow }) =>
+      only(flow, 'mt-service'),
+    );
     for (const service of services) {
       assert.deepEqual(service, services[0]);
     }
     assert.equal(only(demo.flow, 'mt-service').id, SERVICE);
   });
 
-  for (const { label, flow } of [...samples, ...dashboards, ...simulated]) {
+  for (const { label, flow } of [...samples, ...dashboards, ...databases, ...simulated]) {
     describe(label, () => {
       it('says in four sentences what it does, where that shows, what to change and where the service is', () => {
         const info = String(titleOf(flow).info);
