@@ -1,8 +1,8 @@
 // What comes from the broker, sorted by channel; reports wait while flows are replaced or cannot keep up.
 import { Queue } from '../collections/queue.ts';
+import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
-import { TurnBudget } from './turn-budget.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
 const MAX_PAUSE_MS = 20_000;

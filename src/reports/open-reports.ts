@@ -1,6 +1,8 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
 import { randomBytes } from 'node:crypto';
+import { Queue } from '../collections/queue.ts';
 import { SetMap } from '../collections/set-map.ts';
+import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
 import { ConfirmedMessages } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
@@ -86,6 +88,9 @@ export class OpenReports {
   #broker = '';
   readonly #confirmers = new Set<Confirmer>();
   readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
+  /** Those of one look that are still to be sent again. */
+  readonly #due = new Queue<Delivery>();
+  readonly #budget = new TurnBudget(() => this.#sendNext());
   /** The message that is being delivered. */
   #current: OpenMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -270,6 +275,7 @@ export class OpenReports {
     BY_PREFIX.delete(this.#idPrefix);
     clearInterval(this.#timer);
     this.#deliveries.clear();
+    this.#due.clear();
     this.#byOwner.clear();
     this.#messages.clear();
     this.#expected.clear();
@@ -388,7 +394,7 @@ export class OpenReports {
   #look(): void {
     this.#keepOwnCopies();
     this.#expected.endOld(this.#now());
-    if (!this.#isPaused()) {
+    if (!this.#isPaused() && this.#due.size === 0) {
       this.#sendDue();
     }
     this.#counts.tell(this.#deliveries.values(), this.#now());
@@ -410,22 +416,36 @@ export class OpenReports {
 
   #sendDue(): void {
     const now = this.#now();
-    const due: Delivery[] = [];
     for (const delivery of this.#deliveries.values()) {
-      // One whose node is being replaced comes again at the next one.
-      if (delivery.due <= now && this.#confirmers.has(delivery.confirmer)) {
-        due.push(delivery);
-      }
-      if (due.length >= MAX_RESENT) {
+      if (this.#due.size >= MAX_RESENT) {
         break;
       }
+      if (this.#isDue(delivery, now)) {
+        this.#due.push(delivery);
+      }
     }
-    for (const delivery of due) {
-      // The one before may have ended it.
-      if (this.#deliveries.has(delivery.id)) {
+    this.#sendNext();
+  }
+
+  /** In turns, between which everybody else has theirs. */
+  #sendNext(): void {
+    const now = this.#now();
+    while (this.#due.size > 0 && !this.#isPaused() && !this.#budget.isSpent) {
+      const delivery = this.#due.shift() as Delivery;
+      // One of those before may have ended it, or put it off.
+      if (this.#deliveries.has(delivery.id) && this.#isDue(delivery, now)) {
+        this.#budget.spend();
         this.#send(delivery, now);
       }
     }
+    if (this.#isPaused()) {
+      this.#due.clear();
+    }
+  }
+
+  /** One whose node is being replaced comes again at the next one. */
+  #isDue({ due, confirmer }: Delivery, now: number): boolean {
+    return due <= now && this.#confirmers.has(confirmer);
   }
 
   #send(delivery: Delivery, now: number): void {

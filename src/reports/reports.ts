@@ -90,7 +90,7 @@ export class Reports {
       this.#requested.add(target, filter.topicFilters);
     }
     return {
-      replay: (messages) => this.#replay(filter, target, messages),
+      replay: (messages) => this.#replay(target, messages),
       remove: () => {
         remove();
         this.#routes.clear();
@@ -275,15 +275,12 @@ export class Reports {
     return route;
   }
 
-  #replay({ route }: CompiledCriteria, target: Receiver, messages: readonly Message[]): void {
-    const own = new Dispatch<Receiver>();
-    own.add({ ...route, target });
+  #replay(target: Receiver, messages: readonly Message[]): void {
     for (const { topic, payload, retained, heardAt } of messages) {
-      const at = readTopic(this.#topics, topic, this.#nameOf);
-      if (at === undefined || own.match(at).length === 0) {
-        continue;
+      const route = this.#routes.get(topic) ?? this.#findRoute(topic);
+      if (route?.receivers.includes(target)) {
+        this.#receivers.replay(target, { at: route.at, isWanted: true }, payload, retained, heardAt);
       }
-      this.#receivers.replay(target, { at, isWanted: true }, payload, retained, heardAt);
     }
   }
 }

@@ -663,8 +663,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Acknowledging any copy of it counts.': {
       'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
     },
-    'At most 500 come again every half second.': {
-      'reports/open-reports': 'come again a part at a time, and each has its turn',
+    'At most 500 come again every half second, in turns between which others have theirs.': {
+      'reports/open-reports': [
+        'come again a part at a time, and each has its turn',
+        'come again in turns, so that others have theirs, and not while flows are replaced in between',
+      ],
+      'mqtt/confirm-again': 'come again to a node with a list of 10 000 devices without holding up anything',
     },
     'After 20 times (`redeliverMost`) it is an error at the Catch nodes, with all that was received, and the broker is told.':
       {
@@ -745,7 +749,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'In both cases flows get at most 500 reports at a time before others have their turn (50 after a start, then more), and fewer where that takes longer than 20 milliseconds, so requests still go through and memory stays bounded.':
       {
-        'mqtt/turn-budget': [
+        'collections/turn-budget': [
           'begins small and grows by a quarter while flows are quick, up to 500 reports',
           'is halved while flows take longer than 20 ms, down to 10 reports',
         ],

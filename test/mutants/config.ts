@@ -39,7 +39,7 @@ const ALONE: readonly string[] = [
   'src/mqtt/send-queue.ts',
   'src/reports/topic-filters.ts',
   'src/reports/report-filter.ts',
-  'src/mqtt/turn-budget.ts',
+  'src/collections/turn-budget.ts',
   'src/collections/topic-cache.ts',
   'src/rest/abort.ts',
   'src/rest/addresses.ts',

@@ -1,7 +1,7 @@
 // What flows have not confirmed: how much of it there may be, and how much of it comes again at a time.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { DeferralEvents } from '../../src/protocol/deferral.ts';
 import { type Confirmer, OpenReports } from '../../src/reports/open-reports.ts';
 import { usedMemory } from '../memory.ts';
@@ -126,15 +126,44 @@ describe('reports that are open', () => {
     assert.ok(taken <= MAX_TAKEN, `${taken} bytes`);
   });
 
-  it('come again a part at a time, and each has its turn', () => {
+  it('come again a part at a time, and each has its turn', async () => {
     const { receive, resent, pass } = start();
     for (let n = 0; n < 1_200; n++) {
       receive(`t${n}`);
     }
     pass(1_000);
-    assert.equal(resent.length, 500);
+    for (const count of [500, 1_000]) {
+      while (resent.length < count) {
+        await turn();
+      }
+      await turn();
+      await turn();
+      assert.equal(resent.length, count);
+      pass(TICK_MS);
+    }
+    while (new Set(resent).size < 1_200) {
+      await turn();
+    }
+  });
+
+  it('come again in turns, so that others have theirs, and not while flows are replaced in between', async () => {
+    let isPaused = false;
+    const { receive, resent, pass, reports } = start({}, () => isPaused);
+    const ids = Array.from({ length: 200 }, (_, n) => receive(`t${n}`).id);
     pass(1_000);
-    assert.equal(new Set(resent).size, 1_200);
+    assert.equal(resent.length, 50);
+    reports.confirm(ids.at(-1) as string);
+    isPaused = true;
+    for (let turns = 0; turns < 5; turns++) {
+      await turn();
+    }
+    assert.equal(resent.length, 50);
+    isPaused = false;
+    pass(TICK_MS);
+    while (resent.length < 199) {
+      await turn();
+    }
+    assert.equal(resent.includes('t199'), false);
   });
 
   it('come again after a time that is the same at first, and then longer, up to ten minutes', () => {

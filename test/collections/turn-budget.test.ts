@@ -1,6 +1,6 @@
 // Flows that take long get fewer reports at a time, so that everybody else has their turn.
 import assert from 'node:assert/strict';
-import { TurnBudget } from '../../src/mqtt/turn-budget.ts';
+import { TurnBudget } from '../../src/collections/turn-budget.ts';
 
 describe('a turn of the flows', () => {
   const { now } = performance;
