@@ -6,15 +6,9 @@ import type { NetworkDetails, NetworkRow } from '../protocol/network-row.ts';
 import type { DeviceState } from './device-state.ts';
 import { chooseGateway, linkOf } from './links.ts';
 import { type Lit, NearDevices } from './near-devices.ts';
-import {
-  type ListedDevice,
-  type NetworkSource,
-  presenceOf,
-  type Subject,
-  toDetails,
-  toRow,
-} from './network-rows.ts';
+import { type ListedDevice, type NetworkSource, type Subject, toDetails, toRow } from './network-rows.ts';
 import { sortSubjects } from './network-sort.ts';
+import { presenceOf } from './presence.ts';
 
 const MAX_ROWS = 1_000;
 /** Whoever scrolls asks for one page after the other: all of them are of one order, which costs more than a page. */

@@ -7,7 +7,7 @@ import type { DeviceState, GatewayState } from './device-state.ts';
 import { bestSignal, type Link, linkOf } from './links.ts';
 import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
-import { presenceOfDevice, presenceOfGateway, SIGNAL_PERIOD_MS } from './presence.ts';
+import { presenceOf, SIGNAL_PERIOD_MS } from './presence.ts';
 import type { PropertyValue } from './property-values.ts';
 import { BATTERY_LEVEL } from './readings.ts';
 import { wallTime } from './wall-time.ts';
@@ -53,13 +53,6 @@ export interface Subject {
 /** What people call it; undefined where it has no name of its own: the list shows its id then. */
 export function ownName({ nameOf }: NetworkSource, { id, listed }: Subject): string | undefined {
   return nameOf(id) ?? (listed && listed.name !== listed.id ? listed.name : undefined);
-}
-
-export function presenceOf({ network, catalogue }: NetworkSource, { kind, device, gateway }: Subject) {
-  if (kind === 'gateway') {
-    return gateway && presenceOfGateway(network, catalogue, gateway);
-  }
-  return device && presenceOfDevice(network, catalogue, device);
 }
 
 /** How well the parent of the row hears it, in dBm; without one, the best of all. */

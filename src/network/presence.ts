@@ -15,6 +15,12 @@ import { batteryOf } from './readings.ts';
 /** How old the best signal may be where no usual interval is known. */
 export const SIGNAL_PERIOD_MS = 15 * 60_000;
 
+/** What reports have shown of one MAC. */
+interface Known {
+  gateway: Readonly<GatewayState> | undefined;
+  device: Readonly<DeviceState> | undefined;
+}
+
 export function presenceOfDevice(
   network: NetworkState,
   catalogue: Catalogue,
@@ -50,4 +56,14 @@ export function presenceOfGateway(
     // Nobody hears a gateway: it is connected to the broker.
     signal: undefined,
   };
+}
+
+/** By default limits. What brings reports is a gateway, whoever hears it; undefined: nothing was heard of it. */
+export function presenceOf(
+  { network, catalogue }: { network: NetworkState; catalogue: Catalogue },
+  { gateway, device }: Known,
+): Presence | undefined {
+  return gateway
+    ? presenceOfGateway(network, catalogue, gateway)
+    : device && presenceOfDevice(network, catalogue, device);
 }

@@ -4,7 +4,7 @@ import { conditionsOf } from '../protocol/conditions.ts';
 import { isMac } from '../protocol/mac.ts';
 import type { Heard } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
-import { presenceOfDevice, presenceOfGateway } from './presence.ts';
+import { presenceOf } from './presence.ts';
 import { wallTime } from './wall-time.ts';
 
 /** A device repeats its properties about every 20 minutes: where no other interval is known, three of these. */
@@ -42,14 +42,12 @@ export function findSilent(context: SilenceContext, macs: Iterable<string>): Rec
   return silent;
 }
 
-function isSilent({ network, catalogue }: SilenceContext, mac: string, heard: Readonly<Heard>): boolean {
+function isSilent(context: SilenceContext, mac: string, heard: Readonly<Heard>): boolean {
+  const { network } = context;
   if (network.intervalMs(heard) === undefined) {
     return network.silentMs(heard) > MAX_SILENCE_MS;
   }
-  const [gateway, device] = [network.gateway(mac), network.device(mac)];
-  const presence = gateway
-    ? presenceOfGateway(network, catalogue, gateway)
-    : device && presenceOfDevice(network, catalogue, device);
+  const presence = presenceOf(context, { gateway: network.gateway(mac), device: network.device(mac) });
   return (presence ? conditionsOf(presence) : []).some(
     (condition) => condition === 'silent' || condition === 'gateway-silent',
   );
