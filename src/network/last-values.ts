@@ -324,6 +324,11 @@ export class LastValues {
 
   /** A sample may come late, so its own time counts; everything else is as old as it was heard. */
   #isOlder(value: LastValue, known: LastValue): boolean {
+    // Until its clock is set, a machine may hold what was stored for the newer one.
+    const isStored = value.source === 'stored';
+    if (isStored !== (known.source === 'stored') && isOfNow(isStored ? known : value)) {
+      return isStored;
+    }
     if (value.report?.kind === 'timestamped' && value.time !== undefined && known.time !== undefined) {
       return this.#madeAt(value.time, value) < this.#madeAt(known.time, known);
     }
@@ -335,6 +340,10 @@ export class LastValues {
     return Math.min(Date.parse(time), Date.now() - (this.#now() - heardAt));
   }
 }
+
+/** Neither a sample that comes late nor what a broker has kept. */
+const isOfNow = ({ report }: LastValue): boolean =>
+  report === undefined || (report.backfill !== true && report.retained !== true);
 
 /** Whether values lie under the same keys by both. */
 function hasSameProperties(one: Catalogue, other: Catalogue): boolean {

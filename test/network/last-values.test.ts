@@ -1,6 +1,7 @@
 // The last values: one for each property of each device, whatever way it came, and no more than are allowed.
 import assert from 'node:assert/strict';
 import { LastValues, type ValueQuery } from '../../src/network/last-values.ts';
+import { fromStored } from '../../src/network/stored-values.ts';
 import { sortInTurns, Turns } from '../../src/network/turns.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReport, readReportTopic } from '../../src/protocol/reports/index.ts';
@@ -230,6 +231,42 @@ describe('last values', () => {
     }
     assert.equal(values.size, 16);
     assert.equal(findIn(values, { device: D, identifier: 'temperature' })?.value, 39);
+  });
+
+  it('are what was heard since the start, also by a clock that is behind what was stored', () => {
+    const heard = Date.now() + 86_400_000;
+    const stored = [G, G2].map((gateway) => ({
+      ...{ gateway, device: D, identifier: '8800', value: 20, heard },
+      report: report({ gateway, kind: 'timestamped', time: new Date(heard).toISOString() }),
+    }));
+    for (const isLate of [false, true]) {
+      const values = new LastValues(catalogue);
+      const restore = () => values.restore(fromStored(JSON.parse(JSON.stringify(stored))));
+      if (isLate) {
+        restore();
+      }
+      values.recordReport(report({ value: 21 }));
+      if (!isLate) {
+        restore();
+      }
+      assert.deepEqual(
+        [findIn(values, {}), findIn(values, { gateway: G })].map((one) => one?.value),
+        [21, 21],
+      );
+      values.recordReport(report({ kind: 'timestamped', value: 22, time: new Date().toISOString() }));
+      assert.equal(findIn(values, {})?.value, 22);
+    }
+  });
+
+  it('are what was stored, where a broker or a device brings only what is older', () => {
+    const values = new LastValues(catalogue);
+    const heard = Date.now() - 60_000;
+    const time = new Date(heard).toISOString();
+    values.restore(fromStored([{ gateway: G, device: D, identifier: '8800', value: 20, heard, time }]));
+    const hourAgo = new Date(heard - 3_600_000).toISOString();
+    values.recordReport(report({ value: 1, time: hourAgo, retained: true }));
+    values.recordReport(report({ kind: 'timestamped', value: 2, time: hourAgo, backfill: true }));
+    assert.equal(findIn(values, {})?.value, 20);
   });
 
   it('are restored, save what was heard since', () => {
