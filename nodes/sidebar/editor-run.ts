@@ -1,4 +1,5 @@
 // Plays one file: portions of its lines at the pace of the record, the next one when the flows had the one before.
+import type { Problem } from './editor-api.ts';
 import { readLines } from './editor-lines.ts';
 import { say } from './editor-texts.ts';
 
@@ -11,6 +12,8 @@ const TOGETHER_MS = 100;
 const MAX_SLEEP_MS = 3_600_000;
 /** A deploy takes about so long. */
 const PAUSE_MS = 1_000;
+/** One after the other: a deploy of everything takes the service away for a moment. */
+const MAX_MISSES = 10;
 /** Of lines that are wrong. */
 const MAX_PROBLEMS = 10;
 
@@ -29,6 +32,14 @@ interface Played {
   isPaused: boolean;
 }
 
+/** The service is about to come back. */
+const NOTHING: Played = {
+  ...{ nodes: 0, lines: 0, taken: 0, untaken: 0, failed: 0, problems: [] },
+  ...{ isReplaced: false, isPaused: true },
+};
+/** Of HTTP. */
+const NOT_DEPLOYED = 404;
+
 interface Options {
   /** How many times as fast as it was recorded; 0: as fast as it goes. */
   speed: number;
@@ -43,6 +54,7 @@ export class PlayRun {
   #isStopped = false;
   #wake = (): void => undefined;
   #hasBegun = false;
+  #misses = 0;
   /** Of the first line that has a time, and when it was played. */
   #start: { time: number; at: number } | undefined;
   /** Lines before the portion. */
@@ -118,8 +130,7 @@ export class PlayRun {
       if (this.#isStopped) {
         return 'stopped';
       }
-      const played = await this.#options.send({ begin: !this.#hasBegun, lines: this.#portion });
-      this.#hasBegun = true;
+      const played = await this.#send();
       if (played.isReplaced) {
         return 'replaced';
       }
@@ -133,6 +144,21 @@ export class PlayRun {
     }
     this.#length = 0;
     return undefined;
+  }
+
+  async #send(): Promise<Played> {
+    try {
+      const played = await this.#options.send({ begin: !this.#hasBegun, lines: this.#portion });
+      this.#hasBegun = true;
+      this.#misses = 0;
+      return played;
+    } catch (problem) {
+      // Nothing was played where there was no service; after other failures that is not known.
+      if ((problem as Problem).status !== NOT_DEPLOYED || !this.#hasBegun || ++this.#misses > MAX_MISSES) {
+        throw problem;
+      }
+      return NOTHING;
+    }
   }
 
   #count({ nodes, lines, taken, untaken, failed, problems }: Played): void {

@@ -23,12 +23,7 @@ for (const [index, version] of VERSIONS.entries()) {
       requirePrograms(this, BROWSERS[0] as string);
       service = await startService({ gateways: 1, devices: 3, rate: 0, listed: 2 });
       red = await startNodeRed(version);
-      const events = { kinds: ['event'], name: HOSTILE, x: 200, y: 100, wires: [['got']] };
-      await red.deploy([
-        serviceNode(service),
-        { id: 'reports', type: 'mt-report-in', service: 'service', ...events },
-        sink('got'),
-      ]);
+      await deploy();
       await red.status('reports', ({ text }) => text === 'connected');
       editor = await openEditor(red.url);
       editor.page.setDefaultTimeout(20_000);
@@ -41,12 +36,28 @@ for (const [index, version] of VERSIONS.entries()) {
       await service?.close();
     });
 
+    const deploy = () => {
+      const events = { kinds: ['event'], name: HOSTILE, x: 200, y: 100, wires: [['got']] };
+      return red.deploy([
+        serviceNode(service),
+        { id: 'reports', type: 'mt-report-in', service: 'service', ...events },
+        sink('got'),
+      ]);
+    };
     const part = () => editor.page.locator('.mt-gateway-side-record');
     const press = (name: string) => part().getByRole('button', { name, exact: true }).click();
     const says = (words: string | RegExp) => part().getByText(words).first().waitFor();
     const readOut = (words: string) => part().getByRole('status').filter({ hasText: words }).waitFor();
     const hear = (suffix: string, payload: unknown) =>
       service.publish(service.demo.gateway, service.demo.device, suffix, payload);
+    /** Begins, and waits until the broker sends all there is. */
+    const record = async () => {
+      await press('Record');
+      await readOut('Recording');
+      while (![...service.broker!.subscriptions.values()].some((all) => all.has('mt/gateway/+/device/+/#'))) {
+        await editor.page.waitForTimeout(20);
+      }
+    };
     /** Offers a file to be played. */
     const offer = (content: string | Buffer, name = 'night.jsonl') =>
       part()
@@ -66,11 +77,7 @@ for (const [index, version] of VERSIONS.entries()) {
       await heading.focus();
       await page.keyboard.press('Enter');
       assert.equal(await heading.getAttribute('aria-expanded'), 'true');
-      await press('Record');
-      await readOut('Recording');
-      while (![...service.broker!.subscriptions.values()].some((all) => all.has('mt/gateway/+/device/+/#'))) {
-        await page.waitForTimeout(20);
-      }
+      await record();
       const time = new Date().toISOString();
       await hear('event-decoded/motion', { time, seq: 1 });
       await hear('heartbeat', { time, seq: 2 });
@@ -179,6 +186,32 @@ for (const [index, version] of VERSIONS.entries()) {
       await readOut('Stopped. Report in nodes: 1; reports sent: 2;');
       assert.equal(red.waiting('got'), 0);
       await part().getByRole('combobox', { name: 'Speed' }).selectOption('0');
+    });
+
+    it('goes on after everything was deployed anew', async () => {
+      await offer([line(1), line(2, 20_000)].join('\n'));
+      await part().getByRole('combobox', { name: 'Speed' }).selectOption('10');
+      await press('Play');
+      assert.equal((await got()).seq, 1);
+      await deploy();
+      assert.equal((await got()).seq, 2);
+      await readOut('Played to the end. Report in nodes: 1; reports sent: 2;');
+      await part().getByRole('combobox', { name: 'Speed' }).selectOption('0');
+    });
+
+    it('saves the file by itself when the recording has 20 MB, also while another tab is shown', async () => {
+      const { page } = editor;
+      await record();
+      await page.evaluate("RED.sidebar.show('info')");
+      const saved = page.waitForEvent('download', { timeout: 60_000 });
+      const payload = { time: 't', seq: 1, value: 'x'.repeat(990_000) };
+      for (let count = 0; count < 24; count++) {
+        await hear('unheard-of/x', payload);
+      }
+      const content = await readFile(await (await saved).path());
+      assert.ok(content.length > 19_000_000 && content.length <= 20_000_000, `${content.length} bytes`);
+      await page.evaluate("RED.sidebar.show('mt-gateway')");
+      await says('Ended, since it has 20 MB: 20 reports');
     });
 
     it('says that a file cannot be played where the nodes of its flow are disabled, or are not deployed', async () => {
