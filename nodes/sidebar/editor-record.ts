@@ -77,6 +77,7 @@ export class RecordPart {
     this.#heading.attr('aria-expanded', String(isOpen));
     this.#heading.children('i').toggleClass('fa-caret-down', isOpen).toggleClass('fa-caret-right', !isOpen);
     this.#body.toggle(isOpen);
+    this.element.scrollIntoView({ block: 'nearest' });
     void this.refresh(this.#service);
   }
 
