@@ -356,6 +356,20 @@ describe('a sample flow of reports and requests', () => {
       assert.deepEqual([red().waiting('there'), red().waiting('motion')], [0, 0]);
     });
 
+    it('takes a sample that a gateway had kept for no motion and no warmth of now', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-warm-reports');
+      const kept = { time: new Date(Date.now() - 3_600_000).toISOString(), backfill: true, ack: false };
+      await trouble.report('timestamped-decoded/motion', { ...kept, value: 1 });
+      await measure(1, 30);
+      await red().next('motion');
+      await trouble.report('measurement-decoded/motion', { seq: 2, value: 1 });
+      await trouble.report('timestamped-decoded/temperature', { ...kept, value: 40 });
+      await measure(3, 31);
+      assert.match(String((await red().next('there')).payload), /somebody is there/);
+      assert.deepEqual([red().waiting('there'), red().waiting('motion')], [0, 1]);
+    });
+
     it('says so when WARM_ABOVE_CELSIUS is no number, and tells nobody', async () => {
       await deployFresh(LABEL, { taps, env: { WARM_ABOVE_CELSIUS: 'x' } });
       await trouble.ready('sample-warm-reports');

@@ -106,6 +106,19 @@ describe('a sample flow of last values', () => {
       await comeBack();
     });
 
+    it('leaves out a sample that its gateway had kept for hours', async () => {
+      await deployFresh();
+      const [long, short] = [2 * 3_600_000, 60_000].map((ago) => new Date(Date.now() - ago).toISOString());
+      const sample = { backfill: true, ack: false };
+      await trouble.report('timestamped-decoded/temperature', { time: long, value: 40, ...sample });
+      await trouble.report(
+        'timestamped-decoded/temperature',
+        { time: short, value: 20, ...sample },
+        devices[1],
+      );
+      assert.equal(await averageOf(1), 20);
+    });
+
     it('leaves out what is too old, and says so when there is nothing else', async () => {
       await deployFresh({ maxAge: 5 });
       await measure(20);
