@@ -7,6 +7,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
+import { PreviewConnection } from './preview-connection.ts';
 import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { timedOut } from './request-errors.ts';
 import { Requests, type SendOptions } from './requests.ts';
@@ -53,6 +54,9 @@ export class MqttClient {
   readonly #acknowledgements = new Acknowledgements<unknown>();
   readonly #group: SharedGroup;
   readonly #budget: SubscriptionBudget;
+  readonly #previews: PreviewConnection;
+  /** Filters that the broker takes for them. */
+  #maxPreviews = Number.POSITIVE_INFINITY;
   #lostReports = 0;
   #isUpdatePending = false;
   #subscribing = false;
@@ -130,6 +134,7 @@ export class MqttClient {
         if (!this.#connection.connected) {
           this.#group.lost(name === 'closed');
         }
+        this.#previews.setBeside(this.#connection.connected);
         events.state();
         this.#requests.connectionChanged();
       },
@@ -148,6 +153,14 @@ export class MqttClient {
       isBlocked: (filter) => this.#connection.subscriptions.isBlocked(filter),
     });
     this.#requests.shareFilter(this.#budget.isLimited);
+    this.#previews = new PreviewConnection(settings, topics, {
+      message: (topic, payload, retained) => reports.deliverPreview(topic, payload, retained),
+      changed: () => events.state(),
+      quota: (max) => {
+        this.#maxPreviews = max;
+        this.updateFilters();
+      },
+    });
   }
 
   get state(): MqttState {
@@ -270,9 +283,14 @@ export class MqttClient {
     return this.#reports.refusalOf(filters) ?? (this.#group.isPlain ? this.#plainGroup : undefined);
   }
 
-  /** Whether the broker has refused a filter that people look through, which is never the group's. */
+  /** Whether the broker has refused a filter that people look through, or the connection for it. */
   isPreviewRefused(filter: string): boolean {
-    return this.#reports.isPreviewRefused(filter);
+    return this.#previews.isRefused(filter);
+  }
+
+  /** Whether reports come by this filter, which flows want or people look through. */
+  isGranted(filter: string): boolean {
+    return this.#reports.isWanted(filter) ? !this.isRefused(filter) : this.#previews.isGranted(filter);
   }
 
   /** How many subscriptions the nodes and the asked gateways need, and how many the broker has granted. */
@@ -314,7 +332,8 @@ export class MqttClient {
     this.#inbound.discard();
     this.#requests.close();
     this.#budget.close();
-    await this.#connection.close(isFinal ? this.#connection.subscriptions.takeAll() : this.#temporaryFilters);
+    const passing = isFinal ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
+    await Promise.all([this.#connection.close(passing), this.#previews.close()]);
   }
 
   #open(): void {
@@ -363,7 +382,7 @@ export class MqttClient {
   }
 
   async #disconnect(): Promise<void> {
-    await this.#connection.disconnect(this.#temporaryFilters);
+    await this.#connection.disconnect(this.#requests.filters());
     if (this.#users > 0 || !this.#requests.idle) {
       this.#open();
     }
@@ -378,6 +397,7 @@ export class MqttClient {
     if (this.#reports.apply(this.#budget.maxReportFilters, (filter) => this.#budget.avoids(filter))) {
       this.#setSubscribing(true);
     }
+    this.#previews.apply(this.#handler.previewFilters(this.#maxPreviews));
   }
 
   /**
@@ -420,11 +440,6 @@ export class MqttClient {
   #setSubscribing(subscribing: boolean): void {
     this.#subscribing = subscribing;
     this.#events.state();
-  }
-
-  /** What the broker must not keep for a persistent session. */
-  get #temporaryFilters(): string[] {
-    return [...this.#requests.filters(), ...this.#reports.previewed];
   }
 
   #overloaded(lost: number): void {

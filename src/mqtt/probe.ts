@@ -9,6 +9,7 @@ import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { MqttClient, type SubscriptionCounts } from './client.ts';
+import { besideId } from './client-id.ts';
 import { Connection, type ConnectionEvents } from './connection.ts';
 import { type Place, reasonOfLoss } from './reasons.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
@@ -33,9 +34,6 @@ export interface BrokerProbe {
 const LISTEN_MS = 3_000;
 const CONNECT_MS = 5_500;
 const MAX_GATEWAYS = 10_000;
-/** Of MQTT 3.1.1: a client id that every broker takes is no longer. */
-const SAFE_ID_BYTES = 23;
-const SUFFIX_BYTES = 5;
 
 /**
  * Asks over a connection that is there, and listens to what it brings anyway.
@@ -84,7 +82,7 @@ export async function probeBroker(
 ): Promise<BrokerProbe> {
   const start = performance.now();
   const deadline = start + CONNECT_MS;
-  const id = { clientId: probeId(settings.clientId) };
+  const id = { clientId: besideId(settings.clientId) };
   const result = { notes: [], ms: 0, gateways: 0, proxies: proxiesOf(settings.proxy, settings.brokers) };
   const since = () => Math.round(performance.now() - start);
   try {
@@ -199,7 +197,9 @@ class Trial {
   #receiver(wanted: string[]): ReportHandler {
     return {
       needed: wanted.length,
-      filters: () => ({ wanted, previewed: [] }),
+      filters: () => wanted,
+      previewFilters: () => [],
+      deliverPreview() {},
       isWidened: () => false,
       isFull: false,
       isConfirming: false,
@@ -279,16 +279,6 @@ class Watch {
     clearTimeout(this.#timer);
     this.#done(failure);
   }
-}
-
-/** Begins like the deployed one, and is no longer than a broker takes. */
-function probeId(clientId: string): string {
-  const max = Math.max(SAFE_ID_BYTES, Buffer.byteLength(clientId));
-  let start = clientId;
-  while (Buffer.byteLength(start) > max - SUFFIX_BYTES) {
-    start = start.slice(0, -1);
-  }
-  return `${start}-${randomBytes(2).toString('hex')}`;
 }
 
 function isFailure(state: MqttState): state is MqttState & { reason: Phrase } {

@@ -22,23 +22,18 @@ const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
  */
 type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
-/** Which reports the broker is asked for. No filter stands in both lists. */
-export interface TopicFilters {
-  wanted: string[];
-  /** For people who look, beside what flows want: allowed to be lost. */
-  previewed: string[];
-}
-
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
   /** Topic filters that flows want, where there is no limit. */
   readonly needed: number;
   /**
    * From now on reports are expected by these filters.
-   * @param max of both lists together; 1 or more
+   * @param max 1 or more
    * @param isAvoided whether a filter must not take the place of narrower ones: then these stay, however many
    */
-  filters(max: number, isAvoided: (filter: string) => boolean): TopicFilters;
+  filters(max: number, isAvoided: (filter: string) => boolean): string[];
+  /** What people look through beyond these. @param max 1 or more */
+  previewFilters(max: number): string[];
   /** Whether one of these filters takes the place of narrower ones. */
   isWidened(filter: string): boolean;
   /** The connection is a new one. @param broker its address */
@@ -56,6 +51,8 @@ export interface ReportHandler {
     mayRepeat?: boolean,
     deferrable?: Deferrable,
   ): Delivery;
+  /** What came by `previewFilters`, over another connection. */
+  deliverPreview(topic: string, payload: Buffer, retained: boolean): void;
   /** Flows have more to confirm than may be read: nothing more is, until they do. */
   readonly isFull: boolean;
   /** Flows confirm reports: a broker that waits for them sends nothing else of QoS 1. */
@@ -74,7 +71,6 @@ export class ReportSubscriptions {
   /** The broker has granted or refused what it was asked for. */
   #isSynced = false;
   #wanted: ReadonlySet<string> = new Set();
-  #previewed: ReadonlySet<string> = new Set();
 
   constructor(settings: MqttSettings, topics: Topics, handler: ReportHandler, subscriptions: Subscriptions) {
     this.#settings = settings;
@@ -84,11 +80,6 @@ export class ReportSubscriptions {
     this.#stale = new StaleSubscriptions(topics, this.#share);
   }
 
-  /** What a broker must not keep for a persistent session. */
-  get previewed(): Iterable<string> {
-    return this.#previewed;
-  }
-
   /**
    * Asks the broker for the handler's present filters.
    * @param max filters at most: where it takes that, wider ones take the place of narrow ones
@@ -96,16 +87,14 @@ export class ReportSubscriptions {
    * @returns whether flows want something new
    */
   apply(max: number, isAvoided: (subscribed: string) => boolean): boolean {
-    const { wanted, previewed } = this.#handler.filters(max, (filter) => isAvoided(this.#share + filter));
+    const wanted = this.#handler.filters(max, (filter) => isAvoided(this.#share + filter));
     const before = this.#wanted;
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));
     this.#wanted = filters;
-    this.#previewed = new Set(previewed);
     this.#isSynced = false;
     const old = [...before].filter((filter) => !this.#wanted.has(filter));
-    // Previews with a lower QoS would make a broker send the flows' reports with that, or the copies in another order.
-    this.#subscriptions.change(this.#wanted, this.#qos, old, this.#previewed);
+    this.#subscriptions.change(this.#wanted, this.#qos, old);
     return isNew;
   }
 
@@ -135,6 +124,11 @@ export class ReportSubscriptions {
     return [...this.#wanted].map((filter) => filter.slice(this.#share.length));
   }
 
+  /** Whether flows want reports by this filter of the handler. */
+  isWanted(filter: string): boolean {
+    return this.has(this.#share + filter);
+  }
+
   /** Whether the broker has refused a filter of the handler that flows want. */
   isRefused(filter: string): boolean {
     const subscribed = this.#share + filter;
@@ -146,11 +140,6 @@ export class ReportSubscriptions {
     const subscribed = filters.map((filter) => this.#share + filter).filter((filter) => this.has(filter));
     const refused = this.#subscriptions.refusalsOf(subscribed);
     return refused.size > 0 ? reasonOfRefusals(refused) : undefined;
-  }
-
-  /** Whether the broker has refused a filter that people look through. */
-  isPreviewRefused(filter: string): boolean {
-    return this.#subscriptions.isPreviewRefused(filter);
   }
 
   /** A connection begins. @param isPresent whether the broker has kept a session of this client id */

@@ -1,5 +1,6 @@
 // The states of the broker connection.
 import type { Phrase } from '../errors.ts';
+import type { Reason } from './reasons.ts';
 
 /**
  * `refused`: the broker does not accept the credentials; `limited`: connected, but a subscription was refused;
@@ -9,7 +10,7 @@ export type MqttState =
   | { name: 'unconfigured' | 'idle' | 'closed' }
   | { name: 'connecting' | 'connected'; broker: string }
   | { name: 'overloaded'; broker: string; lost: number }
-  | { name: 'waiting' | 'refused'; broker: string; reason: Phrase }
+  | { name: 'waiting' | 'refused'; broker: string; reason: Reason }
   /**
    * `refused`: the topic filters of reports that were refused, and why; `isSettled`: the broker has granted or refused
    * everything by now.

@@ -9,7 +9,6 @@ import { LearnedLimits } from './learned-limits.ts';
 import type { PortionLimits } from './portion-sizes.ts';
 import { isPlainRefusal, type Reason } from './reasons.ts';
 import { RefusedFilters } from './refused-filters.ts';
-import { RefusedPreviews } from './refused-previews.ts';
 import {
   codesOf,
   isRefusal,
@@ -66,9 +65,6 @@ export class Subscriptions {
   readonly #events: SubscriptionEvents;
   readonly #wanted = new Map<string, Qos>();
   readonly #refused: RefusedFilters;
-  /** For people who look; none of these is in `#wanted` too. */
-  #previewed = new Map<string, Qos>();
-  readonly #refusedPreviews = new RefusedPreviews();
   readonly #waiting = new GrantWaiters();
   readonly #places: GivenPlaces;
   /** By session; no more than there are addresses. */
@@ -104,17 +100,8 @@ export class Subscriptions {
     this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
   }
 
-  /**
-   * Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes.
-   * @param previews replaces the filters that people look through. They come after all others, and one that is refused
-   *   is not told of: it is no trouble of those who want something, and may hold what they must not see.
-   */
-  change(
-    add: Iterable<string>,
-    qos: Qos,
-    remove: Iterable<string> = [],
-    previews?: ReadonlySet<string>,
-  ): void {
+  /** Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes. */
+  change(add: Iterable<string>, qos: Qos, remove: Iterable<string> = []): void {
     for (const filter of add) {
       if (this.#wanted.get(filter) !== qos) {
         this.#held.renew(filter);
@@ -126,10 +113,6 @@ export class Subscriptions {
     }
     if (this.#transport) {
       this.#refused.refuseBlocked(add);
-    }
-    if (previews) {
-      this.#previewed = new Map([...previews].map((filter) => [filter, qos]));
-      this.#refusedPreviews.keep(previews);
     }
     void this.#sync();
   }
@@ -169,17 +152,12 @@ export class Subscriptions {
     return this.#learned.forbidden.has(filter);
   }
 
-  /** Whether the broker has refused a filter that people look through. */
-  isPreviewRefused(filter: string): boolean {
-    return this.#refusedPreviews.all.has(filter);
-  }
-
   /**
    * Unsubscribes filters that the broker may hold from an earlier life of this client, unless they are in use.
    * @returns whether there is anything to unsubscribe; `synced` tells when it is done
    */
   unsubscribeStale(filters: string[]): boolean {
-    const unused = filters.filter((filter) => !this.#held.isGranted(filter) && !this.#isAskedFor(filter));
+    const unused = filters.filter((filter) => !this.#held.isGranted(filter) && !this.#wanted.has(filter));
     if (unused.length === 0) {
       return false;
     }
@@ -191,10 +169,9 @@ export class Subscriptions {
 
   /** Every filter that the broker may hold for this client, which forgets them: nobody comes back for them. */
   takeAll(): string[] {
-    const all = new Set([...this.#held.all(), ...this.#wanted.keys(), ...this.#previewed.keys()]);
+    const all = new Set([...this.#held.all(), ...this.#wanted.keys()]);
     this.#held.clear();
     this.#wanted.clear();
-    this.#previewed.clear();
     return [...all];
   }
 
@@ -266,7 +243,6 @@ export class Subscriptions {
     const { isSearch, isQuota } = isUnrelated ? this.#learned.interrupted() : this.#learned.lost();
     this.#refused.disconnected();
     clearTimeout(this.#quotaRetry);
-    this.#refusedPreviews.disconnected(isUnrelated);
     this.#madeRoom.clear();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
@@ -274,10 +250,6 @@ export class Subscriptions {
       this.#tellQuota();
     }
     return isSearch;
-  }
-
-  #isAskedFor(filter: string): boolean {
-    return this.#wanted.has(filter) || this.#previewed.has(filter);
   }
 
   /** A refused filter that nobody wants is nobody's trouble any more. */
@@ -340,10 +312,11 @@ export class Subscriptions {
    * @returns false when nothing is left to do
    */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
-    const wanted = this.#missingOf(this.#wanted, (filter) => this.isRefused(filter));
-    const missing = wanted.sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
+    const missing = this.#missing.sort(
+      (a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)),
+    );
     const held = this.#held.all();
-    const stale = [...held].filter((filter) => !this.#isAskedFor(filter));
+    const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     if (missing.length > 0) {
       const fresh = missing.filter((filter) => !held.has(filter));
       const beyond = new Set(fresh.slice(Math.max(0, this.#quota - held.size)));
@@ -359,12 +332,7 @@ export class Subscriptions {
       await this.#unsubscribeAll(transport, stale);
       return true;
     }
-    const previews = this.#missingOf(this.#previewed, (filter) => this.isPreviewRefused(filter));
-    const room = this.#refusedPreviews.areResting ? 0 : Math.max(0, this.#quota - held.size);
-    const blocked = [...this.#previewed.keys()].filter((filter) => this.isBlocked(filter));
-    this.#refusedPreviews.add([...previews.splice(room), ...blocked]);
-    await this.#subscribeAll(previews, (portion) => this.#subscribePreviews(transport, portion));
-    return previews.length > 0;
+    return false;
   }
 
   /**
@@ -378,7 +346,7 @@ export class Subscriptions {
     stale: string[],
   ): Promise<void> {
     if (missing.length > 0) {
-      await this.#subscribeAll(missing, (portion) => this.#subscribe(transport, portion));
+      await this.#subscribeAll(transport, missing);
     } else if (stale.length > 0) {
       const given = stale.slice(0, Math.min(beyond.length, this.#swapped));
       this.#swapped *= 2;
@@ -410,16 +378,15 @@ export class Subscriptions {
     return Math.min(qos, this.#maxQos) as Qos;
   }
 
-  #missingOf(filters: ReadonlyMap<string, Qos>, isRefused: (filter: string) => boolean): string[] {
-    return [...filters.keys()].filter(
-      (filter) =>
-        !isRefused(filter) && !this.isBlocked(filter) && !this.#held.isCurrent(filter, filters.get(filter)),
+  get #missing(): string[] {
+    return [...this.#wanted].flatMap(([filter, qos]) =>
+      this.isRefused(filter) || this.isBlocked(filter) || this.#held.isCurrent(filter, qos) ? [] : [filter],
     );
   }
 
-  async #subscribeAll(filters: string[], send: (portion: string[]) => Promise<void>): Promise<void> {
+  async #subscribeAll(transport: SubscriptionTransport, filters: string[]): Promise<void> {
     const portions = this.#learned.subscribePortions(filters, () => this.#held.count);
-    await this.#inTurn(portions, send);
+    await this.#inTurn(portions, (portion) => this.#subscribe(transport, portion));
   }
 
   async #unsubscribeAll(transport: SubscriptionTransport, filters: string[]): Promise<void> {
@@ -493,26 +460,6 @@ export class Subscriptions {
       this.#tellQuota();
       this.#refused.askAgain();
     }, wait).unref();
-  }
-
-  /** Says nothing of what comes out: whoever looks asks, and what is not told cannot tell what a filter holds. */
-  async #subscribePreviews(transport: SubscriptionTransport, filters: string[]): Promise<void> {
-    this.#refusedPreviews.asked(filters);
-    const batch = filters.map((filter) => [filter, this.#previewed.get(filter) ?? 0] as [string, Qos]);
-    const codes = await this.#codesOf(transport, batch);
-    if (transport !== this.#transport) {
-      return;
-    }
-    this.#refusedPreviews.answered();
-    for (const [i, [filter, qos]] of batch.entries()) {
-      const code = codes[i] ?? UNSPECIFIED;
-      if (this.#wanted.has(filter) || !isRefusal(code)) {
-        this.#settle({ filter, qos, code });
-        this.#refusedPreviews.granted();
-      } else if (this.#previewed.has(filter)) {
-        this.#refusedPreviews.add([filter]);
-      }
-    }
   }
 
   /** @throws what ended the connection */

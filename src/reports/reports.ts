@@ -13,8 +13,7 @@ import { type Message, type NameOf, readTopic } from './message.ts';
 import { OpenReports } from './open-reports.ts';
 import { type Receiver, Receivers, type ReportListener } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
-import { RequestedFilters, type TopicFilters } from './requested-filters.ts';
-import { RetainedPeriod } from './retained-period.ts';
+import { RequestedFilters } from './requested-filters.ts';
 
 /** A topic taken apart, and who gets its reports. */
 interface TopicRoute {
@@ -24,8 +23,10 @@ interface TopicRoute {
   isWanted: boolean;
   /** How many subscriptions at the broker match it. */
   copies: number;
-  /** Of the previews that may have brought it. */
+  /** Of the previews that ask for it. */
   received: readonly (() => void)[];
+  /** What is asked for flows brings it. */
+  isRequested: boolean;
 }
 
 /**
@@ -57,7 +58,6 @@ export class Reports {
   readonly open: OpenReports;
   readonly #topics: Topics;
   readonly #requested: RequestedFilters;
-  readonly #retained = new RetainedPeriod();
   readonly #receivers: Receivers;
   readonly #dispatch = new Dispatch<Receiver>();
   readonly #routes = new TopicCache<TopicRoute>();
@@ -110,7 +110,6 @@ export class Reports {
     return () => {
       remove();
       this.#routes.clear();
-      this.#retained.previewEnded(this.#now());
     };
   }
 
@@ -131,23 +130,21 @@ export class Reports {
 
   /**
    * The topic filters that serve all subscribers. From now on reports are expected by these.
-   * @param max of both lists together, 1 or more; what they bring beyond the subscribers' wishes is filtered here
+   * @param max 1 or more; what they bring beyond the subscribers' wishes is filtered here
    * @param isAvoided whether a filter must not take the place of narrower ones: then these stay, however many
    */
-  filters(
-    max = Number.POSITIVE_INFINITY,
-    isAvoided: (filter: string) => boolean = () => false,
-  ): TopicFilters {
-    const { filters, isMore, isOther } = this.#requested.choose(max, isAvoided);
-    // What only a preview had is subscribed again for flows, which then get what the broker has retained.
-    if (isMore) {
-      this.#retained.begin();
-    }
+  filters(max = Number.POSITIVE_INFINITY, isAvoided: (filter: string) => boolean = () => false): string[] {
+    const { filters, isOther } = this.#requested.choose(max, isAvoided);
     if (isOther) {
       this.#copies.changed();
       this.#routes.clear();
     }
     return filters;
+  }
+
+  /** The topic filters that serve previews beside those that `filters` returned last. @param max 1 or more */
+  previewFilters(max = Number.POSITIVE_INFINITY): string[] {
+    return this.#requested.choosePreviews(max);
   }
 
   /** Whether a filter of those that `filters` returned last takes the place of narrower ones. */
@@ -168,7 +165,6 @@ export class Reports {
   connected(broker: string, isSessionPresent: boolean): void {
     this.open.connected(broker, isSessionPresent);
     this.#requested.connected();
-    this.#retained.begin();
     this.#copies.connected(broker === this.#lastBroker);
     this.#lastBroker = broker;
   }
@@ -188,7 +184,6 @@ export class Reports {
       return;
     }
     this.#requested.settled();
-    this.#retained.settled(this.#now());
     this.#routes.clear();
   }
 
@@ -225,9 +220,6 @@ export class Reports {
     isKnown: boolean,
   ): Delivery {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
-    if (known !== undefined && known.received.length > 0) {
-      countReceived(known);
-    }
     if (known === undefined || known.receivers.length === 0) {
       return 'unwanted';
     }
@@ -244,19 +236,26 @@ export class Reports {
     if (isKnown) {
       return 'delivered';
     }
-    this.#receivers.call(
-      retained ? this.#receiversOfRetained(receivers) : receivers,
-      known,
-      payload,
-      retained,
-    );
+    this.#receivers.call(receivers, known, payload, retained);
     return 'delivered';
   }
 
-  #receiversOfRetained(receivers: readonly Receiver[]): readonly Receiver[] {
-    return this.#retained.isForFlows(this.#now(), this.#requested.isPreviewed)
-      ? receivers
-      : receivers.filter(({ isPreview }) => isPreview);
+  /**
+   * Takes a message of a report topic that came by `previewFilters`: for previews alone, and only where the flows'
+   * connection does not bring it. What is retained comes there only once, so that previews have it from here.
+   */
+  deliverPreview(topic: string, payload: Buffer, retained: boolean): void {
+    const route = this.#routes.get(topic) ?? this.#findRoute(topic);
+    if (route === undefined) {
+      return;
+    }
+    for (const count of route.received) {
+      count();
+    }
+    if (!route.isRequested || retained) {
+      const previews = route.receivers.filter(({ isPreview }) => isPreview);
+      this.#receivers.call(previews, route, payload, retained);
+    }
   }
 
   #findRoute(topic: string): TopicRoute | undefined {
@@ -270,7 +269,8 @@ export class Reports {
     const received = this.#requested.previewsOf(place);
     const receivers = this.#dispatch.match(at);
     const isWanted = receivers.some(({ isPreview }) => !isPreview);
-    const route = { at, receivers, isWanted, copies, received };
+    const isRequested = this.#requested.isWanted(place);
+    const route = { at, receivers, isWanted, copies, received, isRequested };
     this.#routes.set(topic, route);
     return route;
   }
@@ -282,12 +282,5 @@ export class Reports {
         this.#receivers.replay(target, { at: route.at, isWanted: true }, payload, retained, heardAt);
       }
     }
-  }
-}
-
-/** A function of its own: this happens only while somebody looks. */
-function countReceived({ received }: TopicRoute): void {
-  for (const count of received) {
-    count();
   }
 }

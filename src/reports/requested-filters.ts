@@ -5,13 +5,6 @@ import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from './topic-
 /** Deploys while the broker is away change what is asked for again and again. */
 const MAX_EXPECTED_BEFORE = 10_000;
 
-/** What the broker is asked for. No filter stands in both lists. */
-export interface TopicFilters {
-  wanted: string[];
-  /** For people who look, beside what flows want: allowed to be lost. */
-  previewed: string[];
-}
-
 interface PreviewRequest {
   topicFilters: TopicFilterParts[];
   index: TopicFilterIndex;
@@ -20,10 +13,8 @@ interface PreviewRequest {
 
 /** What has changed since the broker was asked the last time. */
 interface FilterChange {
-  filters: TopicFilters;
-  /** A filter of flows has come in addition. */
-  isMore: boolean;
-  /** Any filter has come or gone. */
+  filters: string[];
+  /** Others than before. */
   isOther: boolean;
 }
 
@@ -40,8 +31,8 @@ export class RequestedFilters {
   /** What flows asked for last. */
   #wanted = new TopicFilterIndex([]);
   #widened: ReadonlySet<string> = new Set();
-  /** What flows and previews asked for last. */
-  #asked = new TopicFilterIndex([]);
+  /** What was asked for last for previews, over a connection of their own. */
+  #previewed = new TopicFilterIndex([]);
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
   #isSettled = false;
   /** Undefined while no two subscriptions can match the same topic. */
@@ -59,10 +50,6 @@ export class RequestedFilters {
   /** Whether two subscriptions at the broker may match the same topic. */
   get mayOverlap(): boolean {
     return this.#overlaps !== undefined;
-  }
-
-  get isPreviewed(): boolean {
-    return this.#previews.size > 0;
   }
 
   add(subscriber: object, topicFilters: TopicFilterParts[]): void {
@@ -86,6 +73,11 @@ export class RequestedFilters {
     return matching.map(({ received }) => received);
   }
 
+  /** Whether what is asked for flows brings reports of this place. */
+  isWanted(place: Required<TopicFilterParts>): boolean {
+    return this.#wanted.count(place) > 0;
+  }
+
   /** How many subscriptions at the broker match a topic of this place. */
   countOf(place: Required<TopicFilterParts>): number {
     return this.#overlaps?.count(place) ?? 1;
@@ -107,22 +99,24 @@ export class RequestedFilters {
     const merged = this.#merged;
     const avoids = (parts: TopicFilterParts) => isAvoided(this.#topics.reportFilter(parts));
     const wants = limitTopicFilters(merged, max, !this.#isShared, avoids);
-    const wanted = new TopicFilterIndex(wants);
-    const previews = this.#choosePreviews(wanted, max - wants.length);
-    const isMore = wants.some((want) => !this.#wanted.has(want));
-    if (isMore) {
-      this.#isSettled = false;
-    }
-    const isOther = this.#expect([...wants, ...previews]);
-    this.#wanted = wanted;
-    const filters = {
-      wanted: wants.map(this.#topics.reportFilter),
-      previewed: previews.map(this.#topics.reportFilter),
-    };
-    const narrow = new Set(merged.length > max ? merged.map(this.#topics.reportFilter) : filters.wanted);
-    this.#widened = new Set(filters.wanted.filter((filter) => !narrow.has(filter)));
-    this.#asked = new TopicFilterIndex([...wants, ...previews]);
-    return { filters, isMore, isOther };
+    const isOther = this.#expect(wants);
+    this.#wanted = new TopicFilterIndex(wants);
+    const filters = wants.map(this.#topics.reportFilter);
+    const narrow = new Set(merged.length > max ? merged.map(this.#topics.reportFilter) : filters);
+    this.#widened = new Set(filters.filter((filter) => !narrow.has(filter)));
+    return { filters, isOther };
+  }
+
+  /**
+   * What previews want beyond what was chosen for flows; no topic comes by two of them. A member of a group gets no more
+   * than its share, so that nothing is looked at beyond it.
+   */
+  choosePreviews(max: number): string[] {
+    const all = this.#isShared ? [] : Array.from(this.#previews, ({ topicFilters }) => topicFilters).flat();
+    const others = all.filter((want) => !this.#wanted.covers(want));
+    const chosen = limitTopicFilters(mergeTopicFilters(others, false), max, false);
+    this.#previewed = new TopicFilterIndex(chosen);
+    return chosen.map(this.#topics.reportFilter);
   }
 
   /** See `Reports.isWidened`. */
@@ -132,9 +126,11 @@ export class RequestedFilters {
 
   /** The filters, of those that were chosen last, that bring what these ask for. */
   serving(topicFilters: readonly TopicFilterParts[]): string[] {
-    return topicFilters.flatMap((parts) =>
-      this.#asked.covering(parts).map((want) => this.#topics.reportFilter(want)),
-    );
+    const covering = (parts: TopicFilterParts) => [
+      ...this.#wanted.covering(parts),
+      ...this.#previewed.covering(parts),
+    ];
+    return topicFilters.flatMap((parts) => covering(parts).map(this.#topics.reportFilter));
   }
 
   connected(): void {
@@ -150,16 +146,6 @@ export class RequestedFilters {
 
   get #merged(): TopicFilterParts[] {
     return mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared);
-  }
-
-  /** A member of a group gets no more than its share, so that nothing is looked at beyond it. */
-  #choosePreviews(wanted: TopicFilterIndex, max: number): TopicFilterParts[] {
-    if (this.#isShared || max < 1) {
-      return [];
-    }
-    const all = Array.from(this.#previews, ({ topicFilters }) => topicFilters).flat();
-    const others = all.filter((want) => !wanted.covers(want));
-    return limitTopicFilters(mergeTopicFilters(others, true), max, true);
   }
 
   /** @returns whether anything has changed */

@@ -44,6 +44,8 @@ export interface ReportBroker {
   isRefused(filter: string): boolean;
   /** The same of one that only people look through. */
   isPreviewRefused(filter: string): boolean;
+  /** Whether reports come by one, be it wanted or looked through. */
+  isGranted(filter: string): boolean;
 }
 
 interface Options {
@@ -146,10 +148,9 @@ export class Subscribers {
 
   /** Whether all reports there are come here, and not only those that flows want. */
   get hearsEverything(): boolean {
-    const isGranted = (filter: string) =>
-      !this.#broker.isRefused(filter) && !this.#broker.isPreviewRefused(filter);
     const isAsked = this.#everything.isWanted || this.recording.isRunning;
-    return isAsked && this.#reports.serving(EVERYTHING).some(isGranted);
+    const serving = this.#reports.serving(EVERYTHING);
+    return isAsked && serving.some((filter) => this.#broker.isGranted(filter));
   }
 
   /** The topic filters by which reports that pass these filters come. */

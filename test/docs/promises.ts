@@ -110,7 +110,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'reports/copies':
           'ask for the whole network in a shared group, where every other way would double reports',
       },
-    "While somebody asks to listen to everything (`POST mt-service/:id/listen`), all reports are subscribed beside the flows' filters, once for all who ask, until nobody has asked for 15 seconds.":
+    'While somebody asks to listen to everything (`POST mt-service/:id/listen`), what flows do not receive is subscribed over the same connection, once for all who ask, until nobody has asked for 15 seconds.':
       {
         'reports/everything':
           'is asked for once, however many look, and until nobody has asked for 15 seconds',
@@ -119,9 +119,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/everything': 'is recorded, and reaches no flow that has not asked for it',
       'nodes/network': 'beyond what flows want, while somebody asks for it, without a report more for them',
     },
-    'It is not done in a shared group, nor where the broker has no subscription left.': {
-      'reports/everything':
-        'is not asked for where a flow has it anyway, where no subscription is left, and in a shared group',
+    'It is not done in a shared group.': {
+      'reports/everything': 'is not asked for where a flow has it anyway, and in a shared group',
     },
     'A device that no flow hears is not silent while nobody listens to it.': {
       'network/network-state': 'while somebody looks at everything, where no flow receives its reports',
@@ -129,10 +128,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'An open *report in* panel shows what would pass.': {
       'nodes/admin': 'preview the reports that unsaved settings would let through',
     },
-    "What flows do not receive anyway is subscribed for it beside the flows' filters until the panel has 20 reports or 1 000 messages came; then it rests for 5 seconds.":
+    'What flows do not receive anyway is subscribed for it over a connection of its own, with QoS 0, until the panel has 20 reports or 1 000 messages came; then it rests for 5 seconds.':
       {
-        'reports/copies': [
-          'leaves the subscriptions of flows as they are, and asks for more beside them',
+        'mqtt/preview-connection': [
+          'leaves the subscriptions of flows as they are, and asks for more over a connection of its own',
           'takes a sample of a busy network and gives the subscription back',
           'takes no more of a busy network when hardly a report passes',
         ],
@@ -148,32 +147,37 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/preview':
         'is refused while 16 others are looked at, and takes the place of one that nobody looks at any more',
     },
-    "The flows' subscriptions stay as they are, and retained reports that come for the panel alone are not given to flows again.":
+    "The flows' subscriptions stay as they are, what the broker keeps for flows is not touched by it, and retained reports that come for the panel are not given to flows again.":
       {
-        'reports/copies': [
-          'brings no retained report to flows that they have had',
-          'leaves the subscriptions of flows as they are, and asks for more beside them',
+        'mqtt/preview-connection': [
+          'leaves the subscriptions of flows as they are, and asks for more over a connection of its own',
+          'costs no report that the broker keeps for a flow while the connection is away',
+          'shows retained reports, which flows are not given again because of it',
         ],
       },
-    'What the broker refuses for the panel is told there and nowhere else; it is asked for again after the panel was closed for 15 seconds.':
+    'What the broker refuses for the panel is told there and nowhere else.': {
+      'mqtt/preview-connection': 'is told that the broker refuses its subscription, and nobody else is',
+      'nodes/lifecycle':
+        'tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses',
+    },
+    'Where the broker ends that connection or does not take it, the next attempt is after 10 seconds, doubling to 5 minutes, and what the panel asks for counts as refused until then.':
       {
-        'reports/copies': [
-          'is told that the broker refuses its subscription, and nobody else is',
-          'does not cut the connection again and again at a broker that refuses by ending it',
-        ],
-        'reports/preview': 'ends when nobody has looked for 15 seconds, and begins anew',
-        'nodes/lifecycle':
-          'tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses',
-      },
-    'Where that ended the connection, nothing is asked for panels for 10 seconds, doubling to 5 minutes, and it counts as refused.':
-      {
-        'reports/copies': [
-          'rests when it has cost the connection, and so do others: flows keep theirs',
-          'is not asked for again when another one costs the next connection',
+        'mqtt/preview-connection': [
+          'rests for 10 seconds, doubling to 5 minutes, at a broker that …; flows keep theirs',
+          'is asked for again where the connection ended for another reason, and does not count as refused',
         ],
       },
+    "So it is where the flows' connection ends while panels have theirs: a broker that allows one connection does not throw out the flows again and again.":
+      {
+        'mqtt/preview-connection':
+          'does not throw out flows again and again at a broker that allows one connection',
+      },
+    'The connection is closed when nobody has looked for 35 seconds.': {
+      'mqtt/preview-connection':
+        'leaves its connection when nobody has looked for 35 seconds, and with the service',
+    },
     'A flow that wants later what the panel has asked for gets the retained reports.': {
-      'reports/copies': 'leaves the retained reports to a flow that wants the same thing later',
+      'mqtt/preview-connection': 'leaves the retained reports to a flow that wants the same thing later',
     },
     'When nothing is to do, no timer of this package runs but the keep-alive of the connection, and the refresh of labels where a *report in* node uses them, and of names where the service has both halves.':
       {

@@ -45,20 +45,32 @@ describe('everything', () => {
   const covered = () => reports.serving(EVERYTHING).length > 0;
 
   const listen = () => everything.listen(() => void ended++);
-  const deliver = (rest: string) =>
-    reports.deliver(`mt/gateway/${G}/device/${D}/${rest}`, Buffer.from('{"time":"t","seq":1}'), false);
+  const asked = () => [reports.filters(), reports.previewFilters()];
+  /** Over the connection of those who look, and over that of flows what these have asked for. */
+  const deliver = (rest: string) => {
+    const message = [
+      `mt/gateway/${G}/device/${D}/${rest}`,
+      Buffer.from('{"time":"t","seq":1}'),
+      false,
+    ] as const;
+    if (rest.startsWith('event')) {
+      reports.deliver(...message);
+    }
+    reports.deliverPreview(...message);
+  };
 
   it('is asked for once, however many look, and until nobody has asked for 15 seconds', () => {
     assert.deepEqual([listen(), listen(), opened], [15, 15, 1]);
-    assert.deepEqual(reports.filters(), { wanted: [], previewed: [ALL] });
+    assert.deepEqual(asked(), [[], [ALL]]);
     mock.timers.tick(14_000);
     listen();
     mock.timers.tick(14_999);
     assert.deepEqual([everything.isWanted, ended], [true, 0]);
     mock.timers.tick(1);
     assert.deepEqual([everything.isWanted, ended, opened], [false, 1, 0]);
-    assert.deepEqual(reports.filters(), { wanted: [], previewed: [] });
-    assert.equal(deliver('heartbeat'), 'unwanted');
+    assert.deepEqual(asked(), [[], []]);
+    deliver('heartbeat');
+    assert.equal(network.device(D), undefined);
   });
 
   it('is recorded, and reaches no flow that has not asked for it', () => {
@@ -67,7 +79,7 @@ describe('everything', () => {
     assert.ok(criteria);
     reports.add(criteria, true, { report: ({ kind }) => received.push(kind), error() {} });
     listen();
-    assert.deepEqual(reports.filters().previewed, [ALL]);
+    assert.deepEqual(asked()[1], [ALL]);
     assert.equal(covered(), true);
     deliver('heartbeat');
     assert.equal(network.device(D)?.isWanted, false);
@@ -78,20 +90,16 @@ describe('everything', () => {
     );
   });
 
-  it('is not asked for where a flow has it anyway, where no subscription is left, and in a shared group', () => {
+  it('is not asked for where a flow has it anyway, and in a shared group', () => {
     const criteria = compileCriteria({ ...EVENTS, kinds: [] }, catalogue);
     assert.ok(criteria);
     const { remove } = reports.add(criteria, true, { report() {}, error() {} });
     listen();
-    assert.deepEqual([reports.filters(), covered()], [{ wanted: [ALL], previewed: [] }, true]);
+    assert.deepEqual([asked(), covered()], [[[ALL], []], true]);
     remove();
-    const some = compileCriteria(EVENTS, catalogue);
-    assert.ok(some);
-    reports.add(some, true, { report() {}, error() {} });
-    assert.deepEqual([reports.filters(2).previewed, covered()], [[], false]);
     everything.close();
     open(true);
     listen();
-    assert.deepEqual([reports.filters(), covered()], [{ wanted: [], previewed: [] }, false]);
+    assert.deepEqual([asked(), covered()], [[[], []], false]);
   });
 });

@@ -64,10 +64,10 @@ describe('a recording', () => {
     assert.equal(deliver('heartbeat'), 'unwanted');
     assert.deepEqual([recording.state().name, recording.file(), opened], ['none', undefined, 0]);
     recording.start();
-    assert.deepEqual([reports.filters(), opened], [{ wanted: [], previewed: [ALL] }, 1]);
+    assert.deepEqual([reports.filters(), reports.previewFilters(), opened], [[], [ALL], 1]);
     assert.equal(deliver('heartbeat'), 'delivered');
     recording.stop();
-    assert.deepEqual([reports.filters(), opened], [{ wanted: [], previewed: [] }, 0]);
+    assert.deepEqual([reports.filters(), reports.previewFilters(), opened], [[], [], 0]);
     assert.equal(deliver('heartbeat'), 'unwanted');
     const { name, lines, end } = recording.state();
     assert.deepEqual([name, lines, end, rows().length], ['ended', 1, 'stopped', 1]);

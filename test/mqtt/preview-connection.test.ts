@@ -1,0 +1,304 @@
+// People who look: what they see comes over a connection of their own, at the cost of no flow.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceError } from '../../src/errors.ts';
+import { SILENT } from '../../src/log.ts';
+import { type ReportFilter, Session } from '../../src/session.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { G, G2, heartbeat, mockTime, reportTopic, restoreTime, useScriptedBroker } from './scripted.ts';
+
+const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+const CLIENT_ID = `mt-look-${process.pid}`;
+const NARROW = `mt/gateway/${G}/device/+/#`;
+const EVERYTHING = 'mt/gateway/+/device/+/#';
+
+describe('the preview of an open panel', () => {
+  const bench = useScriptedBroker();
+  const open = (changes = {}) => bench.open({ clientId: CLIENT_ID, ...changes });
+  const isBeside = (clientId: string) => clientId.startsWith(CLIENT_ID) && clientId !== CLIENT_ID;
+  /** What is subscribed for people who look. */
+  const looked = () =>
+    [...bench.broker.sessions].flatMap(([id, { subscriptions }]) => (isBeside(id) ? [...subscriptions] : []));
+  const connectionsOf = (isMeant: (clientId: string) => boolean) =>
+    bench.broker.connections.filter(({ clientId }) => isMeant(clientId)).length;
+  const isOfFlows = (clientId: string) => clientId === CLIENT_ID;
+
+  /** What the preview of all reports is refused with; empty: with nothing. */
+  const refusal = (session: Session, filter = ALL): string => {
+    try {
+      session.preview(filter);
+      return '';
+    } catch (error) {
+      const { code, message } = error as ServiceError;
+      assert.doesNotMatch(message, /mt.gateway|127/);
+      return code;
+    }
+  };
+  const untilRefused = async (session: Session, filter = ALL) => {
+    while (refusal(session, filter) !== 'NOT_CONNECTED') {
+      await turn();
+    }
+  };
+
+  /** Somebody goes on looking meanwhile; sockets are real, and need real turns. */
+  const passTime = async (session: Session, ms: number) => {
+    refusal(session);
+    mock.timers.tick(ms);
+    for (const end = process.hrtime.bigint() + 5_000_000n; process.hrtime.bigint() < end; ) {
+      await turn();
+    }
+  };
+
+  const untilShown = async (session: Session, count: number) => {
+    while (session.preview(ALL).length < count) {
+      await turn();
+    }
+  };
+
+  async function openFlow(changes = {}) {
+    const session = open(changes);
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G] }, collector);
+    await reached(session, 'connected');
+    return { session, collector };
+  }
+
+  it('leaves the subscriptions of flows as they are, and asks for more over a connection of its own', async () => {
+    const { broker } = bench;
+    broker.options.delivery = 'per-subscription';
+    const { session, collector } = await openFlow();
+    session.preview(ALL);
+    await broker.until(() => looked().length > 0);
+    assert.deepEqual([[...broker.subscriptionsOf(CLIENT_ID)], looked()], [[[NARROW, 1]], [[EVERYTHING, 0]]]);
+    for (let n = 0; n < 5; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    broker.publish(reportTopic('heartbeat', G2), heartbeat(5));
+    await collector.until(({ reports }) => reports.length >= 5);
+    await untilShown(session, 6);
+    assert.deepEqual(numbersOf(collector), upTo(5));
+    assert.equal(session.state.mqtt.name, 'connected');
+  });
+
+  it('costs no report that the broker keeps for a flow while the connection is away', async () => {
+    const { broker } = bench;
+    const { session, collector } = await openFlow({ persistent: true });
+    session.listenToEverything();
+    await broker.until(() => looked().length > 0);
+    broker.options.maxQueued = 100;
+    broker.options.onFullQueue = 'drop oldest';
+    await broker.kill();
+    for (let n = 0; n < 100; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      for (let other = 0; other < 10; other++) {
+        broker.publish(reportTopic('heartbeat', G2), heartbeat(other));
+      }
+    }
+    await broker.start();
+    await collector.until(({ reports }) => reports.length === 100);
+    assert.deepEqual([numbersOf(collector), broker.lost.length], [upTo(100), 0]);
+  });
+
+  it('takes a sample of a busy network and gives the subscription back', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow();
+    session.preview(ALL);
+    await broker.until(() => looked().length > 0);
+    const givenBack = broker.next('unsubscribe', (_packet, clientId) => isBeside(clientId));
+    for (let n = 0; n < 30; n++) {
+      broker.publish(reportTopic('heartbeat', G2), heartbeat(n));
+    }
+    assert.deepEqual((await givenBack).packet.unsubscriptions, [EVERYTHING]);
+    assert.equal(session.preview(ALL).length, 20);
+    await broker.until(() => looked().length === 0);
+  });
+
+  it('takes no more of a busy network when hardly a report passes', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow();
+    const filter: ReportFilter = { ...ALL, duplicates: 'drop' };
+    session.preview(filter);
+    await broker.until(() => looked().length > 0);
+    const givenBack = broker.next('unsubscribe', (_packet, clientId) => isBeside(clientId));
+    for (let n = 0; n < 1_000; n++) {
+      broker.publish(reportTopic('heartbeat', G2), heartbeat(1));
+    }
+    await givenBack;
+    assert.equal(session.preview(filter).length, 1);
+  });
+
+  it('shows retained reports, which flows are not given again because of it', async () => {
+    const { broker } = bench;
+    broker.publish(reportTopic('heartbeat'), heartbeat(0), { retain: true });
+    broker.publish(reportTopic('heartbeat', G2), heartbeat(1), { retain: true });
+    const { session, collector } = await openFlow();
+    await collector.until(({ reports }) => reports.length === 1);
+    session.preview(ALL);
+    await untilShown(session, 2);
+    broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    await collector.until(({ reports }) => reports.length > 1);
+    assert.deepEqual(numbersOf(collector), [0, 2]);
+  });
+
+  it('leaves the retained reports to a flow that wants the same thing later', async () => {
+    const { broker } = bench;
+    broker.publish(reportTopic('heartbeat'), heartbeat(1), { retain: true });
+    const session = open();
+    session.preview(ALL);
+    await untilShown(session, 1);
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(collector.reports[0]?.retained, true);
+  });
+
+  it('asks for nothing that flows get anyway, and opens no connection for that', async () => {
+    const { broker } = bench;
+    const session = open();
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    session.preview({ ...ALL, gateways: [G] });
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await broker.until(() => session.preview({ ...ALL, gateways: [G] }).length === 1);
+    assert.deepEqual(
+      [[...broker.subscriptionsOf(CLIENT_ID).keys()], connectionsOf(isBeside)],
+      [[EVERYTHING], 0],
+    );
+  });
+
+  it('is told that the broker refuses its subscription, and nobody else is', async () => {
+    const { broker } = bench;
+    const [warnings, states]: [string[], Set<string>] = [[], new Set()];
+    broker.options.refuses = (filter) => filter === EVERYTHING;
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    const session = new Session({ mqtt: mqttSettings(broker.url, { clientId: CLIENT_ID }) }, log);
+    try {
+      const collector = new Collector();
+      session.subscribe({ ...ALL, gateways: [G] }, collector);
+      await reached(session, 'connected');
+      session.onState(({ mqtt }) => void states.add(mqtt.name));
+      assert.equal(refusal(session), '');
+      await untilRefused(session);
+      assert.equal(session.listenToEverything().isHearing, false);
+      // What flows receive is shown all the same.
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await collector.until(({ reports }) => reports.length === 1);
+      assert.equal(session.preview(ALL).length, 1);
+      assert.deepEqual([[...states], warnings], [['connected'], []]);
+      // A flow that wants the same thing is told.
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'limited');
+    } finally {
+      await session.close();
+    }
+  });
+
+  for (const [how, prepare] of [
+    [
+      'refuses its subscription by ending the connection',
+      () =>
+        Object.assign(bench.broker.options, {
+          refuses: (filter: string) => filter === EVERYTHING,
+          refusesBy: 'close',
+        }),
+    ],
+    [
+      'takes no second connection',
+      () => {
+        bench.broker.options.connackCode = ({ clientId }) => (isBeside(clientId ?? '') ? 5 : 0);
+      },
+    ],
+  ] as const) {
+    it(`rests for 10 seconds, doubling to 5 minutes, at a broker that ${how}; flows keep theirs`, async () => {
+      const { broker } = bench;
+      mockTime();
+      try {
+        prepare();
+        const { session, collector } = await openFlow();
+        let tries = 0;
+        for (const seconds of [10, 20, 40, 80, 160, 300, 300]) {
+          await untilRefused(session);
+          tries++;
+          assert.equal(connectionsOf(isBeside), tries);
+          for (let passed = 0; passed < seconds * 1_000; passed += 5_000) {
+            assert.equal(connectionsOf(isBeside), tries, `${passed} ms of ${seconds} s`);
+            await passTime(session, 5_000);
+          }
+          // Up to half as much again, so that many do not come back together.
+          for (let passed = 0; connectionsOf(isBeside) === tries; passed += 1_000) {
+            assert.ok(passed <= seconds * 500, `${seconds} s`);
+            await passTime(session, 1_000);
+          }
+        }
+        broker.publish(reportTopic('heartbeat'), heartbeat(1));
+        await collector.until(({ reports }) => reports.length === 1);
+        assert.deepEqual([connectionsOf(isOfFlows), session.state.mqtt.name], [1, 'connected']);
+      } finally {
+        restoreTime();
+      }
+    });
+  }
+
+  it('does not throw out flows again and again at a broker that allows one connection', async () => {
+    const { broker } = bench;
+    broker.options.intercept = (packet, clientId) => {
+      if (packet.cmd === 'connect' && isBeside(clientId)) {
+        broker.drop(CLIENT_ID);
+      }
+      return false;
+    };
+    const { session } = await openFlow();
+    session.preview(ALL);
+    await broker.until(() => connectionsOf(isOfFlows) === 2);
+    await reached(session, 'connected');
+    for (let n = 0; n < 50; n++) {
+      session.preview(ALL);
+      await turn();
+    }
+    await broker.until(() => broker.openConnections.length === 1);
+    assert.deepEqual([connectionsOf(isOfFlows), connectionsOf(isBeside)], [2, 1]);
+  });
+
+  it('is asked for again where the connection ended for another reason, and does not count as refused', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow({ protocolVersion: 5 });
+    session.preview(ALL);
+    await broker.until(() => looked().length > 0);
+    mockTime();
+    try {
+      // It is shut down for a moment.
+      broker.disconnect(0x8b);
+      await broker.until(() => broker.openConnections.length === 0);
+      while (looked().length === 0) {
+        assert.equal(refusal(session), '');
+        await passTime(session, 1_000);
+      }
+    } finally {
+      restoreTime();
+    }
+  });
+
+  it('leaves its connection when nobody has looked for 35 seconds, and with the service', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow();
+    mockTime();
+    try {
+      session.preview(ALL);
+      await broker.until(() => looked().length > 0);
+      mock.timers.tick(15_000);
+      await broker.until(() => looked().length === 0);
+      assert.equal(broker.openConnections.length, 2);
+      mock.timers.tick(20_000);
+      await broker.until(() => broker.openConnections.length === 1);
+      session.preview(ALL);
+      await broker.until(() => looked().length > 0);
+    } finally {
+      restoreTime();
+    }
+    await session.close();
+    await broker.until(() => broker.openConnections.length === 0);
+  });
+});
