@@ -36,6 +36,9 @@ const WEIGHTS = {
   'timestamped-decoded': 3,
 } as const;
 
+/** Of the events: rare enough that a list of problems does not fill with them. */
+const RESTARTS = 0.005;
+
 export type TopicKind = keyof typeof WEIGHTS;
 
 /** All 13 topic kinds. */
@@ -192,7 +195,7 @@ function event(ground: Ground, device: Device, kind: TopicKind): Publication[] {
   const head = { time: timeOf(ground), seq: nextSeq(device) };
   const decoded = isDecoded(kind);
   const choice = random();
-  if (choice < 0.2) {
+  if (choice < RESTARTS) {
     return [publication(device, kind, head, decoded ? 'watchdog-reset-event' : '8113')];
   }
   if (decoded && choice < 0.6) {

@@ -39,7 +39,7 @@ describe('the dashboard', () => {
     await page.getByLabel('Search').fill(`${mac.slice(-4)} lobby`);
     // A device is in the list when it has reported, so the search may find nothing at first.
     await rows.filter({ hasText: mac }).waitFor();
-    assert.equal(await rows.count(), 1);
+    await page.waitForFunction(() => document.querySelectorAll('.mt-devices tbody tr').length === 1);
     await page.getByLabel('Search').fill('');
   });
 
@@ -146,12 +146,18 @@ describe('the dashboard', () => {
 
   it('keeps an alarm in its list until somebody acknowledges it', async () => {
     const { page } = dashboard;
-    await tell('measurement-error/8802', { seq: 2, error: 77 });
+    for (const seq of [2, 3, 4]) {
+      // Each was measured at a time of its own.
+      const time = new Date(Date.now() - 1000 + seq).toISOString();
+      await tell('measurement-error/8802', { time, seq, error: 77 });
+    }
     const alarm = page
       .locator('.mt-alarms li')
       .filter({ hasText: STRANGER })
       .filter({ hasText: 'relative humidity could not be measured (error code 77)' });
     await alarm.waitFor();
+    await tell('measurement/8802', { seq: 5, value: '0239' });
+    await alarm.filter({ hasText: 'over' }).waitFor();
     await page.reload();
     await alarm.getByRole('button', { name: 'Acknowledge' }).click();
     await alarm.waitFor({ state: 'detached' });

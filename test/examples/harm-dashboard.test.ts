@@ -305,13 +305,13 @@ describe('the flow of the dashboard', () => {
   it('keeps an alarm until it is over and somebody has acknowledged it, in either order', async () => {
     await deploy();
     report({ kind: 'heartbeat', status: 4 });
-    report({ kind: 'measurement-error', name: 'humidity', error: 3 });
+    report({ kind: 'event', name: 'watchdog-reset-event' });
     const { now, alarms: raised } = await alarms();
     assert.deepEqual(
       raised.map(({ text, active, acknowledged }) => [text, active, acknowledged]),
       [
         ['reports an error or a warning (status 4)', true, false],
-        ['relative humidity could not be measured (error code 3)', false, false],
+        ['was restarted by its watchdog', false, false],
       ],
     );
     const { alarms: left } = await acknowledge('all', now);
@@ -321,6 +321,49 @@ describe('the flow of the dashboard', () => {
     );
     report({ kind: 'heartbeat', status: 0 });
     assert.deepEqual((await alarms()).alarms, []);
+  });
+
+  it('takes a property for an alarm that fails three times in a row, once for each device, until it is measured', async () => {
+    await deploy();
+    let count = 0;
+    const fail = (name: string, error = 3, device = DEVICE) =>
+      report(
+        { kind: 'measurement-error', name, error, time: new Date(1.8e12 + count++).toISOString() },
+        device,
+      );
+    const succeed = (name: string) => report({ kind: 'measurement', name, value: 20 });
+    const open = async () => {
+      // The page is told of what has changed alone.
+      report({ kind: 'heartbeat', status: 1 + count++ }, 'e4a7c5102099');
+      const { alarms: all } = await alarms();
+      return all.flatMap(({ text, active, name }) => (name === DEVICE ? [[text, active]] : []));
+    };
+    for (const name of ['humidity', 'temperature', 'humidity', 'temperature']) {
+      fail(name);
+    }
+    succeed('temperature');
+    fail('temperature');
+    fail('temperature', 3, 'e4a7c5102031');
+    report({
+      kind: 'measurement-error',
+      name: 'humidity',
+      error: 3,
+      time: new Date(1.8e12 + 2).toISOString(),
+    });
+    assert.deepEqual(await open(), []);
+    const humidity = 'relative humidity could not be measured (error code 3)';
+    for (let more = 0; more < 5; more++) {
+      fail('humidity', 3 + more);
+      assert.deepEqual(await open(), [[humidity, true]]);
+    }
+    fail('temperature');
+    fail('temperature');
+    const both = `${humidity}, temperature could not be measured (error code 3)`;
+    assert.deepEqual(await open(), [[both, true]]);
+    succeed('humidity');
+    assert.deepEqual(await open(), [[both, true]]);
+    succeed('temperature');
+    assert.deepEqual(await open(), [[both, false]]);
   });
 
   it('calls properties by words, and those are what the catalogue says', async () => {
@@ -347,7 +390,7 @@ describe('the flow of the dashboard', () => {
 
   it('raises an alarm again that comes again after it was acknowledged, and acknowledges nothing that the page has not shown', async () => {
     await deploy();
-    const error = { kind: 'measurement-error', name: 'humidity', error: 3 };
+    const error = { kind: 'event', name: 'watchdog-reset-event' };
     report(error);
     const {
       now,
