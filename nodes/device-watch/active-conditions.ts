@@ -40,8 +40,7 @@ function activeConditions(
   if (watch === undefined) {
     return {};
   }
-  const rows = watch.active();
-  return { ...watch.counts, total: rows.length, rows: rows.slice(0, readLimit(limit)) };
+  return { ...watch.counts, ...watch.firstActive(readLimit(limit)) };
 }
 
 /** Of the node itself, or of its first instance when it is in the template of a subflow. */

@@ -1,4 +1,5 @@
 // One watch: what it hears of the gateways and devices it looks after, and what goes on over a deploy and a restart.
+import { CostlyResults } from '../collections/costly-results.ts';
 import type { Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
@@ -18,6 +19,8 @@ import { type Alarm, gatewayOf, isOfSilence, type Watched, type WatchedChecker }
 
 /** Gateways of listed devices; see `WatchListener.follow`. */
 const MAX_FOLLOWED = 1_000;
+/** With more of them, finding the first conditions costs what is worth keeping. */
+const MANY_WATCHED = 10_000;
 /** With so many hearings its usual interval is known: it is no passer-by. */
 const MIN_HEARINGS = 5;
 
@@ -29,6 +32,7 @@ export class DeviceWatch implements WatchedChecker {
   readonly #alarms: WatchAlarms;
   readonly #members: WatchMembers;
   readonly #judge: WatchJudge;
+  readonly #firstOnes = new CostlyResults<{ rows: ConditionChange[]; total: number }>();
   /** Something besides silence is watched, which each report may change. */
   readonly #judgesReports: boolean;
   /** Gateways that bring a device of the list. */
@@ -68,6 +72,12 @@ export class DeviceWatch implements WatchedChecker {
   /** What has been told and is not over, the oldest first. */
   active(): ConditionChange[] {
     return this.#alarms.active(this.entries.values());
+  }
+
+  /** The first of `active`, and how many there are; where very many need somebody, those of some seconds ago. */
+  firstActive(limit: number): { rows: ConditionChange[]; total: number } {
+    const find = () => this.#alarms.firstActive(this.entries.values(), limit);
+    return this.entries.size < MANY_WATCHED ? find() : this.#firstOnes.get(`${limit}`, find);
   }
 
   /** Gateways that carry the labels; a gateway that carries none any more is not watched any more, which ends its conditions. */

@@ -29,6 +29,8 @@ export interface OpenWatch {
   readonly counts: { watched: number; active: number };
   /** What has been told and is not over, the oldest first. */
   active(): ConditionChange[];
+  /** The first of `active`, and how many there are: cheap, also where very many are. */
+  firstActive(limit: number): { rows: ConditionChange[]; total: number };
   /** The gateways that carry the labels. */
   setLabelled(gateways: ReadonlySet<string>): void;
   /** The broker had refused something by which it hears, and does not any more. */
@@ -106,6 +108,7 @@ export class DeviceWatches {
         return watch.counts;
       },
       active: () => watch.active(),
+      firstActive: (limit) => watch.firstActive(limit),
       setLabelled: (gateways) => watch.setLabelled(gateways),
       hearsAgain: () => watch.hearsAgain(),
       close: (comesBack) => this.#close(owner, watch, comesBack),

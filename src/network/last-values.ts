@@ -1,4 +1,6 @@
 // The newest value of each property of each device, by each gateway that brought it; bounded.
+import { CostlyResults } from '../collections/costly-results.ts';
+import { firstOf } from '../collections/first-of.ts';
 import { RecencyMap } from '../collections/recency-map.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
@@ -15,12 +17,12 @@ const MAX_GATEWAYS = 16;
 /** Longer ones are none of a device, and would cost more memory than they are worth. */
 const MAX_IDENTIFIER_LENGTH = 200;
 
-/** Candidates for the first ones, beside twice as many as are wanted, between two sorts. */
-const ROOM = 100;
-
 /** The kinds whose reports have values. */
 export const VALUE_KINDS: readonly string[] = KIND_NAMES.filter((kind) => KINDS[kind].hasValue);
 const WITH_VALUE = new Set(VALUE_KINDS);
+
+/** With more of them, finding the first ones costs what is worth keeping. */
+const MANY_VALUES = 10_000;
 
 /** Where a value came from: a report, the response to a read, or a store that outlived a restart. */
 export type ValueSource = 'report' | 'read' | 'stored';
@@ -81,6 +83,7 @@ export class LastValues {
   /** In the order in which they were heard. */
   #properties = new RecencyMap<Property>(Number.POSITIVE_INFINITY);
   #byDevice = new Map<string, Map<string, Property>>();
+  readonly #firstOnes = new CostlyResults<{ values: LastValue[]; total: number }>();
   #count = 0;
   #size = 0;
   /** Called when a value has changed. */
@@ -172,37 +175,34 @@ export class LastValues {
 
   /** As `all`, in any order, each with what it is sorted by. */
   unsorted(query: ValueQuery = {}): KeyedValue[] {
+    return [...this.#found(query)];
+  }
+
+  *#found(query: ValueQuery): Generator<KeyedValue> {
     const { gateway, gateways } = query;
     const isAny = gateway === undefined && gateways === undefined;
     const isChosen = (value: LastValue) =>
       (gateway === undefined || value.gateway === gateway) && (gateways?.has(value.gateway) ?? true);
-    const found: KeyedValue[] = [];
     for (const { id, values } of this.#chosen(query)) {
       const value = isAny ? values[0] : values.find(isChosen);
       if (value) {
-        found.push([id, value]);
+        yield [id, value];
       }
     }
-    return found;
   }
 
-  /** The first of `all`, and how many there are; it does not sort all of them. */
+  /** The first of `all`, and how many there are; where there are very many, those of some seconds ago. */
   first(query: ValueQuery, limit: number): { values: LastValue[]; total: number } {
-    const all = this.unsorted(query);
-    let first: KeyedValue[] = [];
-    let last = '\uffff';
-    for (const value of all) {
-      if (value[0] >= last) {
-        continue;
-      }
-      first.push(value);
-      if (first.length >= 2 * limit + ROOM) {
-        first = sortByKey(first).slice(0, limit);
-        last = first[limit - 1]?.[0] ?? last;
-      }
+    if (this.#count < MANY_VALUES) {
+      return this.#findFirst(query, limit);
     }
-    const values = sortByKey(first).slice(0, limit);
-    return { values: values.map(([, value]) => value), total: all.length };
+    const key = JSON.stringify([query, query.gateways && [...query.gateways], limit]);
+    return this.#firstOnes.get(key, () => this.#findFirst(query, limit));
+  }
+
+  #findFirst(query: ValueQuery, limit: number): { values: LastValue[]; total: number } {
+    const { first, total } = firstOf(this.#found(query), limit, byKey);
+    return { values: first.map(([, value]) => value), total };
   }
 
   /**
@@ -363,9 +363,11 @@ export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): bool
   return maxAge > 0 && ageOf(value) > maxAge * 1_000;
 }
 
+const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number(a > b));
+
 /** Sorts the array itself. */
 export function sortByKey(values: KeyedValue[]): KeyedValue[] {
-  return values.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+  return values.sort(byKey);
 }
 
 /** A value that a flow may change: a deep copy. */

@@ -1,4 +1,5 @@
 // The conditions of what a watch looks after: how they begin, what is told of them, and how they end.
+import { firstOf } from '../collections/first-of.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Condition, Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
@@ -27,16 +28,13 @@ export class WatchAlarms {
 
   /** What has been told and is not over, the oldest first. */
   active(entries: Iterable<Watched>): ConditionChange[] {
-    const found: [Watched, Alarm][] = [];
-    for (const entry of entries) {
-      for (const alarm of entry.alarms) {
-        if (alarm.isTold) {
-          found.push([entry, alarm]);
-        }
-      }
-    }
-    found.sort(([, one], [, other]) => one.beganAt - other.beganAt);
-    return found.map(([entry, alarm]) => this.#changeOf(entry, alarm, true));
+    return [...toldOf(entries)].sort(byAge).map(([entry, alarm]) => this.#changeOf(entry, alarm, true));
+  }
+
+  /** The first of `active`, and how many there are; it does not sort all of them. */
+  firstActive(entries: Iterable<Watched>, limit: number): { rows: ConditionChange[]; total: number } {
+    const { first, total } = firstOf(toldOf(entries), limit, byAge);
+    return { rows: first.map(([entry, alarm]) => this.#changeOf(entry, alarm, true)), total };
   }
 
   /** It holds now; it is told when it has held for a while. */
@@ -145,6 +143,20 @@ export class WatchAlarms {
     };
   }
 }
+
+type Told = readonly [entry: Watched, alarm: Alarm];
+
+function* toldOf(entries: Iterable<Watched>): Generator<Told> {
+  for (const entry of entries) {
+    for (const alarm of entry.alarms) {
+      if (alarm.isTold) {
+        yield [entry, alarm];
+      }
+    }
+  }
+}
+
+const byAge = ([, one]: Told, [, other]: Told): number => one.beganAt - other.beganAt;
 
 const needsSomebody = ({ alarms }: Watched): boolean => alarms.some(({ isTold }) => isTold);
 

@@ -60,6 +60,7 @@ export function watchDevices(
       return subscriptions.refusal;
     },
     active: () => watch.active(),
+    firstActive: (limit) => watch.firstActive(limit),
     close(comesBack) {
       subscriptions.close();
       watch.close(comesBack);

@@ -1,0 +1,46 @@
+// The first of very many, and results that are kept because they cost much.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { CostlyResults } from '../../src/collections/costly-results.ts';
+import { firstOf } from '../../src/collections/first-of.ts';
+
+describe('the first of very many', () => {
+  it('are those that sorting all would put first, equal ones as they came', () => {
+    const items = fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 2_000 });
+    fc.assert(
+      fc.property(items, fc.integer({ min: 0, max: 50 }), (numbers, limit) => {
+        const all = numbers.map((number, at) => ({ number, at }));
+        const compare = (one: { number: number }, other: { number: number }) => one.number - other.number;
+        const { first, total } = firstOf(all, limit, compare);
+        assert.deepEqual(first, [...all].sort(compare).slice(0, limit));
+        assert.equal(total, all.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('a result that costs much', () => {
+  it('is kept for fifty times as long as it took, ten seconds at most, and eight of them', () => {
+    let time = 0;
+    let found = 0;
+    const results = new CostlyResults<number>(() => time);
+    const get = (key: string, ms: number) =>
+      results.get(key, () => {
+        time += ms;
+        return ++found;
+      });
+    assert.deepEqual([get('a', 20), get('a', 20)], [1, 1]);
+    time += 1_000;
+    assert.equal(get('a', 0), 2);
+    assert.equal(get('a', 60_000), 3);
+    time += 9_999;
+    assert.equal(get('a', 0), 3);
+    time += 1;
+    assert.equal(get('a', 0), 4);
+    for (let key = 0; key < 9; key++) {
+      get(`${key}`, 1);
+    }
+    assert.deepEqual([get('0', 1), get('8', 1)], [5, 14]);
+  });
+});
