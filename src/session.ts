@@ -98,6 +98,7 @@ export class Session {
   readonly #rest: RestClient | undefined;
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
+  #isThere: (owner: string) => boolean = () => false;
   readonly #listeners = new Set<(state: SessionState) => void>();
   /** What nodes with last values and with watches want, by what it is for and the filter. */
   readonly #shared = new SharedUses();
@@ -231,7 +232,9 @@ export class Session {
     this.#mqtt?.pauseReports();
   }
 
-  resumeReports(): void {
+  /** @param isThere whether there is a node of this name, though it may not work: reports that are open wait for it */
+  resumeReports(isThere: (owner: string) => boolean = () => false): void {
+    this.#isThere = isThere;
     this.#mqtt?.resumeReports();
   }
 
@@ -501,7 +504,7 @@ export class Session {
 
   /** The flows run. @param isReady false: or take long to start */
   #resumed(isReady: boolean): void {
-    this.#subscribers?.resumed(isReady);
+    this.#subscribers?.resumed(isReady, this.#isThere);
     this.watches.setPaused(false);
   }
 

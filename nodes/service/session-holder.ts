@@ -105,7 +105,7 @@ export class SessionHolder {
         this.#change = undefined;
         this.#openAnew();
         if (this.#isRunning) {
-          this.#node.session?.resumeReports();
+          this.#node.session?.resumeReports((id) => id in this.#node.users);
         }
       });
     } else {
@@ -152,7 +152,7 @@ function connect(
   return [
     onStopping(RED, () => session.pauseReports()),
     onStarted(RED, () => {
-      session.resumeReports();
+      session.resumeReports((id) => id in node.users);
       tell(session.state);
     }),
     // While flows are replaced, the Catch nodes may not be there.

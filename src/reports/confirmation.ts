@@ -118,13 +118,12 @@ export class Confirmation {
     }
   }
 
-  #again(open: OpenReport, replay: (messages: readonly Message[]) => void): void {
+  /** @returns false: the node asks for other reports by now */
+  #again(open: OpenReport, replay: (messages: readonly Message[]) => void): boolean {
     this.#resending = open;
     replay([open.message]);
-    if (this.#resending === open) {
-      // The node asks for other reports by now.
-      this.#resending = undefined;
-      this.#open.confirm(open.id);
-    }
+    const hasPassed = this.#resending !== open;
+    this.#resending = undefined;
+    return hasPassed;
   }
 }

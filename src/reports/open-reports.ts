@@ -4,6 +4,7 @@ import { Queue } from '../collections/queue.ts';
 import { SetMap } from '../collections/set-map.ts';
 import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
+import { AbandonedCounts } from './abandoned-counts.ts';
 import { ConfirmedMessages } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import type { Message } from './message.ts';
@@ -51,8 +52,8 @@ export interface Confirmer {
   timeoutMs: number;
   /** How often a report is sent again; 0: for ever. */
   maxAttempts: number;
-  /** Sends it to the flow again. */
-  again(report: OpenReport): void;
+  /** Sends it to the flow again. @returns false: the node does not ask for it any more */
+  again(report: OpenReport): boolean;
   /** It was sent again as often as it may be. */
   givenUp(report: OpenReport): void;
   /** Called twice a second while reports are open, and once at the end. @param oldestMs since it was heard */
@@ -94,6 +95,8 @@ export class OpenReports {
   /** The message that is being delivered. */
   #current: OpenMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Given up since their node does not ask for them any more. */
+  readonly #abandoned: AbandonedCounts;
   readonly #isPaused: () => boolean;
   readonly #failed: (fault: unknown) => void;
   /** Let the connection read on when there is room again. */
@@ -102,14 +105,17 @@ export class OpenReports {
   /**
    * @param isPaused while flows are replaced nobody would receive what is sent again
    * @param failed told of what a node throws: in a timer it would end the process
+   * @param abandoned told how many reports are given up since a node does not ask for them any more
    */
   constructor(
     isPaused: () => boolean,
     failed: (fault: unknown) => void,
+    abandoned: (owner: string, count: number) => void,
     { now = () => performance.now(), maxMessages = MAX_MESSAGES, maxBytes = MAX_BYTES } = {},
   ) {
     this.#isPaused = isPaused;
     this.#failed = failed;
+    this.#abandoned = new AbandonedCounts(abandoned);
     this.#now = now;
     this.#maxMessages = maxMessages;
     this.#maxBytes = maxBytes;
@@ -241,9 +247,18 @@ export class OpenReports {
     }
   }
 
-  /** All nodes are there: what belongs to none of them is nobody's any more. */
-  resumed(): void {
-    this.#confirmWhere(this.#deliveries.values(), ({ confirmer }) => !this.#confirmers.has(confirmer));
+  /**
+   * All nodes are there: what belongs to none of them is nobody's any more.
+   * @param isWaitedFor whether a node of this name is there, but cannot work: what is open stays open for it
+   */
+  resumed(isWaitedFor: (owner: string) => boolean = () => false): void {
+    for (const { id, confirmer } of [...this.#deliveries.values()]) {
+      if (!this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
+        this.#abandoned.add(confirmer.owner);
+        this.confirm(id);
+      }
+    }
+    this.#abandoned.tell();
   }
 
   /**
@@ -397,8 +412,10 @@ export class OpenReports {
     if (!this.#isPaused() && this.#due.size === 0) {
       this.#sendDue();
     }
+    this.#abandoned.tellWhenAll();
     this.#counts.tell(this.#deliveries.values(), this.#now());
     if (this.#deliveries.size === 0 && this.#messages.size === 0) {
+      this.#abandoned.tell();
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
@@ -461,7 +478,12 @@ export class OpenReports {
       this.confirm(delivery.id);
       this.#call(() => confirmer.givenUp(delivery));
     } else {
-      this.#call(() => confirmer.again(delivery));
+      this.#call(() => {
+        if (!confirmer.again(delivery)) {
+          this.#abandoned.add(confirmer.owner);
+          this.confirm(delivery.id);
+        }
+      });
     }
   }
 

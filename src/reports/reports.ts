@@ -74,7 +74,11 @@ export class Reports {
     { isShared = false, now = () => performance.now(), nameOf, isPaused = () => false }: ReportOptions = {},
   ) {
     this.#receivers = new Receivers({ catalogue, network, log, now });
-    this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), { now });
+    const abandoned = (owner: string, count: number) =>
+      log.warn(
+        `${count} reports that were not acknowledged are given up: node ${owner} does not wait for them any more`,
+      );
+    this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), abandoned, { now });
     this.#requested = new RequestedFilters(topics, isShared);
     this.#topics = topics;
     this.#now = now;

@@ -172,8 +172,9 @@ export class Subscribers {
   /**
    * The flows run. What is replayed before that would reach nodes whose receivers do not exist yet.
    * @param isReady false: it takes long, and nodes may still come
+   * @param isThere whether there is a node of this name; one without a subscription cannot work as it is set
    */
-  resumed(isReady: boolean): void {
+  resumed(isReady: boolean, isThere: (owner: string) => boolean): void {
     for (const [owner, messages] of this.#buffered) {
       this.#replays.get(owner)?.(messages);
     }
@@ -184,7 +185,7 @@ export class Subscribers {
     if (isReady) {
       const { open } = this.#reports;
       const wasConfirming = open.isConfirming;
-      open.resumed();
+      open.resumed((owner) => isThere(owner) && !this.#replays.has(owner));
       if (wasConfirming && !open.isConfirming) {
         // What is asked for with a lower QoS meanwhile is asked for as it should be.
         this.#broker.updateFilters();

@@ -719,6 +719,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       ],
       'nodes/confirm': 'comes again to a node that is deployed anew',
     },
+    'What is open at a node that a deploy leaves *invalid* waits for one in which it works or is removed.': {
+      'mqtt/confirm-deploys': [
+        'wait for a node that cannot work, until it can',
+        'are given up with a node that cannot work when it is removed',
+      ],
+      'nodes/confirm': 'waits for its node, which a deploy has left invalid, until it works again',
+    },
+    'A node that asks for other reports after a deploy, or confirms none any more, gives up what is open; a warning in the log says how many.':
+      {
+        'mqtt/confirm-deploys': 'are given up, which a warning says with their number, by a node that … now',
+      },
     'After a restart of Node-RED the broker sends what was open.': {
       'mqtt/confirm': 'come again from the broker to the next process',
     },

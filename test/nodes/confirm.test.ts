@@ -130,6 +130,25 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     );
   });
 
+  it('waits for its node, which a deploy has left invalid, until it works again', async () => {
+    const nodes = (devices: string[]) =>
+      flowAround(serviceNode(box, { persistent: true, clientId: 'confirm' }), {
+        ...{ id: 'in', type: 'mt-report-in', confirm: 'acknowledged', devices },
+      });
+    const flow = await start(nodes([]), { credentials: secretsOf(box) });
+    await subscribed(box);
+    await publish(21);
+    const first = await flow.next('out');
+    await flow.deploy(nodes(['a typo']), 'nodes', secretsOf(box));
+    await flow.statuses('in').next(({ text }) => text?.startsWith('invalid') === true);
+    await flow.deploy(nodes([]), 'nodes', secretsOf(box));
+    const again = await flow.next('out');
+    assert.deepEqual(
+      [reportOf(again).redelivered, reportOf(again).delivery],
+      [true, reportOf(first).delivery],
+    );
+  });
+
   it('of QoS 0 has none, and is not kept', async () => {
     const flow = await start(
       flowAround(serviceNode(box, { reportQos: 0 }), {

@@ -27,13 +27,18 @@ describe('reports that are open', () => {
 
   function start(limits: { maxMessages?: number; maxBytes?: number } = {}, isPaused = () => false) {
     const faults: unknown[] = [];
-    const reports = new OpenReports(isPaused, (fault) => faults.push(fault), { now: () => now, ...limits });
+    const reports = new OpenReports(
+      isPaused,
+      (fault) => faults.push(fault),
+      () => {},
+      { now: () => now, ...limits },
+    );
     open.push(reports);
     reports.connected('broker', false);
     const resent: string[] = [];
     const confirmer: Confirmer = {
       ...{ owner: 'node', timeoutMs: 1_000, maxAttempts: 0 },
-      again: ({ message }) => void resent.push(message.topic),
+      again: ({ message }) => resent.push(message.topic) > 0,
       givenUp() {},
       count() {},
     };

@@ -1,0 +1,81 @@
+// Reports that flows confirm, over deploys that change what their node asks for, or leave it unable to work.
+import assert from 'node:assert/strict';
+import { SILENT } from '../../src/log.ts';
+import { type ReportFilter, Session } from '../../src/session.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+
+const COUNT = 3;
+
+describe('reports that a flow confirms, over a deploy', () => {
+  const bench = useScriptedBroker();
+  const sessions: Session[] = [];
+  let warnings: string[];
+  let session: Session;
+  let end: (comesBack?: boolean) => void;
+
+  const confirming = () =>
+    Object.assign(new Collector(), { confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} } });
+  const acknowledged = () => bench.broker.packets('puback').length;
+
+  beforeEach(async () => {
+    warnings = [];
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    session = new Session({ mqtt: mqttSettings(bench.broker.url) } as never, log);
+    sessions.push(session);
+    const flow = confirming();
+    end = session.subscribe(ALL, flow, 'node');
+    session.subscribe({ ...ALL, kinds: ['dfu'] }, new Collector(), 'other');
+    await reached(session, 'connected');
+    for (let n = 0; n < COUNT; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    await flow.until(({ reports }) => reports.length === COUNT);
+  });
+  afterEach(() => Promise.all(sessions.splice(0).map((one) => one.close())));
+
+  /** @param isThere whether the node is there, with or without a subscription */
+  function deploy(isThere: boolean, subscribe: () => void): void {
+    session.pauseReports();
+    end(true);
+    subscribe();
+    session.resumeReports((owner) => isThere && owner === 'node');
+  }
+  const givenUp = () => warnings.filter((text) => /^3 reports .* given up: node node /.test(text));
+
+  it('wait for a node that cannot work, until it can', async () => {
+    deploy(true, () =>
+      assert.throws(() => session.subscribe({ ...ALL, devices: ['a typo'] }, confirming(), 'node')),
+    );
+    end = () => {};
+    const flow = confirming();
+    deploy(true, () => session.subscribe(ALL, flow, 'node'));
+    await flow.until(({ reports }) => reports.length === COUNT);
+    assert.ok(flow.reports.every(({ redelivered }) => redelivered));
+    assert.deepEqual([acknowledged(), warnings], [0, []]);
+  });
+
+  it('are given up with a node that cannot work when it is removed', async () => {
+    deploy(true, () => {});
+    end = () => {};
+    deploy(false, () => {});
+    await bench.broker.until(() => acknowledged() === COUNT);
+    assert.equal(givenUp().length, 1);
+  });
+
+  for (const [what, filter, collector] of [
+    ['asks for others', { kinds: ['rssi'] }, confirming],
+    ['does not confirm', {}, () => new Collector()],
+  ] as const) {
+    it(`are given up, which a warning says with their number, by a node that ${what} now`, async () => {
+      deploy(true, () =>
+        session.subscribe({ ...ALL, ...(filter as Partial<ReportFilter>) }, collector(), 'node'),
+      );
+      await bench.broker.until(() => acknowledged() === COUNT);
+      while (givenUp().length === 0) {
+        await new Promise(setImmediate);
+      }
+      assert.equal(warnings.length, 1);
+    });
+  }
+});
