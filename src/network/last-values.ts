@@ -17,6 +17,8 @@ const MAX_GATEWAYS = 16;
 /** Longer ones are none of a device, and would cost more memory than they are worth. */
 const MAX_IDENTIFIER_LENGTH = 200;
 
+/** Bytes of an entry with its place, besides its report: texts are those of the report. */
+const ENTRY_SIZE = 500;
 /** The kinds whose reports have values. */
 export const VALUE_KINDS: readonly string[] = KIND_NAMES.filter((kind) => KINDS[kind].hasValue);
 const WITH_VALUE = new Set(VALUE_KINDS);
@@ -302,7 +304,7 @@ export class LastValues {
   }
 
   #added(value: LastValue): void {
-    value.size = sizeOf(value);
+    value.size = ENTRY_SIZE + sizeOf(value.report ?? value.value);
     this.#size += value.size;
     while (this.#count > this.#max || this.#size > this.#maxSize) {
       this.#forget(this.#properties.oldest as Property);

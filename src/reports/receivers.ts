@@ -9,6 +9,8 @@ import { bodyOf } from './message.ts';
 export interface ReportListener {
   /** It never changes a report, and shares one with others that do not either: a copy for each would cost more than they do. */
   readsOnly?: true;
+  /** It takes no report: that the state of the network records it is all it needs. */
+  takesNone?: true;
   /**
    * The report is the listener's own, unless it only reads.
    * @param payload as it was received; it keeps more memory alive than its own length
@@ -34,6 +36,16 @@ export interface Receiver {
   decode: boolean;
   /** It only shows reports to people. */
   isPreview: boolean;
+}
+
+/** Those that take reports. One that takes none stays where no report would be read without it, or none decoded. */
+export function takersOf(receivers: readonly Receiver[]): readonly Receiver[] {
+  const takers = receivers.filter(({ listener }) => !listener.takesNone);
+  if (takers.length === receivers.length || takers.some(({ decode }) => decode)) {
+    return takers.length === receivers.length ? receivers : takers;
+  }
+  const decoding = receivers.find(({ listener, decode }) => listener.takesNone && decode);
+  return decoding ? [...takers, decoding] : takers.length > 0 ? takers : receivers.slice(0, 1);
 }
 
 /** Where a report came from. */

@@ -11,7 +11,7 @@ import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
 import { type Message, type NameOf, readTopic } from './message.ts';
 import { OpenReports } from './open-reports.ts';
-import { type Receiver, Receivers, type ReportListener } from './receivers.ts';
+import { type Receiver, Receivers, type ReportListener, takersOf } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { RequestedFilters } from './requested-filters.ts';
 
@@ -271,8 +271,9 @@ export class Reports {
     const place = { gateway, device, segment, identifier };
     const copies = this.#requested.countOf(place);
     const received = this.#requested.previewsOf(place);
-    const receivers = this.#dispatch.match(at);
-    const isWanted = receivers.some(({ isPreview }) => !isPreview);
+    const matching = this.#dispatch.match(at);
+    const receivers = takersOf(matching);
+    const isWanted = matching.some(({ isPreview }) => !isPreview);
     const isRequested = this.#requested.isWanted(place);
     const route = { at, receivers, isWanted, copies, received, isRequested };
     this.#routes.set(topic, route);

@@ -143,7 +143,7 @@ class WatchSubscriptions {
 
   #subscribe(filter: ReportFilter): void {
     const end = this.#context.subscribe(filter, {
-      readsOnly: true,
+      takesNone: true,
       // The state of the network records it, and tells the watches.
       report() {},
       error() {},

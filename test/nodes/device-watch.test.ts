@@ -60,6 +60,19 @@ describeNodes('device-watch', (start) => {
     assert.deepEqual(end.payload, { ...payload, since, active: false, value: 80 });
   });
 
+  it('knows a raw level also beside a node that does not decode it', async () => {
+    const raw = { id: 'raw', type: 'mt-report-in', decode: false };
+    const flow = await start(
+      flowAround(serviceNode(box), { id: 'n', type: 'mt-device-watch', conditions: ['battery-low'] }, raw),
+      { credentials: secretsOf(box) },
+    );
+    await subscribed(box);
+    await report('property/8100', { value: '0a' });
+    const received = (await flow.next('out')) as unknown as Record<string, { value: unknown }>;
+    assert.equal(received.payload?.value, '0a');
+    assert.equal((await told(flow)).payload.value, 10);
+  });
+
   it('answers a message with what is active, and keeps what else is in it', async () => {
     const flow = await run({ conditions: ['error'] });
     await report('heartbeat', { status: 3 });
