@@ -47,6 +47,14 @@ describeNodes('last-value', (start) => {
     return (await flow.next('out')) as Message & Record<string, unknown>;
   };
 
+  it('is green when it is connected, and not before', async () => {
+    const flow = await run();
+    const statuses = flow.statuses('n');
+    await statuses.next(({ text }) => text === 'connected');
+    const green = statuses.all.filter(({ fill }) => fill === 'green');
+    assert.deepEqual([...new Set(green.map(({ text }) => text))], ['connected']);
+  });
+
   it('sends the newest value with its report, its age and where it came from', async () => {
     const flow = await run();
     await heard(flow, 'measurement/8800', { seq: 1, value: '1234' });

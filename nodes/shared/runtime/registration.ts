@@ -70,9 +70,11 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
   register(RED, type, definition, (context) => {
     const inputs = new Inputs(context);
     if (context.session) {
+      // First, so that the first state that is shown is not that of a connection which nobody wants.
+      const detach = definition.half === 'mqtt' ? context.session.attach() : undefined;
       context.onClose(context.session.onState(createStateWatcher(inputs, definition.half)));
-      if (definition.half === 'mqtt') {
-        context.onClose(context.session.attach());
+      if (detach) {
+        context.onClose(detach);
       }
       inputs.handler = definition.createHandler({
         ...(context as BaseContext<Config, Credentials> & { session: Session }),
