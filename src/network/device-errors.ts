@@ -37,7 +37,8 @@ export function setErrors(
 ): void {
   const code = errorOf(kind, report);
   const isError = code !== undefined && code !== 0;
-  if (!isError && device.errors.length === 0) {
+  // As nearly always.
+  if (!isError && device.errors === NO_ERRORS) {
     return;
   }
   const known = indexOf(device.errors, identifier, report.name);
