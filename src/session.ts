@@ -98,6 +98,8 @@ export class Session {
   readonly #rest: RestClient | undefined;
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
+  /** Nothing comes before flows have stored something. */
+  #isHeldUp = () => false;
   #isThere: (owner: string) => boolean = () => false;
   readonly #listeners = new Set<(state: SessionState) => void>();
   /** What nodes with last values and with watches want, by what it is for and the filter. */
@@ -145,6 +147,8 @@ export class Session {
       const reports = new Reports(topics, this.catalogue, this.network, log, {
         ...{ isShared, nameOf: names, isPaused },
       });
+      reports.open.onHeldUp = () => this.#heardChanged();
+      this.#isHeldUp = () => reports.open.isHeldUp;
       this.testReports = new TestReports({
         topics,
         catalogue: this.catalogue,
@@ -493,9 +497,9 @@ export class Session {
     return this.#setListening(this.state.mqtt);
   }
 
-  /** A time without the broker is no silence of a device. */
+  /** A time without the broker is no silence of a device, nor one in which flows hold it up. */
   #setListening({ name }: MqttState): boolean {
-    const isListening = LISTENING.has(name);
+    const isListening = LISTENING.has(name) && !this.#isHeldUp();
     const isHearing = isListening && this.#subscribers?.hearsEverything === true;
     this.network.setListening(isListening, isHearing);
     this.watches.setListening(isListening);

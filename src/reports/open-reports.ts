@@ -5,6 +5,7 @@ import { SetMap } from '../collections/set-map.ts';
 import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
 import { AbandonedCounts } from './abandoned-counts.ts';
+import { BrokerWindow } from './broker-window.ts';
 import { ConfirmedMessages } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import type { Message } from './message.ts';
@@ -99,6 +100,10 @@ export class OpenReports {
   readonly #abandoned: AbandonedCounts;
   readonly #isPaused: () => boolean;
   readonly #failed: (fault: unknown) => void;
+  readonly #window = new BrokerWindow();
+  #isHeldUp = false;
+  /** Told when `isHeldUp` has changed. */
+  onHeldUp: (() => void) | undefined;
   /** Let the connection read on when there is room again. */
   #blocked: Deferral | undefined;
 
@@ -131,6 +136,11 @@ export class OpenReports {
     return this.#confirmers.size === 0 && this.#messages.size === 0 && this.#confirmed.isEmpty(this.#now());
   }
 
+  /** No report comes, as far as can be told, until something is confirmed: here, or since the broker allows no more. */
+  get isHeldUp(): boolean {
+    return this.#isHeldUp;
+  }
+
   /** Nothing more is read until something is confirmed. */
   get isFull(): boolean {
     return this.#blocked !== undefined;
@@ -143,6 +153,8 @@ export class OpenReports {
    * @returns false: it may be acknowledged at once
    */
   receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => boolean): boolean {
+    this.#window.received(this.#now());
+    this.#checkHeldUp();
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
       deliver(true);
@@ -270,6 +282,8 @@ export class OpenReports {
     const now = this.#now();
     this.#broker = broker;
     this.#blocked = undefined;
+    this.#window.connected();
+    this.#checkHeldUp();
     this.#expected.clear();
     for (const message of this.#messages) {
       if (message.deferral) {
@@ -300,6 +314,7 @@ export class OpenReports {
 
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */
   #written(message: OpenMessage): void {
+    this.#window.acknowledged();
     this.#forget(message);
     message.confirmed = this.#confirmed.add(keyOf(message.received), message.broker);
   }
@@ -331,6 +346,7 @@ export class OpenReports {
       return true;
     }
     message.deferral = deferral;
+    this.#window.kept();
     // What is known takes no more room than before.
     if (isNew && this.#isAtLimit) {
       this.#blocked = deferral;
@@ -408,6 +424,7 @@ export class OpenReports {
 
   #look(): void {
     this.#keepOwnCopies();
+    this.#checkHeldUp();
     this.#expected.endOld(this.#now());
     if (!this.#isPaused() && this.#due.size === 0) {
       this.#sendDue();
@@ -418,6 +435,14 @@ export class OpenReports {
       this.#abandoned.tell();
       clearInterval(this.#timer);
       this.#timer = undefined;
+    }
+  }
+
+  #checkHeldUp(): void {
+    const isHeldUp = this.isFull || this.#window.isFull(this.#now());
+    if (isHeldUp !== this.#isHeldUp) {
+      this.#isHeldUp = isHeldUp;
+      this.#call(() => this.onHeldUp?.());
     }
   }
 

@@ -925,6 +925,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/device-watch': 'not for a time in which the broker was away',
       'nodes/device-watch': 'does not take a retained report for a sign of life',
     },
+    'Nor does time in which flows hold up the broker: as many reports of QoS 1 wait for an *ack report* node as ever did on this connection, and none has come for a second.':
+      {
+        'mqtt/confirm-silent':
+          'does not take for silent what the broker holds back, and does when it holds back nothing',
+        'reports/open-reports':
+          'hold up the broker when nothing comes with as many open as there ever were, until one is acknowledged',
+      },
     'Of what the broker refuses to send nobody is silent; their time counts anew when it is granted.': {
       'network/device-watch': [
         'not for a time in which the broker refused its reports, and anew after that',

@@ -237,6 +237,32 @@ describe('reports that are open', () => {
     assert.deepEqual([reports.isFull, receive('t').isKept], [false, true]);
   });
 
+  it('hold up the broker when nothing comes with as many open as there ever were, until one is acknowledged', () => {
+    const { reports, receive, pass } = start();
+    const told = mock.fn();
+    reports.onHeldUp = told;
+    const ids = [receive('a').id, receive('b').id];
+    pass(500);
+    assert.equal(reports.isHeldUp, false);
+    pass(1_000);
+    assert.equal(reports.isHeldUp, true);
+    receive('c');
+    assert.equal(reports.isHeldUp, false);
+    pass(5_000);
+    assert.equal(reports.isHeldUp, true);
+    for (const id of ids) {
+      reports.confirm(id);
+    }
+    pass(5_000);
+    assert.equal(reports.isHeldUp, false, 'it has allowed three');
+    reports.connected('broker', true);
+    receive('c', undefined, { isResent: true });
+    pass(5_000);
+    assert.equal(reports.isHeldUp, true, 'what another connection has allowed is not known');
+    reports.connected('broker', true);
+    assert.deepEqual([reports.isHeldUp, told.mock.callCount()], [false, 6]);
+  });
+
   it('go on being read over a loss, though as many are open as there may be', () => {
     const { reports, receive, read } = start({ maxMessages: 3 });
     for (const topic of ['a', 'b', 'c']) {
