@@ -1,4 +1,6 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
+import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
+import { readList } from '../shared/defaults.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 
@@ -26,11 +28,18 @@ export function press(this: EditorNode): void {
     return;
   }
   // Node-RED gives the button no event.
-  if ((window.event as MouseEvent | undefined)?.shiftKey === true) {
+  if ((window.event as MouseEvent | undefined)?.shiftKey === true && takesValue(this)) {
     askForValue(this);
   } else {
     void send(this);
   }
+}
+
+/** Whether a kind that the node lets through, or may let through, has a value. */
+function takesValue({ kinds }: EditorNode): boolean {
+  const chosen = readList(kinds);
+  const without = KIND_NAMES.filter((kind) => !KINDS[kind].hasValue);
+  return chosen.length === 0 || chosen.some((kind) => !without.some((name) => name === kind));
 }
 
 /** @param value undefined: the newest report, or a usual value */

@@ -4,7 +4,7 @@ import { linkOf } from '../network/links.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
-import { type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
+import { KINDS, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
 import { makeUpMessage } from '../protocol/reports/made-up.ts';
 import type { Topics } from '../protocol/topics.ts';
 import { bodyOf, type NameOf, type ReceivedMessage, readTopic } from './message.ts';
@@ -52,8 +52,10 @@ export class TestReports {
    */
   makeUp(filter: Filter, { like, value }: { like?: string | undefined; value?: unknown } = {}): TestReport {
     const { topics, catalogue } = this.#context;
-    const at = like === undefined ? undefined : this.#readTopic(like);
-    const { gateway, device } = at ?? this.#choosePlace(filter);
+    const last = like === undefined ? undefined : this.#readTopic(like);
+    // A value can be sent where the newest report has none, as long as a kind with one passes.
+    const at = last && (value === undefined || takesValue(last)) ? last : undefined;
+    const { gateway, device } = last ?? this.#choosePlace(filter);
     const time = new Date().toISOString();
     if (at?.kind === 'other') {
       return this.#read(at.topic, { time, value }, filter.decode);
@@ -98,6 +100,8 @@ export class TestReports {
     return undefined;
   }
 }
+
+const takesValue = ({ kind }: ReportTopic): boolean => kind === 'other' || KINDS[kind].hasValue;
 
 /** A filter that lets through what has this topic. */
 function filterOf({ kind, form, identifier }: ReportTopic): Pick<Filter, 'kinds' | 'form' | 'identifiers'> {

@@ -51,7 +51,8 @@ export function makeUpMessage(
 ): MadeUpMessage {
   const text = filter.identifiers[0];
   const row = text === undefined ? undefined : catalogue.find(text);
-  const kind = chooseKind(filter, text, row);
+  const kinds = value === undefined ? filter.kinds : kindsWithValue(filter.kinds);
+  const kind = chooseKind(kinds, text, row);
   if (value !== undefined && !hasValue(kind)) {
     throw invalidInput('value', value, 'kindWithoutValue');
   }
@@ -72,10 +73,16 @@ export function makeUpMessage(
   return { segment: segmentOf(kind, form), identifier, body: { time, seq: 1, ...body } };
 }
 
+/** All of them where none has a value: then it is the value that does not fit. */
+function kindsWithValue(kinds: readonly string[]): readonly string[] {
+  const fitting = kinds.filter((kind) => hasValue(kind as Kind | 'other'));
+  return fitting.length > 0 ? fitting : kinds;
+}
+
 const hasValue = (kind: Kind | 'other'): boolean => kind !== 'other' && KINDS[kind].hasValue;
 
 /** The kind by which a property is usually reported, where it passes; else the first that passes. */
-function chooseKind({ kinds }: MadeUpFilter, text: string | undefined, row?: Identifier): Kind | 'other' {
+function chooseKind(kinds: readonly string[], text: string | undefined, row?: Identifier): Kind | 'other' {
   const usual = text === undefined ? undefined : usualKind(row);
   const fitting = kinds.filter(
     (kind) => text === undefined || kind === 'other' || KINDS[kind as Kind].identified,
