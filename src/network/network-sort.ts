@@ -15,7 +15,7 @@ interface Keyed {
 const NO_MAC = 2 ** 48;
 const HEX_DIGITS = 16;
 
-/** What a list is sorted by, upwards; what has none comes last in either direction, by its MAC. */
+/** What a list is sorted by, upwards; what has none comes behind in either direction, by its MAC. */
 const SORT_KEYS: Record<string, (source: NetworkSource, subject: Subject) => SortKey> = {
   name: (source, subject) => ownName(source, subject)?.toLowerCase(),
   lastSeen: (_, { gateway, device }) => (gateway ?? device)?.heardAt,
@@ -23,23 +23,34 @@ const SORT_KEYS: Record<string, (source: NetworkSource, subject: Subject) => Sor
   battery: ({ catalogue }, { device }) => device && batteryOf(device, catalogue),
 };
 
-/** @param sort a column, with `-` in front downwards; by anything else: the name */
+/**
+ * What was never heard comes last whatever the order: the service may list hundreds that have not reported since the start.
+ * @param sort a column, with `-` in front downwards; by anything else: the name
+ */
 export function sortSubjects(source: NetworkSource, subjects: readonly Subject[], sort: string): Subject[] {
   const isDown = sort.startsWith('-');
   const column = isDown ? sort.slice(1) : sort;
   const keyOf = SORT_KEYS[Object.hasOwn(SORT_KEYS, column) ? column : 'name'] as (typeof SORT_KEYS)[string];
   const known: Keyed[] = [];
   const unknown: Keyed[] = [];
+  const unheard: Keyed[] = [];
   for (const subject of subjects) {
     const key = keyOf(source, subject);
     const keyed = { subject, key, mac: macOf(subject.id) };
-    (key === undefined ? unknown : known).push(keyed);
+    if (isHeard(subject)) {
+      (key === undefined ? unknown : known).push(keyed);
+    } else {
+      unheard.push({ ...keyed, key: ownName(source, subject)?.toLowerCase() ?? subject.id });
+    }
   }
   // Numbers and texts are never in one column.
   known.sort(typeof known[0]?.key === 'number' ? byNumber(isDown) : byText(isDown));
   unknown.sort((a, b) => a.mac - b.mac);
-  return [...known, ...unknown].map(({ subject }) => subject);
+  unheard.sort(byText(column === 'name' && isDown));
+  return [...known, ...unknown, ...unheard].map(({ subject }) => subject);
 }
+
+const isHeard = ({ gateway, device }: Subject): boolean => gateway !== undefined || device !== undefined;
 
 function byNumber(isDown: boolean): (a: Keyed, b: Keyed) => number {
   const down = isDown ? -1 : 1;

@@ -67,9 +67,9 @@ describe('the network in pages', () => {
     assert.deepEqual(
       ask().rows.map(({ id, name, kind, devices, connected }) => [id, name, kind, devices, connected]),
       [
-        [UNHEARD, 'Attic', 'gateway', 0, false],
         [G, 'Hall', 'gateway', 1, true],
         [G2, G2, 'gateway', 1, null],
+        [UNHEARD, 'Attic', 'gateway', 0, false],
         ['imported-7', 'imported-7', 'device', null, true],
       ],
     );
@@ -205,6 +205,21 @@ describe('the network in pages', () => {
         [3, 1, 2],
       ],
     );
+  });
+
+  it('sorts what was never heard behind all that was, by its name, whatever the order', () => {
+    list.push(listed('c0141f68fcff', 'Basement'));
+    pages = open();
+    hear('heartbeat');
+    hear('heartbeat', {}, { gateway: G2 });
+    const orders = ['name', '-name', 'lastSeen', '-lastSeen', 'battery'].map((sort) =>
+      ask({ sort }).rows.map(({ name }) => name),
+    );
+    const upwards = ['Attic', 'Basement', 'imported-7'];
+    for (const [i, order] of orders.entries()) {
+      assert.deepEqual(order.slice(0, 2).sort(), ['Hall', G2].sort());
+      assert.deepEqual(order.slice(2), i === 1 ? [...upwards].reverse() : upwards);
+    }
   });
 
   it('finds a text in MAC, name and label, and among all devices in those of the gateway', () => {
