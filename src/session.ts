@@ -13,6 +13,7 @@ import {
 } from './mqtt/device-requests.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { MqttState } from './mqtt/state.ts';
+import { ChangeNotices } from './network/change-notices.ts';
 import { DeviceReports } from './network/device-reports.ts';
 import { DeviceWatches } from './network/device-watches.ts';
 import { LastValues } from './network/last-values.ts';
@@ -80,6 +81,8 @@ export class Session {
   readonly recent: RecentLists;
   /** The network as people look at it. */
   readonly pages: NetworkPages;
+  /** To people who look at it. */
+  readonly changes = new ChangeNotices(this.network);
   /** Of the devices that people look at. */
   readonly deviceReports: DeviceReports;
   /** Of what nodes with last values have received, and of what was read. */
@@ -137,6 +140,7 @@ export class Session {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(() => this.#notify());
       this.devices = new DeviceDirectory(this.#rest, { log });
+      this.devices.onNames(() => this.changes.changed());
     }
     if (settings.mqtt) {
       const { topicPrefix, sharedGroup } = settings.mqtt;
@@ -453,6 +457,7 @@ export class Session {
    */
   async close(isFinal = false): Promise<void> {
     this.watches.close();
+    this.changes.close();
     this.deviceReports.close();
     this.pages.close();
     this.#subscribers?.close();
@@ -469,6 +474,7 @@ export class Session {
   #wasRead(read: ReadValue): void {
     this.lastValues.recordRead(read);
     this.network.recordRead(read.device, read.identifier, read.value, read.time);
+    this.changes.heard(read.device, read.gateway);
   }
 
   #valueContext(options: RequestOptions): ValueContext {
@@ -545,6 +551,7 @@ export class Session {
   #notify(): void {
     const state = this.state;
     this.#setListening(state.mqtt);
+    this.changes.changed();
     for (const listener of this.#listeners) {
       try {
         listener(state);

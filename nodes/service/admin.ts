@@ -12,6 +12,7 @@ import {
   sendError,
 } from '../shared/runtime/admin.ts';
 import { changeLabel, readProperty, renameDevice, writeProperty } from './actions.ts';
+import { ChangeMessages } from './changes.ts';
 import { testConnection } from './connection-test.ts';
 import { listen, listNetwork, listSilent, nameDevices, showDevice } from './network.ts';
 import { controlRecord, fetchRecord, showRecord } from './record.ts';
@@ -21,11 +22,17 @@ export function registerAdmin(RED: NodeAPI): void {
   const mayRead = RED.auth.needsPermission('mt-service.read') as RequestHandler;
   const mayWrite = RED.auth.needsPermission('mt-service.write') as RequestHandler;
   const { httpAdmin } = RED;
+  const changes = new ChangeMessages(RED);
   httpAdmin.get('/mt-service/:id/devices', mayRead, handleQuery(RED, listDevices));
   httpAdmin.get('/mt-service/:id/labels', mayRead, handleQuery(RED, listLabels));
   httpAdmin.get('/mt-service/:id/seen', mayRead, handleQuery(RED, listSeen));
   httpAdmin.get('/mt-service/:id/network', mayRead, handleQuery(RED, listNetwork));
   httpAdmin.get('/mt-service/:id/network/:device', mayRead, handleQuery(RED, showDevice));
+  httpAdmin.post(
+    '/mt-service/:id/watch',
+    mayRead,
+    handleQuery(RED, (session) => changes.begin(session)),
+  );
   httpAdmin.post('/mt-service/:id/names', mayRead, handleQuery(RED, nameDevices));
   httpAdmin.post('/mt-service/:id/silent', mayRead, handleQuery(RED, listSilent));
   httpAdmin.post('/mt-service/:id/listen', mayRead, handleQuery(RED, listen));

@@ -10,28 +10,40 @@ const MAX_TEXT_LENGTH = 200;
 const MAX_NAMED = 1_000;
 
 /**
- * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=`
- * @returns `{total, rows, broker}`: the last is the state of the connection by which reports come
+ * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
+ * @returns `{total, rows, broker, pushed}`: the state of the connection by which reports come, and whether the editor is
+ *   told of changes
  * @throws ServiceError `INVALID_INPUT`
  */
-export function listNetwork({ pages, devices, state }: Session, { query }: Request): unknown {
+export function listNetwork({ pages, devices, state, changes }: Session, { query }: Request): unknown {
   devices?.refreshInBackground();
+  const near = isYes(query.near);
   const page = pages.page({
     parent: readText(query.parent),
     text: readText(query.q),
     sort: readText(query.sort),
     needs: isYes(query.needs),
-    near: isYes(query.near),
+    near,
     offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
     limit: readLimit(query.limit),
   });
-  return { ...page, broker: state.mqtt.name };
+  // Whatever is heard may be in the hand.
+  const pushed = changes.asked(
+    readText(query.watch),
+    page.rows.map(({ id }) => id),
+    near,
+  );
+  return { ...page, broker: state.mqtt.name, pushed };
 }
 
 /** `GET …/network/:device`: everything that is known of one; with `?reports=1` also its newest reports. */
-export function showDevice({ pages, devices, deviceReports }: Session, { params, query }: Request): unknown {
+export function showDevice(
+  { pages, devices, deviceReports, changes }: Session,
+  { params, query }: Request,
+): unknown {
   devices?.refreshInBackground();
   const details = pages.details(String(params.device));
+  changes.asked(readText(query.watch), details ? [details.id] : []);
   if (details === undefined || !isYes(query.reports)) {
     return details ?? NOT_FOUND;
   }
