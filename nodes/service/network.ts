@@ -18,7 +18,7 @@ const MAX_NAMED = 1_000;
 export function listNetwork({ pages, devices, state, changes }: Session, { query }: Request): unknown {
   devices?.refreshInBackground();
   const near = isYes(query.near);
-  const page = pages.page({
+  const { total, rows, order } = pages.page({
     parent: readText(query.parent),
     text: readText(query.q),
     sort: readText(query.sort),
@@ -28,12 +28,9 @@ export function listNetwork({ pages, devices, state, changes }: Session, { query
     limit: readLimit(query.limit),
   });
   // Whatever is heard may be in the hand.
-  const pushed = changes.asked(
-    readText(query.watch),
-    page.rows.map(({ id }) => id),
-    near,
-  );
-  return { ...page, broker: state.mqtt.name, pushed };
+  const shown = { ids: rows.map(({ id }) => id), seesAll: near, order };
+  const pushed = changes.asked(readText(query.watch), shown);
+  return { total, rows, broker: state.mqtt.name, pushed };
 }
 
 /** `GET …/network/:device`: everything that is known of one; with `?reports=1` also its newest reports. */
@@ -43,7 +40,7 @@ export function showDevice(
 ): unknown {
   devices?.refreshInBackground();
   const details = pages.details(String(params.device));
-  changes.asked(readText(query.watch), details ? [details.id] : []);
+  changes.asked(readText(query.watch), { ids: details ? [details.id] : [] });
   if (details === undefined || !isYes(query.reports)) {
     return details ?? NOT_FOUND;
   }

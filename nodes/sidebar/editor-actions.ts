@@ -28,8 +28,11 @@ export class Actions implements DetailsPart {
   #field: ValueField | undefined;
   #chosen: Chosen | undefined;
   #shownLabels = '';
+  readonly #acted: () => void;
 
-  constructor() {
+  /** @param acted something was done: what is shown may be old */
+  constructor(acted: () => void) {
+    this.#acted = acted;
     const section = element('div', 'mt-gateway-side-section');
     const heading = element('div', 'mt-gateway-side-heading', say('actions'));
     heading.attr({ role: 'heading', 'aria-level': 3 });
@@ -128,6 +131,7 @@ export class Actions implements DetailsPart {
     this.#result
       .empty()
       .append(element('div', '', words), element('div', 'mt-gateway-side-do').append(yes, no));
+    this.#reveal();
     no.trigger('focus');
   }
 
@@ -148,6 +152,7 @@ export class Actions implements DetailsPart {
         query: { full: 1 },
         timeout: TIMEOUT_MS,
       });
+      this.#acted();
       if (chosen.id === this.#chosen?.id) {
         this.#say(describe(endpoint, response), false, message);
       }
@@ -167,6 +172,12 @@ export class Actions implements DetailsPart {
       this.#result.append(element('div', 'mt-gateway-side-hint', say('asMessage')));
       this.#result.append(element('pre', 'mt-gateway-side-message', content), copy);
     }
+    this.#reveal();
+  }
+
+  /** The words; the message below them may be longer than the view. */
+  #reveal(): void {
+    this.#result[0]?.firstElementChild?.scrollIntoView({ block: 'nearest' });
   }
 }
 

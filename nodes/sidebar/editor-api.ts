@@ -8,6 +8,8 @@ export interface Page {
   rows: NetworkRow[];
   /** The state of the connection to the broker. */
   broker: string;
+  /** The runtime tells this editor of changes. */
+  pushed?: boolean;
 }
 
 /** Why there is no response, in words. */

@@ -16,6 +16,7 @@ export class Controls {
   readonly #direction = element('button', 'red-ui-button red-ui-button-small');
   readonly #needs = element('input', '');
   readonly #everything = element('input', '');
+  readonly #more = element('button', 'red-ui-button red-ui-button-small mt-gateway-side-more');
   readonly #near = element('button', 'red-ui-button red-ui-button-small mt-gateway-side-near');
   #sign = '';
   #typing: number | undefined;
@@ -54,6 +55,10 @@ export class Controls {
         this.#near.attr('aria-pressed', String(!this.isNear));
         changed();
       });
+    this.#more
+      .attr({ type: 'button', title: say('more'), 'aria-label': say('more'), 'aria-expanded': 'false' })
+      .append('<i class="fa fa-sliders" aria-hidden="true"></i>')
+      .on('click', () => this.#unfold());
     this.element = this.#layOut()[0]!;
     this.updateServices();
   }
@@ -65,8 +70,15 @@ export class Controls {
     const everything = check(this.#everything, 'everything').attr('title', say('everythingMeans'));
     const order = element('div', 'mt-gateway-side-order').append(this.#sort, this.#direction);
     return element('div', 'mt-gateway-side-controls').append(
-      ...[this.#service, this.#search, order, this.#near, needs, everything],
+      ...[this.#service, this.#search, this.#more, order, this.#near, needs, everything],
     );
+  }
+
+  /** Where there is little room, all but the search is folded away. */
+  #unfold(): void {
+    const isOpen = this.#more.attr('aria-expanded') !== 'true';
+    this.#more.attr('aria-expanded', String(isOpen));
+    $(this.element).toggleClass('mt-gateway-side-unfolded', isOpen);
   }
 
   #setSign(sign: string): void {

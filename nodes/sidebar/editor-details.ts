@@ -68,6 +68,7 @@ export class DetailsView {
 
   close(): void {
     this.#chosen = undefined;
+    this.#shown = undefined;
     $(this.element).hide();
   }
 
@@ -96,21 +97,32 @@ export class DetailsView {
     }
   }
 
-  /** Asks what is known now; does nothing while the view is closed. */
-  async refresh(): Promise<void> {
+  /** Time has passed. */
+  tick(): void {
+    if (this.#shown) {
+      this.#fill(this.#shown);
+    }
+  }
+
+  /** Asks what is known now; does nothing while the view is closed. @param query goes with the question */
+  async refresh(query: Record<string, string>): Promise<void> {
     const chosen = this.#chosen;
     if (!chosen) {
       return;
     }
     try {
       const path = `network/${encodeURIComponent(chosen.id)}`;
-      const details = await ask<NetworkDetails>(chosen.service, path, { query: { reports: 1 } });
+      const details = await ask<NetworkDetails>(chosen.service, path, {
+        query: { ...query, reports: 1 },
+      });
       if (chosen === this.#chosen) {
         this.#show(details);
       }
     } catch (problem) {
       const { message, status } = problem as Problem;
-      this.#problem.text(status === 404 ? say('gone') : message);
+      if (chosen === this.#chosen) {
+        this.#problem.text(status === 404 ? say('gone') : message);
+      }
     }
   }
 
@@ -121,14 +133,18 @@ export class DetailsView {
       this.#chooseInParts(this.#chosen);
     }
     this.#problem.empty();
+    this.#fill(details);
+    for (const part of this.#parts) {
+      part.show(details);
+    }
+  }
+
+  #fill(details: NetworkDetails): void {
     this.#name.text(details.name).attr('title', details.name);
     this.#words.text(words(details));
     this.#values.show(details.values.map(toValueRow));
     this.#heardBy.show(details.heardBy.map(toLinkRow));
     this.#about.show(aboutRows(details));
-    for (const part of this.#parts) {
-      part.show(details);
-    }
   }
 
   #drawLine(row: HTMLElement, identifier: string): void {

@@ -9,6 +9,8 @@ import { say } from './editor-texts.ts';
 /** What is dragged; no text, which the editor would import as it is, without asking what it is to be. */
 const DRAGGED = 'application/x-mt-gateway';
 const CANVAS = '#red-ui-workspace-chart';
+/** Half of a new node and its button, which lies to its left; the canvas cuts off what is left of it. */
+const MIN_X = 50 + 30;
 
 export interface Subject {
   service: string;
@@ -74,7 +76,7 @@ function placeOnCanvas(at: Point | undefined): Point {
   const { x, y } = at ?? { x: box.left + chart.clientWidth / 2, y: box.top + chart.clientHeight / 3 };
   const scale = RED.view.scale();
   return {
-    x: Math.round((x - box.left + chart.scrollLeft) / scale),
+    x: Math.max(MIN_X, Math.round((x - box.left + chart.scrollLeft) / scale)),
     y: Math.round((y - box.top + chart.scrollTop) / scale),
   };
 }

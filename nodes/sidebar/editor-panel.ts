@@ -3,6 +3,7 @@ import { element } from '../shared/editor/panel.ts';
 import type { DeviceToShow } from '../shared/editor/show-device.ts';
 import { Actions } from './editor-actions.ts';
 import { ask, mayDo, type Page, type Problem } from './editor-api.ts';
+import { Changes } from './editor-changes.ts';
 import { Controls } from './editor-controls.ts';
 import { DetailsView } from './editor-details.ts';
 import { FlowPart, offerNodes, startDrag } from './editor-flow.ts';
@@ -23,26 +24,33 @@ const MAX_LIT = 10;
 
 /** The runtime listens for 15 s. */
 const LISTEN_INTERVAL_MS = 8_000;
+/** Where the runtime does not tell of changes, or time alone changes what is shown. */
+const POLL_INTERVAL_MS = 2_000;
+/** Where it does: of what falls silent it does not tell, and it forgets editors that do not ask for a minute. */
+const IDLE_INTERVAL_MS = 20_000;
 
-/** Builds the tab's content, which asks only while it is shown. */
 /** Of HTTP: nothing more is shown to this user. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
 /** Two seconds apart: longer than a deploy takes. */
 const MAX_FAILURES = 4;
 
+/** The tab's content, which asks only while it is shown. */
 export class Panel {
   readonly element: HTMLElement;
   readonly #controls = new Controls(() => this.#lookElsewhere());
   readonly #tree: TreeView;
-  readonly #details = new DetailsView([new FlowPart(), new Actions(), new ReportsPart()], () =>
-    this.#closeDetails(),
+  readonly #details = new DetailsView(
+    [new FlowPart(), new Actions(() => this.#watch.now()), new ReportsPart()],
+    () => this.#closeDetails(),
   );
   readonly #body = element('div', 'mt-gateway-side-body');
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
   readonly #near = new NearAnnouncer();
   readonly #waiting = new WaitingNodes();
   readonly #record = new RecordPart();
+  readonly #closing = new AbortController();
   readonly #watch: Watch;
+  readonly #changes: Changes;
   #model: TreeModel;
   #service = '';
   /** One after the other. */
@@ -71,10 +79,25 @@ export class Panel {
     );
     this.#body.append(search[0]!, this.#details.element);
     this.element = element('div', 'mt-gateway-side').append(this.#body)[0]!;
-    this.#watch = watchWhileShown(this.element, () => this.#refresh());
-    // What is deployed may be another network.
-    RED.events.on('deploy', () => this.#watch.now());
+    const watcher = { refresh: () => this.#refresh(), tick: () => this.#tick() };
+    const { signal } = this.#closing;
+    this.#watch = watchWhileShown(this.element, watcher, signal);
+    this.#changes = new Changes(() => this.#watch.now(), signal);
+    RED.events.on('deploy', this.#deployed);
   }
+
+  /** The tab is taken away: nothing is asked or listened to any more. */
+  close(): void {
+    this.#closing.abort();
+    this.#tree.close();
+    RED.events.off('deploy', this.#deployed);
+  }
+
+  /** What is deployed may be another network, or another flow. */
+  readonly #deployed = (): void => {
+    this.#waiting.forget();
+    this.#watch.now();
+  };
 
   /** Shows one that may not be in the list. */
   showDevice({ service, id }: DeviceToShow): void {
@@ -123,10 +146,17 @@ export class Panel {
     this.#watch.now();
   }
 
-  async #refresh(): Promise<void> {
+  #tick(): void {
+    this.#tree.render();
+    this.#details.tick();
+    this.#waiting.tick();
+  }
+
+  /** @returns milliseconds until the next time */
+  async #refresh(): Promise<number> {
     if (!mayDo('read')) {
       this.#empty(say('forbidden'));
-      return;
+      return POLL_INTERVAL_MS;
     }
     this.#controls.updateServices();
     void this.#record.refresh(this.#controls.service);
@@ -135,25 +165,37 @@ export class Panel {
     }
     if (this.#service === '') {
       this.#empty(say('noService'));
-      return;
+      return POLL_INTERVAL_MS;
     }
     const [model, service] = [this.#model, this.#service];
     try {
-      await this.#listen(service);
+      await Promise.all([this.#listen(service), this.#changes.begin(service)]);
       const ranges = model.rangesOf(...this.#tree.sight);
-      const details = this.#details.refresh();
+      const details = this.#details.refresh(this.#changes.query);
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
       await details;
       await this.#waiting.refresh(service);
-      if (model === this.#model) {
-        this.#failures = 0;
-        this.#show(pages[0]);
+      if (model !== this.#model) {
+        return POLL_INTERVAL_MS;
       }
+      this.#failures = 0;
+      this.#show(pages[0]);
+      return this.#pauseMs();
     } catch (problem) {
       if (model === this.#model) {
         this.#fail(problem as Problem);
       }
+      return POLL_INTERVAL_MS;
     }
+  }
+
+  #pauseMs(): number {
+    // A recording, and the flows that a file can be played to, change without a report.
+    const { isNear } = this.#controls;
+    if (!this.#changes.isPushed || isNear || this.#record.isOpen || this.#listening?.isHeard === false) {
+      return POLL_INTERVAL_MS;
+    }
+    return this.#listening ? LISTEN_INTERVAL_MS : (this.#waiting.pauseMs ?? IDLE_INTERVAL_MS);
   }
 
   /** While the switch is on the broker sends everything; nothing ends that but that nobody asks again. */
@@ -169,7 +211,9 @@ export class Panel {
   }
 
   async #fetch(service: string, { list, offset, limit }: Range): Promise<Page> {
-    const page = await ask<Page>(service, 'network', { query: { ...list.query, offset, limit } });
+    const query = { ...list.query, ...this.#changes.query, offset, limit };
+    const page = await ask<Page>(service, 'network', { query });
+    this.#changes.answered(page);
     list.set(offset, page, this.#model.isKept);
     this.#model.changed();
     return page;

@@ -62,18 +62,18 @@ export class RecordPart {
       this.#render();
     }
     $(this.element).toggle(service !== '');
-    if (service !== '' && this.#isOpen) {
+    if (service !== '' && this.isOpen) {
       this.#play.show(service);
       await this.#ask(service);
     }
   }
 
-  get #isOpen(): boolean {
+  get isOpen(): boolean {
     return this.#heading.attr('aria-expanded') === 'true';
   }
 
   #fold(): void {
-    const isOpen = !this.#isOpen;
+    const isOpen = !this.isOpen;
     this.#heading.attr('aria-expanded', String(isOpen));
     this.#heading.children('i').toggleClass('fa-caret-down', isOpen).toggleClass('fa-caret-right', !isOpen);
     this.#body.toggle(isOpen);

@@ -28,6 +28,8 @@ export class TreeView {
   readonly #events: TreeEvents;
   readonly #rows = new Map<string, RowView>();
   readonly #groups = new Map<string, HTMLElement>();
+  /** The sidebar is made wider, or its lower part smaller. */
+  readonly #resized = new ResizeObserver(() => this.#scrolled());
   #model: TreeModel | undefined;
   #selected = '';
   /** Where the selected row was when it was last known. */
@@ -56,8 +58,11 @@ export class TreeView {
       const [item] = this.#itemAt(event.target);
       item && this.#events.dragged(item, event.originalEvent as DragEvent);
     });
-    // The sidebar is made wider, or its lower part smaller.
-    new ResizeObserver(() => this.#scrolled()).observe(this.element);
+    this.#resized.observe(this.element);
+  }
+
+  close(): void {
+    this.#resized.disconnect();
   }
 
   get selected(): Item | undefined {

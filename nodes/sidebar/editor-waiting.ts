@@ -26,6 +26,7 @@ export class WaitingNodes {
   readonly #list = element('ul', 'mt-gateway-side-waiting-list');
   #service = '';
   #askedAt = Number.NEGATIVE_INFINITY;
+  #waiting: readonly Waiting[] = [];
   #shown = '';
 
   constructor() {
@@ -35,9 +36,21 @@ export class WaitingNodes {
       .on('click', () => this.#fold());
     this.#list.attr('id', 'mt-gateway-side-waiting');
     this.element = element('div', 'mt-gateway-side-waiting').append(this.#heading, this.#list).hide()[0]!;
-    RED.events.on('deploy', () => {
-      this.#askedAt = Number.NEGATIVE_INFINITY;
-    });
+  }
+
+  /** Milliseconds after which it wants to ask again; undefined: it is in no hurry. */
+  get pauseMs(): number | undefined {
+    return this.#waiting.length > 0 ? INTERVAL_MS : undefined;
+  }
+
+  /** Other nodes may be deployed now. */
+  forget(): void {
+    this.#askedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Time has passed. */
+  tick(): void {
+    this.#show(this.#waiting);
   }
 
   /** Asks now and then; where nothing is to be asked, or there is no response, nothing is shown. */
@@ -70,6 +83,7 @@ export class WaitingNodes {
 
   /** What has not changed is not touched: it may have the focus. */
   #show(waiting: readonly Waiting[]): void {
+    this.#waiting = waiting;
     const rows = waiting.slice(0, MAX_SHOWN).map(({ node, mac, lastSeen }) => ({
       id: node.id,
       name: RED.utils.getNodeLabel(node, node.id),

@@ -26,6 +26,7 @@ function addTab(): void {
 
 function removeTab(): void {
   if (panel) {
+    panel.close();
     panel = undefined;
     RED.sidebar.removeTab(TAB);
   }
@@ -33,11 +34,25 @@ function removeTab(): void {
 
 const isOurs = (set: unknown): boolean => (set as { types?: string[] }).types?.includes(OWNER) === true;
 
-RED.events.on('registry:node-type-added', (type) => type === OWNER && addTab());
-RED.events.on('registry:node-set-enabled', (set) => isOurs(set) && addTab());
-RED.events.on('registry:node-set-disabled', (set) => isOurs(set) && removeTab());
-RED.events.on('registry:node-set-removed', (set) => isOurs(set) && removeTab());
-RED.events.on(SHOW_DEVICE, (chosen) => {
-  RED.sidebar.show(TAB);
-  panel?.showDevice(chosen as DeviceToShow);
-});
+const LISTENERS: Record<string, (value: unknown) => void> = {
+  'registry:node-type-added': (type) => type === OWNER && addTab(),
+  'registry:node-set-enabled': (set) => isOurs(set) && addTab(),
+  'registry:node-set-disabled': (set) => isOurs(set) && removeTab(),
+  'registry:node-set-removed': (set) => isOurs(set) && leave(),
+  [SHOW_DEVICE]: (chosen) => {
+    RED.sidebar.show(TAB);
+    panel?.showDevice(chosen as DeviceToShow);
+  },
+};
+
+for (const [event, listener] of Object.entries(LISTENERS)) {
+  RED.events.on(event, listener);
+}
+
+/** Where the nodes are installed again, the editor runs all of this again. */
+function leave(): void {
+  removeTab();
+  for (const [event, listener] of Object.entries(LISTENERS)) {
+    RED.events.off(event, listener);
+  }
+}

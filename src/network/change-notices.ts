@@ -1,5 +1,6 @@
 // Who looks at the network just now, and is told when something there has changed: seldom, and only once until he asks again.
 import { randomBytes } from 'node:crypto';
+import type { Order } from './network-pages.ts';
 import type { NetworkState } from './network-state.ts';
 
 /** Between two notices to one who looks. */
@@ -18,6 +19,15 @@ const ID_BYTES = 16;
 /** The present moment of the network, and its listeners. */
 type Heard = Pick<NetworkState, 'now' | 'onHeard'>;
 
+/** What somebody is shown. */
+export interface Shown {
+  ids: readonly string[];
+  /** Whatever is heard may change it. */
+  seesAll?: boolean;
+  /** Of the list that it is a part of. */
+  order?: Order;
+}
+
 /** One who looks. Times are milliseconds of `performance.now()`. */
 class Look {
   readonly ended: () => void;
@@ -28,6 +38,8 @@ class Look {
   #seesAll = false;
   /** What he does not know yet he is told once. */
   #hasAsked = false;
+  /** The last report, of whatever device; before he looked it may have been at any time. */
+  #heardAt: number;
   #toldAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.POSITIVE_INFINITY;
   #notice: NodeJS.Timeout | undefined;
@@ -35,6 +47,7 @@ class Look {
 
   constructor(network: Heard, ended: () => void) {
     this.#network = network;
+    this.#heardAt = network.now;
     this.ended = ended;
   }
 
@@ -51,15 +64,20 @@ class Look {
     this.#lease = setTimeout(end, ms).unref();
   }
 
-  see(ids: Iterable<string>, seesAll: boolean): void {
+  see({ ids, seesAll = false, order }: Shown): void {
     this.#hasAsked = true;
     for (const id of ids) {
       this.#seen.add(id);
     }
     this.#seesAll ||= seesAll || this.#seen.size > MAX_SEEN;
+    if (order && this.#heardAt >= order.madeAt) {
+      // What was heard since is in the next order.
+      this.#tellAt(Math.max(order.until, this.#toldAt + MIN_INTERVAL_MS) + 1);
+    }
   }
 
   heard(device: string, gateway: string): void {
+    this.#heardAt = this.#network.now;
     // Most reports of a busy network come while a notice is due anyway.
     if (this.#hasAsked && this.#dueAt > this.#toldAt + MIN_INTERVAL_MS) {
       this.changed(this.#seesAll || this.#seen.has(device) || this.#seen.has(gateway));
@@ -67,12 +85,20 @@ class Look {
   }
 
   changed(isSeen: boolean): void {
-    const dueAt = this.#toldAt + (isSeen ? MIN_INTERVAL_MS : UNSEEN_INTERVAL_MS);
+    this.#tellAt(this.#toldAt + (isSeen ? MIN_INTERVAL_MS : UNSEEN_INTERVAL_MS));
+  }
+
+  #tellAt(dueAt: number): void {
     if (this.#hasAsked && this.#tell && dueAt < this.#dueAt) {
       clearTimeout(this.#notice);
       this.#dueAt = dueAt;
       this.#notice = setTimeout(() => this.#notify(), Math.max(0, dueAt - this.#network.now)).unref();
     }
+  }
+
+  /** Tells him now, whatever he has asked. */
+  tell(): void {
+    this.#tell?.();
   }
 
   stop(): void {
@@ -132,18 +158,14 @@ export class ChangeNotices {
     return true;
   }
 
-  /**
-   * He asks, and is shown these.
-   * @param seesAll whatever is heard may change what he is shown
-   * @returns whether he is told of changes
-   */
-  asked(id: string, shown: Iterable<string>, seesAll = false): boolean {
+  /** He asks, and is shown this. @returns whether he is told of changes */
+  asked(id: string, shown: Shown): boolean {
     const look = this.#looks.get(id);
     if (!look?.isFollowed) {
       return false;
     }
     look.extend(LEASE_MS, () => this.end(id));
-    look.see(shown, seesAll);
+    look.see(shown);
     return true;
   }
 
@@ -176,9 +198,10 @@ export class ChangeNotices {
     look.ended();
   }
 
-  /** Nobody is told any more. */
+  /** Everybody is told once more, and finds that it is over. */
   close(): void {
-    for (const id of [...this.#looks.keys()]) {
+    for (const [id, look] of [...this.#looks]) {
+      look.tell();
       this.end(id);
     }
   }

@@ -40,11 +40,18 @@ export interface PageQuery {
 export interface NetworkPage {
   total: number;
   rows: NetworkRow[];
+  order: Order;
+}
+
+/** Of which moment the order of a list is, and until when it is kept; in milliseconds of `performance.now()`. */
+export interface Order {
+  madeAt: number;
+  until: number;
 }
 
 export class NetworkPages {
   readonly #source: NetworkSource;
-  readonly #orders = new Map<string, { until: number; subjects: Subject[] }>();
+  readonly #orders = new Map<string, Order & { subjects: Subject[] }>();
   readonly #now: () => number;
   readonly #startTimer: (call: () => void, ms: number) => void;
   #isForgetting = false;
@@ -69,13 +76,14 @@ export class NetworkPages {
   /** @throws ServiceError `INVALID_INPUT` field `parent` where the parent is no MAC */
   page(query: PageQuery): NetworkPage {
     const lit = query.near && query.parent !== '' ? this.#near.look() : NONE_LIT;
-    const order = this.#order(query);
-    const subjects = lit.size === 0 ? order : this.#litFirst(lit, order, query);
+    const { subjects: ordered, ...order } = this.#order(query);
+    const subjects = lit.size === 0 ? ordered : this.#litFirst(lit, ordered, query);
     const offset = Math.max(0, query.offset);
     const rows = subjects.slice(offset, offset + Math.min(MAX_ROWS, Math.max(0, query.limit)));
     return {
       total: subjects.length,
       rows: rows.map((subject) => toRow(this.#source, subject, lit.get(subject.id))),
+      order,
     };
   }
 
@@ -98,7 +106,7 @@ export class NetworkPages {
   }
 
   /** Of one moment for a short while. */
-  #order(query: PageQuery): Subject[] {
+  #order(query: PageQuery): Order & { subjects: Subject[] } {
     const { parent, text, sort, needs } = query;
     const key = JSON.stringify([parent, text, sort, needs]);
     const now = this.#now();
@@ -109,15 +117,16 @@ export class NetworkPages {
     }
     const known = this.#orders.get(key);
     if (known) {
-      return known.subjects;
+      return known;
     }
     const subjects = parent === '' ? this.#gateways() : this.#devices(parent);
     const sorted = sortSubjects(this.#source, this.#chosen(subjects, query), sort);
     const end = this.#now();
     const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
-    this.#orders.set(key, { until: end + age, subjects: sorted });
+    const order = { madeAt: now, until: end + age, subjects: sorted };
+    this.#orders.set(key, order);
     this.#forgetLater();
-    return sorted;
+    return order;
   }
 
   /** Those of a large network are large, and nobody may ever look again. */

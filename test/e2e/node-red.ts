@@ -118,7 +118,7 @@ const WATCHERS: NodeConfig[] = [
 ];
 
 /**
- * @param settings further settings of Node-RED, as JSON
+ * @param settings further settings of Node-RED, as JSON; without `uiPort` it listens at a free port
  * @param nodeOptions flags for Node.js itself
  * @param predecessor one that was killed: its flows start
  * @param packages what is installed
@@ -131,7 +131,7 @@ export async function startNodeRed(
   packages?: readonly PackageFolder[],
 ): Promise<NodeRed> {
   const userDir = predecessor?.userDir ?? (await createUserDir(packages));
-  const port = await freePort();
+  const port = Number(settings.uiPort ?? (await freePort()));
   await writeFile(join(userDir, 'settings.js'), SETTINGS);
   await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));
   const child = spawn(

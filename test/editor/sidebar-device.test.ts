@@ -89,6 +89,38 @@ describe('a device in the sidebar', function () {
     assert.match((await lines.allInnerTexts()).join('|'), /motion.*\|.*error 3.*\|.*-61 dBm.*\|.*23 °C/s);
   });
 
+  it('does not say of another one what was wrong with the one that was chosen before', async () => {
+    const { page } = editor;
+    const problem = details().locator('.mt-gateway-side-problem').first();
+    await problem.evaluate((line) => {
+      const said: string[] = [];
+      Object.assign(line, { said });
+      new MutationObserver(() => said.push(line.textContent ?? '')).observe(line, { childList: true });
+    });
+    const address = new RegExp(`network/${service.demo.device}`);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(address, async (route) => {
+      await released;
+      await route.fulfill({ status: 404, json: {} });
+    });
+    await details().getByRole('button', { name: 'Close' }).click();
+    const asked = page.waitForRequest(address);
+    await device().click();
+    await asked;
+    await side.tree.locator(`[data-key="/${service.demo.gateway}"] .mt-gateway-item-name`).click();
+    const answered = page.waitForResponse(new RegExp(`network/${service.demo.gateway}`));
+    release();
+    await answered;
+    await page.unroute(address);
+    const said = await problem.evaluate((line) => (line as unknown as { said: string[] }).said);
+    assert.deepEqual(said.filter(Boolean), []);
+    await device().click();
+    await details().getByRole('table', { name: 'Values' }).waitFor();
+  });
+
   it('reads a property, and shows the message that a flow would send', async () => {
     await choose('firmware-version');
     await press('Read');
@@ -175,6 +207,18 @@ describe('a device in the sidebar', function () {
     assert.equal(node?.identifier, 'temperature');
     // The left end stays where it was dropped while the node grows with its label.
     assert.deepEqual([Number(node?.x) - Number(node?.w) / 2, node?.y], [250, 300]);
+  });
+
+  it('is not dropped so far to the left that the button of its node is cut off', async () => {
+    await device().dragTo(editor.page.locator('#red-ui-workspace-chart'), {
+      targetPosition: { x: 20, y: 450 },
+    });
+    await editor.page.getByRole('menuitem', { name: 'report in', exact: true }).click();
+    const button = editor.page.locator('.red-ui-flow-node-button').last();
+    const canvas = editor.page.locator('#red-ui-workspace-chart');
+    const [left = 0, edge = 0] = [(await button.boundingBox())?.x, (await canvas.boundingBox())?.x];
+    assert.ok(left >= edge, `the button begins at ${left}, the canvas at ${edge}`);
+    await editor.page.keyboard.press('Delete');
   });
 
   it('comes into the flow by keys alone, and what was added is deployed', async () => {

@@ -12,9 +12,14 @@ export interface Sidebar {
   says(words: string | RegExp): Promise<void>;
 }
 
-export async function openSidebar({ page }: Editor): Promise<Sidebar> {
+/** @param isFolded where there is little room, order and filters stay behind their button */
+export async function openSidebar({ page }: Editor, isFolded = false): Promise<Sidebar> {
   await page.evaluate("RED.sidebar.show('mt-gateway')");
   await page.locator('.mt-gateway-side').waitFor();
+  const more = page.locator('.mt-gateway-side-more');
+  if (!isFolded && (await more.getAttribute('aria-expanded')) === 'false') {
+    await more.dispatchEvent('click');
+  }
   return sidebarOf(page);
 }
 

@@ -46,7 +46,7 @@ describe('notices of changes', () => {
 
   it('come once after a question, when something that was shown is heard, and not again before the next question', () => {
     const id = look();
-    assert.equal(notices.asked(id, [D]), true);
+    assert.equal(notices.asked(id, { ids: [D] }), true);
     pass(5_000);
     assert.deepEqual(told, [], 'nothing has changed');
     hear();
@@ -56,7 +56,7 @@ describe('notices of changes', () => {
     hear();
     pass(5_000);
     assert.equal(told.length, 1);
-    notices.asked(id, [D]);
+    notices.asked(id, { ids: [D] });
     hear();
     pass(10);
     assert.equal(told.length, 2);
@@ -65,7 +65,7 @@ describe('notices of changes', () => {
   it('come four times a second at most, however much is heard and however often one asks', () => {
     const id = look();
     for (let ms = 0; ms < 5_000; ms += 10) {
-      notices.asked(id, [G]);
+      notices.asked(id, { ids: [G] });
       hear(ms % 20 === 0 ? D : OTHER_D);
       pass(10);
     }
@@ -79,17 +79,17 @@ describe('notices of changes', () => {
 
   it('of what is out of sight come every two seconds at most, unless everything counts as seen', () => {
     const id = look();
-    notices.asked(id, [D]);
+    notices.asked(id, { ids: [D] });
     hear(OTHER_D, OTHER_G);
     pass(10);
     assert.equal(told.length, 1, 'the first is told at once');
-    notices.asked(id, [D]);
+    notices.asked(id, { ids: [D] });
     hear(OTHER_D, OTHER_G);
     pass(1_500);
     assert.equal(told.length, 1);
     pass(600);
     assert.equal(told.length, 2);
-    notices.asked(id, [], true);
+    notices.asked(id, { ids: [], seesAll: true });
     hear(OTHER_D, OTHER_G);
     pass(300);
     assert.equal(told.length, 3);
@@ -97,10 +97,10 @@ describe('notices of changes', () => {
 
   it('of what is in sight do not wait for one of what is not', () => {
     const id = look();
-    notices.asked(id, [D]);
+    notices.asked(id, { ids: [D] });
     hear();
     pass(10);
-    notices.asked(id, [D]);
+    notices.asked(id, { ids: [D] });
     hear(OTHER_D, OTHER_G);
     pass(100);
     hear();
@@ -108,9 +108,36 @@ describe('notices of changes', () => {
     assert.equal(told.length, 2);
   });
 
+  it('come once more when the order of the list has room for what was heard since it was made', () => {
+    const id = look();
+    notices.asked(id, { ids: [], order: { madeAt: now - 100, until: now + 1_900 } });
+    hear();
+    pass(10);
+    assert.equal(told.length, 1);
+    notices.asked(id, { ids: [], order: { madeAt: now - 110, until: now + 1_890 } });
+    pass(1_800);
+    assert.equal(told.length, 1, 'the order is as it was');
+    pass(200);
+    assert.equal(told.length, 2);
+    notices.asked(id, { ids: [D], order: { madeAt: now, until: now + 2_000 } });
+    pass(5_000);
+    assert.equal(told.length, 2, 'it is in the list');
+  });
+
+  it('come once more where the list was put in order before one looked', () => {
+    const madeAt = now;
+    pass(100);
+    const id = look();
+    notices.asked(id, { ids: [], order: { madeAt, until: madeAt + 2_000 } });
+    pass(1_800);
+    assert.equal(told.length, 0);
+    pass(200);
+    assert.equal(told.length, 1);
+  });
+
   it('come of names and of the connection, too', () => {
     const id = look();
-    notices.asked(id, []);
+    notices.asked(id, { ids: [] });
     notices.changed();
     pass(10);
     assert.equal(told.length, 1);
@@ -118,7 +145,7 @@ describe('notices of changes', () => {
 
   it('reach only one who was begun, and of two only the first who comes with its secret', () => {
     const id = notices.begin(() => undefined) ?? '';
-    assert.equal(notices.asked(id, [D]), false, 'nobody can be told yet');
+    assert.equal(notices.asked(id, { ids: [D] }), false, 'nobody can be told yet');
     assert.equal(
       notices.follow('guessed', () => undefined),
       false,
@@ -132,7 +159,7 @@ describe('notices of changes', () => {
       false,
     );
     assert.ok(id.length > 20);
-    notices.asked(id, [D]);
+    notices.asked(id, { ids: [D] });
     hear();
     pass(10);
     assert.equal(told.length, 1);
@@ -146,13 +173,13 @@ describe('notices of changes', () => {
     pass(1_000);
     assert.deepEqual(ended, ['nobody']);
     pass(40_000);
-    notices.asked(id, []);
+    notices.asked(id, { ids: [] });
     pass(59_000);
     assert.deepEqual(ended, ['nobody']);
     pass(1_000);
     assert.deepEqual(ended, ['nobody', 'he']);
     assert.equal(notices.size, 0);
-    assert.equal(notices.asked(id, []), false);
+    assert.equal(notices.asked(id, { ids: [] }), false);
   });
 
   it('go to a hundred at most, and those who end make room', () => {
@@ -169,10 +196,10 @@ describe('notices of changes', () => {
   it('remember no more of what was shown than fits on a screen', () => {
     const id = look();
     const shown = Array.from({ length: 6_000 }, (_, i) => `${i}`);
-    notices.asked(id, shown);
+    notices.asked(id, { ids: shown });
     hear();
     pass(10);
-    notices.asked(id, shown);
+    notices.asked(id, { ids: shown });
     hear();
     pass(300);
     assert.equal(told.length, 2, 'anything counts as seen');
@@ -181,17 +208,18 @@ describe('notices of changes', () => {
   it('are not sent any more after the end, and no report is listened to', () => {
     const id = look();
     const other = look('she');
-    notices.asked(id, [D]);
-    notices.asked(other, [D]);
+    notices.asked(id, { ids: [D] });
+    notices.asked(other, { ids: [D] });
     hear();
     notices.end(id);
     pass(10);
     assert.equal(told.length, 1, 'only to the other one');
-    notices.asked(other, [D]);
+    notices.asked(other, { ids: [D] });
     hear();
     notices.close();
+    assert.equal(told.length, 2, 'she is told that it is over');
     pass(5_000);
-    assert.equal(told.length, 1);
+    assert.equal(told.length, 2);
     assert.deepEqual(ended, ['he', 'she']);
   });
 });

@@ -107,13 +107,24 @@ describeNodes('notices to editors', (start) => {
     assert.deepEqual([await ask(flow, before), await ask(flow, now)], [false, true]);
   });
 
-  it('end when the service is deployed again, and nothing is left listening', async () => {
+  it('end when the service is deployed again, of which editors are told, and nothing is left listening', async () => {
     const flow = await run();
     others = events.listenerCount(GONE);
     const watch = await begin(flow);
     come('editor-1', watch);
     assert.equal(await ask(flow, watch), true);
+    const sent: Sent[] = [];
+    const note = (event: Sent) => void sent.push(event);
+    events.on('comms', note);
     await flow.deploy(nodesOf(), 'full', secretsOf(box));
+    events.removeListener('comms', note);
+    const told = sent.filter(
+      ({ topic, session }) => topic === 'mt-gateway/changed' && session === 'editor-1',
+    );
+    assert.deepEqual(
+      told.map(({ data }) => data),
+      [{ watch }],
+    );
     assert.equal(await ask(flow, watch), false);
     assert.deepEqual(listening(), [0, 0]);
   });

@@ -117,9 +117,11 @@ describe('a report that is made up', () => {
 
   it('has the value that was asked for although the newest report, or the first kind, has none', () => {
     const network = new NetworkState();
-    const topic = topics.reportFilter({
-      ...{ gateway: 'c0141f68fc70', device: 'd0141f00a1b2', segment: 'rssi', identifier: '' },
-    }).replace(/\/#$/, '');
+    const topic = topics
+      .reportFilter({
+        ...{ gateway: 'c0141f68fc70', device: 'd0141f00a1b2', segment: 'rssi', identifier: '' },
+      })
+      .replace(/\/#$/, '');
     for (const kinds of [[], ['rssi', 'measurement']] as const) {
       const { report } = testReports(network).makeUp({ ...ALL, kinds }, { like: topic, value: 35 });
       const { kind, device, value } = report;

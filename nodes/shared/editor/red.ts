@@ -71,7 +71,18 @@ interface EditorRed {
   };
   events: {
     on(event: string, listener: (value: unknown) => void): void;
+    off(event: string, listener: (value: unknown) => void): void;
     emit(event: string, value: unknown): void;
+  };
+  comms: {
+    /** A message of the runtime. */
+    subscribe(topic: string, received: (topic: string, data: unknown) => void): void;
+    unsubscribe(topic: string, received: (topic: string, data: unknown) => void): void;
+    /** `connect`: the connection to the runtime is there, or is there again. */
+    on?(event: 'connect', listener: () => void): void;
+    off?(event: 'connect', listener: () => void): void;
+    /** Does nothing without a connection. */
+    send?(topic: string, data: unknown): void;
   };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   settings: { context?: { stores?: string[] } };

@@ -1,0 +1,99 @@
+// The sidebar in a small window, above the debug messages: list, chosen device and what was done with it are all in sight.
+import assert from 'node:assert/strict';
+import type { Locator } from 'playwright-core';
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requirePrograms } from '../requirements.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { serviceNode } from './flow.ts';
+import { openSidebar, type Sidebar } from './sidebar.ts';
+
+const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
+
+describe('the sidebar in a small window', function () {
+  this.timeout(120_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+  let side: Sidebar;
+
+  before(async function () {
+    this.timeout(240_000);
+    requirePrograms(this, BROWSERS[0] as string);
+    service = await startService({ gateways: 3, devices: 3, rate: 0, listed: 12 });
+    red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy([serviceNode(service), REPORTS]);
+    await red.status('reports', ({ text }) => text === 'connected');
+    for (const { mac, devices } of service.gateways) {
+      for (const [seq, device] of devices.entries()) {
+        await service.publish(mac, device.mac, 'measurement-decoded/temperature', {
+          ...{ time: new Date().toISOString(), seq, value: 20 },
+        });
+      }
+    }
+    editor = await openEditor(red.url, { width: 1100, height: 700 });
+    editor.page.setDefaultTimeout(20_000);
+    await editor.page.evaluate("RED.sidebar.show('debug')");
+    side = await openSidebar(editor, true);
+  });
+  afterEach(() => assert.deepEqual(editor.errors, []));
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const part = (name: string) => editor.page.locator(`.mt-gateway-side-${name}`);
+  async function boxOf(locator: Locator): Promise<{ top: number; bottom: number; height: number }> {
+    const box = await locator.boundingBox();
+    assert.ok(box);
+    return { top: box.y, bottom: box.y + box.height, height: box.height };
+  }
+  /** Whether it is wholly in sight within the other one. */
+  async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
+    const [one, other] = [await boxOf(inner), await boxOf(outer)];
+    return one.top >= other.top - 1 && one.bottom <= other.bottom + 1;
+  }
+
+  it('opens a gateway by a double click, although the first click shows its details', async () => {
+    const { mac, devices } = service.gateways[0]!;
+    const gateway = side.tree.locator(`[data-key="/${mac}"]`);
+    await gateway.dblclick({ position: { x: 80, y: 10 } });
+    await side.tree.locator(`[data-key="${mac}/${devices[0]!.mac}"]`).click();
+    await part('details').getByRole('table', { name: 'Values' }).waitFor();
+  });
+
+  it('keeps the search and some rows in sight beside the chosen device', async () => {
+    const whole = editor.page.locator('.mt-gateway-side').first();
+    assert.ok((await boxOf(side.tree)).height >= 84);
+    assert.ok((await boxOf(part('details'))).height >= 120);
+    for (const name of ['search', 'details']) {
+      assert.ok(await isWithin(part(name), whole), `${name} is cut off`);
+    }
+  });
+
+  it('brings into sight what came of an action, and the search stays', async () => {
+    const details = part('details');
+    await details.locator('.mt-gateway-side-property').selectOption('firmware-version');
+    await details.getByRole('button', { name: 'Read', exact: true }).click();
+    const result = details.locator('.mt-gateway-side-result > div').first().filter({ hasText: '3.4.1' });
+    await result.waitFor();
+    assert.ok(await isWithin(result, details));
+    assert.ok(await isWithin(part('search'), editor.page.locator('.mt-gateway-side').first()));
+  });
+
+  it('has order and filters behind a button', async () => {
+    const needs = editor.page.locator('#mt-gateway-side-needs');
+    assert.ok(await needs.isHidden());
+    const more = editor.page.getByRole('button', { name: 'Order and filters' });
+    await more.focus();
+    await editor.page.keyboard.press('Enter');
+    assert.equal(await more.getAttribute('aria-expanded'), 'true');
+    await needs.check();
+    await side.says('Nobody is needed');
+    await needs.uncheck();
+    await side.tree.locator('[role=treeitem]').first().waitFor();
+    await more.click();
+    assert.ok(await needs.isHidden());
+  });
+});
