@@ -209,18 +209,6 @@ describe('a device in the sidebar', function () {
     assert.deepEqual([Number(node?.x) - Number(node?.w) / 2, node?.y], [250, 300]);
   });
 
-  it('is not dropped so far to the left that the button of its node is cut off', async () => {
-    await device().dragTo(editor.page.locator('#red-ui-workspace-chart'), {
-      targetPosition: { x: 20, y: 450 },
-    });
-    await editor.page.getByRole('menuitem', { name: 'report in', exact: true }).click();
-    const button = editor.page.locator('.red-ui-flow-node-button').last();
-    const canvas = editor.page.locator('#red-ui-workspace-chart');
-    const [left = 0, edge = 0] = [(await button.boundingBox())?.x, (await canvas.boundingBox())?.x];
-    assert.ok(left >= edge, `the button begins at ${left}, the canvas at ${edge}`);
-    await editor.page.keyboard.press('Delete');
-  });
-
   it('comes into the flow by keys alone, and what was added is deployed', async () => {
     const { page } = editor;
     await side.tree.focus();
