@@ -17,6 +17,10 @@ const MAX_MESSAGES = 65_535;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** How often it is looked what is due. */
 const TICK_MS = 500;
+/** After the last acknowledgement a broker sends what it still has; where nothing is open for so long, it had nothing. */
+const QUIET_MS = 1_000;
+/** Where reports never stop: so long after a change, with all confirmed that came before it. */
+const STEADY_MS = 60_000;
 /** Reports that are sent again in one look: a flow that failed on many is not given all of them at once. */
 const MAX_RESENT = 500;
 /** After so many times the wait doubles, up to the longest. */
@@ -79,6 +83,8 @@ export class OpenReports {
   /** Open, or not acknowledged to the broker. */
   readonly #messages = new Set<OpenMessage>();
   #bytes = 0;
+  /** Since when all are acknowledged to the broker, in milliseconds of `performance.now()`. */
+  #emptySince = Number.NEGATIVE_INFINITY;
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
   readonly #confirmed = new ConfirmedMessages();
@@ -139,6 +145,19 @@ export class OpenReports {
   /** No report comes, as far as can be told, until something is confirmed: here, or since the broker allows no more. */
   get isHeldUp(): boolean {
     return this.#isHeldUp;
+  }
+
+  /**
+   * Whether what a broker had for this client at that time has come (assumed: it sends at once what its limit in flight
+   * allows). While reports are open, more may wait there.
+   * @param since in milliseconds of `performance.now()`
+   */
+  hasCaughtUp(since: number): boolean {
+    const now = this.#now();
+    const [oldest] = this.#messages;
+    return oldest === undefined
+      ? now - this.#emptySince >= QUIET_MS
+      : now - since >= STEADY_MS && oldest.received.heardAt > since;
   }
 
   /** Nothing more is read until something is confirmed. */
@@ -371,6 +390,9 @@ export class OpenReports {
   #forget(message: OpenMessage): void {
     if (this.#messages.delete(message)) {
       this.#bytes -= message.size;
+      if (this.#messages.size === 0) {
+        this.#emptySince = this.#now();
+      }
     }
     const blocked = this.#blocked;
     if (blocked && !this.#isAtLimit) {

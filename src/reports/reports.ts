@@ -63,6 +63,8 @@ export class Reports {
   readonly #routes = new TopicCache<TopicRoute>();
   readonly #copies = new Copies();
   readonly #now: () => number;
+  /** When the broker had granted what it was asked for last, in milliseconds of `performance.now()`. */
+  #grantedAt: number | undefined;
   readonly #nameOf: NameOf | undefined;
   #lastBroker = '';
 
@@ -140,6 +142,7 @@ export class Reports {
   filters(max = Number.POSITIVE_INFINITY, isAvoided: (filter: string) => boolean = () => false): string[] {
     const { filters, isOther } = this.#requested.choose(max, isAvoided);
     if (isOther) {
+      this.#grantedAt = undefined;
       this.#copies.changed();
       this.#routes.clear();
     }
@@ -169,6 +172,7 @@ export class Reports {
   connected(broker: string, isSessionPresent: boolean): void {
     this.open.connected(broker, isSessionPresent);
     this.#requested.connected();
+    this.#grantedAt = undefined;
     this.#copies.connected(broker === this.#lastBroker);
     this.#lastBroker = broker;
   }
@@ -184,11 +188,16 @@ export class Reports {
 
   /** What is delivered from now on came by the present subscriptions. */
   settled(): void {
-    if (this.#requested.isSettled) {
-      return;
+    this.#grantedAt ??= this.#now();
+    this.#settleWhenCaughtUp(this.#grantedAt);
+  }
+
+  /** @param grantedAt what the broker had for us before that may match subscriptions that are no more */
+  #settleWhenCaughtUp(grantedAt: number): void {
+    if (!this.#requested.isSettled && this.open.hasCaughtUp(grantedAt)) {
+      this.#requested.settled();
+      this.#routes.clear();
     }
-    this.#requested.settled();
-    this.#routes.clear();
   }
 
   /**
@@ -205,6 +214,9 @@ export class Reports {
   ): Delivery {
     if (deferrable === undefined || this.open.isUnused) {
       return this.#deliver(topic, payload, retained, mayRepeat, false);
+    }
+    if (this.#grantedAt !== undefined) {
+      this.#settleWhenCaughtUp(this.#grantedAt);
     }
     let delivery: Delivery = 'copy';
     const received = { topic, payload, retained, heardAt: this.#now() };

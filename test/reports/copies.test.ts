@@ -1,5 +1,6 @@
 // Filters that overlap: each node gets each report once, however the broker sees it, and no more than is wanted comes.
 import assert from 'node:assert/strict';
+import type { Report } from '../../src/protocol/reports/index.ts';
 import { Copies } from '../../src/reports/copies.ts';
 import { G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -90,6 +91,46 @@ describe('filters that change while reports come', () => {
     publish();
     await gateway.until(({ reports }) => reports.at(-1)?.n === sent - 1);
     assert.deepEqual(numbersOf(gateway), upTo(sent));
+  });
+});
+
+describe('reports that wait at the broker until others are confirmed', () => {
+  const bench = useScriptedBroker();
+
+  it('come once, although a subscription that had matched them has ended meanwhile', async () => {
+    const { broker } = bench;
+    Object.assign(broker.options, { delivery: 'per-subscription', maxInFlight: 20 });
+    const session = bench.open({ persistent: true });
+    const [open, numbers]: [string[], unknown[]] = [[], []];
+    const confirm = { timeoutMs: 300_000, maxAttempts: 20, count() {} };
+    const storing = {
+      report(report: Report) {
+        numbers.push(report.n);
+        open.push(report.delivery as string);
+        broker.notify();
+      },
+      error() {},
+      confirm,
+    };
+    session.subscribe({ ...ALL, gateways: [G] }, storing, 'storing');
+    const leave = session.subscribe({ ...ALL, kinds: ['heartbeat'] }, new Collector(), 'other');
+    await reached(session, 'connected');
+    for (let n = 0; n < 100; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    await broker.until(() => open.length === 10);
+    session.pauseReports();
+    leave(false);
+    session.resumeReports();
+    await broker.next('unsubscribe');
+    while (open.length > 0) {
+      session.confirm(open.shift() as string);
+      await broker.until(() => open.length > 0 || numbers.length >= 100);
+    }
+    // All copies of what was published before this one have come when it comes.
+    broker.publish(reportTopic('heartbeat'), heartbeat(100));
+    await broker.until(() => numbers.includes(100));
+    assert.deepEqual(numbers, upTo(101));
   });
 });
 
