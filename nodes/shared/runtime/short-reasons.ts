@@ -21,7 +21,7 @@ const REASONS: Record<string, readonly string[]> = {
     'kindWithoutValue',
   ],
   hex: ['notHexBytes', 'notBytes', 'notEncodable'],
-  json: ['notJson', 'notJsonBody', 'notCopied'],
+  json: ['notJson', 'notJsonBody', 'notCopied', 'notRecord'],
   entry: ['badEntry', 'unknownPart', 'missingPart', 'ownParameter'],
   long: ['tooLong', 'tooMany', 'packetTooLarge', 'profileBytes', 'profileLevels'],
   characters: [
