@@ -2,7 +2,8 @@
 import { ServiceError } from '../errors.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import type { Message } from './message.ts';
-import type { Confirmer, OpenReport, OpenReports } from './open-reports.ts';
+import type { Confirmer, OpenReport } from './open-report.ts';
+import type { OpenReports } from './open-reports.ts';
 import type { ReportListener } from './receivers.ts';
 
 export interface ConfirmOptions {

@@ -1,8 +1,6 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
 import { randomBytes } from 'node:crypto';
-import { Queue } from '../collections/queue.ts';
 import { SetMap } from '../collections/set-map.ts';
-import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable, Deferral } from '../protocol/deferral.ts';
 import { AbandonedCounts } from './abandoned-counts.ts';
 import { BrokerWindow } from './broker-window.ts';
@@ -11,6 +9,8 @@ import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import type { Message } from './message.ts';
 import { OpenCounts } from './open-counts.ts';
 import { OpenMessage } from './open-message.ts';
+import { type Confirmer, type Delivery, type OpenReport, STEADY_ATTEMPTS, waitAfter } from './open-report.ts';
+import { Resends } from './resends.ts';
 
 /** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
 const MAX_MESSAGES = 65_535;
@@ -21,49 +21,11 @@ const TICK_MS = 500;
 const QUIET_MS = 1_000;
 /** Where reports never stop: so long after a change, with all confirmed that came before it. */
 const STEADY_MS = 60_000;
-/** Reports that are sent again in one look: a flow that failed on many is not given all of them at once. */
-const MAX_RESENT = 500;
-/** After so many times the wait doubles, up to the longest. */
-const STEADY_ATTEMPTS = 3;
-const MAX_WAIT_MS = 10 * 60_000;
 const MIN_DOUBLED_MS = 1_000;
 
 /** Of all services that have opened any, by what their ids begin with: a flow may acknowledge at another one's node. */
 const BY_PREFIX = new Map<string, OpenReports>();
 const PREFIX_BYTES = 4;
-
-/** One message at one node. */
-export interface OpenReport {
-  /** Unique in this process; stands in the report as `delivery`. */
-  readonly id: string;
-  readonly message: Readonly<Message>;
-  /** The flow has had it; else it waits for something here. */
-  hasReached: boolean;
-  /** How often it was sent to the flow again. */
-  attempts: number;
-}
-
-interface Delivery extends OpenReport {
-  confirmer: Confirmer;
-  source: OpenMessage;
-  /** In milliseconds of `performance.now()`. */
-  due: number;
-}
-
-/** A node that confirms what it receives. */
-export interface Confirmer {
-  /** By this name a node is recognised after a deploy. */
-  owner: string;
-  timeoutMs: number;
-  /** How often a report is sent again; 0: for ever. */
-  maxAttempts: number;
-  /** Sends it to the flow again. @returns false: the node does not ask for it any more */
-  again(report: OpenReport): boolean;
-  /** It was sent again as often as it may be. */
-  givenUp(report: OpenReport): void;
-  /** Called twice a second while reports are open, and once at the end. @param oldestMs since it was heard */
-  count(open: number, oldestMs: number): void;
-}
 
 /** Where the report with this id was opened; undefined where that is no more. */
 export function openReportsOf(id: string): OpenReports | undefined {
@@ -96,15 +58,12 @@ export class OpenReports {
   #broker = '';
   readonly #confirmers = new Set<Confirmer>();
   readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
-  /** Those of one look that are still to be sent again. */
-  readonly #due = new Queue<Delivery>();
-  readonly #budget = new TurnBudget(() => this.#sendNext());
+  readonly #resends: Resends<Delivery>;
   /** The message that is being delivered. */
   #current: OpenMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Given up since their node does not ask for them any more. */
   readonly #abandoned: AbandonedCounts;
-  readonly #isPaused: () => boolean;
   readonly #failed: (fault: unknown) => void;
   readonly #window = new BrokerWindow();
   #isHeldUp = false;
@@ -124,7 +83,11 @@ export class OpenReports {
     abandoned: (owner: string, count: number) => void,
     { now = () => performance.now(), maxMessages = MAX_MESSAGES, maxBytes = MAX_BYTES } = {},
   ) {
-    this.#isPaused = isPaused;
+    this.#resends = new Resends({
+      ...{ isPaused, now },
+      isDue: (delivery, at) => this.#isDue(delivery, at),
+      send: (delivery, at) => this.#send(delivery, at),
+    });
     this.#failed = failed;
     this.#abandoned = new AbandonedCounts(abandoned);
     this.#now = now;
@@ -323,7 +286,7 @@ export class OpenReports {
     BY_PREFIX.delete(this.#idPrefix);
     clearInterval(this.#timer);
     this.#deliveries.clear();
-    this.#due.clear();
+    this.#resends.clear();
     this.#byOwner.clear();
     this.#messages.clear();
     this.#expected.clear();
@@ -448,9 +411,7 @@ export class OpenReports {
     this.#keepOwnCopies();
     this.#checkHeldUp();
     this.#expected.endOld(this.#now());
-    if (!this.#isPaused() && this.#due.size === 0) {
-      this.#sendDue();
-    }
+    this.#resends.look(this.#deliveries.values());
     this.#abandoned.tellWhenAll();
     this.#counts.tell(this.#deliveries.values(), this.#now());
     if (this.#deliveries.size === 0 && this.#messages.size === 0) {
@@ -478,38 +439,9 @@ export class OpenReports {
     }
   }
 
-  #sendDue(): void {
-    const now = this.#now();
-    for (const delivery of this.#deliveries.values()) {
-      if (this.#due.size >= MAX_RESENT) {
-        break;
-      }
-      if (this.#isDue(delivery, now)) {
-        this.#due.push(delivery);
-      }
-    }
-    this.#sendNext();
-  }
-
-  /** In turns, between which everybody else has theirs. */
-  #sendNext(): void {
-    const now = this.#now();
-    while (this.#due.size > 0 && !this.#isPaused() && !this.#budget.isSpent) {
-      const delivery = this.#due.shift() as Delivery;
-      // One of those before may have ended it, or put it off.
-      if (this.#deliveries.has(delivery.id) && this.#isDue(delivery, now)) {
-        this.#budget.spend();
-        this.#send(delivery, now);
-      }
-    }
-    if (this.#isPaused()) {
-      this.#due.clear();
-    }
-  }
-
   /** One whose node is being replaced comes again at the next one. */
-  #isDue({ due, confirmer }: Delivery, now: number): boolean {
-    return due <= now && this.#confirmers.has(confirmer);
+  #isDue({ id, due, confirmer }: Delivery, now: number): boolean {
+    return due <= now && this.#confirmers.has(confirmer) && this.#deliveries.has(id);
   }
 
   #send(delivery: Delivery, now: number): void {
@@ -541,10 +473,4 @@ export class OpenReports {
       this.#failed(fault);
     }
   }
-}
-
-/** Milliseconds until a report is sent the next time. */
-function waitAfter(attempts: number, timeoutMs: number): number {
-  const doubled = timeoutMs * 2 ** Math.max(0, attempts - STEADY_ATTEMPTS);
-  return Math.min(doubled, Math.max(timeoutMs, MAX_WAIT_MS));
 }

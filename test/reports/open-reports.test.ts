@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { DeferralEvents } from '../../src/protocol/deferral.ts';
-import { type Confirmer, OpenReports } from '../../src/reports/open-reports.ts';
+import type { Confirmer } from '../../src/reports/open-report.ts';
+import { OpenReports } from '../../src/reports/open-reports.ts';
 import { usedMemory } from '../memory.ts';
 
 const TICK_MS = 500;
