@@ -15,6 +15,9 @@ import { type Receiver, Receivers, type ReportListener, takersOf } from './recei
 import type { CompiledCriteria } from './report-filter.ts';
 import { RequestedFilters } from './requested-filters.ts';
 
+/** To look for the oldest of very many open reports takes a while. */
+const LOOK_MS = 100;
+
 /** A topic taken apart, and who gets its reports. */
 interface TopicRoute {
   at: ReportTopic;
@@ -65,6 +68,8 @@ export class Reports {
   readonly #now: () => number;
   /** When the broker had granted what it was asked for last, in milliseconds of `performance.now()`. */
   #grantedAt: number | undefined;
+  /** In milliseconds of `performance.now()`. */
+  #nextLookAt = 0;
   readonly #nameOf: NameOf | undefined;
   #lastBroker = '';
 
@@ -143,6 +148,7 @@ export class Reports {
     const { filters, isOther } = this.#requested.choose(max, isAvoided);
     if (isOther) {
       this.#grantedAt = undefined;
+      this.#nextLookAt = 0;
       this.#copies.changed();
       this.#routes.clear();
     }
@@ -173,6 +179,7 @@ export class Reports {
     this.open.connected(broker, isSessionPresent);
     this.#requested.connected();
     this.#grantedAt = undefined;
+    this.#nextLookAt = 0;
     this.#copies.connected(broker === this.#lastBroker);
     this.#lastBroker = broker;
   }
@@ -194,7 +201,12 @@ export class Reports {
 
   /** @param grantedAt what the broker had for us before that may match subscriptions that are no more */
   #settleWhenCaughtUp(grantedAt: number): void {
-    if (!this.#requested.isSettled && this.open.hasCaughtUp(grantedAt)) {
+    const now = this.#now();
+    if (this.#requested.isSettled || now < this.#nextLookAt) {
+      return;
+    }
+    this.#nextLookAt = now + LOOK_MS;
+    if (this.open.hasCaughtUp(grantedAt)) {
       this.#requested.settled();
       this.#routes.clear();
     }
