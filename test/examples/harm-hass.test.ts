@@ -272,6 +272,33 @@ describe('the sample flow Home Assistant discovery', () => {
     });
   }
 
+  it('tells 10 000 values anew at most, in portions, and says so', async () => {
+    await red().deploy([]);
+    const flow = await readSample(trouble.site, SAMPLE);
+    const many = `msg.payload = Array.from({ length: 10001 }, (_, index) => ({
+      device: 'e4a7c5102030', identifier: 'p' + index, value: index, age: 1,
+    }));
+    const sendAll = node.send;
+    node.send = ([messages]) => sendAll({ payload: messages.length });`;
+    const changed = flow.map((node) => {
+      if (node.type === 'mqtt-broker') {
+        return { ...node, broker: '127.0.0.1', port: `${broker.port}` };
+      }
+      return node.id === 'sample-hass-rows' ? { ...node, func: `${many}\n${node.func}` } : node;
+    });
+    await deployTabs(trouble.site, listenTo(changed, { taps: { 'sample-hass-rows': 'portions' } }));
+    await trouble.ready(reports);
+    await trouble.ready('sample-hass-out');
+    await home.client.publishAsync('homeassistant/status', 'online');
+    let told = 0;
+    while (told < 10_000) {
+      const portion = Number((await red().next('portions')).payload);
+      assert.ok(portion <= 500, `${portion}`);
+      told += portion;
+    }
+    await red().status('sample-hass-failed', ({ text }) => `${text}`.startsWith('more than 10000 values'));
+  });
+
   it('tells of 10 000 properties at most, and says so', async () => {
     await red().deploy([]);
     const flow = await readSample(trouble.site, SAMPLE);
