@@ -8,7 +8,7 @@ import { describeRun, writeResults } from '../docs/results.ts';
 import { formatTable, type Row } from './table.ts';
 
 /** These judge memory and time: nothing else may run beside them. */
-const ALONE = /(deploys|leaks|overload|growth)\.test\.ts$/;
+const ALONE = /(deploys|leaks|overload|growth|sidebar)\.test\.ts$/;
 
 interface Outcome {
   file: string;
