@@ -26,6 +26,7 @@ export class WaitingNodes {
   readonly #list = element('ul', 'mt-gateway-side-waiting-list');
   #service = '';
   #askedAt = Number.NEGATIVE_INFINITY;
+  #hasAsked = false;
   #waiting: readonly Waiting[] = [];
   #shown = '';
 
@@ -38,9 +39,9 @@ export class WaitingNodes {
     this.element = element('div', 'mt-gateway-side-waiting').append(this.#heading, this.#list).hide()[0]!;
   }
 
-  /** Milliseconds after which it wants to ask again; undefined: it is in no hurry. */
+  /** Milliseconds after which it wants to ask again; undefined: there is nothing to ask for. */
   get pauseMs(): number | undefined {
-    return this.#waiting.length > 0 ? INTERVAL_MS : undefined;
+    return this.#hasAsked ? INTERVAL_MS : undefined;
   }
 
   /** Other nodes may be deployed now. */
@@ -63,7 +64,8 @@ export class WaitingNodes {
     this.#askedAt = now;
     const nodes = nodesOf(service);
     const macs = [...new Set(nodes.map(({ mac }) => mac))].slice(0, MAX_ASKED);
-    const silent = macs.length > 0 ? await fetchSilent(service, macs) : {};
+    this.#hasAsked = macs.length > 0;
+    const silent = this.#hasAsked ? await fetchSilent(service, macs) : {};
     if (service === this.#service) {
       this.#show(nodes.flatMap((one) => (one.mac in silent ? [{ ...one, lastSeen: silent[one.mac]! }] : [])));
     }

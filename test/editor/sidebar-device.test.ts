@@ -221,12 +221,12 @@ describe('a device in the sidebar', function () {
     await page.keyboard.press('Enter');
     const added = (await nodesOf('mt-report-in')).find(({ devices }) => (devices as string[])?.length > 0);
     assert.deepEqual([added?.service, added?.devices], ['service', [service.demo.device]]);
+    const isAnswer = (response: Response) => response.url().includes('reports=1') && response.ok();
+    const refreshed = page.waitForResponse(isAnswer);
     await editor.deploy();
-    const isAnswer = (response: Response) => response.url().includes('?reports=1') && response.ok();
-    await page.waitForResponse(isAnswer);
-    await page.waitForResponse(isAnswer);
-    const lines = details().getByRole('table', { name: 'Last reports' });
-    assert.match(await lines.innerText(), /error 3/, 'its reports are there after the deploy');
+    await refreshed;
+    // Its reports are there after the deploy.
+    await details().getByRole('table', { name: 'Last reports' }).getByText('error 3').first().waitFor();
   });
 
   it('is left with Escape, and the tree has the keys again', async () => {
