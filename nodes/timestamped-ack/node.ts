@@ -1,6 +1,6 @@
 // mt-timestamped-ack: acknowledges a timestamped sample to its device, and a report that the broker keeps to the broker.
 import type { NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput, type Session } from '../../src/index.ts';
+import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
 import { checkTimeout } from '../shared/runtime/env.ts';
 import { readProperty, updateMessage } from '../shared/runtime/message.ts';
@@ -32,15 +32,36 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
           return;
         }
         const sample = isObject(report) ? report : await read(msg);
-        const { response } = await session.acknowledge(sample, options);
-        // The device first: when the broker has forgotten the report, nobody would ask it again.
-        if (typeof delivery === 'string') {
-          session.confirm(delivery);
+        let response: Record<string, unknown> | undefined;
+        try {
+          // The device first: when the broker has forgotten the report, nobody would ask it again.
+          ({ response } = await session.acknowledge(sample, options));
+        } catch (error) {
+          if (!comesAgain(error)) {
+            confirm(session, delivery);
+          }
+          throw error;
         }
+        confirm(session, delivery);
         send(response ? updateMessage(RED, msg, { response }) : msg);
       };
     },
   });
+}
+
+function confirm(session: Session, delivery: unknown): void {
+  if (typeof delivery === 'string') {
+    session.confirm(delivery);
+  }
+}
+
+/**
+ * Whether a report whose acknowledgement to the device has failed is to come again. Else it is confirmed all the same: it
+ * is stored, the device sends the sample until it has its acknowledgement, and kept for a device that never answers it
+ * would hold up everything behind it at the broker.
+ */
+function comesAgain(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'CLOSED' || error.code === 'QUEUE_FULL');
 }
 
 /** @throws ServiceError `INVALID_INPUT` field `action` */

@@ -167,10 +167,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is asked for again where the connection ended for another reason, and does not count as refused',
         ],
       },
-    "So it is where the flows' connection ends while panels have theirs: a broker that allows one connection does not throw out the flows again and again.":
+    "Where the flows' connection ends twice just after that of panels was opened, there is none for panels for an hour: the broker may allow only one.":
       {
         'mqtt/preview-connection':
-          'does not throw out flows again and again at a broker that allows one connection',
+          'costs flows two losses, and then none for an hour, at a broker that allows one connection',
       },
     'The connection is closed when nobody has looked for 35 seconds.': {
       'mqtt/preview-connection':
@@ -733,10 +733,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'After a restart of Node-RED the broker sends what was open.': {
       'mqtt/confirm': 'come again from the broker to the next process',
     },
-    'A sample is acknowledged to its device before the broker is told.': {
-      'nodes/confirm':
-        'that is a sample is acknowledged to the device first, and to the broker when the device has that',
-    },
+    'A sample is acknowledged to its device before the broker is told; where that fails the broker is told all the same, since the device sends the sample again until it has its acknowledgement, and a device that never answers would hold up everything.':
+      {
+        'nodes/confirm': [
+          'that is a sample is acknowledged to the device first, and to the broker when the device has that',
+          'that is a sample is confirmed to the broker although its device never has the acknowledgement',
+        ],
+      },
     "Node-RED's own *file* node passes a message on also when it could not write it, as on a full disk; so the example *Store, then acknowledge* writes with a function.":
       {
         'examples/harm-reports':

@@ -113,6 +113,18 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     assert.equal(reportOf(await flow.next('out')).redelivered, undefined);
   });
 
+  it('that is a sample is confirmed to the broker although its device never has the acknowledgement', async () => {
+    const flow = await run({ kinds: ['timestamped'] }, { timeout: '300', action: 'msg' });
+    await box.publishSamples(1);
+    // Of a gateway that has gone meanwhile.
+    const report = { ...reportOf(await flow.next('out')), gateway: 'c0ffee00000f' };
+    flow.send('ack', { report });
+    assert.equal((await flow.next('errors')).error?.code, 'TIMEOUT');
+    // It is not open any more: nothing behind it is held up.
+    flow.send('ack', { report, action: 'again' });
+    assert.equal((await flow.next('errors')).error?.message, NOT_OPEN);
+  });
+
   it('comes again to a node that is deployed anew', async () => {
     const nodes = (name: string) =>
       flowAround(serviceNode(box, { persistent: true, clientId: 'confirm' }), {
