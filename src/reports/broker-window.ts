@@ -3,6 +3,9 @@
 /** Within it a broker that could send more may simply have nothing to send. */
 const MIN_HELD_UP_MS = 1_000;
 
+/** No broker that is known allows fewer, beside one that says so itself. */
+const MIN_WINDOW = 10;
+
 /** How many a broker allows is its own matter, and not told with MQTT 3.1.1. All times are those of `performance.now()`. */
 export class BrokerWindow {
   #unacknowledged = 0;
@@ -33,9 +36,7 @@ export class BrokerWindow {
   /** Nothing has come for a while, with as many unacknowledged as there ever were. */
   isFull(now: number): boolean {
     return (
-      this.#unacknowledged > 0 &&
-      this.#unacknowledged >= this.#most &&
-      now - this.#lastReceived >= MIN_HELD_UP_MS
+      this.#unacknowledged >= Math.max(MIN_WINDOW, this.#most) && now - this.#lastReceived >= MIN_HELD_UP_MS
     );
   }
 }

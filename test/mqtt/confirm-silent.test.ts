@@ -12,7 +12,7 @@ describe('a device watch where the flow stores nothing', () => {
   const bench = useScriptedBroker();
 
   it('does not take for silent what the broker holds back, and does when it holds back nothing', async () => {
-    bench.broker.options.maxInFlight = 3;
+    bench.broker.options.maxInFlight = 12;
     const flow = Object.assign(new Collector(), {
       confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
     });
@@ -39,14 +39,14 @@ describe('a device watch where the flow stores nothing', () => {
       'watch',
     );
     await reached(session, 'connected');
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < 30; n++) {
       bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
     }
-    await flow.until(({ reports }) => reports.length === 3);
+    await flow.until(({ reports }) => reports.length === 12);
     await wait(HELD_UP_MS);
     assert.deepEqual(told, []);
     let stored = 0;
-    while (stored < 10) {
+    while (stored < 30) {
       await flow.until(({ reports }) => reports.length > stored);
       for (; stored < flow.reports.length; stored++) {
         session.confirm(String(flow.reports[stored]?.delivery));

@@ -1,0 +1,47 @@
+// The times in which reports could be heard, however often they could not.
+import assert from 'node:assert/strict';
+import { Listening } from '../../src/network/listening.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+describe('the time in which reports could be heard', () => {
+  it('is without each pause in it, and without a part of one', () => {
+    const listening = new Listening(0);
+    listening.set(true, 0);
+    listening.set(false, 10 * SECOND);
+    listening.set(true, 30 * SECOND);
+    listening.set(false, 50 * SECOND);
+    assert.equal(listening.listenedMs(0, 60 * SECOND), 30 * SECOND);
+    assert.equal(listening.listenedMs(20 * SECOND, 60 * SECOND), 20 * SECOND);
+    listening.set(true, 60 * SECOND);
+    assert.equal(listening.listenedMs(60 * SECOND, 90 * SECOND), 30 * SECOND);
+  });
+
+  it('is near the truth after tens of thousands of short pauses, of yesterday and of now', () => {
+    const listening = new Listening(0);
+    listening.set(true, 0);
+    let now = 0;
+    const pass = (hours: number, awayMs: number) => {
+      for (const end = now + hours * HOUR; now < end; now += 5 * SECOND) {
+        listening.set(false, now);
+        listening.set(true, now + awayMs);
+      }
+    };
+    pass(24, 2_500);
+    for (const hours of [0.1, 1, 6]) {
+      const since = now;
+      pass(hours, 2_500);
+      const heard = listening.listenedMs(since, now) / (now - since);
+      assert.ok(heard > 0.45 && heard < 0.55, `${hours} h: ${heard}`);
+    }
+    // A night without the broker tells nothing of the hours after it.
+    listening.set(false, now);
+    now += 8 * HOUR;
+    listening.set(true, now);
+    const since = now;
+    pass(3, 500);
+    const heard = listening.listenedMs(since, now) / (now - since);
+    assert.ok(heard > 0.8 && heard <= 0.95, `${heard}`);
+  });
+});
