@@ -11,6 +11,11 @@ import type { MqttState } from './state.ts';
 
 const FIRST_REST_MS = 10_000;
 const LAST_REST_MS = 300_000;
+/** So soon after it was opened, the end of the flows' connection may be because of it. */
+const CONFLICT_MS = 10_000;
+/** A broker that allows one connection has ended that of the flows so often in a row. */
+const MAX_CONFLICTS = 2;
+const CONFLICT_REST_MS = 3_600_000;
 /** A connection that lasts so long beside that of the flows is no trouble to the broker. */
 const LASTING_MS = 60_000;
 /** A panel that has its sample asks again some seconds later, and needs no new connection then. */
@@ -30,7 +35,8 @@ export interface PreviewEvents {
 /**
  * It is there while something is looked through and the flows' connection is up. Its client id begins like that of the
  * settings, because rules of brokers judge by it. What it is subscribed to has QoS 0, and nothing of it is kept at the broker.
- * When it is lost, or the flows' connection beside it, it rests for 10 seconds, doubling to 5 minutes.
+ * When it is lost, it rests for 10 seconds, doubling to 5 minutes; for an hour, when the flows' connection was lost twice just
+ * after it was opened.
  */
 export class PreviewConnection {
   readonly #connection: Connection;
@@ -42,6 +48,8 @@ export class PreviewConnection {
   #isOpen = false;
   /** The broker has ended it, or does not take it. */
   #isRefused = false;
+  /** So often in a row the flows' connection has ended just after this one was opened. */
+  #conflicts = 0;
   /** In milliseconds of `performance.now()`. */
   #openedAt = 0;
   #rest: NodeJS.Timeout | undefined;
@@ -101,8 +109,7 @@ export class PreviewConnection {
     }
     this.#isBeside = isConnected;
     if (!isConnected && this.#isOpen) {
-      // A broker that allows one connection may have ended that of the flows because of this one.
-      this.#startRest();
+      this.#flowsLost();
     }
     this.#update();
   }
@@ -148,19 +155,39 @@ export class PreviewConnection {
     void this.#connection.disconnect();
   }
 
+  /** A broker that allows one connection may have ended that of the flows because of this one. */
+  #flowsLost(): void {
+    const ageMs = performance.now() - this.#openedAt;
+    if (ageMs >= LASTING_MS) {
+      this.#hasLasted();
+    }
+    if (ageMs >= CONFLICT_MS) {
+      this.#leave();
+      return;
+    }
+    this.#conflicts++;
+    this.#isRefused = this.#conflicts >= MAX_CONFLICTS;
+    this.#startRest(this.#isRefused ? CONFLICT_REST_MS : this.#backoff.next());
+  }
+
+  #hasLasted(): void {
+    this.#backoff.reset();
+    this.#conflicts = 0;
+  }
+
   #stateChanged(state: MqttState): void {
     if (this.#isOpen && (state.name === 'waiting' || state.name === 'refused')) {
       // A broker that goes away itself refuses nothing.
       this.#isRefused = state.reason.consequence === 'retry' || state.name === 'refused';
-      this.#startRest();
+      if (performance.now() - this.#openedAt >= LASTING_MS) {
+        this.#hasLasted();
+      }
+      this.#startRest(this.#backoff.next());
     }
     this.#events.changed();
   }
 
-  #startRest(): void {
-    if (performance.now() - this.#openedAt >= LASTING_MS) {
-      this.#backoff.reset();
-    }
+  #startRest(ms: number): void {
     this.#isOpen = false;
     // Not at once: this may be the connection that tells of its end.
     setImmediate(() => {
@@ -173,6 +200,6 @@ export class PreviewConnection {
       this.#rest = undefined;
       this.#isRefused = false;
       this.#update();
-    }, this.#backoff.next()).unref();
+    }, ms).unref();
   }
 }
