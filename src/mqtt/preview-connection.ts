@@ -161,7 +161,8 @@ export class PreviewConnection {
     if (ageMs >= LASTING_MS) {
       this.#hasLasted();
     }
-    if (ageMs >= CONFLICT_MS) {
+    // Where nobody looks, the flows' connection ends because nobody needs it.
+    if (ageMs >= CONFLICT_MS || this.#filters.size === 0) {
       this.#leave();
       return;
     }

@@ -43,12 +43,22 @@ describe('the preview of an open panel', () => {
     }
   };
 
-  /** Somebody goes on looking meanwhile; sockets are real, and need real turns. */
-  const passTime = async (session: Session, ms: number) => {
-    refusal(session);
-    mock.timers.tick(ms);
+  /** Sockets are real, and need real turns. */
+  const passRealTime = async () => {
     for (const end = process.hrtime.bigint() + 5_000_000n; process.hrtime.bigint() < end; ) {
       await turn();
+    }
+  };
+  /** Somebody goes on looking meanwhile. */
+  const passTime = (session: Session, ms: number) => {
+    refusal(session);
+    mock.timers.tick(ms);
+    return passRealTime();
+  };
+  const passSeconds = async (count: number) => {
+    for (let second = 0; second < count; second++) {
+      mock.timers.tick(1_000);
+      await passRealTime();
     }
   };
 
@@ -262,6 +272,28 @@ describe('the preview of an open panel', () => {
       assert.deepEqual([connectionsOf(isOfFlows), connectionsOf(isBeside)], [3, 2]);
       await untilRefused(session);
       await reached(session, 'connected');
+    } finally {
+      restoreTime();
+    }
+  });
+
+  it('is no reason to rest that flows need no connection any more when nobody looks', async () => {
+    const { broker } = bench;
+    mockTime();
+    try {
+      const session = open();
+      for (let round = 0; round < 3; round++) {
+        // The connection of flows takes long, so that the other one is opened late.
+        broker.options.withhold = ['connack'];
+        session.preview(ALL);
+        await broker.until(() => broker.withheld.length === 1);
+        await passSeconds(8);
+        broker.options.withhold = [];
+        broker.release();
+        await broker.until(() => looked().length > 0);
+        await passSeconds(12);
+        await broker.until(() => broker.openConnections.length === 0);
+      }
     } finally {
       restoreTime();
     }
