@@ -134,7 +134,7 @@ export class MqttClient {
         if (!this.#connection.connected) {
           this.#group.lost(name === 'closed');
         }
-        this.#previews.setBeside(this.#connection.connected);
+        this.#previews.setBeside(this.#connection.connected ? this.#connection.url : undefined);
         events.state();
         this.#requests.connectionChanged();
       },

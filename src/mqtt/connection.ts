@@ -9,6 +9,7 @@ import { readBrokerAddress, showBroker } from './address.ts';
 import { subscribeAvailable } from './available-filters.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
+import { endClient } from './end-client.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
 import { OrderedAcks } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
@@ -20,11 +21,8 @@ import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const CLOSE_DEADLINE_MS = 1_500;
 /** Reports of QoS 1 and 2 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
 const RECEIVE_MAXIMUM = 1_000;
-/** A DISCONNECT packet without reason or properties, the same in MQTT 3.1.1 and 5. */
-const DISCONNECT = Buffer.from([0xe0, 0x00]);
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
 
@@ -109,7 +107,12 @@ export class Connection {
 
   /** The address in use or tried next, without credentials. */
   get broker(): string {
-    return showBroker(this.#settings.brokers[this.#waits.broker] ?? '');
+    return showBroker(this.url);
+  }
+
+  /** The same as it stands in the settings. */
+  get url(): string {
+    return this.#settings.brokers[this.#waits.broker] ?? '';
   }
 
   /** Whether a broker still collects for subscriptions that this client has made under another connection. */
@@ -118,11 +121,15 @@ export class Connection {
     return persistent && brokers.some((url) => keptBy(sessionName(showBroker(url), clientId)).size > 0);
   }
 
-  open(): void {
+  /** @param url of the settings: the first that is tried */
+  open(url?: string): void {
     if (this.#wanted) {
       return;
     }
     this.#wanted = true;
+    if (url !== undefined) {
+      this.#waits.startAt(this.#settings.brokers.indexOf(url));
+    }
     void this.#attempt();
   }
 
@@ -183,7 +190,7 @@ export class Connection {
       if (!this.#wanted || this.#client) {
         return;
       }
-      const url = this.#settings.brokers[this.#waits.broker] ?? '';
+      const { url } = this;
       const address = readBrokerAddress(url);
       const createStore = () => new mqtt.Store({ clean: false });
       this.#incoming ??= createStore();
@@ -250,6 +257,10 @@ export class Connection {
     let loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined;
     client.on('error', (error) => {
       loss ??= { error };
+      // MQTT.js goes on after what it cannot read, without what came behind it: the broker sends that again only then.
+      if (client.connected && client === this.#client) {
+        client.stream.destroy();
+      }
     });
     // MQTT.js keeps to the time that a broker asks for only where it has one of its own.
     client.once('packetreceive', (packet) => {
@@ -397,28 +408,4 @@ export class Connection {
 /** The packet, without a reason: the same in MQTT 3.1.1 and 5. */
 function pubackOf(messageId: number): Buffer {
   return Buffer.from([0x40, 0x02, messageId >> 8, messageId & 0xff]);
-}
-
-/**
- * Disconnects and ends the socket, whatever is still under way. The library's own end waits for
- * acknowledgements, and the broker would go on giving this client its share of the reports meanwhile.
- * @param passing topic filters to unsubscribe before, as they go into packets
- */
-async function endClient(client: MqttClient, passing: Iterable<string[]>): Promise<void> {
-  const { stream } = client;
-  if (client.connected && stream.writable) {
-    const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
-    for (const portion of passing) {
-      client.unsubscribe(portion, () => {});
-    }
-    stream.end(DISCONNECT);
-    let deadline: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      deadline = setTimeout(resolve, CLOSE_DEADLINE_MS);
-    });
-    await Promise.race([closed, late]);
-    clearTimeout(deadline);
-  }
-  client.end(true);
-  stream.destroy();
 }

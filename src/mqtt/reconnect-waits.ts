@@ -40,6 +40,11 @@ export class ReconnectWaits {
     return this.#broker;
   }
 
+  /** The next attempt is at this broker. */
+  startAt(broker: number): void {
+    this.#broker = broker;
+  }
+
   /** What was before a good connection does not count any more. */
   startOver(): void {
     this.#backoff.reset();
