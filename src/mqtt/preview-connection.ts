@@ -7,8 +7,12 @@ import { type Backoff, createBackoff } from './backoff.ts';
 import { besideId } from './client-id.ts';
 import { Connection } from './connection.ts';
 import { InboundQueue } from './inbound-queue.ts';
+import { findSession } from './kept-session.ts';
+import type { Consequence } from './reasons.ts';
 import type { MqttState } from './state.ts';
 
+/** Longer than an attempt to connect may take. */
+const MAX_ASKING_MS = 15_000;
 const FIRST_REST_MS = 10_000;
 const LAST_REST_MS = 300_000;
 /** So soon after it was opened, the end of the flows' connection may be because of it. */
@@ -36,16 +40,24 @@ export interface PreviewEvents {
  * It is there while something is looked through and the flows' connection is up. Its client id begins like that of the
  * settings, because rules of brokers judge by it. What it is subscribed to has QoS 0, and nothing of it is kept at the broker.
  * When it is lost, it rests for 10 seconds, doubling to 5 minutes; for an hour, when the flows' connection was lost twice just
- * after it was opened.
+ * after it was opened. It is never opened at a broker that gives it the flows' session: it begins without a session, which
+ * would delete what waits there for flows.
  */
 export class PreviewConnection {
+  readonly #settings: MqttSettings;
   readonly #connection: Connection;
   readonly #inbound: InboundQueue;
   readonly #events: PreviewEvents;
   readonly #backoff: Backoff = createBackoff(FIRST_REST_MS, LAST_REST_MS);
   #filters: ReadonlySet<string> = new Set();
-  #isBeside = false;
+  /** The address of the flows' connection, while that is up. */
+  #beside: string | undefined;
   #isOpen = false;
+  #asking: Promise<void> | undefined;
+  /** The broker has a session of its own for this client id, which the next connection deletes. */
+  #hasOwnSession = false;
+  /** The broker takes the client id of the flows for this connection, too. */
+  #isOfFlows = false;
   /** The broker has ended it, or does not take it. */
   #isRefused = false;
   /** So often in a row the flows' connection has ended just after this one was opened. */
@@ -54,9 +66,10 @@ export class PreviewConnection {
   #openedAt = 0;
   #rest: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(settings: MqttSettings, topics: Topics, events: PreviewEvents) {
+    this.#settings = { ...settings, clientId: besideId(settings.clientId), sharedGroup: '' };
     this.#events = events;
     this.#inbound = new InboundQueue(
       topics,
@@ -73,9 +86,8 @@ export class PreviewConnection {
       },
       MAX_WAITING_BYTES,
     );
-    const own = { clientId: besideId(settings.clientId), persistent: false, sharedGroup: '' };
     // Its losses are told to those who look, and are no news to those who do not.
-    this.#connection = new Connection({ ...settings, ...own }, SILENT, {
+    this.#connection = new Connection({ ...this.#settings, persistent: false }, SILENT, {
       state: (state) => this.#stateChanged(state),
       message: (topic, payload, qos, retained, done) =>
         this.#inbound.receive(topic, payload, qos, retained, done),
@@ -102,13 +114,13 @@ export class PreviewConnection {
     }
   }
 
-  /** @param isConnected the flows' connection is up */
-  setBeside(isConnected: boolean): void {
-    if (isConnected === this.#isBeside) {
+  /** @param url the address of the flows' connection; undefined: that is not up */
+  setBeside(url: string | undefined): void {
+    if (url === this.#beside) {
       return;
     }
-    this.#isBeside = isConnected;
-    if (!isConnected && this.#isOpen) {
+    this.#beside = url;
+    if (url === undefined && (this.#isOpen || this.#asking !== undefined)) {
       this.#flowsLost();
     }
     this.#update();
@@ -121,16 +133,23 @@ export class PreviewConnection {
 
   /** Whether the broker has refused this filter, or a connection to ask for it. */
   isRefused(filter: string): boolean {
-    return this.#filters.has(filter) && (this.#isRefused || this.#connection.subscriptions.isRefused(filter));
+    const { subscriptions } = this.#connection;
+    return (
+      this.#filters.has(filter) && (this.#isOfFlows || this.#isRefused || subscriptions.isRefused(filter))
+    );
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#isOpen = false;
     clearTimeout(this.#rest);
     clearTimeout(this.#idle);
     this.#inbound.discard();
-    await this.#connection.close();
+    await Promise.all([this.#connection.close(), this.#asking]);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #update(): void {
@@ -142,12 +161,45 @@ export class PreviewConnection {
       if (this.#isOpen) {
         this.#idle = setTimeout(() => this.#leave(), IDLE_MS).unref();
       }
-    } else if (this.#isBeside && !this.#isOpen && this.#rest === undefined) {
-      this.#isOpen = true;
-      this.#isRefused = false;
-      this.#openedAt = performance.now();
-      this.#connection.open();
+    } else if (!this.#isOpen && this.#asking === undefined && !this.#isOfFlows && this.#rest === undefined) {
+      this.#start();
     }
+  }
+
+  #start(): void {
+    const url = this.#beside;
+    if (url === undefined) {
+      return;
+    }
+    this.#isRefused = false;
+    this.#openedAt = performance.now();
+    // What is not persistent ends with the connection of flows anyway.
+    if (this.#settings.persistent && !this.#hasOwnSession) {
+      this.#asking = this.#ask(url);
+    } else {
+      this.#isOpen = true;
+      this.#connection.open(url);
+    }
+  }
+
+  /** Costs flows an interruption at most, and nothing of what the broker keeps for them. */
+  async #ask(url: string): Promise<void> {
+    const settings = { ...this.#settings, brokers: [url] };
+    const deadline = performance.now() + MAX_ASKING_MS;
+    const found = await findSession(settings, deadline, this.#closing.signal).catch(() => undefined);
+    this.#asking = undefined;
+    if (found === undefined) {
+      return;
+    }
+    if (found === 'none') {
+      this.#hasOwnSession = true;
+    } else if (found === 'kept') {
+      this.#isOfFlows = true;
+    } else if (this.#rest === undefined) {
+      this.#failed('consequence' in found ? found.consequence : 'retry');
+    }
+    this.#update();
+    this.#events.changed();
   }
 
   #leave(): void {
@@ -177,15 +229,22 @@ export class PreviewConnection {
   }
 
   #stateChanged(state: MqttState): void {
+    if (state.name === 'connected') {
+      this.#hasOwnSession = false;
+    }
     if (this.#isOpen && (state.name === 'waiting' || state.name === 'refused')) {
-      // A broker that goes away itself refuses nothing.
-      this.#isRefused = state.reason.consequence === 'retry' || state.name === 'refused';
       if (performance.now() - this.#openedAt >= LASTING_MS) {
         this.#hasLasted();
       }
-      this.#startRest(this.#backoff.next());
+      this.#failed(state.reason.consequence);
     }
     this.#events.changed();
+  }
+
+  #failed(consequence: Consequence): void {
+    // A broker that goes away itself refuses nothing.
+    this.#isRefused = consequence === 'retry' || consequence === 'refused';
+    this.#startRest(this.#backoff.next());
   }
 
   #startRest(ms: number): void {

@@ -7,11 +7,10 @@ import { isMac } from '../protocol/mac.ts';
 import { createTopics, type Topics } from '../protocol/topics.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
-import { showBroker } from './address.ts';
 import { MqttClient, type SubscriptionCounts } from './client.ts';
 import { besideId } from './client-id.ts';
-import { Connection, type ConnectionEvents } from './connection.ts';
-import { type Place, reasonOfLoss } from './reasons.ts';
+import { ConnectionWatch, isFailure } from './connection-watch.ts';
+import { findSession } from './kept-session.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
@@ -105,38 +104,6 @@ export async function probeBroker(
   }
 }
 
-/**
- * Whether the broker has a session for an id that is new: then it takes another id for it, such as the user's name, and
- * beginning without the session would delete what waits there for the deployed service. What comes of it is not
- * acknowledged.
- * @param deadline in milliseconds of `performance.now()`
- * @returns why there is no connection, else what there is
- */
-async function findSession(settings: MqttSettings, deadline: number): Promise<Phrase | 'none' | 'kept'> {
-  let connection: Connection | undefined;
-  try {
-    return await new Promise((resolve) => {
-      const watch = new Watch(settings, deadline, (reason) => resolve(reason ?? 'none'));
-      const events: ConnectionEvents = {
-        state: (state) => watch.look(state),
-        session: (isPresent) => isPresent && resolve('kept'),
-        quota() {},
-        lowerQos() {},
-        refusing() {},
-        isReportFilter: () => false,
-        subscribed() {},
-        message() {},
-        isBlocked: () => false,
-        underWay: () => 0,
-      };
-      connection = new Connection(settings, SILENT, events);
-      connection.open();
-    });
-  } finally {
-    await connection?.close();
-  }
-}
-
 /** One connection of its own for a test. */
 class Trial {
   readonly #settings: MqttSettings;
@@ -218,7 +185,7 @@ class Trial {
   /** @returns undefined when connected and subscribed, else why not */
   #connect(deadline: number): Promise<Phrase | undefined> {
     return new Promise((resolve) => {
-      const watch = new Watch(this.#settings, deadline, resolve);
+      const watch = new ConnectionWatch(this.#settings, deadline, resolve);
       this.#look = (state) => watch.look(state);
       this.#client.attach();
       this.#client.updateFilters();
@@ -242,47 +209,6 @@ class Trial {
       });
     });
   }
-}
-
-/** Waits for a connection; each of several brokers is tried until the time is over. */
-class Watch {
-  readonly #done: (failure: Phrase | undefined) => void;
-  readonly #timer: NodeJS.Timeout;
-  #reason: Phrase;
-  #triesLeft: number;
-
-  /** @param done called once, with why there is none */
-  constructor(
-    { brokers, protocolVersion }: MqttSettings,
-    deadline: number,
-    done: (failure: Phrase | undefined) => void,
-  ) {
-    const place: Place = { broker: showBroker(brokers[0] ?? ''), protocolVersion };
-    this.#done = done;
-    this.#reason = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
-    this.#triesLeft = brokers.length;
-    this.#timer = setTimeout(() => done(this.#reason), deadline - performance.now());
-  }
-
-  look(state: MqttState): void {
-    if (state.name === 'connected') {
-      this.#end(undefined);
-    } else if (isFailure(state)) {
-      this.#reason = state.reason;
-      if (--this.#triesLeft <= 0 || state.name === 'limited') {
-        this.#end(state.reason);
-      }
-    }
-  }
-
-  #end(failure: Phrase | undefined): void {
-    clearTimeout(this.#timer);
-    this.#done(failure);
-  }
-}
-
-function isFailure(state: MqttState): state is MqttState & { reason: Phrase } {
-  return state.name === 'waiting' || state.name === 'refused' || state.name === 'limited';
 }
 
 function isAway({ name }: MqttState): boolean {

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { connectAsync } from 'mqtt';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
-import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
+import { requirePrograms } from '../requirements.ts';
+import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
 import { G, G2, heartbeat, mockTime, reportTopic, restoreTime, useScriptedBroker } from './scripted.ts';
 
 const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
@@ -265,13 +268,35 @@ describe('the preview of an open panel', () => {
       const { session } = await openFlow();
       // For an hour less a few minutes.
       for (let seconds = 0; seconds < 3_300; ) {
-        const step = seconds < 120 ? 1 : 10;
+        // While connections are made, real time has to pass beside that of their timeouts.
+        const step = seconds < 60 ? 0.25 : 10;
         await passTime(session, step * 1_000);
         seconds += step;
       }
       assert.deepEqual([connectionsOf(isOfFlows), connectionsOf(isBeside)], [3, 2]);
       await untilRefused(session);
       await reached(session, 'connected');
+    } finally {
+      restoreTime();
+    }
+  });
+
+  it('leaves no session of its own at a broker that it has asked whose session it gets', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow({ persistent: true });
+    mockTime();
+    try {
+      for (let round = 1; round <= 2; round++) {
+        session.preview(ALL);
+        await broker.until(() => looked().length > 0);
+        assert.equal(connectionsOf(isBeside), 2 * round);
+        // Nobody looks any more.
+        mock.timers.tick(15_000);
+        await broker.until(() => looked().length === 0);
+        mock.timers.tick(20_000);
+        await broker.until(() => broker.openConnections.length === 1);
+        assert.deepEqual([...broker.sessions.keys()].filter(isBeside), []);
+      }
     } finally {
       restoreTime();
     }
@@ -338,4 +363,56 @@ describe('the preview of an open panel', () => {
     await session.close();
     await broker.until(() => broker.openConnections.length === 0);
   });
+});
+
+describe('the preview at a broker that takes the name of the user for the client id', () => {
+  const OTHERS: ReportFilter = { ...ALL, kinds: ['rssi'] };
+  let mosquitto: Mosquitto;
+
+  before(async function () {
+    requirePrograms(this, 'mosquitto');
+    mosquitto = await startMosquitto(['use_username_as_clientid true']);
+  });
+  after(() => mosquitto?.stop());
+
+  for (const protocolVersion of [4, 5] as const) {
+    it(`is refused, and takes nothing from what the broker keeps for flows, with MQTT ${protocolVersion}`, async () => {
+      const login = { username: `plant${protocolVersion}`, password: 'x' };
+      const session = openSession(mosquitto.url, { ...login, persistent: true, protocolVersion });
+      try {
+        const collector = new Collector();
+        const confirm = { timeoutMs: 60_000, maxAttempts: 20, count() {} };
+        const report = collector.report.bind(collector);
+        session.subscribe(
+          { ...ALL, kinds: ['heartbeat'] },
+          { report, error: collector.error.bind(collector), confirm },
+        );
+        await reached(session, 'connected');
+        const count = 100;
+        const gateway = await connectAsync(mosquitto.url, { username: 'gateway' });
+        for (let n = 0; n < count; n++) {
+          await gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
+        }
+        await gateway.endAsync();
+        // With MQTT 3.1.1 this broker sends no more before one is acknowledged; the others wait there.
+        await collector.until(({ reports }) => reports.length >= 20);
+        session.preview(OTHERS);
+        await reached(session, 'waiting');
+        const states: string[] = [];
+        session.onState(({ mqtt }) => void (states.at(-1) !== mqtt.name && states.push(mqtt.name)));
+        await reached(session, 'connected');
+        for (let n = 0; n < count; n++) {
+          await collector.until(({ reports }) => reports.length > n);
+          session.confirm(String(collector.reports[n]?.delivery));
+        }
+        assert.deepEqual(
+          [numbersOf(collector), states],
+          [upTo(count), ['waiting', 'connecting', 'connected']],
+        );
+        assert.throws(() => session.preview(OTHERS), { code: 'NOT_CONNECTED' });
+      } finally {
+        await session.close(true);
+      }
+    });
+  }
 });
