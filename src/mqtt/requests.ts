@@ -1,4 +1,6 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
+
+import { SignalGroups } from '../collections/signal-groups.ts';
 import type { ServiceError } from '../errors.ts';
 import { isObject, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
@@ -20,7 +22,6 @@ import {
   unsent,
 } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
-import { SignalGroups } from './signal-groups.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;

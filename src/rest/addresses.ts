@@ -66,19 +66,17 @@ const VENDOR_ENCODED = /%u[0-9a-f]{4}/i;
  * Whether a text, as a path or as a part of one, could lead out of where it is put: it has `.` or `..` as a segment, in
  * whatever way a proxy or service on the way reads segments (parted by backslashes too, with parameters behind `;`, a
  * query behind `?` or `#`, or blanks around), begins with `//`, or has control characters. All of them may decode more
- * than once before they look, so every layer is looked at.
+ * than once before they look. Nothing of that can be decoded away again, so what is decoded to the end shows it.
  */
 export function leadsAway(text: string): boolean {
-  for (let before = '', now = text; now !== before; now = decodeOnce(now)) {
-    if (/^[\\/]{2}/.test(now) || hasControlCharacter(now) || OVERLONG.test(now) || VENDOR_ENCODED.test(now)) {
-      return true;
-    }
-    if (now.split(/[\\/]/).some(isDotSegment)) {
-      return true;
-    }
-    before = now;
-  }
-  return false;
+  const decoded = decodeFully(text);
+  return (
+    /^[\\/]{2}/.test(decoded) ||
+    hasControlCharacter(decoded) ||
+    OVERLONG.test(decoded) ||
+    VENDOR_ENCODED.test(decoded) ||
+    decoded.split(/[\\/]/).some(isDotSegment)
+  );
 }
 
 function isDotSegment(segment: string): boolean {
@@ -86,11 +84,36 @@ function isDotSegment(segment: string): boolean {
   return name === '.' || name === '..';
 }
 
-/** Decodes what can be told apart without knowing the encoding; every round gets shorter, so that it ends. */
+/** Decodes what can be told apart without knowing the encoding. */
 function decodeOnce(text: string): string {
-  return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => decodeHex(hex));
+}
+
+const decodeHex = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
+
+const HIGH_DIGIT = /^[0-7]$/;
+const LOW_DIGIT = /^[0-9a-f]$/i;
+
+/** As `decodeOnce` again and again until nothing is left to decode, in one pass: there may be thousands of layers. */
+function decodeFully(text: string): string {
+  if (!text.includes('%')) {
+    return text;
+  }
+  const decoded: string[] = [];
+  for (const unit of text.split('')) {
+    decoded.push(unit);
+    // What was decoded may be the end of another one.
+    while (endsEncoded(decoded)) {
+      const [low, high] = [decoded.pop(), decoded.pop()];
+      decoded[decoded.length - 1] = decodeHex(`${high}${low}`);
+    }
+  }
+  return decoded.join('');
+}
+
+function endsEncoded(units: readonly string[]): boolean {
+  const [percent, high = '', low = ''] = units.slice(-3);
+  return percent === '%' && HIGH_DIGIT.test(high) && LOW_DIGIT.test(low);
 }
 
 function encodePath(value: string, path: string): string {

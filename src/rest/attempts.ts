@@ -28,8 +28,8 @@ interface AttemptsContext {
   log: Logger;
   /** Repetitions after the first attempt. */
   retries: number;
-  /** The caller's signal or the client's closing, whichever is first. */
-  either: (signal: AbortSignal | undefined) => AbortSignal;
+  /** Waits with the caller's signal or the client's closing, whichever is first. */
+  either: (signal: AbortSignal | undefined, wait: (either: AbortSignal) => Promise<void>) => Promise<void>;
   /** A call is tried again after a while. */
   waiting: (reason: string) => void;
 }
@@ -75,15 +75,14 @@ export class Attempts {
       const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
       this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
       this.#waiting(reason);
-      const either = this.#either(call.signal);
-      await unlessAborted(this.#clock.wait(delay, either), either);
+      await this.#wait(delay, call.signal);
     }
   }
 
   /** Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long. */
   async #attempt(request: HttpRequest, call: Call): Promise<HttpResponse | Error> {
     if (!this.#semaphore.tryAcquire()) {
-      await this.#semaphore.wait(this.#either(call.signal), call.isAgain);
+      await this.#either(call.signal, (either) => this.#semaphore.wait(either, call.isAgain));
     }
     call.isAgain = true;
     try {
@@ -104,12 +103,15 @@ export class Attempts {
       if (refusal) {
         return refusal;
       }
-      const either = this.#either(signal);
-      await unlessAborted(this.#clock.wait(hold.wait(this.#clock.now()), either), either);
+      await this.#wait(hold.wait(this.#clock.now()), signal);
     }
     const response = await this.#http.send(request, signal);
     // What a login was answered with may show the password, so it is no answer to other calls.
     hold.note(isLogin ? { ...response, body: '' } : response, this.#clock.now());
     return response;
+  }
+
+  #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return this.#either(signal, (either) => unlessAborted(this.#clock.wait(ms, either), either));
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 import { findHeaderProblem } from '../protocol/http-headers.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { RestSettings } from '../settings.ts';
-import { unlessAborted } from './abort.ts';
+import { unlessAborted, withFirstOf } from './abort.ts';
 import { appendQuery, type BaseAddress, readBaseAddress } from './addresses.ts';
 import { Attempts, type Call, MAX_CONCURRENT_CALLS } from './attempts.ts';
 import { TokenKeeper } from './auth.ts';
@@ -64,7 +64,7 @@ export class RestClient {
       clock,
       log,
       retries: settings.retries,
-      either: (signal) => this.#either(signal),
+      either: (signal, wait) => this.#either(signal, wait),
       waiting: (reason) => this.#state.set({ name: 'waiting', reason }),
     });
   }
@@ -200,7 +200,7 @@ export class RestClient {
     try {
       const result = await (order === undefined
         ? work()
-        : this.#order.run(order, this.#either(signal), work));
+        : this.#either(signal, (either) => this.#order.run(order, either, work)));
       this.#state.set({ name: 'connected' });
       return result;
     } catch (error) {
@@ -218,7 +218,8 @@ export class RestClient {
       let token = '';
       const response = await this.#attempts.run(call, async () => {
         token =
-          this.#tokens.current ?? (await unlessAborted(this.#tokens.token(), this.#either(call.signal)));
+          this.#tokens.current ??
+          (await this.#either(call.signal, (either) => unlessAborted(this.#tokens.token(), either)));
         return this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
       });
       if (response.statusCode !== 401) {
@@ -303,13 +304,13 @@ export class RestClient {
     };
   }
 
-  /**
-   * The caller's signal or our closing, whichever is first: a new signal for each who waits, because adding a listener
-   * to a signal takes the longer the more it has, and thousands may wait.
-   */
-  #either(signal: AbortSignal | undefined): AbortSignal {
+  /** Waits with the caller's signal or our closing, whichever is first. */
+  #either<Result>(
+    signal: AbortSignal | undefined,
+    wait: (either: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const closing = this.#closing.signal;
-    return AbortSignal.any(signal ? [signal, closing] : [closing]);
+    return withFirstOf(signal ? [signal, closing] : [closing], wait);
   }
 
   #httpError(

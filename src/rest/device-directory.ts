@@ -19,6 +19,8 @@ const PICKER_AGE_MS = 60_000;
 const AHEAD_AGE_MS = 30_000;
 /** A list as young as this serves everybody, however new a list they want. */
 const MIN_AGE_MS = 1_000;
+/** For people who look at it all day, fetching takes no more than this part of the time. */
+const BACKGROUND_SHARE = 1 / 20;
 /** After a failure the service is left alone for this long. */
 const FAILURE_PAUSE_MS = 10_000;
 /** A list that takes longer is given up; 200 000 devices at a second per page still fit. */
@@ -46,6 +48,8 @@ export class DeviceDirectory {
   readonly #running = new Set<Promise<unknown>>();
   #list: DeviceIndex | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
+  /** How long fetching the list took. */
+  #fetchMs = 0;
   /** Fetches are numbered as they begin; this is the one that the list is of. */
   #listNumber = 0;
   #lastNumber = 0;
@@ -71,6 +75,7 @@ export class DeviceDirectory {
   takeOver(before: DeviceDirectory): void {
     this.#list = before.#list;
     this.#fetchedAt = before.#fetchedAt;
+    this.#fetchMs = before.#fetchMs;
     this.#listNumber = before.#listNumber;
     this.#lastNumber = before.#lastNumber;
     this.#names = before.#names;
@@ -157,7 +162,10 @@ export class DeviceDirectory {
 
   /** Has the list fetched where it is too old for a picker; nobody waits for it. */
   refreshInBackground(): void {
-    if (this.listAge > PICKER_AGE_MS && !this.#closing.signal.aborted) {
+    if (
+      this.listAge > Math.max(PICKER_AGE_MS, this.#fetchMs / BACKGROUND_SHARE) &&
+      !this.#closing.signal.aborted
+    ) {
       this.#fetch().catch(() => undefined);
     }
   }
@@ -266,22 +274,24 @@ export class DeviceDirectory {
 
   #start(): Promise<DeviceIndex> {
     const number = ++this.#lastNumber;
+    const beganAt = this.#clock.now();
     const fetch: Promise<DeviceIndex> = this.#read()
       .finally(() => this.#running.delete(fetch))
       .then(
-        (list) => this.#keep(list, number, fetch),
+        (list) => this.#keep(list, number, fetch, beganAt),
         (error: unknown) => this.#fail(error, number, fetch),
       );
     this.#running.add(fetch);
     return fetch;
   }
 
-  #keep(list: DeviceIndex, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
+  #keep(list: DeviceIndex, number: number, fetch: Promise<DeviceIndex>, beganAt: number): DeviceIndex {
     if (this.#list && number < this.#listNumber) {
       return this.#list;
     }
     this.#list = list;
     this.#listNumber = number;
+    this.#fetchMs = this.#clock.now() - beganAt;
     this.#names.forgetBefore(number);
     this.#tellNames();
     this.#failure = undefined;

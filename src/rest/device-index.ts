@@ -1,4 +1,5 @@
 // What is kept of a device list to be searched: entries, their texts, and the gateways of every label; bounded in memory.
+import { ownText } from '../protocol/text.ts';
 import type { Device } from './types.ts';
 
 /** What pickers show of a device. `name` is the friendly name, or the id where there is none. */
@@ -198,5 +199,5 @@ function textOf(value: unknown): string {
 }
 
 function shorten(text: string): string {
-  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? ownText(`${text.slice(0, MAX_TEXT_LENGTH)}…`) : text;
 }

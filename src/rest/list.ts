@@ -1,5 +1,6 @@
 // A device list as flows ask for it: filtered, limited, with the next page on its way while one is in use.
 import { invalidInput } from '../errors.ts';
+import { abortWith } from './abort.ts';
 import { readQuery } from './addresses.ts';
 import type { RestClient } from './client.ts';
 import { createDeviceFilter, type DeviceFilterInput } from './filters.ts';
@@ -35,8 +36,8 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
   refuseOwn(query, client);
   let room = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   const left = new AbortController();
-  const signal = AbortSignal.any([options.signal, left.signal]);
-  const pages = devicePages(client, { pageSize, query, signal });
+  const stop = abortWith(left, [options.signal]);
+  const pages = devicePages(client, { pageSize, query, signal: left.signal });
   try {
     for (let next = pages.next(); ; ) {
       // Nothing is asked of it beyond the last page, so it always has one.
@@ -55,6 +56,7 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
       yield { devices };
     }
   } finally {
+    stop();
     // A page on its way is not waited for.
     left.abort();
   }

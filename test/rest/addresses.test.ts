@@ -190,6 +190,38 @@ describe('paths of free requests', () => {
   });
 });
 
+describe('a text that is encoded many times', () => {
+  it('is read in a time that grows with its length, whatever it leads to', () => {
+    for (const [what, isAway] of [
+      ['41', false],
+      ['2e', true],
+    ] as const) {
+      for (const part of ['%25', '25']) {
+        const start = performance.now();
+        assert.equal(leadsAway(`a/.%${part.repeat(300_000 / part.length)}${what}`), isAway && part === '25');
+        // By the square it would be minutes.
+        assert.ok(performance.now() - start < 5_000, part);
+      }
+    }
+  });
+
+  it('leads away by what is put together at different depths', () => {
+    for (const text of [
+      'x/%2e%252525252e/y',
+      '%25%32%65.',
+      'x/%2%35%32e.',
+      '%2%2566%252f',
+      '%%63%2530',
+      '%0%2531',
+    ]) {
+      assert.equal(leadsAway(text), true, text);
+    }
+    for (const text of ['x/%2e%25252541/y', '%2%3565', '%%35%340', 'x/..%252e', '%8%30']) {
+      assert.equal(leadsAway(text), false, text);
+    }
+  });
+});
+
 describe('queries', () => {
   it('may be absent', () => {
     for (const value of [undefined, null, '']) {

@@ -119,6 +119,27 @@ describe('device directory', () => {
     await asked;
   });
 
+  it('fetches a list that takes long as seldom for those who look all day', async () => {
+    const { answer } = server;
+    server.answer = (request, response) => {
+      clock.time += 10_000;
+      answer(request, response);
+    };
+    await names('room');
+    directory.refreshInBackground();
+    clock.time += 190_000;
+    directory.refreshInBackground();
+    await names('room', 1);
+    assert.equal(server.calls.length, 2, 'a picker waits for nobody who looks');
+    clock.time += 190_000;
+    directory.refreshInBackground();
+    assert.equal(server.calls.length, 2);
+    clock.time += 20_000;
+    const asked = once(server.server, 'request');
+    directory.refreshInBackground();
+    await asked;
+  });
+
   it('keeps the last known list for pickers in an outage, and asks again after a pause', async () => {
     const { answer } = server;
     await names('room');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { DeviceIndexBuilder } from '../../src/rest/device-index.ts';
 import type { Device } from '../../src/rest/types.ts';
+import { usedMemory } from '../memory.ts';
 
 const deviceOf = (index: number, fields: Partial<Device> = {}): Device => ({ id: `d${index}`, ...fields });
 
@@ -51,6 +52,19 @@ describe('index of devices', () => {
       assert.ok(kept > least && kept < most, String(kept));
     });
   }
+
+  it('takes no memory for what it cuts off of a name or a model', () => {
+    const builder = new DeviceIndexBuilder();
+    const before = usedMemory();
+    for (let index = 0; index < 40; index++) {
+      const text = JSON.parse(`"${`${index} `.padEnd(1_000_000, 'n')}"`) as string;
+      builder.add(deviceOf(index, index % 2 ? { friendlyName: text } : { modelNumber: text }));
+    }
+    const used = usedMemory() - before;
+    assert.ok(used < 10_000_000, String(used));
+    const [first] = builder.build().entries();
+    assert.equal(first?.model, `${'0 '.padEnd(2_000, 'n')}…`);
+  });
 
   it('is cut within a device that has millions of labels', () => {
     const builder = new DeviceIndexBuilder();

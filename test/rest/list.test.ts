@@ -1,7 +1,9 @@
 // A device list as flows ask for it: the next page is on its way early, but none is fetched in vain.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { isSet } from 'node:util/types';
+import { rename } from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { type ListedPage, type ListOptions, listPages } from '../../src/rest/list.ts';
 import { createClient, json, startServer, type TestServer } from './server.ts';
@@ -156,5 +158,21 @@ describe('listing', () => {
   it('asks for nothing when its node is stopped already', async () => {
     await assert.rejects(list({ signal: AbortSignal.abort() }).next(), { code: 'CLOSED' });
     assert.equal(server.calls.length + server.logins.length, 0);
+  });
+
+  it('leaves nothing behind at the signal of its node, nor do calls that change something', async () => {
+    const { signal } = new AbortController();
+    server.answer = ({ method }, response) => json(response, method === 'GET' ? { items: TWO } : {});
+    for (let round = 0; round < 3; round++) {
+      await all({ signal });
+      await Promise.all([1, 2, 3, 4, 5, 6].map((n) => rename(client, `c0141f68fc3${n % 2}`, 'x', signal)));
+    }
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+    // What `AbortSignal.any` notes, in the Node.js versions that note it where it can be seen.
+    const noted = Object.getOwnPropertySymbols(signal).map((name) => Reflect.get(signal, name) as unknown);
+    assert.equal(
+      noted.reduce<number>((sum, value) => sum + (isSet(value) ? value.size : 0), 0),
+      0,
+    );
   });
 });
