@@ -1,7 +1,8 @@
 // Acknowledges each timestamped sample once a minute at most, unless it failed.
+
+import { SignalGroups } from '../collections/signal-groups.ts';
 import { ServiceError } from '../errors.ts';
 import { MAX_TIMER_MS } from './deadlines.ts';
-import { SignalGroups } from './signal-groups.ts';
 
 const REMEMBERED_MS = 60_000;
 /** Beyond it the oldest are forgotten, and would be sent once more. */

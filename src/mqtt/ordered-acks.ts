@@ -18,7 +18,7 @@ interface Written {
   events: DeferralEvents | undefined;
 }
 
-/** As many as MQTT has packet ids. Beyond it nothing more is read until some are written. */
+/** As many as MQTT has packet ids: what a broker sends then needs none. Beyond it nothing is read until some are written. */
 const MAX_WAITING = 65_535;
 /** More than brokers leave unacknowledged, so that the oldest of more are settled; what MQTT 5 is told here as the most. */
 const MAX_WRITTEN = 1_000;
@@ -110,7 +110,7 @@ export class OrderedAcks implements Deferrable {
       return;
     }
     this.#wait({ messageId: this.#messageId, isDue: true, events: undefined });
-    if (this.#waiting.size < MAX_WAITING) {
+    if (this.#waiting.size <= MAX_WAITING) {
       callback(NOT_NOW);
     } else {
       this.#held = () => callback(NOT_NOW);
@@ -147,7 +147,7 @@ export class OrderedAcks implements Deferrable {
         events.written();
       }
     }
-    if (this.#held && this.#waiting.size < MAX_WAITING) {
+    if (this.#held && this.#waiting.size <= MAX_WAITING) {
       const held = this.#held;
       this.#held = undefined;
       held();

@@ -12,7 +12,7 @@ import { OpenMessage } from './open-message.ts';
 import { type Confirmer, type Delivery, type OpenReport, STEADY_ATTEMPTS, waitAfter } from './open-report.ts';
 import { Resends } from './resends.ts';
 
-/** As many as MQTT has packet ids. Beyond it nothing more is read, and the broker keeps the rest. */
+/** As many as MQTT has packet ids: a broker has none for a further one, and responses have to be read. Beyond it nothing is. */
 const MAX_MESSAGES = 65_535;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** How often it is looked what is due. */
@@ -347,7 +347,7 @@ export class OpenReports {
   }
 
   get #isAtLimit(): boolean {
-    return this.#messages.size >= this.#maxMessages || this.#bytes > this.#maxBytes;
+    return this.#messages.size > this.#maxMessages || this.#bytes > this.#maxBytes;
   }
 
   #forget(message: OpenMessage): void {
