@@ -60,6 +60,10 @@ function createHandler(context: Context): InputHandler {
     return () => Promise.reject(error as Error);
   }
   return async (msg, send) => {
+    const { forget } = msg as { forget?: unknown };
+    if (forget !== undefined) {
+      watch.forget(forget);
+    }
     const payload = watch.active();
     send(updateMessage(RED, msg, { payload, count: payload.length }));
   };

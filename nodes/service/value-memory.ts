@@ -236,7 +236,7 @@ export class ValueMemory {
   /** A store that is slow or full costs no report, and is told once. */
   async #set(session: Session | undefined): Promise<void> {
     this.#isChanged = false;
-    const values = toStored(session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? []);
+    const values = await toStored(session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? []);
     const watches = session?.watches.store(MAX_STORED) ?? {};
     const stored: Stored = { network: this.#network, values, watches };
     try {

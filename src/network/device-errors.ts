@@ -1,6 +1,8 @@
 // The errors that a device has reported and that are not over yet: of its heartbeat, and of each of its properties.
+
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
-import { findValue, isPropertyName, ownText, type PropertyValue } from './property-values.ts';
+import { ownText } from '../protocol/text.ts';
+import { findValue, isPropertyName, type PropertyValue } from './property-values.ts';
 
 /** Of one device; a further one takes the place of the oldest of a property. */
 export const MAX_ERRORS = 8;

@@ -1,12 +1,14 @@
 // The newest reports of the devices that people look at, kept for as long as they look: a report of any other costs nothing.
+
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { ReportLine } from '../protocol/network-row.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import { ownText } from '../protocol/text.ts';
 import type { DeviceState } from './device-state.ts';
 import type { LastValues } from './last-values.ts';
 import type { NetworkState } from './network-state.ts';
-import { ownText, type ShortValue } from './property-values.ts';
+import type { ShortValue } from './property-values.ts';
 import { wallTime } from './wall-time.ts';
 
 /** Of one device. */

@@ -4,7 +4,7 @@ import { parseMac } from '../protocol/mac.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
 import type { Heard } from './interval.ts';
-import type { Link } from './links.ts';
+import { isSignal, type Link } from './links.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
 
 /** Times are milliseconds of `performance.now()`. */
@@ -15,6 +15,8 @@ export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
   route: string | undefined;
   /** The last report but signals was that of a device in DFU mode. */
   isDfu: boolean;
+  /** It has reported anything but signals and that it is in DFU mode: in that mode a device may have another address. */
+  hasReported: boolean;
   /** Those that are not over; see `shownError`. */
   errors: readonly DeviceError[];
   /** The last event: its identifier, and when it came; undefined and 0: none yet. */
@@ -58,6 +60,7 @@ export function newDevice(id: string, now: number): DeviceState {
     links: [],
     values: [],
     isDfu: false,
+    hasReported: false,
     errors: NO_ERRORS,
     route: undefined,
     event: undefined,
@@ -78,8 +81,7 @@ export function parentOf(report: Readonly<Report>, gateway: string): string {
 /** Notes how well a parent hears the device; a report without a signal changes nothing. */
 export function setSignal(link: Link, report: Readonly<Report>, now: number): void {
   const { rssi, channel, unreachable } = report;
-  // JSON has numbers beyond all.
-  if (typeof rssi !== 'number' || !Number.isFinite(rssi)) {
+  if (!isSignal(rssi)) {
     return;
   }
   link.signal ??= { rssi, heardAt: now, channel: 0, isUnreachable: false };
@@ -89,6 +91,9 @@ export function setSignal(link: Link, report: Readonly<Report>, now: number): vo
   signal.channel = typeof channel === 'number' ? channel : 0;
   signal.isUnreachable = unreachable === true;
 }
+
+/** An address of a device that is updated, which it gives up after that: nobody misses it. */
+export const isOfDfuOnly = ({ isDfu, hasReported }: Readonly<DeviceState>): boolean => isDfu && !hasReported;
 
 /** Notes what a report of a kind with its own meaning says of the device. Runs for every report. */
 export function setCondition(
@@ -102,6 +107,7 @@ export function setCondition(
     return;
   }
   device.isDfu = kind === 'dfu';
+  device.hasReported ||= kind !== 'dfu';
   // A longer one is none of a device.
   if (kind === 'event' && identifier !== undefined && isPropertyName(identifier)) {
     device.eventAt = now;

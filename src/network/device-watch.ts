@@ -80,6 +80,17 @@ export class DeviceWatch implements WatchedChecker {
     return this.entries.size < MANY_WATCHED ? find() : this.#firstOnes.get(`${limit}`, find);
   }
 
+  /** It was taken away: what was told of it ends, and it is not watched before it is heard again. */
+  forget(id: string): void {
+    const entry = this.entries.get(id);
+    if (entry) {
+      this.#alarms.tellEnds(entry);
+      this.#members.remove(entry);
+      this.#context.changed();
+      this.#listener.counted();
+    }
+  }
+
   /** Gateways that carry the labels; a gateway that carries none any more is not watched any more, which ends its conditions. */
   setLabelled(gateways: ReadonlySet<string>): void {
     if (this.#context.schedule.isPaused) {
@@ -198,7 +209,9 @@ export class DeviceWatch implements WatchedChecker {
     entry.storedGateway = stored.storedGateway;
     this.#followGateway(entry);
     entry.storedIntervalMs = stored.storedIntervalMs;
-    entry.isExpected = true;
+    // An address that was used for an update only is not heard again.
+    entry.isExpected ||=
+      stored.storedIntervalMs !== undefined || !stored.alarms.some(({ condition }) => condition === 'dfu');
     this.#members.keep(entry);
     this.#restoreAlarms(entry, stored.alarms);
     this.#listener.counted();

@@ -31,6 +31,8 @@ export interface OpenWatch {
   active(): ConditionChange[];
   /** The first of `active`, and how many there are: cheap, also where very many are. */
   firstActive(limit: number): { rows: ConditionChange[]; total: number };
+  /** A gateway or a device was taken away: it is not watched before it is heard again. @param id 12 lowercase hex digits */
+  forget(id: string): void;
   /** The gateways that carry the labels. */
   setLabelled(gateways: ReadonlySet<string>): void;
   /** The broker had refused something by which it hears, and does not any more. */
@@ -109,6 +111,7 @@ export class DeviceWatches {
       },
       active: () => watch.active(),
       firstActive: (limit) => watch.firstActive(limit),
+      forget: (id) => watch.forget(id),
       setLabelled: (gateways) => watch.setLabelled(gateways),
       hearsAgain: () => watch.hearsAgain(),
       close: (comesBack) => this.#close(owner, watch, comesBack),

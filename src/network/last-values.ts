@@ -5,7 +5,7 @@ import { RecencyMap } from '../collections/recency-map.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
-import { sizeOf } from './value-size.ts';
+import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
 
 /** The least recently heard go first. */
@@ -34,6 +34,7 @@ export interface LastValue {
   device: string;
   /** As it was reported or asked for. */
   identifier: string;
+  /** That of the report, where there is one: the memory of both is counted once. */
   value: unknown;
   /** ISO-8601, as the gateway gave it; undefined where a response had none. */
   time: string | undefined;
@@ -45,10 +46,10 @@ export interface LastValue {
    * only after the start.
    */
   heard?: number | undefined;
-  /** That brought it; undefined for a response. Not to be changed. */
-  report: Readonly<Report> | undefined;
+  /** That brought it; undefined for a response. Not to be changed; the next report of the same form takes its place. */
+  report: Report | undefined;
   /** In bytes, estimated; set when it is kept. */
-  size?: number;
+  size: number;
 }
 
 /** What is asked for; what is left out lets everything pass. */
@@ -107,7 +108,8 @@ export class LastValues {
   }
 
   /**
-   * Notes what a report says; one without a value, or with an older sample than is known, changes nothing.
+   * Notes what a report says; one without a value, or with an older sample than is known, changes nothing. The report itself
+   * is not kept.
    * @param heardAt in milliseconds of `performance.now()`; undefined: just now
    */
   recordReport(report: Readonly<Report>, heardAt?: number): void {
@@ -117,17 +119,22 @@ export class LastValues {
     }
     const now = heardAt ?? this.#now();
     const isRetained = report.retained === true;
+    const property = this.#find(device, identifier);
+    if (property && !isRetained && this.#overwrite(property, report, now)) {
+      return;
+    }
+    const kept = copyReport(report);
     this.#record({
       gateway,
       device,
       identifier,
-      value: report.value ?? null,
+      value: kept.value ?? null,
       time,
       source: 'report',
       // A broker keeps it for years: what was heard just now is the broker.
       heardAt: isRetained ? now - ageOfTime(time) : now,
       heard: isRetained && Date.parse(time) > 0 ? Date.parse(time) : undefined,
-      report,
+      report: kept,
       size: 0,
     });
   }
@@ -140,6 +147,7 @@ export class LastValues {
       source: 'read',
       heardAt: this.#now(),
       report: undefined,
+      size: 0,
     });
   }
 
@@ -217,7 +225,7 @@ export class LastValues {
     let size = 0;
     for (const { values } of this.#properties.newestFirst()) {
       for (const value of values) {
-        size += value.size ?? 0;
+        size += value.size;
         if (found.length >= max || size > maxSize) {
           return found.reverse();
         }
@@ -262,13 +270,48 @@ export class LastValues {
     if (identifier.length > MAX_IDENTIFIER_LENGTH) {
       return;
     }
-    const key = this.#keyOf(identifier);
-    const property = this.#byDevice.get(device)?.get(key);
+    const property = this.#find(device, identifier);
     if (property) {
       this.#replace(property, value);
     } else if (isMac(device)) {
-      this.#add(key, value);
+      this.#add(this.#keyOf(identifier), value);
     }
+  }
+
+  #find(device: string, identifier: string): Property | undefined {
+    return this.#byDevice.get(device)?.get(this.#keyOf(identifier));
+  }
+
+  /**
+   * Most reports say the same as the one before them, with another value: what would be made for each of them costs more
+   * than to note it.
+   * @returns false: it is not like the known one
+   */
+  #overwrite(property: Property, report: Readonly<Report>, now: number): boolean {
+    const [known] = property.values;
+    if (
+      known?.source !== 'report' ||
+      known.report === undefined ||
+      property.values.length > 1 ||
+      report.kind === 'timestamped' ||
+      known.report.kind !== report.kind ||
+      known.gateway !== report.gateway ||
+      known.heard !== undefined ||
+      now < known.heardAt
+    ) {
+      return false;
+    }
+    const growth = overwriteReport(known.report, report);
+    if (growth === undefined) {
+      return false;
+    }
+    known.identifier = report.identifier as string;
+    known.value = report.value ?? null;
+    known.time = report.time;
+    known.heardAt = now;
+    this.#properties.touch(property);
+    this.#resized(known, known.size + growth);
+    return true;
   }
 
   #add(key: string, value: LastValue): void {
@@ -289,9 +332,9 @@ export class LastValues {
     if (known && this.#isOlder(value, known)) {
       return;
     }
-    if (at === 0 && values.length === 1) {
+    if (known && values.length === 1) {
       values[0] = value;
-      this.#size -= known?.size ?? 0;
+      this.#size -= known.size;
     } else {
       const [replaced] = values.splice(at < 0 ? MAX_GATEWAYS - 1 : at, 1);
       this.#size -= replaced?.size ?? 0;
@@ -304,8 +347,13 @@ export class LastValues {
   }
 
   #added(value: LastValue): void {
-    value.size = ENTRY_SIZE + sizeOf(value.report ?? value.value);
-    this.#size += value.size;
+    value.size = 0;
+    this.#resized(value, ENTRY_SIZE + (value.report ? sizeOfReport(value.report) : sizeOf(value.value)));
+  }
+
+  #resized(value: LastValue, size: number): void {
+    this.#size += size - value.size;
+    value.size = size;
     while (this.#count > this.#max || this.#size > this.#maxSize) {
       this.#forget(this.#properties.oldest as Property);
     }
@@ -316,7 +364,7 @@ export class LastValues {
     const { device, key, values } = property;
     this.#properties.delete(property);
     this.#count -= values.length;
-    this.#size -= values.reduce((sum, { size = 0 }) => sum + size, 0);
+    this.#size -= values.reduce((sum, { size }) => sum + size, 0);
     const ofDevice = this.#byDevice.get(device);
     ofDevice?.delete(key);
     if (ofDevice?.size === 0) {

@@ -37,6 +37,10 @@ export function findLink(links: readonly Link[], gateway: string, parent: string
   return undefined;
 }
 
+/** In dBm. 0 and 127 (Bluetooth: not available) stand for none, and JSON has numbers beyond all. */
+export const isSignal = (rssi: unknown): rssi is number =>
+  typeof rssi === 'number' && Number.isFinite(rssi) && rssi < 0;
+
 /** What a gateway itself has heard of the device. */
 export const linkOf = (links: readonly Link[], gateway: string): Link | undefined =>
   findLink(links, gateway, gateway);
@@ -52,7 +56,8 @@ export function leastRecentlyHeard(links: readonly Link[]): number {
 }
 
 /**
- * The best signal of all parents of the last time; where there is none, the newest one.
+ * The best signal of all parents of the last time by which the device can be reached; where there is none, the newest
+ * one.
  * @param since milliseconds of `performance.now()`
  * @returns dBm; undefined when none was ever heard
  */
@@ -66,7 +71,8 @@ export function bestSignal(links: readonly Link[], since: number): number | unde
     if (newest === undefined || signal.heardAt > newest.heardAt) {
       newest = signal;
     }
-    if (signal.heardAt >= since && (best === undefined || signal.rssi > best)) {
+    const isUsable = signal.heardAt >= since && !signal.isUnreachable;
+    if (isUsable && (best === undefined || signal.rssi > best)) {
       best = signal.rssi;
     }
   }

@@ -1,10 +1,12 @@
 // Which devices a person may have in the hand: those that fire an event, or are heard much better than usually.
+
 import { FifoMap } from '../collections/fifo-map.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import { ownText } from '../protocol/text.ts';
 import type { DeviceState } from './device-state.ts';
-import type { Link } from './links.ts';
+import { isSignal, type Link } from './links.ts';
 import type { NetworkState } from './network-state.ts';
-import { isPropertyName, ownText } from './property-values.ts';
+import { isPropertyName } from './property-values.ts';
 
 /** Whoever looks asks again before that; an editor that is closed does not say so. */
 const LEASE_MS = 15_000;
@@ -93,8 +95,7 @@ export class NearDevices {
   }
 
   #signalled(device: Readonly<DeviceState>, link: Readonly<Link>, { rssi }: Readonly<Report>): void {
-    // 0 and 127 stand for none.
-    if (typeof rssi !== 'number' || !Number.isFinite(rssi) || rssi >= 0) {
+    if (!isSignal(rssi)) {
       return;
     }
     const key = `${device.id}/${link.gateway}/${link.parent}`;

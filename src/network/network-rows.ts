@@ -7,7 +7,7 @@ import type { DeviceState, GatewayState } from './device-state.ts';
 import { bestSignal, type Link, linkOf } from './links.ts';
 import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
-import { presenceOf, SIGNAL_PERIOD_MS } from './presence.ts';
+import { ASSUMED_PERIOD_MS, presenceOf } from './presence.ts';
 import type { PropertyValue } from './property-values.ts';
 import { BATTERY_LEVEL } from './readings.ts';
 import { wallTime } from './wall-time.ts';
@@ -60,7 +60,7 @@ export function signalOf({ network }: NetworkSource, { device, parent }: Subject
   if (device === undefined) {
     return undefined;
   }
-  const periodMs = silenceLimitMs(DEFAULT_LIMITS, network.intervalMs(device)) ?? SIGNAL_PERIOD_MS;
+  const periodMs = silenceLimitMs(DEFAULT_LIMITS, network.intervalMs(device)) ?? ASSUMED_PERIOD_MS;
   if (parent === undefined) {
     return network.bestSignal(device, periodMs);
   }
@@ -124,7 +124,7 @@ export function toDetails(source: NetworkSource, subject: Subject): NetworkDetai
     values: newestOfEach(source, device?.values ?? []).map((value) => toValueRow(source, value)),
     gateway: (subject.kind === 'gateway' ? id : source.network.gatewayOf(id)) ?? null,
     model: listed?.model || null,
-    dfu: device?.isDfu ?? false,
+    dfu: presenceOf(source, subject)?.isDfu ?? false,
     count: (gateway ?? device)?.reports ?? 0,
     event:
       event === undefined || device === undefined

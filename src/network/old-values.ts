@@ -1,7 +1,8 @@
 // Asks devices for values that are too old, and tells in one error why some of them have brought nothing.
+
 import { type ErrorCode, type Phrase, ServiceError } from '../errors.ts';
+import { ownText } from '../protocol/text.ts';
 import { isTooOld, type ValueQuery } from './last-values.ts';
-import { ownText } from './property-values.ts';
 import { throwIfClosed } from './turns.ts';
 import type { ValueContext, ValueOptions } from './value-query.ts';
 

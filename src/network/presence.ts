@@ -7,13 +7,13 @@ import {
   silenceLimitMs,
 } from '../protocol/conditions.ts';
 import { shownError } from './device-errors.ts';
-import type { DeviceState, GatewayState } from './device-state.ts';
+import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
 import { batteryOf } from './readings.ts';
 
-/** How old the best signal may be where no usual interval is known. */
-export const SIGNAL_PERIOD_MS = 15 * 60_000;
+/** How old the best signal may be, and how long ago the last sign of DFU mode, where no usual interval is known. */
+export const ASSUMED_PERIOD_MS = 15 * 60_000;
 
 /** What reports have shown of one MAC. */
 interface Known {
@@ -27,15 +27,18 @@ export function presenceOfDevice(
   device: Readonly<DeviceState>,
   limits: ConditionLimits = DEFAULT_LIMITS,
 ): Presence {
-  const intervalMs = usualIntervalMs(device);
+  const usualMs = usualIntervalMs(device);
+  const silentMs = network.silentMs(device);
+  const periodMs = silenceLimitMs(limits, usualMs) ?? ASSUMED_PERIOD_MS;
+  const isMissed = !isOfDfuOnly(device);
   return {
     kind: 'device',
-    silentMs: network.silentMs(device),
-    intervalMs,
+    silentMs: isMissed ? silentMs : undefined,
+    intervalMs: isMissed ? usualMs : undefined,
     error: shownError(device)?.code,
     battery: batteryOf(device, catalogue),
-    signal: network.bestSignal(device, silenceLimitMs(limits, intervalMs) ?? SIGNAL_PERIOD_MS),
-    isDfu: device.isDfu,
+    signal: network.bestSignal(device, periodMs),
+    isDfu: device.isDfu && silentMs <= periodMs,
   };
 }
 

@@ -1,5 +1,6 @@
 // The last value of each property of one device, in few bytes: what can be shown at a glance, not whole reports.
 import type { Report } from '../protocol/reports/index.ts';
+import { ownText } from '../protocol/text.ts';
 
 export const MAX_VALUES_PER_DEVICE = 200;
 /** A longer identifier is none of a device, and would cost more memory than it is worth. */
@@ -8,8 +9,6 @@ const MAX_IDENTIFIER_LENGTH = 200;
 const MAX_VALUE_LENGTH = 40;
 /** Characters of a time as a gateway wrote it. */
 const MAX_TIME_LENGTH = 40;
-/** V8 copies a shorter part of a text; a longer one keeps the whole text in memory. */
-const MIN_SLICE_LENGTH = 13;
 
 /** What can be shown in a few characters. */
 export type ShortValue = string | number | boolean;
@@ -66,9 +65,4 @@ function shortValue(value: unknown): ShortValue | undefined {
 
 function shortTime(time: string): string | undefined {
   return time.length <= MAX_TIME_LENGTH ? time : undefined;
-}
-
-/** A part of a topic would keep the whole topic. */
-export function ownText(text: string): string {
-  return text.length < MIN_SLICE_LENGTH ? text : Buffer.from(text).toString();
 }

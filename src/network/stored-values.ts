@@ -2,31 +2,45 @@
 import { isMac } from '../protocol/mac.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import type { LastValue } from './last-values.ts';
+import { Turns } from './turns.ts';
 
 /** What JSON can hold of a value. */
 export interface StoredValue {
   gateway: string;
   device: string;
   identifier: string;
-  value: unknown;
+  /** Absent where it is in the report: a long one would stand there twice. */
+  value?: unknown;
   time?: string;
   /** Milliseconds since the epoch. */
   heard: number;
   report?: Readonly<Report>;
 }
 
-/** Values for a store. */
-export function toStored(values: readonly LastValue[]): StoredValue[] {
+/** So many are made between two looks at the clock. */
+const VALUES_PER_LOOK = 250;
+
+/** Values for a store; there may be many, and reports come in between. */
+export async function toStored(values: readonly LastValue[]): Promise<StoredValue[]> {
+  const turns = new Turns();
   const [now, epoch] = [performance.now(), Date.now()];
-  return values.map(({ gateway, device, identifier, value, time, heardAt, heard, report }) => ({
-    gateway,
-    device,
-    identifier,
-    value,
-    ...(time !== undefined && { time }),
-    heard: heard ?? Math.round(epoch - (now - heardAt)),
-    ...(report && { report }),
-  }));
+  const stored: StoredValue[] = [];
+  for (const { gateway, device, identifier, value, time, heardAt, heard, report } of values) {
+    stored.push({
+      gateway,
+      device,
+      identifier,
+      ...(report === undefined && { value }),
+      ...(time !== undefined && { time }),
+      heard: heard ?? Math.round(epoch - (now - heardAt)),
+      // The known one is overwritten by the next.
+      ...(report && { report: { ...report } }),
+    });
+    if (stored.length % VALUES_PER_LOOK === 0) {
+      await turns.next();
+    }
+  }
+  return stored;
 }
 
 /** The values of a store, which somebody else may have filled: what is none of ours is left out. */
@@ -41,17 +55,19 @@ export function fromStored(stored: unknown): LastValue[] {
     if (!isOurs) {
       return [];
     }
+    const known = typeof report === 'object' && report !== null ? report : undefined;
     return [
       {
         gateway: gateway as string,
         device: device as string,
         identifier,
-        value: value ?? null,
+        value: (known ? known.value : value) ?? null,
         time: typeof time === 'string' ? time : undefined,
         source: 'stored',
         heardAt: now - Math.max(0, epoch - (heard as number)),
         heard: heard as number,
-        report: typeof report === 'object' && report !== null ? report : undefined,
+        report: known,
+        size: 0,
       },
     ];
   });

@@ -16,10 +16,11 @@ export function throwIfClosed(signal: AbortSignal): void {
 }
 
 export class Turns {
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
   #began = performance.now();
 
-  constructor(signal: AbortSignal) {
+  /** @param signal ends the work; undefined: it is always done */
+  constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }
 
@@ -30,7 +31,9 @@ export class Turns {
 
   async #wait(): Promise<void> {
     await nextTurn();
-    throwIfClosed(this.#signal);
+    if (this.#signal) {
+      throwIfClosed(this.#signal);
+    }
     this.#began = performance.now();
   }
 }

@@ -170,8 +170,7 @@ const READINGS: Partial<Record<Condition, (presence: Presence) => number | undef
 export function showsEnd(
   { condition, storedErrors }: Alarm,
   { kind, state, gatewayState, since }: Watched,
-  { battery, signal }: Presence,
-  at: Readonly<ReportTopic> | undefined,
+  { battery, signal, isDfu }: Presence,
 ): boolean {
   switch (condition) {
     case 'silent':
@@ -182,7 +181,7 @@ export function showsEnd(
     case 'weak-signal':
       return signal !== undefined;
     case 'dfu':
-      return at !== undefined && at.kind !== 'rssi';
+      return isDfu === false;
     case 'error':
       return storedErrors.length === 0;
   }

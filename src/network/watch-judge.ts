@@ -2,7 +2,7 @@
 import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { NO_ERRORS } from './device-errors.ts';
-import { presenceOfDevice, presenceOfGateway } from './presence.ts';
+import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
 import { showsEnd, unreported, type WatchAlarms } from './watch-alarms.ts';
 import type { WatchContext, WatchSettings } from './watch-context.ts';
 import {
@@ -13,6 +13,7 @@ import {
   heardNow,
   intervalOf,
   isOfSilence,
+  isPassing,
   limitOf,
   type Silence,
   stopWaiting,
@@ -20,6 +21,8 @@ import {
   waitFor,
 } from './watched.ts';
 import type { WatchedGateway } from './watched-gateways.ts';
+
+const isOfDfu = ({ condition }: Alarm): boolean => condition === 'dfu';
 
 export class WatchJudge {
   readonly #context: WatchContext;
@@ -35,7 +38,7 @@ export class WatchJudge {
   /** @param at the report that was just heard; undefined: none of its own */
   judge(entry: Watched, at: Readonly<ReportTopic> | undefined): void {
     const silence = this.#silenceOf(entry, at !== undefined);
-    const presence = this.#presenceOf(entry, silence);
+    const presence = this.#presenceOf(entry, silence, at);
     for (const condition of this.#settings.conditions) {
       this.#judgeOne(entry, condition, presence, at);
     }
@@ -55,7 +58,21 @@ export class WatchJudge {
   /** @returns milliseconds; undefined: nobody asked for its silence, or it is not missed */
   #missedAfter(entry: Watched): number | undefined {
     const condition = entry.kind === 'gateway' ? 'gateway-silent' : 'silent';
-    return this.#settings.conditions.includes(condition) ? limitOf(entry, this.#settings) : undefined;
+    const isMissed = this.#settings.conditions.includes(condition) && !isPassing(entry);
+    return isMissed ? limitOf(entry, this.#settings) : undefined;
+  }
+
+  /**
+   * After so long without a report something of it is told, or is over.
+   * @returns milliseconds; undefined: nothing depends on that
+   */
+  #limitOf(entry: Watched): number | undefined {
+    const isUpdated = entry.state?.isDfu || entry.alarms.some(isOfDfu);
+    const updatedMs =
+      isUpdated && this.#settings.conditions.includes('dfu')
+        ? (limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS)
+        : undefined;
+    return this.#missedAfter(entry) ?? updatedMs;
   }
 
   #judgeOne(
@@ -76,7 +93,7 @@ export class WatchJudge {
     }
     if (verdict === undefined) {
       const mayLast = alarm?.isStored || (alarm?.isTold && condition === 'battery-low');
-      if (alarm && !(mayLast && !showsEnd(alarm, entry, presence, at))) {
+      if (alarm && !(mayLast && !showsEnd(alarm, entry, presence))) {
         this.#alarms.end(entry, alarm, presence);
       }
       return;
@@ -102,7 +119,7 @@ export class WatchJudge {
   }
 
   #silenceOf(entry: Watched, isHeardNow: boolean): Silence | undefined {
-    const limit = this.#missedAfter(entry);
+    const limit = this.#limitOf(entry);
     if (limit === undefined) {
       return undefined;
     }
@@ -149,27 +166,42 @@ export class WatchJudge {
     return found;
   }
 
-  #presenceOf(entry: Watched, silence: Silence | undefined): Presence {
+  #presenceOf(entry: Watched, silence: Silence | undefined, at: Readonly<ReportTopic> | undefined): Presence {
     const { network, catalogue } = this.#context;
     const { kind, state, gatewayState } = entry;
     // Once it is silent only a report ends that, whatever becomes of its gateways.
-    const silentMs = entry.alarms.some(isOfSilence) ? silence?.unheardMs : silence?.silentMs;
-    const intervalMs = intervalOf(entry);
+    const unheardMs = entry.alarms.some(isOfSilence) ? silence?.unheardMs : silence?.silentMs;
+    const own = {
+      kind,
+      silentMs: this.#missedAfter(entry) === undefined ? undefined : unheardMs,
+      intervalMs: intervalOf(entry),
+      isDfu: this.#isDfu(entry, unheardMs, at),
+    };
     if (gatewayState) {
-      return { ...presenceOfGateway(network, catalogue, gatewayState, this.#settings), silentMs, intervalMs };
+      return { ...presenceOfGateway(network, catalogue, gatewayState, this.#settings), ...own };
     }
     if (state) {
-      return { ...presenceOfDevice(network, catalogue, state, this.#settings), kind, silentMs, intervalMs };
+      return { ...presenceOfDevice(network, catalogue, state, this.#settings), ...own };
     }
-    return {
-      kind,
-      silentMs,
-      intervalMs,
-      error: undefined,
-      battery: undefined,
-      signal: undefined,
-      isDfu: false,
-    };
+    return { ...own, error: undefined, battery: undefined, signal: undefined };
+  }
+
+  /** It begins with a report and with nothing else. @returns undefined: nobody knows */
+  #isDfu(
+    entry: Watched,
+    unheardMs: number | undefined,
+    at: Readonly<ReportTopic> | undefined,
+  ): boolean | undefined {
+    const { state, alarms } = entry;
+    if (at !== undefined && at.kind !== 'rssi') {
+      return at.kind === 'dfu';
+    }
+    const limit = this.#limitOf(entry);
+    const isGone = limit !== undefined && unheardMs !== undefined && unheardMs > limit;
+    if (isGone || !alarms.some(isOfDfu)) {
+      return false;
+    }
+    return state?.isDfu || state?.hasReported ? state.isDfu : undefined;
   }
 
   #scheduleNext(entry: Watched, silence: Silence | undefined): void {

@@ -7,10 +7,10 @@ import {
   silenceLimitMs,
 } from '../protocol/conditions.ts';
 import type { DeviceError } from './device-errors.ts';
-import type { DeviceState, GatewayState } from './device-state.ts';
+import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
-import { SIGNAL_PERIOD_MS } from './presence.ts';
+import { ASSUMED_PERIOD_MS } from './presence.ts';
 import type { WatchedGateway } from './watched-gateways.ts';
 
 /** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
@@ -113,10 +113,11 @@ export function stopWaiting(entry: Watched): void {
   }
 }
 
-/** How often it is heard usually, in milliseconds; undefined: not known. */
+/** How often it is heard usually, in milliseconds; undefined: not known, or it is an address that will be given up. */
 export function knownIntervalOf(entry: Watched): number | undefined {
-  const heard = entry.kind === 'gateway' ? entry.gatewayState : entry.state;
-  return (heard && usualIntervalMs(heard)) ?? entry.storedIntervalMs;
+  const { kind, state, gatewayState, storedIntervalMs } = entry;
+  const heard = kind === 'gateway' ? gatewayState : state && isOfDfuOnly(state) ? undefined : state;
+  return (heard && usualIntervalMs(heard)) ?? storedIntervalMs;
 }
 
 /** As `knownIntervalOf`, or what is assumed of what is expected; undefined: it is not missed. */
@@ -152,8 +153,16 @@ export function gatewayStill(
     heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
   }
   const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
-  return unheardMs < (limitOf(entry, limits) ?? SIGNAL_PERIOD_MS) ? before : gatewayOf(entry);
+  return unheardMs < (limitOf(entry, limits) ?? ASSUMED_PERIOD_MS) ? before : gatewayOf(entry);
 }
+
+/** Nobody misses it after its update. */
+export const isPassing = (entry: Watched): boolean =>
+  entry.kind === 'device' &&
+  !entry.isExpected &&
+  entry.storedIntervalMs === undefined &&
+  entry.state !== undefined &&
+  isOfDfuOnly(entry.state);
 
 /** @returns milliseconds; undefined: it is not missed */
 export const limitOf = (entry: Watched, limits: ConditionLimits): number | undefined =>

@@ -13,7 +13,7 @@ export interface Presence {
   battery: number | undefined;
   /** In dBm, of the parent that hears it best; see `silenceLimitMs` for its period. */
   signal: number | undefined;
-  isDfu: boolean;
+  isDfu: boolean | undefined;
 }
 
 export interface ConditionLimits {

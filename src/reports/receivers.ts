@@ -7,7 +7,7 @@ import { copyReport, type Report, type ReportTopic, readReport } from '../protoc
 import { bodyOf } from './message.ts';
 
 export interface ReportListener {
-  /** It never changes a report, and shares one with others that do not either: a copy for each would cost more than they do. */
+  /** It reads a report at once, before a flow may change it, and keeps none: a copy would cost more than it does. */
   readsOnly?: true;
   /** It takes no report: that the state of the network records it is all it needs. */
   takesNone?: true;
@@ -38,14 +38,24 @@ export interface Receiver {
   isPreview: boolean;
 }
 
-/** Those that take reports. One that takes none stays where no report would be read without it, or none decoded. */
+/**
+ * Those that take reports, first those that only read. One that takes none stays where no report would be read without
+ * it, or none decoded.
+ */
 export function takersOf(receivers: readonly Receiver[]): readonly Receiver[] {
   const takers = receivers.filter(({ listener }) => !listener.takesNone);
-  if (takers.length === receivers.length || takers.some(({ decode }) => decode)) {
-    return takers.length === receivers.length ? receivers : takers;
+  const isDecoded = takers.length === receivers.length || takers.some(({ decode }) => decode);
+  const decoding = isDecoded ? undefined : receivers.find(({ decode }) => decode);
+  if (decoding) {
+    takers.push(decoding);
   }
-  const decoding = receivers.find(({ listener, decode }) => listener.takesNone && decode);
-  return decoding ? [...takers, decoding] : takers.length > 0 ? takers : receivers.slice(0, 1);
+  if (takers.length === 0) {
+    return receivers.slice(0, 1);
+  }
+  const readers = takers.filter(({ listener }) => listener.readsOnly);
+  return readers.length === 0
+    ? takers
+    : [...readers, ...takers.filter(({ listener }) => !listener.readsOnly)];
 }
 
 /** Where a report came from. */
@@ -76,7 +86,7 @@ export class Receivers {
     this.#now = now;
   }
 
-  /** Gives what was received just now to all of them. */
+  /** Gives what was received just now to all of them. @param receivers first those that only read, as of `takersOf` */
   call(receivers: readonly Receiver[], source: ReportSource, payload: Buffer, retained: boolean): void {
     const [first] = receivers;
     if (!first) {
@@ -149,8 +159,8 @@ export class Receivers {
     if (!retained) {
       this.#network.record(at, this.#now(), own.fullest, isWanted);
     }
-    for (const [i, { listener }] of receivers.entries()) {
-      this.#callListener(listener, own.reports[i] as Report, at.topic, payload);
+    for (let i = 0; i < receivers.length; i++) {
+      this.#callListener((receivers[i] as Receiver).listener, own.reports[i] as Report, at.topic, payload);
     }
   }
 
@@ -167,28 +177,14 @@ export class Receivers {
     const reports: Report[] = [];
     // As received and decoded, by `Number(decode)`.
     const originals: [Report?, Report?] = [undefined, undefined];
-    const shared: [Report?, Report?] = [undefined, undefined];
+    let isTaken = false;
     for (const { decode, listener } of receivers) {
       const form = Number(decode) as 0 | 1;
-      const readable = listener.readsOnly && shared[form];
-      if (readable) {
-        reports.push(readable);
-        continue;
-      }
-      const original = originals[form];
-      let report: Report;
-      if (original) {
-        report = copyReport(original);
-      } else {
-        const first = readReport(at, body, this.#catalogue, decode, retained);
-        // Both forms hold the nested values of the same body.
-        report = reports.length === 0 ? first : copyReport(first);
-        originals[form] = first;
-      }
-      reports.push(report);
-      if (listener.readsOnly) {
-        shared[form] = report;
-      }
+      const original = originals[form] ?? readReport(at, body, this.#catalogue, decode, retained);
+      originals[form] = original;
+      // Both forms hold the nested values of the same body.
+      reports.push(isTaken && !listener.readsOnly ? copyReport(original) : original);
+      isTaken ||= !listener.readsOnly;
     }
     return { reports, fullest: originals[1] ?? reports[0] };
   }

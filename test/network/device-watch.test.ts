@@ -391,6 +391,77 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+dfu ${D}`, `-dfu ${D}`]);
     });
 
+    describe('in update mode', () => {
+      const UPDATED = { device: deviceAt(7) };
+      /** A device may advertise with its address + 1. */
+      function update(ms = MINUTE): void {
+        for (const end = world.time + ms; world.time < end; world.wait(5 * S)) {
+          world.hear('dfu', { rssi: -60, parent: G }, UPDATED);
+          world.hear('heartbeat', {}, OTHER);
+        }
+      }
+
+      it('which is over when the advertisements have ended, also under an address of its own, that nobody misses', () => {
+        open({ conditions: ALL, silentAfter: 0 });
+        open({ silentAfter: 120 }, 'silences');
+        world.run(20 * MINUTE, 30 * S, [{}, OTHER]);
+        update();
+        assert.deepEqual(heads(), [`+dfu ${UPDATED.device}`]);
+        world.run(14 * MINUTE, 30 * S, [{}, OTHER]);
+        assert.deepEqual(heads(), []);
+        world.run(2 * MINUTE, 30 * S, [{}, OTHER]);
+        assert.deepEqual(heads(), [`-dfu ${UPDATED.device}`]);
+        world.wait(5 * MINUTE);
+        world.run(HOUR, 30 * S, [{}, OTHER]);
+        assert.deepEqual(
+          heads().filter((head) => head.includes(UPDATED.device)),
+          [],
+        );
+      });
+
+      it('which lasts while it cannot be heard', () => {
+        open({ conditions: ALL, silentAfter: 0 });
+        world.run(20 * MINUTE, 30 * S, [{}, OTHER]);
+        update();
+        heads();
+        world.listen(false);
+        world.wait(10 * HOUR);
+        world.listen(true);
+        world.run(MINUTE, 30 * S, [{}, OTHER]);
+        assert.deepEqual(heads(), []);
+      });
+
+      it('also over a restart, however often, and never silent after it', () => {
+        open({ conditions: ALL, silentAfter: 0 });
+        world.run(20 * MINUTE, 30 * S, [{}, OTHER]);
+        update();
+        for (let start = 0; start < 3; start++) {
+          const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(10_000)));
+          world.startAnew();
+          open({ conditions: ALL, silentAfter: 0 });
+          world.watches.restore(stored);
+          world.listen(true);
+          world.watches.setPaused(false);
+          world.run(5 * MINUTE, 30 * S, [{}, OTHER]);
+        }
+        assert.deepEqual(heads(), [`+dfu ${UPDATED.device}`]);
+        world.run(3 * HOUR, 30 * S, [{}, OTHER]);
+        assert.deepEqual(heads(), [`-dfu ${UPDATED.device}`]);
+      });
+
+      it('and is missed as before when its own address does not report any more', () => {
+        open({ conditions: ALL, silentAfter: 0 });
+        world.run(20 * MINUTE, 30 * S, [UPDATED, OTHER]);
+        update();
+        world.run(10 * MINUTE, 30 * S, [OTHER]);
+        assert.deepEqual(heads().sort(), [
+          `+dfu ${UPDATED.device}`,
+          `+silent ${UPDATED.device}`,
+          `-dfu ${UPDATED.device}`,
+        ]);
+      });
+    });
+
     it('once, however often it is reported, and not when it comes and goes within five seconds', () => {
       open({ conditions: ALL });
       for (let i = 0; i < 20; i++) {
@@ -770,6 +841,19 @@ describe('a watch of devices', () => {
       world.hear();
       assert.deepEqual(heads(), [`-battery-low ${deviceAt(2)}`, `-error ${deviceAt(2)}`, `-silent ${D}`]);
       assert.equal(watch.counts.active, 0);
+    });
+
+    it('and not with what was forgotten', () => {
+      const watch = open({ silentAfter: 0 });
+      world.run(10 * MINUTE, 30 * S, [{}, OTHER]);
+      world.run(5 * MINUTE, 30 * S, [OTHER]);
+      watch.forget(D);
+      watch.forget(deviceAt(9));
+      assert.deepEqual(heads(), [`+silent ${D}`, `-silent ${D}`]);
+      assert.deepEqual(watch.counts, { watched: 2, active: 0 });
+      restart({ silentAfter: 0 });
+      world.run(3 * HOUR, 30 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
     });
 
     it('with errors that end one by one, by name or by hex id', () => {

@@ -5,6 +5,7 @@ import { fromStored } from '../../src/network/stored-values.ts';
 import { sortInTurns, Turns } from '../../src/network/turns.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReport, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { usedMemory } from '../memory.ts';
 
 const [G, G2] = ['c0141f68fc3d', 'c0141f68fc3e'];
 const D = 'd00000000001';
@@ -202,6 +203,126 @@ describe('last values', () => {
       values.recordReport(report({ device: mac(n) }));
     }
     assert.ok(values.size > 100, `${values.size}`);
+  });
+
+  it('go when names in their JSON take too much memory, in the value and beside it', () => {
+    const long = (n: number) => `${n}`.padEnd(50_000, 'k');
+    const hear: ((values: LastValues, n: number) => void)[] = [
+      (values, n) => values.recordReport(report({ device: mac(n), value: { list: [{ [long(n)]: 1 }] } })),
+      (values, n) => values.recordReport(report({ device: mac(n), [long(n)]: 1 })),
+      (values, n) => {
+        const value = { [long(n)]: 1 };
+        values.recordRead({ gateway: G, device: mac(n), identifier: 'motion', value, time: undefined });
+      },
+    ];
+    for (const hearOne of hear) {
+      const values = open(undefined, 1_000_000);
+      for (let n = 0; n < 100; n++) {
+        hearOne(values, n);
+      }
+      assert.ok(values.size >= 5 && values.size <= 20, `${values.size}`);
+      for (const value of values.newest(100)) {
+        values.restore([value]);
+      }
+      assert.ok(values.size >= 5 && values.size <= 20, `${values.size}`);
+    }
+  });
+
+  it('take no more memory than they may, where each has many names of its own', () => {
+    const values = open(undefined, 4_000_000);
+    const before = usedMemory();
+    for (let n = 0; n < 2_000; n++) {
+      const names = Array.from({ length: 100 }, (_, i) => `"k${n}_${i}": 0.5`).join();
+      values.recordReport(report({ device: mac(n), value: JSON.parse(`{${names}}`) }));
+    }
+    const used = usedMemory() - before;
+    assert.ok(values.size > 100, `${values.size}`);
+    assert.ok(used < 10_000_000, `${used}`);
+  });
+
+  it('are as many as are allowed, where they are ordinary ones', () => {
+    const values = new LastValues(catalogue);
+    const names = {
+      name: 'temperature',
+      unit: '°C',
+      gatewayName: 'Hall 2, column 14',
+      deviceName: 'Cold room 3',
+    };
+    for (let n = 0; n < 200_000; n++) {
+      values.recordReport(report({ device: mac(n), ...names, seq: n % 256, ext: 'none', raw: '0807' }));
+    }
+    assert.equal(values.size, 200_000);
+  });
+
+  it('are those of the reports as they came, whatever flows and later reports do', () => {
+    const values = open();
+    const known = () => findIn(values, { device: D, identifier: 'temperature' });
+    const nested = report({ value: { limit: 5 } });
+    values.recordReport(nested);
+    (nested.value as { limit: number }).limit = 99;
+    assert.deepEqual([known()?.value, known()?.report?.value], [{ limit: 5 }, { limit: 5 }]);
+    // The same fields, others, another form, a fault, and one of before.
+    const later: Partial<Report>[] = [
+      { value: 1, seq: 1 },
+      { value: 2, seq: 2, time: '2026-01-01T12:00:01.000Z' },
+      { seq: 3, value: 3 },
+      { value: 4, seq: 4, ext: 'half' },
+      { value: undefined, seq: 5 },
+      { value: 6, raw: '0600', form: 'raw', identifier: '8800' },
+      { value: 7, seq: 7, kind: 'property' },
+      { value: 8, seq: 8, kind: 'property' },
+      JSON.parse('{"value": 9, "__proto__": {"seq": 1}}'),
+      JSON.parse('{"value": 10, "__proto__": 7}'),
+      JSON.parse('{"value": 11, "__proto__": 8}'),
+    ];
+    for (const more of later) {
+      now += 10;
+      const one = report(more);
+      const text = JSON.stringify(one);
+      values.recordReport(one);
+      for (const key of Object.keys(one)) {
+        delete one[key];
+      }
+      assert.equal(JSON.stringify(known()?.report), text);
+      const { value, time, identifier, heardAt } = known() ?? {};
+      assert.deepEqual(
+        [value, time, identifier, heardAt],
+        [more.value ?? null, known()?.report?.time, known()?.report?.identifier, now],
+      );
+    }
+    values.recordReport(report({ value: 12, seq: 12 }), now - 1);
+    assert.equal(known()?.value, 11);
+    assert.equal(values.size, 1);
+  });
+
+  it('take the memory of what they are now, not of what they were', () => {
+    const values = open(undefined, 1_000_000);
+    for (let n = 0; n < 10; n++) {
+      values.recordReport(report({ device: mac(n), value: 'x' }));
+    }
+    values.recordReport(report({ device: mac(1), value: 'x'.repeat(400_000) }));
+    assert.equal(values.size, 10);
+    values.recordReport(report({ device: mac(2), value: 'x'.repeat(400_000) }));
+    assert.equal(values.size, 1);
+    values.recordReport(report({ device: mac(2), value: 'x' }));
+    for (let n = 0; n < 10; n++) {
+      values.recordReport(report({ device: mac(n), value: 'x' }));
+    }
+    assert.equal(values.size, 10);
+    // With the same names, which stay, and then with others.
+    const more = { ['k'.repeat(200_000)]: 1 };
+    for (let n = 0; n < 1_000; n++) {
+      values.recordReport(report({ device: mac(n % 2), ...more, value: 'x'.repeat(n % 7) }));
+    }
+    values.recordReport(report({ device: mac(3), ...more }));
+    assert.equal(values.size, 2);
+    values.recordReport(report({ device: mac(3), ...more, value: { limit: 5 } }));
+    values.recordReport(report({ device: mac(3), ...more, value: 6 }));
+    assert.equal(values.size, 2);
+    for (let n = 0; n < 10; n++) {
+      values.recordReport(report({ device: mac(n), value: 'x' }));
+    }
+    assert.equal(values.size, 10);
   });
 
   it('are in the same order in turns, and the first of them without the others', async () => {

@@ -115,6 +115,19 @@ describe('the state of a network', () => {
     assert.equal(network.bestSignal(known(deviceAt(2)), MINUTE), undefined);
   });
 
+  it('takes what stands for no signal, and a parent that cannot reach the device, for no better one', () => {
+    rssi(-60, G);
+    rssi(-40, G2, { unreachable: true });
+    assert.equal(network.bestSignal(known(), MINUTE), -60);
+    for (const none of [0, 127, Number.POSITIVE_INFINITY]) {
+      rssi(none, G2);
+      assert.equal(network.bestSignal(known(), MINUTE), -60);
+      assert.equal(network.gatewayOf(D), G);
+    }
+    rssi(-40, G2);
+    assert.equal(network.bestSignal(known(), MINUTE), -40);
+  });
+
   it('counts the devices of a gateway, and itself among them where it reports of itself', () => {
     for (const device of [deviceAt(1), deviceAt(2), deviceAt(2), G]) {
       hear('heartbeat', {}, { device });

@@ -103,7 +103,7 @@ describe('a query of last values', () => {
         code: 'NO_VALUE',
       });
       assert.deepEqual(
-        toStored(values.newest(9)).map((one) => one.heard),
+        (await toStored(values.newest(9))).map((one) => one.heard),
         [heard, heard],
       );
     } finally {
@@ -361,6 +361,19 @@ describe('a query of last values', () => {
     assert.ok(asked > 0 && asked <= 100, `${asked}`);
   });
 
+  it('shows a person no more than some 8 MB, whatever the values and the names in them are', async () => {
+    const text = 'x'.repeat(300_000);
+    for (const makeValue of [(n: number) => `${n}${text}`, (n: number) => ({ [`${n}${text}`]: 1 })]) {
+      for (let n = 0; n < 100; n++) {
+        hear(mac(n), makeValue(n));
+      }
+      const { rows, total } = await findFirstValues(context(), {}, options(), 100);
+      assert.equal(total, 100);
+      const { length } = JSON.stringify(rows);
+      assert.ok(length > 2_000_000 && length < 8_500_000, `${length}`);
+    }
+  });
+
   describe('of 200 000 values', () => {
     /** The longest time that nothing else could run, in milliseconds. */
     async function longestStall(work: Promise<unknown>): Promise<number> {
@@ -393,6 +406,26 @@ describe('a query of last values', () => {
       assert.equal(rows.length, 200_000);
       assert.ok(rows.every(({ device }, n) => device === mac(n)));
       assert.ok(stall < 2_000, `${stall} ms`);
+    });
+
+    it('makes what a store gets in portions, each value as it was, with reports in between', async () => {
+      const storing = toStored(values.newest(200_000));
+      let turns = 0;
+      let isDone = false;
+      const counting = (async () => {
+        for (; !isDone; turns++) {
+          await turn();
+        }
+      })();
+      const stored = await storing;
+      isDone = true;
+      await counting;
+      assert.ok(turns > 2, `${turns}`);
+      assert.equal(stored.length, 200_000);
+      const [first] = stored;
+      const known = { ...first?.report };
+      hear(first?.device as string, 'later');
+      assert.deepEqual(first?.report, known);
     });
 
     it('shows the first of them to a person without sorting all', async () => {

@@ -84,6 +84,23 @@ describeNodes('device-watch', (start) => {
     assert.deepEqual([row?.condition, row?.active, row?.device, row?.value], ['error', true, device, 3]);
   });
 
+  it('forgets what was taken away until it is heard again', async () => {
+    const flow = await run({ conditions: ['error'] });
+    await report('heartbeat', { status: 3 });
+    await told(flow);
+    const spelled = device.toUpperCase().match(/../g)!.join(':');
+    flow.send('n', { forget: spelled });
+    const { payload } = await told(flow);
+    assert.deepEqual([payload.device, payload.active], [device, false]);
+    const answer = (await flow.next('out')) as unknown as Record<string, unknown>;
+    assert.deepEqual([answer.payload, answer.count], [[], 0]);
+    await report('heartbeat', { status: 4 });
+    assert.deepEqual((await told(flow)).payload.value, 4);
+    flow.send('n', { forget: 'the old one' });
+    const { code, cause } = (await flow.next('errors')).error as unknown as { code: string; cause: unknown };
+    assert.deepEqual([code, cause], ['INVALID_INPUT', { field: 'forget', value: 'the old one' }]);
+  });
+
   it('misses a device of its list, though nothing of it was ever heard', async () => {
     const flow = await run({ devices: ['d1:00:00:00:00:07'], silentAfter: 1 }, { names: true });
     const { topic, payload } = await told(flow);

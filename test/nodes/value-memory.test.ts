@@ -6,7 +6,7 @@ import type { NodeAPI } from 'node-red';
 import { type KeptMemories, ValueMemory } from '../../nodes/service/value-memory.ts';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { Session } from '../../src/index.ts';
-import { readReportTopic } from '../../src/protocol/reports/index.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
 
 const G = 'c0141f68fc3d';
 const mac = (n: number) => `d${n.toString(16).padStart(11, '0')}`;
@@ -101,6 +101,17 @@ describe('what is remembered of last values', () => {
 
   const hear = ({ lastValues }: Session, device: string, value: unknown = 1) =>
     lastValues.recordRead({ gateway: G, device, identifier: 'temperature', value, time: undefined });
+
+  const hearReport = ({ lastValues }: Session, device: string, value: unknown) =>
+    lastValues.recordReport({
+      gateway: G,
+      device,
+      kind: 'event',
+      form: 'decoded',
+      identifier: 'motion',
+      time: '2026-01-01T12:00:00.000Z',
+      ...(value !== undefined && { value }),
+    });
 
   const known = ({ lastValues }: Session) => lastValues.all().map(({ device }) => device);
 
@@ -268,5 +279,48 @@ describe('what is remembered of last values', () => {
     await next.memory.close(false);
     assert.ok(JSON.stringify(store.content).length < 20_000_000);
     assert.ok(store.devices.length >= 10, `${store.devices.length}`);
+  });
+
+  it('is no more than a store can take, also where reports have long values and long names in them', async () => {
+    const text = 'x'.repeat(200_000);
+    const numbers = Array.from({ length: 10_000 }, (_, n) => 1 / (n + 3));
+    for (const makeValue of [
+      (n: number) => `${n}${text}`,
+      (n: number) => ({ [`${n}${text}`]: [n] }),
+      () => numbers,
+    ]) {
+      const { memory, session } = await open();
+      for (let n = 0; n < 200; n++) {
+        hearReport(session, mac(n), makeValue(n));
+      }
+      await memory.close(false);
+      const { length } = JSON.stringify(store.content);
+      assert.ok(length > 5_000_000 && length < 18_000_000, `${length}`);
+      id += 'x';
+    }
+  });
+
+  it('is the value with its report, which the store holds once, also of a store of before', async () => {
+    const first = await open();
+    hearReport(first.session, mac(1), { text: 'long'.repeat(9) });
+    hearReport(first.session, mac(2), undefined);
+    await first.memory.close(false);
+    assert.equal(JSON.stringify(store.content).split('longlong').length, 1 + 4);
+    const ofBefore = structuredClone(store.content) as { values: { value?: unknown; report: Report }[] };
+    for (const one of ofBefore.values) {
+      one.value = one.report.value ?? null;
+    }
+    for (const content of [store.content, ofBefore]) {
+      store.content = structuredClone(content);
+      id += 'x';
+      const { session } = await open();
+      assert.deepEqual(
+        session.lastValues.all().map(({ value, report }) => [value, report?.value]),
+        [
+          [{ text: 'long'.repeat(9) }, { text: 'long'.repeat(9) }],
+          [null, undefined],
+        ],
+      );
+    }
   });
 });
