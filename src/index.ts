@@ -46,7 +46,7 @@ export type { LabelState } from './reports/label-filter.ts';
 export type { ReceivedMessage } from './reports/message.ts';
 export type { Played, Player, PlayReceiver } from './reports/player.ts';
 export { MAX_LINE_LENGTH } from './reports/recorded-line.ts';
-export type { Recording, RecordState } from './reports/recording.ts';
+export type { Recording } from './reports/recording.ts';
 export type { TestReport, TestReports } from './reports/test-reports.ts';
 export { isWellFormed } from './rest/addresses.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';

@@ -36,11 +36,12 @@ import type { WatchSettings } from './network/watch-context.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { copyFields } from './protocol/json.ts';
 import type { Operation, RequestInput } from './protocol/operations/index.ts';
+import type { HeardRecordState } from './protocol/record-state.ts';
 import { createTopics } from './protocol/topics.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import { Player } from './reports/player.ts';
 import type { PreviewLine } from './reports/preview.ts';
-import type { Recording, RecordState } from './reports/recording.ts';
+import type { Recording } from './reports/recording.ts';
 import { Reports } from './reports/reports.ts';
 import { type ReportFilter, type Subscriber, Subscribers } from './reports/subscribers.ts';
 import { TestReports } from './reports/test-reports.ts';
@@ -238,6 +239,7 @@ export class Session {
   pauseReports(): void {
     this.watches.setPaused(true);
     this.#mqtt?.pauseReports();
+    this.player?.flowsReplaced();
   }
 
   /** @param isThere whether there is a node of this name, though it may not work: reports that are open wait for it */
@@ -360,7 +362,7 @@ export class Session {
    * See `Recording.state`. @returns `isHearing` as `listenToEverything`
    * @throws ServiceError `NOT_CONFIGURED` (`mqtt`)
    */
-  recordState(): RecordState & { isHearing: boolean } {
+  recordState(): HeardRecordState {
     return { ...this.recording.state(), isHearing: this.#heardChanged() };
   }
 

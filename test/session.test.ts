@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { connectAsync, type MqttClient } from 'mqtt';
 import type { ServiceError } from '../src/errors.ts';
+import type { Report } from '../src/protocol/reports/index.ts';
 import type { Session } from '../src/session.ts';
 import { BROKERS, type Broker } from './brokers.ts';
 import { ALL, Collector, openSession, reached } from './session.ts';
@@ -116,21 +117,30 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.notEqual(all.reports[0], one.reports[0]);
     });
 
-    it('gives one report to all that only read it, and none that a flow may change', async () => {
+    it('gives reports to those that only read them before any flow can change them, and a changed one to nobody else', async () => {
       session = openSession(broker.url);
-      const [flow, first, second] = [new Collector(), new Collector(), new Collector()];
-      session.subscribe(ALL, flow);
-      for (const reader of [first, second]) {
-        session.subscribe(ALL, Object.assign(reader, { readsOnly: true as const }));
+      const read: string[] = [];
+      const [last, ext] = [new Collector(), { limit: 5 }];
+      const change = (report: Report) => {
+        (report.ext as typeof ext).limit = 99;
+        report.value = 'changed';
+      };
+      session.subscribe(ALL, { report: change, error() {} });
+      for (const decode of [true, false, true]) {
+        const reads = (report: Report) => read.push(JSON.stringify(report));
+        session.subscribe({ ...ALL, decode }, { readsOnly: true, report: reads, error() {} });
+        session.subscribe({ ...ALL, decode }, { report: change, error() {} });
       }
+      session.subscribe(ALL, last);
       await reached(session, 'connected');
-      await report('measurement-decoded/temperature', { time: TIME, seq: 1, value: 21 });
-      for (const collector of [flow, first, second]) {
-        await collector.until(({ reports }) => reports.length === 1);
+      await report('measurement-decoded/temperature', { time: TIME, seq: 1, value: 21, ext });
+      await last.until(({ reports }) => reports.length === 1);
+      const expected = { value: 21, ext };
+      for (const text of [...read, JSON.stringify(last.reports[0])]) {
+        const { value, ext } = JSON.parse(text);
+        assert.deepEqual({ value, ext }, expected);
       }
-      assert.equal(first.reports[0], second.reports[0]);
-      assert.notEqual(first.reports[0], flow.reports[0]);
-      assert.deepEqual(first.reports[0], flow.reports[0]);
+      assert.equal(read.length, 3);
     });
 
     it('goes on giving reports to the others when one receiver throws', async () => {

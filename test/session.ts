@@ -3,21 +3,11 @@ import { EventEmitter, once } from 'node:events';
 import { SILENT } from '../src/log.ts';
 import { brokerLimits } from '../src/protocol/broker-profiles.ts';
 import type { Report } from '../src/protocol/reports/index.ts';
+import { UNFILTERED } from '../src/reports/unfiltered.ts';
 import { type ReportFilter, Session, type SessionState, type Subscriber } from '../src/session.ts';
 import type { MqttSettings } from '../src/settings.ts';
 
-export const ALL: ReportFilter = {
-  kinds: [],
-  form: 'both',
-  gateways: [],
-  devices: [],
-  identifiers: [],
-  labels: [],
-  labelRefresh: 300,
-  decode: true,
-  duplicates: 'keep',
-  duplicateWindow: 10,
-};
+export const ALL: ReportFilter = UNFILTERED;
 
 let count = 0;
 

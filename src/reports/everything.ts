@@ -3,17 +3,10 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import type { ReportListener } from './receivers.ts';
 import { compileCriteria } from './report-filter.ts';
 import type { Reports } from './reports.ts';
+import { UNFILTERED } from './unfiltered.ts';
 
 /** Whoever looks asks again before that; an editor that is closed does not say so. */
 const LEASE_MS = 15_000;
-
-const ANYTHING = {
-  kinds: [],
-  form: 'both',
-  gateways: [],
-  devices: [],
-  identifiers: [],
-} as const;
 
 /** What covers it is a filter of all reports there are. */
 export const EVERYTHING = { topicFilters: [{}] };
@@ -80,7 +73,7 @@ export function listenToAll(
   listener: ReportListener,
   open: () => () => void,
 ): () => void {
-  const criteria = compileCriteria(ANYTHING, catalogue);
+  const criteria = compileCriteria(UNFILTERED, catalogue);
   if (!criteria) {
     return () => undefined;
   }

@@ -78,6 +78,8 @@ interface Run {
 export class Player {
   readonly #context: PlayContext;
   #run: Run | undefined;
+  /** How often flows were replaced. */
+  #replacements = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(context: PlayContext) {
@@ -105,20 +107,33 @@ export class Player {
     if (!run || played.isPaused) {
       return played;
     }
+    const replacements = this.#replacements;
+    const goesOn = (): boolean => {
+      played.isPaused = this.#context.isPaused() || replacements !== this.#replacements;
+      return !played.isPaused && !signal.aborted && run === this.#run;
+    };
     const gates = receivers.map((receiver) => this.#gateOf(run, receiver));
     const allowed = await Promise.all(gates.map(({ receiver }) => this.#allowed(receiver, signal)));
+    if (!goesOn()) {
+      played.isReplaced = run !== this.#run;
+      return played;
+    }
     while (played.lines < lines.length) {
       this.#playOne(run, gates, allowed, lines[played.lines], played);
       played.lines++;
       if (played.lines % LINES_PER_TURN === 0 || played.lines === lines.length) {
         await turn();
-        played.isPaused = this.#context.isPaused();
-        if (played.isPaused || signal.aborted || run !== this.#run) {
+        if (!goesOn()) {
           break;
         }
       }
     }
     return played;
+  }
+
+  /** What waits for the list of devices would come to nodes that are no more. */
+  flowsReplaced(): void {
+    this.#replacements++;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 // All reports of the network, kept for a person as the lines of a file: for ten minutes or 20 MB.
 import type { ServiceError } from '../errors.ts';
+import type { RecordEnd, RecordState } from '../protocol/record-state.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import type { ReportListener, Unread } from './receivers.ts';
 import { MAX_LINE_LENGTH, writeLine } from './recorded-line.ts';
@@ -13,22 +14,6 @@ const LEASE_MS = 90_000;
 const KEPT_MS = 600_000;
 /** Lines are put together into pieces: each by itself would take as much memory again. */
 const PIECE_BYTES = 65_536;
-
-/** Why a recording ended: somebody has ended it, it is as long or as large as it may be, or nobody asks for it any more. */
-export type RecordEnd = 'stopped' | 'time' | 'size' | 'left';
-
-export interface RecordState {
-  name: 'none' | 'running' | 'ended';
-  /** When it began, as ISO 8601; null while there is none. */
-  since: string | null;
-  /** How long it has taken. */
-  seconds: number;
-  lines: number;
-  bytes: number;
-  /** Reports that were not kept, since the line of each would be longer than a megabyte. */
-  tooLong: number;
-  end: RecordEnd | null;
-}
 
 interface Kept {
   startedAt: number;

@@ -2,22 +2,10 @@
 import type { EndUse, SharedUses } from '../collections/shared-uses.ts';
 import { type LastValues, VALUE_KINDS } from '../network/last-values.ts';
 import type { ReportFilter, Subscriber } from './subscribers.ts';
+import { UNFILTERED } from './unfiltered.ts';
 
 /** Of which values are recorded; what is left out lets everything pass. */
 export type ValueFilter = Partial<Pick<ReportFilter, 'gateways' | 'devices' | 'identifiers' | 'labels'>>;
-
-const EVERY_VALUE: ReportFilter = {
-  kinds: VALUE_KINDS,
-  form: 'both',
-  gateways: [],
-  devices: [],
-  identifiers: [],
-  labels: [],
-  labelRefresh: 300,
-  decode: true,
-  duplicates: 'keep',
-  duplicateWindow: 10,
-};
 
 interface RecordingContext {
   lastValues: LastValues;
@@ -34,7 +22,7 @@ export function recordValues(
   { lastValues, shared, subscribe }: RecordingContext,
   filter: ValueFilter,
 ): EndUse {
-  const criteria = { ...EVERY_VALUE, ...filter };
+  const criteria = { ...UNFILTERED, kinds: VALUE_KINDS, ...filter };
   const owner = `values ${JSON.stringify(criteria)}`;
   const subscriber: Subscriber = {
     readsOnly: true,

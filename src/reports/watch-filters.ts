@@ -2,6 +2,7 @@
 import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import type { Kind } from '../protocol/reports/index.ts';
 import type { ReportFilter } from './subscribers.ts';
+import { UNFILTERED } from './unfiltered.ts';
 
 /** Whose reports count. */
 export type WatchScope = Pick<ReportFilter, 'gateways' | 'devices' | 'labels'>;
@@ -22,33 +23,23 @@ const TOPICS: Record<Condition, Topics> = {
   dfu: ofKinds('dfu', 'heartbeat'),
 };
 
-const COMMON = {
-  form: 'both',
-  labelRefresh: 300,
-  decode: true,
-  duplicates: 'keep',
-  duplicateWindow: 10,
-} as const;
-
 /** @param conditions at least one */
 export function watchFilters(conditions: readonly Condition[], scope: WatchScope): ReportFilter[] {
   const chosen = CONDITION_NAMES.filter((name) => conditions.includes(name)).map((name) => TOPICS[name]);
   if (chosen.includes(EVERYTHING)) {
-    return [{ ...COMMON, ...EVERYTHING, ...scope }];
+    return [{ ...UNFILTERED, ...scope }];
   }
   const kinds = [
     ...new Set(chosen.filter(({ identifiers }) => identifiers.length === 0).flatMap((one) => one.kinds)),
   ];
   const byKind = kinds.length > 0 ? [{ kinds, identifiers: [] }] : [];
   const byIdentifier = chosen.filter(({ identifiers }) => identifiers.length > 0);
-  return [...byKind, ...byIdentifier].map((topics) => ({ ...COMMON, ...topics, ...scope }));
+  return [...byKind, ...byIdentifier].map((topics) => ({ ...UNFILTERED, ...topics, ...scope }));
 }
 
 /** Everything that these gateways bring. */
 export const gatewayFilter = (gateways: readonly string[], labels: readonly string[]): ReportFilter => ({
-  ...COMMON,
-  ...EVERYTHING,
-  devices: [],
+  ...UNFILTERED,
   gateways,
   labels,
 });

@@ -4,6 +4,7 @@ import type { Phrase } from '../errors.ts';
 import type { DeviceWatches, OpenWatch } from '../network/device-watches.ts';
 import { hearsEverything, type WatchListener, type WatchSettings } from '../network/watch-context.ts';
 import { parseMac } from '../protocol/mac.ts';
+import { readMac } from '../protocol/operations/request.ts';
 import type { LabelState } from './label-filter.ts';
 import type { ReportFilter, Subscriber } from './subscribers.ts';
 import { gatewayFilter, watchFilters } from './watch-filters.ts';
@@ -27,7 +28,13 @@ export interface WatchingContext {
   gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
 }
 
-export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled' | 'hearsAgain'> {
+export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled' | 'hearsAgain' | 'forget'> {
+  /**
+   * A gateway or a device was taken away: what was told of it ends, and it is not watched before it is heard again.
+   * @param mac in any spelling
+   * @throws ServiceError `INVALID_INPUT` (`forget`)
+   */
+  forget(mac: unknown): void;
   /** Why the broker has refused subscriptions that this watch needs; undefined: it has not. */
   readonly refusal: Phrase | undefined;
 }
@@ -61,6 +68,7 @@ export function watchDevices(
     },
     active: () => watch.active(),
     firstActive: (limit) => watch.firstActive(limit),
+    forget: (mac) => watch.forget(readMac('forget', mac)),
     close(comesBack) {
       subscriptions.close();
       watch.close(comesBack);

@@ -16,16 +16,23 @@ describe('a record that is played', () => {
   let isPaused: boolean;
   let labelled: Set<string>;
   let player: Player;
+  let leaving: AbortController;
+  /** Before the list of devices has come. */
+  let meanwhile: () => void;
 
   beforeEach(() => {
     isPaused = false;
+    meanwhile = () => {};
     labelled = new Set();
     player = new Player({
       topics: createTopics(''),
       catalogue: createCatalogue(),
       nameOf: (mac) => (mac === D ? 'Lobby' : undefined),
       isPaused: () => isPaused,
-      gatewaysWithLabels: async () => labelled,
+      gatewaysWithLabels: async () => {
+        meanwhile();
+        return labelled;
+      },
     });
   });
   afterEach(() => player.close());
@@ -130,6 +137,35 @@ describe('a record that is played', () => {
     const { failed, problems } = await play([failing, all], [line('heartbeat'), line('heartbeat')]);
     assert.deepEqual([failed, problems.map(({ line }) => line)], [2, [0, 1]]);
   });
+
+  for (const [what, happen, expected] of [
+    [
+      'flows begin to be replaced',
+      () => {
+        isPaused = true;
+      },
+      { isPaused: true },
+    ],
+    ['flows are replaced', () => player.flowsReplaced(), { isPaused: true }],
+    [
+      'another run begins',
+      () => void player.play([], { run: 'b', begin: true, lines: [] }, signal),
+      { isReplaced: true },
+    ],
+    ['the page is left', () => leaving.abort(), {}],
+  ] as const) {
+    it(`sends nothing to the nodes of before when ${what} while it waits for the list of devices`, async () => {
+      labelled.add(G);
+      leaving = new AbortController();
+      meanwhile = happen;
+      const some = receiver({ labels: ['floor'] });
+      const lines = [line('event/8200', { seq: 1 })];
+      const played = await player.play([some], { run: 'a', begin: true, lines }, leaving.signal);
+      const nothing = { lines: 0, taken: 0, untaken: 0, failed: 0, problems: [] };
+      assert.deepEqual(played, { ...nothing, isReplaced: false, isPaused: false, ...expected });
+      assert.equal(some.got.length, 0);
+    });
+  }
 
   it('sends nothing while flows are replaced, and says how far it has come', async () => {
     isPaused = true;
