@@ -90,6 +90,7 @@ export class Panel {
   close(): void {
     this.#closing.abort();
     this.#tree.close();
+    this.#record.close();
     RED.events.off('deploy', this.#deployed);
   }
 
@@ -143,6 +144,10 @@ export class Panel {
     this.#model = new TreeModel(this.#controls.filters, isSame ? this.#model.openGateways : []);
     this.#tree.clear();
     this.#near.clear();
+    if (!isSame) {
+      // Its buttons are for this service from now on.
+      void this.#record.refresh(this.#service);
+    }
     this.#watch.now();
   }
 
@@ -223,7 +228,7 @@ export class Panel {
     this.#tree.setModel(this.#model);
     this.#near.update(this.#controls.isNear ? this.#model.top(MAX_LIT) : []);
     this.#say(this.#remark(page?.broker));
-    $(this.#tree.element).toggle((this.#model.size ?? 0) > 0);
+    $(this.#tree.element).css('display', (this.#model.size ?? 0) > 0 ? '' : 'none');
   }
 
   /** What explains what is seen, or why nothing is. */

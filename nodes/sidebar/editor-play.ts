@@ -81,6 +81,10 @@ export class PlayPart {
     this.#update();
   }
 
+  close(): void {
+    this.#run?.stop();
+  }
+
   get #chosenFile(): File | undefined {
     return (this.#file[0] as HTMLInputElement).files?.[0];
   }

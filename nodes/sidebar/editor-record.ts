@@ -1,4 +1,5 @@
 // What stands below the tree: all reports are recorded and saved as a file, and such a file is played through a flow.
+import type { HeardRecordState } from '../../src/protocol/record-state.ts';
 import { element } from '../shared/editor/panel.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import { PlayPart } from './editor-play.ts';
@@ -6,19 +7,10 @@ import { say, valueText } from './editor-texts.ts';
 
 /** A recording goes on only as long as somebody asks for it, also where the tab is not seen: 90 s. */
 const INTERVAL_MS = 10_000;
+/** Then the service is gone, and its recording with it. */
+const MAX_MISSES = 10;
 /** Of 20 MB. */
 const SAVE_TIMEOUT_MS = 120_000;
-
-interface RecordState {
-  name: 'none' | 'running' | 'ended';
-  since: string | null;
-  seconds: number;
-  lines: number;
-  bytes: number;
-  tooLong: number;
-  end: string | null;
-  isHearing: boolean;
-}
 
 export class RecordPart {
   readonly element: HTMLElement;
@@ -30,10 +22,11 @@ export class RecordPart {
   readonly #readOut = element('div', 'mt-gateway-side-unseen').attr('role', 'status');
   readonly #play = new PlayPart((words) => this.#readOut.text(words));
   #service = '';
-  #state: RecordState | undefined;
-  /** The service whose recording was begun here: its file is saved at the end. */
-  #own: string | undefined;
+  #state: HeardRecordState | undefined;
+  /** The services whose recordings were begun here: their files are saved at the end. Each with its questions in a row without a response. */
+  readonly #own = new Map<string, number>();
   #timer: number | undefined;
+  #isPressed = false;
   /** What is to be said beside the state, until something else is done. */
   #remark = '';
 
@@ -68,6 +61,13 @@ export class RecordPart {
     }
   }
 
+  /** The tab is taken away: nothing is asked any more, and what is played ends. */
+  close(): void {
+    window.clearInterval(this.#timer);
+    this.#own.clear();
+    this.#play.close();
+  }
+
   get isOpen(): boolean {
     return this.#heading.attr('aria-expanded') === 'true';
   }
@@ -82,37 +82,47 @@ export class RecordPart {
   }
 
   async #press(): Promise<void> {
+    if (this.#isPressed) {
+      return;
+    }
+    this.#isPressed = true;
     const isRunning = this.#state?.name === 'running';
     // Where somebody else has begun it, too: who ends it wants the file.
-    this.#own = this.#service;
+    this.#own.set(this.#service, 0);
     this.#remark = '';
-    window.clearInterval(this.#timer);
-    this.#timer = window.setInterval(() => void this.#askForOwn(), INTERVAL_MS);
+    this.#timer ??= window.setInterval(() => void this.#askForOwn(), INTERVAL_MS);
     await this.#ask(this.#service, { action: isRunning ? 'stop' : 'start' });
+    this.#isPressed = false;
   }
 
   async #askForOwn(): Promise<void> {
-    if (this.#own !== undefined) {
-      await this.#ask(this.#own);
-    }
+    await Promise.all([...this.#own.keys()].map((service) => this.#ask(service)));
   }
 
   /** @param body what is to be done; undefined: only the state is asked for */
   async #ask(service: string, body?: object): Promise<void> {
     try {
-      const state = await ask<RecordState>(service, 'record', body && { body });
+      const state = await ask<HeardRecordState>(service, 'record', body && { body });
       if (service === this.#service) {
         this.#state = state;
         this.#render();
       }
-      if (service === this.#own && state.name !== 'running') {
+      const isOwn = this.#own.has(service);
+      if (isOwn) {
+        this.#own.set(service, 0);
+      }
+      if (isOwn && state.name !== 'running') {
         await this.#end(service, state);
       } else if (body) {
         this.#readOut.text(describe(state));
       }
     } catch (problem) {
-      if (body) {
-        this.#forget();
+      const misses = (this.#own.get(service) ?? 0) + 1;
+      // A deploy of everything takes the service away for a moment.
+      if (body || misses >= MAX_MISSES) {
+        this.#forget(service);
+      } else if (this.#own.has(service)) {
+        this.#own.set(service, misses);
       }
       if (service === this.#service) {
         this.#text.text((problem as Problem).message);
@@ -120,14 +130,17 @@ export class RecordPart {
     }
   }
 
-  #forget(): void {
-    this.#own = undefined;
-    window.clearInterval(this.#timer);
+  #forget(service: string): void {
+    this.#own.delete(service);
+    if (this.#own.size === 0) {
+      window.clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
   }
 
   /** What was begun here is over. */
-  async #end(service: string, state: RecordState): Promise<void> {
-    this.#forget();
+  async #end(service: string, state: HeardRecordState): Promise<void> {
+    this.#forget(service);
     this.#remark = state.name === 'none' ? say('record.lost') : '';
     this.#readOut.text(this.#remark || describe(state));
     this.#render();
@@ -166,7 +179,7 @@ function button(press: () => void): JQuery {
   return element('button', 'red-ui-button red-ui-button-small').attr('type', 'button').on('click', press);
 }
 
-function describe({ name, seconds, lines, bytes, tooLong, end, isHearing }: RecordState): string {
+function describe({ name, seconds, lines, bytes, tooLong, end, isHearing }: HeardRecordState): string {
   if (name === 'none') {
     return mayDo('write') ? say('record.means') : `${say('record.means')} ${say('mayNotWrite')}`;
   }

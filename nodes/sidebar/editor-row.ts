@@ -4,7 +4,7 @@ import type { NetworkRow, ValueRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { Item } from './editor-model.ts';
 import { nearWords } from './editor-near.ts';
-import { ageOf, say, valueText } from './editor-texts.ts';
+import { ageOf, say, secondsSince, valueText } from './editor-texts.ts';
 
 /** In pixels; as the style sheet has it. */
 export const ROW_HEIGHT = 42;
@@ -67,7 +67,9 @@ export class RowView {
   readonly #battery = element('span', 'mt-gateway-item-battery');
   readonly #age = element('span', 'mt-gateway-item-age');
   readonly #values = element('span', 'mt-gateway-item-values');
-  #shown = '';
+  /** Of what it was filled. */
+  #shown: unknown[] = [];
+  #content = '';
 
   constructor() {
     const made = element('div', 'mt-gateway-item').attr({
@@ -93,14 +95,20 @@ export class RowView {
   /** @param position in the tree */
   show(item: Item, position: number, isSelected: boolean): void {
     this.element.style.top = `${position * ROW_HEIGHT}px`;
-    const { row } = item;
-    const words = row ? describe(row) : say('loading');
-    // Most rows are as they were: what is not touched does not flicker.
-    const shown = JSON.stringify([words, row?.labels, item.isOpen, isSelected, item.index, item.setSize]);
-    if (shown === this.#shown) {
+    const { key, row, isOpen, index, setSize } = item;
+    const seconds = row ? secondsSince(row.lastSeen) : undefined;
+    const shown = [key, row, seconds, isOpen, isSelected, index, setSize];
+    if (shown.every((part, i) => part === this.#shown[i])) {
       return;
     }
     this.#shown = shown;
+    const words = row ? describe(row) : say('loading');
+    // Most rows that were asked for again are as they were: what is not touched does not flicker.
+    const content = JSON.stringify([words, key, row?.labels, isOpen, isSelected, index, setSize]);
+    if (content === this.#content) {
+      return;
+    }
+    this.#content = content;
     this.#mark(item, isSelected, words);
     this.#fill(row, item.level);
   }
@@ -127,7 +135,9 @@ export class RowView {
     this.#dot.attr('class', `mt-gateway-item-dot mt-gateway-state-${row ? stateOf(row) : 'unknown'}`);
     this.#name.text(row?.name ?? '…');
     const { rssi = null, battery = null, devices = null, values = [], near } = row ?? {};
-    this.#bars.toggle(rssi !== null).toggleClass('mt-gateway-weak', rssi !== null && rssi < -85);
+    // jQuery's `toggle` has the style of each row computed.
+    this.#bars.css('display', rssi === null ? 'none' : '');
+    this.#bars.toggleClass('mt-gateway-weak', rssi !== null && rssi < -85);
     const count = BAR_LIMITS.filter((limit) => rssi !== null && rssi >= limit).length;
     this.#bars.attr('data-bars', count);
     this.#battery

@@ -20,13 +20,18 @@ export function kindText(kind: string): string {
   return words.endsWith(`kind.${kind}`) ? kind : words;
 }
 
+/** Whole seconds since a time; undefined where there is none. */
+export function secondsSince(time: string | null, now = Date.now()): number | undefined {
+  const at = time === null ? Number.NaN : Date.parse(time);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.round((now - at) / 1_000));
+}
+
 /** How long ago a time was, in its largest unit: `12 s`. Empty where there is none. */
 export function ageOf(time: string | null, now = Date.now()): string {
-  const at = time === null ? Number.NaN : Date.parse(time);
-  if (Number.isNaN(at)) {
+  const age = secondsSince(time, now);
+  if (age === undefined) {
     return '';
   }
-  const age = Math.max(0, Math.round((now - at) / 1_000));
   const row = UNITS.find(({ seconds }) => age >= seconds) ?? UNITS[UNITS.length - 1]!;
   return say(`age.${row.unit}`, { n: Math.floor(age / row.seconds) });
 }
@@ -43,13 +48,18 @@ export function clockTime(time: string | null, now = new Date()): string {
     : at.toLocaleString(language);
 }
 
+/** To make one takes longer than to write a hundred numbers with it. */
+let numbers: { language: string; format: Intl.NumberFormat } | undefined;
+
 /** A number with few digits, as the editor's language writes it; anything else as it is. */
 export function valueText(value: unknown): string {
   if (typeof value !== 'number') {
     return value === null || value === undefined ? '–' : String(value);
   }
-  return value.toLocaleString(document.documentElement.lang || undefined, {
-    maximumFractionDigits: 2,
-    useGrouping: false,
-  });
+  const language = document.documentElement.lang;
+  if (numbers?.language !== language) {
+    const options = { maximumFractionDigits: 2, useGrouping: false };
+    numbers = { language, format: new Intl.NumberFormat(language || undefined, options) };
+  }
+  return numbers.format.format(value);
 }

@@ -6,6 +6,8 @@ import { say } from './editor-texts.ts';
 
 /** Rows beyond the edges, so that a quick hand sees no gap. */
 const OVERSCAN = 6;
+/** As many as a high window shows. */
+const MAX_UNUSED = 100;
 /** Keys that follow each other within this time are one word. */
 const TYPING_MS = 700;
 
@@ -28,8 +30,11 @@ export class TreeView {
   readonly #events: TreeEvents;
   readonly #rows = new Map<string, RowView>();
   readonly #groups = new Map<string, HTMLElement>();
+  /** Of rows that have gone out of sight: to fill one again costs less than to make one. */
+  #unused: RowView[] = [];
   /** The sidebar is made wider, or its lower part smaller. */
   readonly #resized = new ResizeObserver(() => this.#scrolled());
+  #height = -1;
   #model: TreeModel | undefined;
   #selected = '';
   /** Where the selected row was when it was last known. */
@@ -50,6 +55,8 @@ export class TreeView {
     this.element = tree[0]!;
     tree.on('scroll', () => this.#scrolled());
     tree.on('keydown', (event) => this.#key(event));
+    // A row with selected text would be dragged as that text.
+    tree.on('mousedown', () => document.getSelection()?.removeAllRanges());
     tree.on('click', (event) => this.#click(event.target));
     tree.on('dblclick', (event) => this.#doubleClick(event.target));
     tree.on('focus', () => this.#focus());
@@ -111,9 +118,18 @@ export class TreeView {
   }
 
   render(): void {
+    this.#renderRows();
+  }
+
+  /** @returns as `sight`: asked for after the rows have changed, it would cost another layout of the page */
+  #renderRows(): [number, number] {
     const size = this.#model?.size ?? 0;
-    this.#space.css('height', size * ROW_HEIGHT);
-    const [first, last] = this.sight;
+    if (size * ROW_HEIGHT !== this.#height) {
+      this.#height = size * ROW_HEIGHT;
+      this.#space.css('height', this.#height);
+    }
+    const sight = this.sight;
+    const [first, last] = sight;
     const items = new Map<number, Item>();
     for (let position = first; position <= Math.min(last, size - 1); position++) {
       const item = this.#model?.at(position);
@@ -126,15 +142,18 @@ export class TreeView {
     for (const [position, item] of items) {
       previous = this.#place(item, position, previous);
     }
+    this.#unused = this.#unused.slice(0, MAX_UNUSED);
     this.#linkGroups();
     this.#updateActive();
+    return sight;
   }
 
   #dropOthers(kept: ReadonlySet<string>): void {
-    for (const [key, { element: row }] of this.#rows) {
+    for (const [key, view] of this.#rows) {
       if (!kept.has(key)) {
-        row.remove();
+        view.element.remove();
         this.#rows.delete(key);
+        this.#unused.push(view);
       }
     }
     for (const [gateway, group] of this.#groups) {
@@ -147,7 +166,7 @@ export class TreeView {
 
   /** Rows stand in the document in the order in which they are seen. @returns the last element so far */
   #place(item: Item, position: number, previous: Element | null): Element {
-    const view = this.#rows.get(item.key) ?? new RowView();
+    const view = this.#rows.get(item.key) ?? this.#unused.pop() ?? new RowView();
     this.#rows.set(item.key, view);
     view.show(item, position, item.key === this.#selected);
     if (item.level === 1) {
@@ -179,9 +198,8 @@ export class TreeView {
   }
 
   #scrolled(): void {
-    this.render();
+    const [first, last] = this.#renderRows();
     const model = this.#model;
-    const [first, last] = this.sight;
     if (model?.size === undefined) {
       return;
     }

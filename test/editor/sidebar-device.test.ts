@@ -195,6 +195,10 @@ describe('a device in the sidebar', function () {
 
   it('comes into the flow by a drag, as the node that is chosen, with its service', async () => {
     await press('Close');
+    // A drag that slips in the details selects all that stands above; a row that is selected would be dragged as text.
+    await editor.page.evaluate(
+      "document.getSelection().selectAllChildren(document.querySelector('.mt-gateway-side'))",
+    );
     await device().dragTo(editor.page.locator('#red-ui-workspace-chart'), {
       targetPosition: { x: 300, y: 300 },
     });

@@ -227,5 +227,54 @@ for (const [index, version] of VERSIONS.entries()) {
       await press('Play');
       await readOut('No report in node of this flow runs');
     });
+
+    it('asks no more for a recording of which it hears nothing any more', async () => {
+      const { page } = editor;
+      await page.evaluate(`
+        const begin = window.setInterval;
+        const end = window.clearInterval;
+        window.setInterval = (doIt, ms) =>
+          ms === 10_000 ? (window.asking = begin(doIt, 50)) : begin(doIt, ms);
+        window.clearInterval = (id) => {
+          end(id);
+          window.hasGivenUp ||= id !== undefined && id === window.asking;
+        };
+      `);
+      await record();
+      await page.route('**/service/record', (route) => route.abort());
+      await page.waitForFunction('window.hasGivenUp');
+      await page.unroute('**/service/record');
+    });
+
+    it('goes on with one recording while another service is looked at and recorded, too', async () => {
+      const { page } = editor;
+      const second = { ...serviceNode(service), id: 'second', name: 'Building B' };
+      const used = { id: 'used', type: 'mt-report-in', service: 'second', x: 1, y: 1, wires: [[]] };
+      const first = { ...used, id: 'reports', service: 'service', y: 100 };
+      await red.deploy([serviceNode(service), second, used, first]);
+      await editor.reload();
+      await openSidebar(editor);
+      await page.evaluate(`
+        const begin = window.setInterval;
+        window.setInterval = (doIt, ms) => begin(doIt, ms === 10_000 ? 50 : ms);
+      `);
+      await part().getByRole('button', { name: 'Record and play' }).click();
+      const choose = (id: string) => page.locator('.mt-gateway-side-service').selectOption(id);
+      for (const id of ['service', 'second']) {
+        await choose(id);
+        await press('Record');
+        await readOut('Recording');
+      }
+      const heard = page.waitForResponse(
+        async (response) => response.url().endsWith('/service/record') && (await response.json()).lines === 1,
+      );
+      await hear('event-decoded/motion', { time: 't', seq: 1 });
+      await heard;
+      const saved = page.waitForEvent('download');
+      await choose('service');
+      await press('Stop and save');
+      await saved;
+      await page.waitForRequest((request) => request.url().endsWith('/second/record'));
+    });
   });
 }

@@ -172,7 +172,7 @@ describe('the sidebar, open on twenty thousand devices that report', function ()
     assert.deepEqual(editor.errors, []);
     if (isLong) {
       // A short run says nothing of time, on whatever machine.
-      assert.ok(usual < MAX_FRAME_MS, `99 % of the frames within ${usual} ms`);
+      assert.ok(Math.round(usual) <= MAX_FRAME_MS, `99 % of the frames within ${usual} ms`);
       assert.ok(open < MAX_SHARE, `the main thread works ${percent(open)} of the time`);
     }
     const [early = 0, , late = 0] = heaps;
