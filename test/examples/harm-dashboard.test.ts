@@ -323,6 +323,36 @@ describe('the flow of the dashboard', () => {
     assert.deepEqual((await alarms()).alarms, []);
   });
 
+  it('takes no sample that its gateway had kept for the charge of a battery or a success of now', async () => {
+    await deploy();
+    const kept = { kind: 'timestamped', backfill: true };
+    report({ ...kept, name: 'battery-level', value: 5 });
+    report({ kind: 'property', name: 'battery-level', value: 15 });
+    for (let count = 0; count < 3; count++) {
+      const time = new Date(Date.now() + count).toISOString();
+      report({ kind: 'measurement-error', name: 'temperature', error: 3, time });
+    }
+    for (const name of ['battery-level', 'temperature']) {
+      report({ ...kept, name, value: 90 });
+    }
+    const { alarms: raised } = await alarms();
+    assert.deepEqual(
+      raised.map(({ text, active, count }) => [text.split(/ could| below/)[0], active, count]).sort(),
+      [
+        ['battery', true, 1],
+        ['temperature', true, 1],
+      ],
+    );
+    red.send('to-dashboard-snapshot', {});
+    const { devices } = (await red.next('dashboard-snapshot-0')).payload as {
+      devices: { battery: number }[];
+    };
+    assert.deepEqual(
+      devices.map(({ battery }) => battery),
+      [15],
+    );
+  });
+
   it('takes a property for an alarm that fails three times in a row, once for each device, until it is measured', async () => {
     await deploy();
     let count = 0;

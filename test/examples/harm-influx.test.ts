@@ -188,6 +188,53 @@ describe('the sample flow Store in InfluxDB', () => {
     await red().status(reports, ({ text }) => text === 'connected');
   });
 
+  it('writes a report with a time that InfluxDB cannot hold at the time of this machine, and the others beside it', async () => {
+    await deploy();
+    const begin = Date.now();
+    for (const [seq, at] of ['1600-01-01T00:00:00Z', '2500-01-01T00:00:00Z'].entries()) {
+      await trouble.report('measurement-decoded/temperature', { time: at, seq, value: seq });
+    }
+    await measure(1, 20);
+    const rows = await storedCount(3);
+    assert.equal(rows[0]?.value, 20);
+    assert.ok(
+      rows.slice(1).every((row) => Number(row.time) >= begin),
+      JSON.stringify(rows),
+    );
+  });
+
+  it('writes the others of a batch where InfluxDB writes none because of one line, and tells of that one', async () => {
+    const written: string[] = [];
+    const server = createServer(async (request, response) => {
+      const lines = (await request.setEncoding('utf8').toArray()).join('').split('\n');
+      const wrong = lines.find((line) => line.includes('wrong'));
+      if (wrong === undefined) {
+        written.push(...lines);
+        response.writeHead(204).end();
+      } else {
+        response.writeHead(400).end(invalid(`unable to parse '${wrong}': bad`));
+      }
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      await deploy({ INFLUX_WRITE_URL: `http://127.0.0.1:${port}/api/v2/write` });
+      await Promise.all(
+        Array.from({ length: 50 }, (_, index) => measure(index, index === 33 ? 'wrong' : index)),
+      );
+      const told = await red().next('told', ({ payload }) => payload === '1 reports are refused');
+      assert.match((told.error as Error).message, /^400: .*text=.*wrong/);
+      await red().status(reports, ({ text }) => text === 'connected');
+      while (written.length < 49) {
+        await once(server, 'request');
+      }
+      assert.equal(new Set(written).size, 49);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   const invalid = (message: string) => JSON.stringify({ code: 'invalid', message });
   for (const [what, status, body, becomes] of [
     ['InfluxDB 2 without an organisation', 400, invalid('Please provide either orgID or org'), 'come again'],

@@ -193,6 +193,10 @@ describe('the sample flow Low battery to label', function () {
       await red().shutDown();
       trouble.site.red = await startNodeRed(VERSIONS[0]!, SETTINGS, [], red());
       await isStarted();
+      // Kept by the gateway since before the battery was low.
+      const time = new Date(Date.now() - 2 * HOUR_MS).toISOString();
+      const sample = { time, value: 100, backfill: true, ack: false };
+      await trouble.report('timestamped-decoded/battery-level', sample, devices[0], gateways[0]);
       for (const device of [devices[1], devices[2]]) {
         await level(100, device);
       }

@@ -233,6 +233,20 @@ describe('a sample flow of last values', () => {
       await comeBack();
     });
 
+    it('leaves out a sample that its gateway had kept for longer than MAX_AGE_MINUTES', async () => {
+      await deployFresh();
+      const [long, short] = [2 * 3_600_000, 60_000].map((ago) => new Date(Date.now() - ago).toISOString());
+      const sample = { backfill: true, ack: false };
+      await trouble.report('timestamped-decoded/temperature', { time: long, value: 40, ...sample });
+      await trouble.report(
+        'timestamped-decoded/temperature',
+        { time: short, value: 20, ...sample },
+        devices[1],
+      );
+      const page = await scrapeUntil(`${series('temperature_celsius', devices[1])} 20`);
+      assert.ok(!page.includes(devices[0]!), page);
+    });
+
     for (const [what, adaptation] of [
       ['MAX_AGE_MINUTES is empty', { env: { MAX_AGE_MINUTES: '' } }],
       ['MAX_AGE_MINUTES is 0', { env: { MAX_AGE_MINUTES: '0' } }],
