@@ -172,6 +172,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/preview-connection':
           'costs flows two losses, and then none for an hour, at a broker that allows one connection',
       },
+    'With `persistent`, the broker is asked first, each time, whether it gives that connection the session of the flows, as one does that takes the user name for the client id: that costs the flows one interruption and no report, and then there is no connection for panels until the service is deployed again.':
+      {
+        'mqtt/preview-connection': [
+          'is refused, and takes nothing from what the broker keeps for flows, with MQTT …',
+          'leaves no session of its own at a broker that it has asked whose session it gets',
+        ],
+      },
     'The connection is closed when nobody has looked for 35 seconds.': {
       'mqtt/preview-connection':
         'leaves its connection when nobody has looked for 35 seconds, and with the service',
@@ -217,6 +224,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/waits': 'are one and a half times the keep-alive until a silent broker is left',
         'nodes/service-properties': 'keepalive is what the broker hears: …',
+      },
+    'One over which something comes that is no MQTT packet is ended at once, so that the broker sends again what came behind it.':
+      {
+        'mqtt/malformed': 'is left at once, and all reports arrive over the next connection',
       },
     'Whatever the broker sends is a sign of life, and while this package itself reads nothing because a report is held, it goes on sending pings: slow flows and deploys do not cost the connection.':
       {
@@ -631,18 +642,21 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'are acknowledged in the order in which they came, others that are done wait',
       ],
     },
-    'Neither the responses to requests nor the reports of other nodes wait for that, until as many are open as the broker allows, or 65 535, or 64 MB; then the broker keeps the rest.':
+    'Neither the responses to requests nor the reports of other nodes wait for that, until as many are open as the broker allows, at most 65 535; then the broker keeps further reports, and responses come all the same.':
       {
         'mqtt/confirm': [
           'hold up neither the responses to requests nor the reports of other nodes',
           'hold up no response to a gateway that was asked before a node began to confirm',
         ],
-        'reports/open-reports': [
-          'are no more than MQTT has numbers for: nothing is read beyond that until one is confirmed',
-          'take no more than 64 MB',
-          'take little memory, as many as there may be, and do not keep alive what they came in',
-        ],
+        'reports/open-reports':
+          'are as many as MQTT has numbers for, so that responses are read; nothing is beyond that until one is confirmed',
       },
+    'With 64 MB open nothing more is read, responses neither, and the broker keeps the rest.': {
+      'reports/open-reports': [
+        'take no more than 64 MB',
+        'take little memory, as many as there may be, and do not keep alive what they came in',
+      ],
+    },
     'A report that is not acknowledged within *Again after* (`confirmTimeout`, 300 seconds) comes to the flow again with `redelivered: true`, and again after the same time; from the fourth time on the time doubles, up to ten minutes.':
       {
         'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
@@ -791,6 +805,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/last-values': [
         'go when there are too many, those first that were not heard for longest',
         'go when they take too much memory, however few they are',
+        'go when names in their JSON take too much memory, in the value and beside it',
       ],
     },
     "A sample that comes late does not replace a newer value; a time that lies ahead of this machine's clock counts as the moment when the sample was heard.":
@@ -848,6 +863,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'e2e/remember': 'are known to the next process, with their age',
         'nodes/value-memory': [
           'is ten thousand values, and no more than a store can take',
+          'is no more than a store can take, also where reports have long values and long names in them',
           'is in a store for the network that it is of, and replaced by another',
         ],
       },
@@ -888,6 +904,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'also where another one hears the device, as long as its own still does',
           'until its own has not heard it for the time of a silence, and then another one',
         ],
+      },
+    'Update mode ends when the device reports anything else, or is not heard for the time of a silence, 15 minutes where that is not known; an address that was heard in update mode alone is missed by nobody.':
+      {
+        'network/device-watch': [
+          'when the battery, the signal, an error or the mode says so, and when that is over',
+          'which is over when the advertisements have ended, also under an address of its own, that nobody misses',
+          'and is missed as before when its own address does not report any more',
+        ],
+      },
+    'What was taken away is forgotten by a message with its address in `msg.forget`: what was told of it ends, and it is not watched before it is heard again.':
+      {
+        'nodes/device-watch': ['forgets what was taken away until it is heard again'],
+        'network/device-watch': ['and not with what was forgotten'],
       },
     'A device has one error per property and one of its heartbeat, eight in all: the condition begins with the first and ends with the last of them, also over a restart.':
       {
