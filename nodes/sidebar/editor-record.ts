@@ -27,6 +27,8 @@ export class RecordPart {
   readonly #own = new Map<string, number>();
   #timer: number | undefined;
   #isPressed = false;
+  /** Counts the beginnings and ends of what was done here: a state that was asked for before is an old one. */
+  #doings = 0;
   /** What is to be said beside the state, until something else is done. */
   #remark = '';
 
@@ -86,12 +88,14 @@ export class RecordPart {
       return;
     }
     this.#isPressed = true;
+    this.#doings++;
     const isRunning = this.#state?.name === 'running';
     // Where somebody else has begun it, too: who ends it wants the file.
     this.#own.set(this.#service, 0);
     this.#remark = '';
     this.#timer ??= window.setInterval(() => void this.#askForOwn(), INTERVAL_MS);
     await this.#ask(this.#service, { action: isRunning ? 'stop' : 'start' });
+    this.#doings++;
     this.#isPressed = false;
   }
 
@@ -101,8 +105,12 @@ export class RecordPart {
 
   /** @param body what is to be done; undefined: only the state is asked for */
   async #ask(service: string, body?: object): Promise<void> {
+    const doings = this.#doings;
     try {
       const state = await ask<HeardRecordState>(service, 'record', body && { body });
+      if (doings !== this.#doings) {
+        return;
+      }
       if (service === this.#service) {
         this.#state = state;
         this.#render();

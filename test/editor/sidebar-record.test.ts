@@ -29,6 +29,15 @@ for (const [index, version] of VERSIONS.entries()) {
       editor.page.setDefaultTimeout(20_000);
       await openSidebar(editor);
     });
+    // What one test leaves behind when it fails is nothing that the next one stumbles over.
+    beforeEach(async () => {
+      await editor.page.evaluate("RED.sidebar.show('mt-gateway')");
+      const stop = part().getByRole('button', { name: 'Stop and save', exact: true });
+      if (await stop.isVisible()) {
+        await stop.click();
+        await stop.waitFor({ state: 'hidden' });
+      }
+    });
     afterEach(() => assert.deepEqual(editor.errors, []));
     after(async () => {
       await closeBrowser();
@@ -201,7 +210,9 @@ for (const [index, version] of VERSIONS.entries()) {
       const { page } = editor;
       await record();
       await page.evaluate("RED.sidebar.show('info')");
-      const saved = page.waitForEvent('download', { timeout: 60_000 });
+      const saved = page.waitForEvent('download', { timeout: 60_000 }).catch(async () => {
+        assert.fail(`nothing was saved: ${await part().textContent()}`);
+      });
       const payload = { time: 't', seq: 1, value: 'x'.repeat(990_000) };
       for (let count = 0; count < 24; count++) {
         await hear('unheard-of/x', payload);
