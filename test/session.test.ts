@@ -437,7 +437,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await listening(collector);
       let recorded = 0;
       session.lastValues.onChange = () => recorded++;
-      const ends = [1, 2, 3].map(() => session.recordValues({ devices: [D] }));
+      const ends = [1, 2, 3].map(() => session.values.record({ devices: [D] }));
       const hear = async (seq: number) => {
         await report('measurement/8800', { time: TIME, seq, value: '1234' });
         await collector.until(({ reports }) => reports.length === seq);
@@ -459,7 +459,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
       const events = new Collector();
       await listening(events, { ...ALL, kinds: ['event'] });
       assert.equal(session.network.size.devices, 0);
-      while (!session.listenToEverything().isHearing) {
+      while (!session.allReports.listen().isHearing) {
         await settled();
       }
       await settled();

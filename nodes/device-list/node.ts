@@ -19,7 +19,12 @@ export default function registerDeviceList(RED: NodeAPI): void {
         let count = 0;
         let complete = true;
         try {
-          for await (const page of session.listPages({ pageSize, limit, ...(await read(msg)), signal })) {
+          for await (const page of session.rest.listPages({
+            pageSize,
+            limit,
+            ...(await read(msg)),
+            signal,
+          })) {
             output.add(page);
             count += page.devices.length;
             complete = page.complete ?? complete;

@@ -17,14 +17,14 @@ export default function registerLabel(RED: NodeAPI): void {
           'create',
           async (msg) => {
             const { label } = await readLabel(msg);
-            return session.createLabel(label, signal);
+            return session.rest.createLabel(label, signal);
           },
         ],
         [
           'remove',
           async (msg) => {
             const { label, device } = await readBoth(msg);
-            return session.removeLabel(device, label, signal);
+            return session.rest.removeLabel(device, label, signal);
           },
         ],
       ]);

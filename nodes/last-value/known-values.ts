@@ -34,5 +34,5 @@ function knownValues(
     .filter((label) => !hasEnv(label))
     .slice(0, MAX_LABELS);
   const limit = readLimit((body as { limit?: unknown } | undefined)?.limit);
-  return session.firstLastValues(input, { labels, signal }, limit);
+  return session.values.first(input, { labels, signal }, limit);
 }

@@ -27,13 +27,13 @@ function createHandler(context: ActionContext<LastValueConfig, object>): InputHa
   const options = { labels, maxAge, tooOld, signal };
   const read = fields(FIELDS);
   const sendOne: InputHandler = async (msg, send) => {
-    const { value, ...result } = await session.lastValue(await read(msg), options);
+    const { value, ...result } = await session.values.last(await read(msg), options);
     // What other nodes have left in the message did not bring this value.
     const nothing = { report: undefined, age: undefined, source: undefined };
     send(updateMessage(RED, msg, { payload: value, ...nothing, ...result }));
   };
   const sendAll: InputHandler = async (msg, send) => {
-    const { rows, failure } = await session.allLastValues(await read(msg), options);
+    const { rows, failure } = await session.values.all(await read(msg), options);
     // The old values are sent in their place.
     if (failure) {
       fail(failure, copyCopyable(RED, msg));
@@ -47,7 +47,7 @@ function createHandler(context: ActionContext<LastValueConfig, object>): InputHa
 /** @returns why there will be no values */
 function record({ config, session, onClose }: ActionContext<LastValueConfig, object>): Error | undefined {
   try {
-    const end = session.recordValues(filterOf(config));
+    const end = session.values.record(filterOf(config));
     onClose((removed) => end(!removed));
     return undefined;
   } catch (error) {

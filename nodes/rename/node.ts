@@ -14,7 +14,7 @@ export default function registerRename(RED: NodeAPI): void {
       const read = fields(['device', 'name']);
       return async (msg, send) => {
         const { device, name } = await read(msg);
-        send(updateMessage(RED, msg, { payload: await session.rename(device, name, signal) }));
+        send(updateMessage(RED, msg, { payload: await session.rest.rename(device, name, signal) }));
       };
     },
   });

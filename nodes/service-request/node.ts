@@ -18,7 +18,7 @@ export default function registerServiceRequest(RED: NodeAPI): void {
         const { path, query } = await read(msg);
         // A GET has no body, so it is not asked where that would come from.
         const { body } = parseHttpMethod(method) === 'GET' ? {} : await readBody(msg);
-        send(updateMessage(RED, msg, await session.call({ method, path, query, body }, signal)));
+        send(updateMessage(RED, msg, await session.rest.call({ method, path, query, body }, signal)));
       };
     },
   });

@@ -32,10 +32,10 @@ export async function writeProperty(session: Session, req: Request, ...[, , sign
   return answerOf(req, value, result);
 }
 
-/** `POST …/rename`: of `device`, to `name` or `payload`. @throws ServiceError as `Session.rename` */
+/** `POST …/rename`: of `device`, to `name` or `payload`. @throws ServiceError as `rename` of `ServiceCalls` */
 export function renameDevice(session: Session, req: Request, ...[, , signal]: Rest): Promise<object> {
   const { device, name, payload } = bodyOf(req);
-  return session.rename(device, name === undefined ? payload : name, signal);
+  return session.rest.rename(device, name === undefined ? payload : name, signal);
 }
 
 /** `POST …/label`: `create` of `label` or `payload`, or `remove` from `device`. @throws ServiceError as the node */
@@ -44,9 +44,9 @@ export function changeLabel(session: Session, req: Request, ...[, , signal]: Res
   const label = given === undefined ? payload : given;
   switch (action) {
     case 'create':
-      return session.createLabel(label, signal);
+      return session.rest.createLabel(label, signal);
     case 'remove':
-      return session.removeLabel(device, label, signal);
+      return session.rest.removeLabel(device, label, signal);
     default:
       throw invalidInput('action', action, action === undefined ? 'missing' : 'action');
   }

@@ -72,7 +72,7 @@ export function listen(session: Session, { body }: Request): unknown {
   if (all !== true) {
     return { seconds: 0, listening: false };
   }
-  const { seconds, isHearing } = session.listenToEverything();
+  const { seconds, isHearing } = session.allReports.listen();
   return { seconds, listening: isHearing };
 }
 

@@ -5,7 +5,7 @@ import type { ServedFile } from '../shared/runtime/admin.ts';
 
 /** `GET …/record`: the state; a recording goes on only as long as somebody asks for it. */
 export function showRecord(session: Session): object {
-  return session.recordState();
+  return session.allReports.recordState();
 }
 
 /** `POST …/record`: `{action: start|stop}`; what has begun already goes on. @returns the state */
@@ -14,14 +14,14 @@ export function controlRecord(session: Session, { body }: Request): object {
   if (action !== 'start' && action !== 'stop') {
     throw invalidInput('action', action, action === undefined ? 'missing' : 'notChoice');
   }
-  session.recording[action]();
-  return session.recordState();
+  session.allReports.recording[action]();
+  return session.allReports.recordState();
 }
 
 /** `GET …/record/file`: the reports that were kept, one JSON object a line. */
 export function fetchRecord(session: Session): ServedFile | undefined {
-  const pieces = session.recording.file();
-  const { since } = session.recordState();
+  const pieces = session.allReports.recording.file();
+  const { since } = session.allReports.recordState();
   return (
     pieces && {
       type: 'application/x-ndjson; charset=utf-8',

@@ -133,7 +133,7 @@ export class Subscribers {
   }
 
   /**
-   * See `Session.listenToEverything`.
+   * See `AllReports.listen`.
    * @param ended called when nobody has asked again
    * @returns seconds
    */

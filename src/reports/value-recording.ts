@@ -15,7 +15,7 @@ interface RecordingContext {
 }
 
 /**
- * See `Session.recordValues`.
+ * See `Values.record`.
  * @throws ServiceError as `Session.subscribe`
  */
 export function recordValues(

@@ -1,5 +1,5 @@
 // A watch with the subscriptions that it needs: of its devices, of the gateways that bring them, and by labels.
-
+import type { SharedUses } from '../collections/shared-uses.ts';
 import type { Phrase } from '../errors.ts';
 import type { DeviceWatches, OpenWatch } from '../network/device-watches.ts';
 import { hearsEverything, type WatchListener, type WatchSettings } from '../network/watch-context.ts';
@@ -19,6 +19,8 @@ export interface DeviceWatcher extends Omit<WatchListener, 'follow'> {
 
 export interface WatchingContext {
   watches: DeviceWatches;
+  /** What several watches want, by the filter. */
+  shared: SharedUses;
   /** @throws ServiceError as `Session.subscribe` */
   subscribe(filter: ReportFilter, subscriber: Subscriber): () => void;
   refusalOf(filters: readonly ReportFilter[]): Phrase | undefined;
@@ -150,13 +152,17 @@ class WatchSubscriptions {
   }
 
   #subscribe(filter: ReportFilter): void {
-    const end = this.#context.subscribe(filter, {
-      takesNone: true,
-      // The state of the network records it, and tells the watches.
-      report() {},
-      error() {},
-      labels: (state) => this.#labelsChanged(state),
-    });
+    const { shared, subscribe } = this.#context;
+    const begin = () =>
+      subscribe(filter, {
+        takesNone: true,
+        // The state of the network records it, and tells the watches.
+        report() {},
+        error() {},
+        labels: (state) => this.#labelsChanged(state),
+      });
+    // Where there are labels each watch is told of them.
+    const end = filter.labels.length > 0 ? begin() : shared.use(JSON.stringify(filter), begin);
     this.#filters.push(filter);
     this.#ends.push(end);
   }

@@ -8,6 +8,7 @@ const END = '<!-- files: end -->';
 /** Folders of the map, in the order of the layers; those of one node stand together. */
 const SECTIONS = [
   'src',
+  'src/session',
   'src/collections',
   'src/protocol',
   'src/protocol/reports',

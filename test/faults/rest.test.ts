@@ -124,17 +124,17 @@ const FAULTS: Record<string, Fault> = {
 };
 
 const list: Ask = async (session, signal) => {
-  for await (const _ of session.listPages({ pageSize: 20, limit: 0, signal })) {
+  for await (const _ of session.rest.listPages({ pageSize: 20, limit: 0, signal })) {
   }
 };
 
 /** What flows do with a service, in turn; lists most of all. */
 const ask: Ask = (session, signal, turn) => {
   if (turn % 4 === 1) {
-    return session.rename(DEVICE, `name ${turn}`, signal);
+    return session.rest.rename(DEVICE, `name ${turn}`, signal);
   }
   if (turn % 4 === 3) {
-    return session.createLabel(`label ${turn}`, signal);
+    return session.rest.createLabel(`label ${turn}`, signal);
   }
   return list(session, signal, turn);
 };

@@ -62,7 +62,7 @@ describe('a session with calls made to break it', function () {
     listPages: {
       fields: ['labels', 'connected', 'model', 'firmware', 'search', 'query'],
       async call(input, signal) {
-        for await (const page of session.listPages({ ...input, pageSize: 10, limit: 0, signal })) {
+        for await (const page of session.rest.listPages({ ...input, pageSize: 10, limit: 0, signal })) {
           assert.ok(page.devices.length <= 3);
         }
       },
@@ -70,20 +70,20 @@ describe('a session with calls made to break it', function () {
     rename: {
       usual: { device: 'bmac-c0141f68fc3d', name: 'a' },
       fields: ['device', 'name'],
-      call: ({ device, name }, signal) => session.rename(device, name, signal),
+      call: ({ device, name }, signal) => session.rest.rename(device, name, signal),
     },
     label: {
       usual: { device: 'bmac-c0141f68fc3d', label: 'a' },
       fields: ['device', 'label'],
       call: async ({ device, label }, signal) => {
-        await session.createLabel(label, signal);
-        await session.removeLabel(device, label, signal);
+        await session.rest.createLabel(label, signal);
+        await session.rest.removeLabel(device, label, signal);
       },
     },
     call: {
       usual: { method: 'POST', path: '/api/v1/labels', body: { label: 'a' } },
       fields: ['method', 'path', 'query', 'body'],
-      call: (input, signal) => session.call(input, signal),
+      call: (input, signal) => session.rest.call(input, signal),
     },
   };
 

@@ -99,7 +99,7 @@ describe('the preview of an open panel', () => {
   it('costs no report that the broker keeps for a flow while the connection is away', async () => {
     const { broker } = bench;
     const { session, collector } = await openFlow({ persistent: true });
-    session.listenToEverything();
+    session.allReports.listen();
     await broker.until(() => looked().length > 0);
     broker.options.maxQueued = 100;
     broker.options.onFullQueue = 'drop oldest';
@@ -195,7 +195,7 @@ describe('the preview of an open panel', () => {
       session.onState(({ mqtt }) => void states.add(mqtt.name));
       assert.equal(refusal(session), '');
       await untilRefused(session);
-      assert.equal(session.listenToEverything().isHearing, false);
+      assert.equal(session.allReports.listen().isHearing, false);
       // What flows receive is shown all the same.
       broker.publish(reportTopic('heartbeat'), heartbeat(1));
       await collector.until(({ reports }) => reports.length === 1);

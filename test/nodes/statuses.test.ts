@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeStatus } from 'node-red';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { ServiceError } from '../../src/index.ts';
+import { ServiceCalls } from '../../src/rest/service-calls.ts';
 import { Session } from '../../src/session.ts';
 import { answerAll, D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
 import { json, startServer, type TestServer } from '../rest/server.ts';
@@ -327,32 +328,27 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     const flow = await run({ maxQueue: 1 });
     const session = sessionOf(flow);
     const { signal } = new AbortController();
-    await session.call({ method: 'GET', path: '/' }, signal);
+    await session.rest.call({ method: 'GET', path: '/' }, signal);
     portal.answer = hang;
     await allShow(flow, GATEWAY_NODES, 'connected');
     broker.options.withhold = ['suback'];
     session.request('apiversion', MAC, { signal }).catch(() => {});
     for (let call = 0; call < 10_004; call++) {
-      session.call({ method: 'GET', path: '/' }, signal).catch(() => {});
+      session.rest.call({ method: 'GET', path: '/' }, signal).catch(() => {});
     }
     send(flow, WITH_INPUT);
     return flow;
   },
 
   async error({ run, send }) {
-    const methods = [
-      'subscribe',
-      'request',
-      'acknowledge',
-      'listPages',
-      'rename',
-      'createLabel',
-      'call',
-    ] as const;
-    for (const method of methods) {
-      mock.method(Session.prototype, method, () => {
-        throw new TypeError('a fault of ours');
-      });
+    const fail = () => {
+      throw new TypeError('a fault of ours');
+    };
+    for (const method of ['subscribe', 'request', 'acknowledge'] as const) {
+      mock.method(Session.prototype, method, fail);
+    }
+    for (const method of ['listPages', 'rename', 'createLabel', 'call'] as const) {
+      mock.method(ServiceCalls.prototype, method, fail);
     }
     const flow = await run();
     await allShow(flow, GATEWAY_NODES, 'connected');

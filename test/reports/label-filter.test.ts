@@ -195,7 +195,7 @@ describe('reports of gateways with a label', () => {
 
   it('that waited bring last values after a deploy, also where one of two nodes is removed', async () => {
     const { labels } = LABELLED;
-    const ends = [1, 2].map(() => session.recordValues({ labels }));
+    const ends = [1, 2].map(() => session.values.record({ labels }));
     const other = new Collector();
     session.subscribe(ALL, other);
     await reached(session, 'connected');
@@ -205,7 +205,7 @@ describe('reports of gateways with a label', () => {
     for (const [i, end] of ends.entries()) {
       end(i === 0);
     }
-    session.recordValues({ labels });
+    session.values.record({ labels });
     session.resumeReports();
     give();
     while (session.lastValues.size === 0) {

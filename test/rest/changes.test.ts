@@ -41,13 +41,13 @@ describe('list of devices after a change', () => {
   }
 
   const CHANGES: Record<string, () => Promise<unknown>> = {
-    rename: () => session.rename(ID, 'n', NEVER),
-    'create a label': () => session.createLabel('l', NEVER),
-    'remove a label': () => session.removeLabel(ID, 'l', NEVER),
+    rename: () => session.rest.rename(ID, 'n', NEVER),
+    'create a label': () => session.rest.createLabel('l', NEVER),
+    'remove a label': () => session.rest.removeLabel(ID, 'l', NEVER),
     ...Object.fromEntries(
       ['POST', 'put', ' Patch', 'DELETE'].map((method) => [
         `free ${method}`,
-        () => session.call({ method, path: '/x' }, NEVER),
+        () => session.rest.call({ method, path: '/x' }, NEVER),
       ]),
     ),
   };
@@ -77,14 +77,14 @@ describe('list of devices after a change', () => {
   it('is fetched anew when a change was stopped on its way', async () => {
     const stop = new AbortController();
     answerOthers = () => stop.abort();
-    await assert.rejects(session.call({ method: 'POST', path: '/x' }, stop.signal), { code: 'CLOSED' });
+    await assert.rejects(session.rest.call({ method: 'POST', path: '/x' }, stop.signal), { code: 'CLOSED' });
     assert.equal(await fetches(), 1);
   });
 
   it('is kept after a free GET, and after what was never sent', async () => {
-    await session.call({ method: ' get ', path: '/x' }, NEVER);
-    await assert.rejects(session.call({ method: 'POST', path: '..' }, NEVER), { code: 'INVALID_INPUT' });
-    await assert.rejects(session.call({ method: 5, path: '/x' }, NEVER), { code: 'INVALID_INPUT' });
+    await session.rest.call({ method: ' get ', path: '/x' }, NEVER);
+    await assert.rejects(session.rest.call({ method: 'POST', path: '..' }, NEVER), { code: 'INVALID_INPUT' });
+    await assert.rejects(session.rest.call({ method: 5, path: '/x' }, NEVER), { code: 'INVALID_INPUT' });
     assert.equal(await fetches(), 0);
   });
 });

@@ -1,4 +1,4 @@
-// What changes something at the service, or may have, makes the list of devices old.
+// What flows ask of a service over REST, and what follows for its list of devices: a change makes it old.
 import {
   request as callFreely,
   createLabel,
@@ -11,15 +11,20 @@ import {
 } from './calls.ts';
 import type { RestClient } from './client.ts';
 import type { DeviceDirectory } from './device-directory.ts';
+import { type ListedPage, type ListOptions, listPages } from './list.ts';
 
-/** The functions of the same names in `calls.ts`, and what follows from them for the list of devices. */
-export class Changes {
+/** The functions of the same names in `calls.ts` and `list.ts`, which say what they throw. */
+export class ServiceCalls {
   readonly #client: RestClient;
   readonly #devices: DeviceDirectory;
 
   constructor(client: RestClient, devices: DeviceDirectory) {
     this.#client = client;
     this.#devices = devices;
+  }
+
+  listPages(options: ListOptions): AsyncGenerator<ListedPage> {
+    return listPages(this.#client, options);
   }
 
   async rename(
@@ -40,6 +45,7 @@ export class Changes {
     return this.#follow(removeLabel(this.#client, device, label, signal));
   }
 
+  /** An authenticated request to any path below the base URL: for what the interface names without showing. */
   call(input: FreeRequest, signal: AbortSignal): Promise<FreeResponse> {
     const response = callFreely(this.#client, input, signal);
     return isReading(input.method) ? response : this.#follow(response);
