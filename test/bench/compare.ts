@@ -16,8 +16,8 @@ export interface Goal {
   what: string;
   of: string;
   against: string;
-  /** The highest ratio that is good enough. */
-  atMost: number;
+  /** The highest ratio that is good enough; without it the figures are only shown. */
+  atMost?: number;
 }
 
 export type Variants = Record<string, () => Promise<number>>;
@@ -43,18 +43,26 @@ export async function compare(variants: Variants, pairs: number): Promise<Record
   return values;
 }
 
+/** The median of the pairs' ratios, behind it the lowest and the highest where there are several: `0.97 × (0.91–1.04)`. */
+export function showRatios(ratios: number[]): string {
+  const middle = median(ratios);
+  const show = (value: number) => value.toFixed(middle < 0.1 ? 3 : 2);
+  const spread = ratios.length > 1 ? ` (${show(Math.min(...ratios))}–${show(Math.max(...ratios))})` : '';
+  return `${show(middle)} ×${spread}`;
+}
+
 /** Goals about values of `compare`; the ratio is the median of the pairs' ratios. */
 export function judge(values: Record<string, number[]>, unit: string, goals: Goal[]): Row[] {
   return goals.map(({ of, against, atMost, ...row }) => {
     const [ours, theirs] = [values[of] ?? [], values[against] ?? []];
-    const ratio = median(ours.map((value, i) => value / (theirs[i] ?? Number.NaN)));
+    const ratios = ours.map((value, i) => value / (theirs[i] ?? Number.NaN));
     return {
       ...row,
       ours: `${median(ours).toFixed(1)} ${unit}`,
       against: `${against}: ${median(theirs).toFixed(1)} ${unit}`,
-      ratio: `${ratio.toFixed(ratio < 0.1 ? 3 : 2)} ×`,
-      reach: `≤ ${atMost} ×`,
-      reached: ratio <= atMost,
+      ratio: showRatios(ratios),
+      reach: atMost === undefined ? '' : `≤ ${atMost} ×`,
+      reached: atMost === undefined ? undefined : median(ratios) <= atMost,
     };
   });
 }

@@ -7,7 +7,14 @@ import type { Traffic } from './traffic.ts';
 
 export type LoadOrder =
   /** `numbered`: each report carries its number in a field of its own. `qos`: of all reports, instead of half of them. */
-  | { do: 'publish'; traffic: Traffic; count: number; rate: number; numbered?: boolean; qos?: 1 | undefined }
+  | {
+      do: 'publish';
+      traffic: Traffic;
+      count: number;
+      rate: number;
+      numbered?: boolean;
+      qos?: 0 | 1 | undefined;
+    }
   | { do: 'respond' };
 
 export interface Load {

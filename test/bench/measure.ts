@@ -17,6 +17,8 @@ export interface Figures {
 const NODES = [join(import.meta.dirname, 'nodes'), join(import.meta.dirname, 'floor-node')];
 const SETTLE_TIMEOUT_MS = 3000;
 const MAX_TRIES = 20;
+/** The nodes that subscribe. */
+const RECEIVERS = new Set(['mt-report-in', 'floor-reports', 'mqtt in']);
 
 export interface Bench {
   red: NodeRed;
@@ -71,12 +73,33 @@ export interface ReportRound {
   /** Messages of the measured round, and per second. */
   count: number;
   rate: number;
-  qos?: 1;
+  /** Of all reports, instead of half of them QoS 1. */
+  qos?: 0 | 1;
 }
 
 /** Microseconds of CPU per report, after a warm-up of another round. */
 export async function measureReports(nodes: NodeConfig[], load: Load, round: ReportRound): Promise<number> {
   return (await measureRound(nodes, load, round)).cpu / round.count;
+}
+
+/** What starting leaves to be done: it is not the cost of a report. */
+const START_MS = 1000;
+
+/** Microseconds of CPU per report from the very first one on, in a process that has not seen any. */
+export async function measureCold(nodes: NodeConfig[], load: Load, round: ReportRound): Promise<number> {
+  const { traffic, count, rate, qos } = round;
+  const bench = await startBench(nodes);
+  try {
+    for (const { id } of nodes.filter(({ type }) => RECEIVERS.has(type))) {
+      await bench.red.status(id, ({ fill }) => fill === 'green');
+    }
+    // `mqtt in` is green before its subscription is granted, which no status shows.
+    await delay(START_MS);
+    const publish = () => load.order({ do: 'publish', traffic, count, rate, qos });
+    return (await bench.round(count, publish)).cpu / count;
+  } finally {
+    await bench.stop();
+  }
 }
 
 /** Reports per second by the clock, after a warm-up of another round. */

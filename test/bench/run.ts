@@ -1,5 +1,6 @@
 // `npm run bench`: runs the cases and prints their table; with all cases it writes docs/performance.md.
 import { parseArgs } from 'node:util';
+import { coldCases } from './case-cold.ts';
 import { confirmCases } from './case-confirm.ts';
 import { listCases } from './case-lists.ts';
 import { pickerCases } from './case-picker.ts';
@@ -21,6 +22,7 @@ export interface Options {
 
 const CASES: Record<string, (options: Options) => Promise<Row[]>> = {
   ...reportCases,
+  ...coldCases,
   ...confirmCases,
   ...readCases,
   ...listCases,
