@@ -1,0 +1,132 @@
+// Requests that were sent: each ends with its response, with what is wrong with it, or when its time is over.
+import type { ServiceError } from '../errors.ts';
+import { type DeadlineCheck, Deadlines } from './deadlines.ts';
+import type { GatewayRequests, Pending } from './gateway-requests.ts';
+import { InFlight } from './in-flight.ts';
+import { notJson, timedOut } from './request-errors.ts';
+
+/** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
+const MAX_UNAWAITED = 10_000;
+/** When reading goes on, the responses that have come meanwhile are read within this time. */
+const READ_AGAIN_MS = 1_000;
+
+/** What they need of the broker connection. */
+interface Reading {
+  /** Nothing is read while flows are replaced and a report waits for them. */
+  readonly isReadingPaused: boolean;
+}
+
+export class SentRequests {
+  readonly #reading: Reading;
+  readonly #freed: (gateway: GatewayRequests) => void;
+  readonly #inFlight = new InFlight<Pending>();
+  readonly #deadlines = new Deadlines((now) => this.#expire(now));
+  /** Of those in flight, which nobody waits for yet. */
+  #unawaited = 0;
+  #wasReadingPaused = false;
+
+  /** @param freed called when a request of the gateway has given its place to others */
+  constructor(reading: Reading, freed: (gateway: GatewayRequests) => void) {
+    this.#reading = reading;
+    this.#freed = freed;
+  }
+
+  /** How many have no response yet. */
+  get size(): number {
+    return this.#inFlight.size;
+  }
+
+  /** How many of them somebody waits for. */
+  get awaited(): number {
+    return this.#inFlight.size - this.#unawaited;
+  }
+
+  /** It leaves now; gives it its id. */
+  add(pending: Pending): void {
+    pending.deadline = performance.now() + pending.timeout;
+    this.#inFlight.add(pending);
+    pending.gateway.add(pending);
+    pending.sent?.();
+    this.#deadlines.add(pending.deadline);
+  }
+
+  find(id: string): Pending | undefined {
+    return this.#inFlight.find(id);
+  }
+
+  /** @param body of the response: an object, or bytes that are no JSON object */
+  respond(pending: Pending, body: unknown): void {
+    if (!this.#settle(pending)) {
+      return;
+    }
+    if (body instanceof Uint8Array) {
+      pending.reject(notJson(pending.request, body));
+    } else {
+      pending.resolve(body);
+    }
+    this.#freed(pending.gateway);
+  }
+
+  /** Does nothing to one that has ended already. */
+  fail(pending: Pending, error: ServiceError): void {
+    if (!this.#settle(pending)) {
+      return;
+    }
+    pending.reject(error);
+    this.#freed(pending.gateway);
+  }
+
+  /** The broker has it. */
+  delivered(pending: Pending): void {
+    pending.delivered?.();
+    if (!pending.awaitResponse && pending.isCounted) {
+      this.#stopCounting(pending);
+    }
+  }
+
+  close(): void {
+    this.#deadlines.clear();
+  }
+
+  /** It makes room for others; its response is kept for one who may ask for it later. */
+  #stopCounting(pending: Pending): void {
+    if (this.#unawaited >= MAX_UNAWAITED) {
+      this.fail(pending, timedOut(pending.request, pending.timeout));
+      return;
+    }
+    pending.gateway.freeSlot(pending);
+    this.#unawaited++;
+    this.#freed(pending.gateway);
+  }
+
+  /** Ends the flight of a request; false when it has ended already. */
+  #settle(pending: Pending): boolean {
+    if (!this.#inFlight.remove(pending)) {
+      return false;
+    }
+    pending.group.delete(pending);
+    if (!pending.isCounted) {
+      this.#unawaited--;
+    }
+    pending.gateway.remove(pending);
+    return true;
+  }
+
+  #expire(now: number): DeadlineCheck {
+    // The response may have come, and wait behind a report.
+    if (this.#reading.isReadingPaused || this.#wasReadingPaused) {
+      this.#wasReadingPaused = this.#reading.isReadingPaused;
+      return { next: now + READ_AGAIN_MS, checked: 0 };
+    }
+    const items = this.#inFlight.values();
+    let next = Number.POSITIVE_INFINITY;
+    for (const pending of items) {
+      if (pending.deadline <= now) {
+        this.fail(pending, timedOut(pending.request, pending.timeout));
+      } else {
+        next = Math.min(next, pending.deadline);
+      }
+    }
+    return { next, checked: items.length };
+  }
+}

@@ -1,0 +1,163 @@
+// Requests that wait to be sent: no more than may wait, and while their gateway cannot be asked not longer than their time.
+import type { ServiceError } from '../errors.ts';
+import type { AskedGateways } from './asked-gateways.ts';
+import { type DeadlineCheck, Deadlines } from './deadlines.ts';
+import type { GatewayRequests, Pending } from './gateway-requests.ts';
+import type { PublishWindow } from './publish-window.ts';
+import { queueFull, unsent } from './request-errors.ts';
+import type { TrafficClass } from './send-queue.ts';
+
+/** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
+const MAX_ACKS_WAITING = 100_000;
+/** So often at most it is looked at whether the broker still acknowledges anything, while requests wait for that. */
+const WATCH_WINDOW_MS = 1_000;
+
+/** What they need of the broker connection. */
+interface Transport {
+  readonly connected: boolean;
+  readonly broker: string;
+  isFilterActive(filter: string): boolean;
+}
+
+export class WaitingRequests {
+  readonly #maxQueue: number;
+  readonly #gateways: AskedGateways;
+  readonly #window: PublishWindow<GatewayRequests>;
+  readonly #transport: Transport;
+  readonly #counts: Record<TrafficClass, number> = { request: 0, ack: 0 };
+  readonly #deadlines = new Deadlines((now) => this.#expire(now));
+
+  /** @param window of the publishes that the broker takes */
+  constructor(
+    maxQueue: number,
+    gateways: AskedGateways,
+    window: PublishWindow<GatewayRequests>,
+    transport: Transport,
+  ) {
+    this.#maxQueue = maxQueue;
+    this.#gateways = gateways;
+    this.#window = window;
+    this.#transport = transport;
+  }
+
+  get isEmpty(): boolean {
+    return this.#counts.request === 0 && this.#counts.ack === 0;
+  }
+
+  /** Whether a gateway can be asked: its responses arrive once the broker has granted their filter. */
+  isOpen(gateway: GatewayRequests): boolean {
+    return this.#transport.connected && this.#transport.isFilterActive(gateway.filter);
+  }
+
+  /** Call `stay` for one that `next` has not brought. */
+  add(pending: Pending): void {
+    const { trafficClass, gateway } = pending;
+    pending.group.add(pending);
+    gateway.queue.push(pending);
+    gateway.waiting++;
+    this.#counts[trafficClass]++;
+  }
+
+  /** It has not left at once; ends it where as many wait as may. @returns whether its gateway cannot be asked yet */
+  stay(pending: Pending): boolean {
+    const { trafficClass } = pending;
+    const limit = trafficClass === 'ack' ? MAX_ACKS_WAITING : this.#maxQueue;
+    if (this.#counts[trafficClass] > limit) {
+      this.reject(pending, queueFull(limit));
+      return false;
+    }
+    pending.waitingSince = performance.now();
+    if (this.isOpen(pending.gateway)) {
+      return false;
+    }
+    this.#setDeadline(pending, pending.waitingSince);
+    return true;
+  }
+
+  /** The one of the gateway that leaves now; undefined: none may. */
+  next(gateway: GatewayRequests): Pending | undefined {
+    const pending = gateway.queue.next(gateway.requestsInFlight, gateway.acksInFlight);
+    if (pending) {
+      this.#uncount(pending);
+    }
+    return pending;
+  }
+
+  /** They wait for the broker to acknowledge what others have sent. */
+  windowIsFull(): void {
+    this.#deadlines.add(performance.now() + WATCH_WINDOW_MS);
+  }
+
+  /** While the broker (or its grant) is away, a waiting request has its timeout and then ends `NOT_CONNECTED`. */
+  updateDeadlines(gateway: GatewayRequests): void {
+    if (gateway.waiting === 0) {
+      return;
+    }
+    const isOpen = this.isOpen(gateway);
+    const now = performance.now();
+    for (const pending of gateway.queue) {
+      if (isOpen) {
+        pending.deadline = Number.POSITIVE_INFINITY;
+      } else {
+        this.#setDeadline(pending, now);
+      }
+    }
+  }
+
+  /** Does nothing to one that has left. */
+  reject(pending: Pending, error: ServiceError): void {
+    if (!pending.gateway.queue.remove(pending)) {
+      return;
+    }
+    pending.group.delete(pending);
+    this.#uncount(pending);
+    pending.reject(error);
+  }
+
+  close(): void {
+    this.#deadlines.clear();
+  }
+
+  #setDeadline(pending: Pending, now: number): void {
+    if (pending.deadline === Number.POSITIVE_INFINITY) {
+      pending.deadline = now + pending.timeout;
+    }
+    this.#deadlines.add(pending.deadline);
+  }
+
+  #uncount({ trafficClass, gateway }: Pending): void {
+    this.#counts[trafficClass]--;
+    gateway.waiting--;
+  }
+
+  #expire(now: number): DeadlineCheck {
+    let next = Number.POSITIVE_INFINITY;
+    let checked = this.#gateways.size;
+    for (const gateway of this.#gateways) {
+      checked += gateway.waiting;
+      const isOpen = this.isOpen(gateway);
+      if (gateway.waiting === 0 || (isOpen && !this.#window.isFull)) {
+        continue;
+      }
+      for (const pending of [...gateway.queue]) {
+        // At an open gateway it waits without limit, as long as the broker acknowledges what others have sent.
+        const since = Math.max(this.#window.changedAt, pending.waitingSince);
+        const deadline = isOpen ? since + pending.timeout : pending.deadline;
+        if (deadline <= now) {
+          this.reject(pending, this.#unsent(pending, isOpen));
+        } else {
+          next = Math.min(next, deadline);
+        }
+      }
+    }
+    return { next, checked };
+  }
+
+  #unsent({ timeout }: Pending, isOpen: boolean): ServiceError {
+    const { broker, connected } = this.#transport;
+    if (isOpen) {
+      return unsent(broker, 'notAcknowledged', timeout);
+    }
+    return unsent(broker, connected ? 'notGranted' : 'unreachable', timeout);
+  }
+}
