@@ -29,6 +29,8 @@ export interface RestSettings {
   /** Assumed, since the interface does not name them: `Authorization` and `NextToken`. */
   authHeader: string;
   pageTokenParam: string;
+  /** Assumed, too: the path of the POST that attaches a label to `{device}`; empty: there is none. */
+  attachPath: string;
   /** Milliseconds for one call. */
   timeout: number;
   retries: number;

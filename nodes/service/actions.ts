@@ -38,13 +38,15 @@ export function renameDevice(session: Session, req: Request, ...[, , signal]: Re
   return session.rest.rename(device, name === undefined ? payload : name, signal);
 }
 
-/** `POST …/label`: `create` of `label` or `payload`, or `remove` from `device`. @throws ServiceError as the node */
+/** `POST …/label`: `create` of `label` or `payload`, or `attach` to or `remove` from `device`. @throws ServiceError as `ServiceCalls` */
 export function changeLabel(session: Session, req: Request, ...[, , signal]: Rest): Promise<object> {
   const { action, device, label: given, payload } = bodyOf(req);
   const label = given === undefined ? payload : given;
   switch (action) {
     case 'create':
       return session.rest.createLabel(label, signal);
+    case 'attach':
+      return session.rest.attachLabel(device, label, signal);
     case 'remove':
       return session.rest.removeLabel(device, label, signal);
     default:

@@ -38,6 +38,8 @@ export interface ServiceConfig {
   httpRetries: number;
   authHeader: string;
   pageTokenParam: string;
+  /** Of the POST that attaches a label to `{device}`; empty: labels are not attached. */
+  attachPath: string;
   /** Names of devices are fetched in the background, so that reports and responses carry them. */
   names: boolean;
   /** Name of a context store for last values; empty: nothing outlives a restart. */
@@ -92,6 +94,7 @@ export const DEFAULTS: ServiceConfig = {
   httpRetries: 3,
   authHeader: 'Authorization',
   pageTokenParam: 'NextToken',
+  attachPath: 'api/v1/devices/{device}/labels',
   names: true,
   remember: '',
   ackOperation: 'ack',

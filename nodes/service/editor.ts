@@ -6,6 +6,7 @@ import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '..
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
+  attachPath,
   authHeader,
   brokers,
   json,
@@ -54,6 +55,7 @@ RED.nodes.registerType('mt-service', {
     httpRetries: { value: 3, validate: wholeNumber(RANGES.httpRetries) },
     authHeader: { value: 'Authorization', validate: authHeader },
     pageTokenParam: { value: 'NextToken', validate: pageParameter },
+    attachPath: { value: 'api/v1/devices/{device}/labels', validate: attachPath },
     names: { value: true },
     remember: { value: '' },
     ackOperation: { value: 'ack' },

@@ -24,6 +24,7 @@ const REST_PROPERTIES = new Set<Property>([
   'httpRetries',
   'authHeader',
   'pageTokenParam',
+  'attachPath',
 ]);
 const COMMON_PROPERTIES = new Set<Property>(['tls', 'proxy', 'identifiers']);
 /** A half whose addresses come out empty is left out, as one without addresses is. */

@@ -15,6 +15,7 @@ import {
   PROFILED_SETTINGS,
   proxiesOf,
   type RestSettings,
+  readAttachPath,
   type Settings,
   showAddress,
   splitBrokers,
@@ -78,10 +79,20 @@ function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?
     password: credentials.password ?? '',
     authHeader: config.authHeader,
     pageTokenParam: config.pageTokenParam,
+    attachPath: readAttach(config.attachPath),
     timeout: config.httpTimeout,
     retries: config.httpRetries,
     tls,
   };
+}
+
+/** A path that cannot be sent is refused now, and not by every label. */
+function readAttach(path: string): string {
+  const template = path.trim();
+  if (template !== '') {
+    readAttachPath(template, 'x');
+  }
+  return template;
 }
 
 /** `MaxResults` would become the page token; half of a surrogate pair cannot stand in an address. */

@@ -1,4 +1,4 @@
-// What can be done with the chosen gateway or device: read, write, command, rename, take a label away.
+// What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { NetworkDetails } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
@@ -6,6 +6,7 @@ import { describeIdentifier } from '../shared/editor/request.ts';
 import { currentCatalogue } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
+import { attachMessage, LabelEditor } from './editor-labels.ts';
 import { say, valueText } from './editor-texts.ts';
 import { type ValueField, valueField } from './editor-value.ts';
 
@@ -23,11 +24,15 @@ export class Actions implements DetailsPart {
   readonly #write = button('write', () => this.#doWrite());
   readonly #name = element('input', '').attr({ type: 'text', 'aria-label': say('newName'), maxlength: 200 });
   readonly #listed = element('div', '');
-  readonly #labels = element('div', 'mt-gateway-side-labels');
+  readonly #labels = new LabelEditor({
+    attach: (label) => void this.#doAttach(label),
+    remove: (label) => this.#askRemoval(label),
+  });
   readonly #result = element('div', 'mt-gateway-side-result').attr('role', 'status');
   #field: ValueField | undefined;
   #chosen: Chosen | undefined;
-  #shownLabels = '';
+  /** What was done has not been seen in the values above yet, which may move the result out of sight. */
+  #isFresh = false;
   readonly #acted: () => void;
 
   /** @param acted something was done: what is shown may be old */
@@ -38,7 +43,10 @@ export class Actions implements DetailsPart {
     heading.attr({ role: 'heading', 'aria-level': 3 });
     this.#property.attr('aria-label', say('property')).on('change', () => this.#shape());
     const rename = button('rename', () => void this.#doRename());
-    this.#listed.append(element('div', 'mt-gateway-side-do').append(this.#name, rename), this.#labels);
+    this.#listed.append(
+      element('div', 'mt-gateway-side-do').append(this.#name, rename),
+      this.#labels.element,
+    );
     section.append(heading, element('div', 'mt-gateway-side-do').append(this.#property, this.#read));
     section.append(this.#about, element('div', 'mt-gateway-side-do').append(this.#value, this.#write));
     section.append(this.#listed, this.#result);
@@ -48,7 +56,9 @@ export class Actions implements DetailsPart {
   choose(chosen: Chosen): void {
     this.#chosen = chosen;
     this.#result.empty();
+    this.#isFresh = false;
     this.#listed.hide();
+    this.#labels.choose(chosen.service);
     this.#name.val(chosen.row?.name ?? '');
     const properties = currentCatalogue(chosen.service).rows.filter(isUsable).map(nameOf).sort();
     this.#property.empty().append(properties.map((name) => $('<option>').val(name).text(name)));
@@ -59,23 +69,11 @@ export class Actions implements DetailsPart {
   /** Names and labels are those of the service's list of devices. */
   show({ connected, labels }: NetworkDetails): void {
     this.#listed.toggle(connected !== null);
-    const shown = JSON.stringify(labels);
-    if (shown !== this.#shownLabels) {
-      this.#shownLabels = shown;
-      this.#labels.empty().append(labels.map((label) => this.#labelChip(label)));
+    this.#labels.show(labels);
+    if (this.#isFresh) {
+      this.#isFresh = false;
+      this.#reveal();
     }
-  }
-
-  #labelChip(label: string): JQuery {
-    const words = say('removeLabel', { label });
-    const remove = element('button', '')
-      .attr({ type: 'button', title: words, 'aria-label': words })
-      .append('<i class="fa fa-times" aria-hidden="true"></i>')
-      .on(
-        'click',
-        () => void this.#send('label', { action: 'remove', device: this.#chosen?.id, payload: label }),
-      );
-    return element('span', 'mt-gateway-chip').append(element('span', '', label), remove);
   }
 
   get #identifier(): Identifier | undefined {
@@ -115,18 +113,26 @@ export class Actions implements DetailsPart {
     }
     const message = { ...this.#target(), payload: read.value };
     if (/reset/.test(String(this.#property.val()))) {
-      this.#askFirst(message);
+      this.#askReset(message);
     } else {
       void this.#send('write', message);
     }
   }
 
   /** A device that is reset is away for a while, or has forgotten all. */
-  #askFirst(message: Message): void {
-    const name = this.#chosen?.row?.name ?? this.#chosen?.id;
-    const yes = button('command', () => void this.#send('write', message));
+  #askReset(message: Message): void {
+    const words = say('reallyReset', { command: this.#property.val(), name: this.#nameOfChosen });
+    this.#askFirst(words, 'command', () => void this.#send('write', message));
+  }
+
+  get #nameOfChosen(): string {
+    return this.#chosen?.row?.name ?? this.#chosen?.id ?? '';
+  }
+
+  /** @param yesKey of the button's words */
+  #askFirst(words: string, yesKey: string, go: () => void): void {
+    const yes = button(yesKey, go);
     const no = button('cancel', () => this.#result.empty());
-    const words = say('reallyReset', { command: this.#property.val(), name });
     // A text of the language file is taken as HTML nowhere, so a name stays text.
     this.#result
       .empty()
@@ -139,11 +145,28 @@ export class Actions implements DetailsPart {
     await this.#send('rename', { device: this.#chosen?.id, payload: String(this.#name.val() ?? '') });
   }
 
-  /** The message is what a flow would send to the node of the same name. */
-  async #send(endpoint: string, message: Message): Promise<void> {
+  #askRemoval(label: string): void {
+    const words = say('reallyRemove', { label, name: this.#nameOfChosen });
+    const message = { action: 'remove', device: this.#chosen?.id, payload: label };
+    this.#askFirst(words, 'remove', () => void this.#send('label', message));
+  }
+
+  async #doAttach(label: string): Promise<void> {
+    const { service = '', id = '' } = this.#chosen ?? {};
+    const shown = attachMessage(service, id, label);
+    if (await this.#send('label', { action: 'attach', device: id, payload: label }, shown)) {
+      this.#labels.clear();
+    }
+  }
+
+  /**
+   * @param shown what a flow would send to the node that does the same
+   * @returns whether it was done
+   */
+  async #send(endpoint: string, message: Message, shown = message): Promise<boolean> {
     const chosen = this.#chosen;
     if (!chosen) {
-      return;
+      return false;
     }
     this.#say(say('working'), false);
     try {
@@ -154,13 +177,16 @@ export class Actions implements DetailsPart {
       });
       this.#acted();
       if (chosen.id === this.#chosen?.id) {
-        this.#say(describe(endpoint, response), false, message);
+        this.#say(describe(endpoint, response), false, shown);
+        this.#isFresh = true;
       }
+      return true;
     } catch (problem) {
       const { message: words, status } = problem as Problem;
       if (chosen.id === this.#chosen?.id) {
-        this.#say(status === 401 || status === 403 ? say('mayNotWrite') : words, true, message);
+        this.#say(status === 401 || status === 403 ? say('mayNotWrite') : words, true, shown);
       }
+      return false;
     }
   }
 

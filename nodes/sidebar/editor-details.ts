@@ -3,7 +3,7 @@ import type { LinkRow, NetworkDetails, NetworkRow } from '../../src/protocol/net
 import { element } from '../shared/editor/panel.ts';
 import { ask, type Problem } from './editor-api.ts';
 import { drawLine, Readings } from './editor-chart.ts';
-import { stateOf } from './editor-row.ts';
+import { needsOf, stateOf } from './editor-row.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
 import { ageOf, say, valueText } from './editor-texts.ts';
 
@@ -35,9 +35,20 @@ export class DetailsView {
   #chosen: Chosen | undefined;
   #shown: NetworkDetails | undefined;
 
-  /** @param left the view was closed */
-  constructor(parts: readonly DetailsPart[], left: () => void) {
+  /**
+   * @param left the view was closed
+   * @param dragged its name is dragged, as a row of the tree is
+   */
+  constructor(
+    parts: readonly DetailsPart[],
+    left: () => void,
+    dragged: (row: NetworkRow, event: DragEvent) => void,
+  ) {
     this.#parts = parts;
+    this.#name.attr('draggable', 'true').on('dragstart', ({ originalEvent }) => {
+      const row = this.#shown ?? this.#chosen?.row;
+      row && dragged(row, originalEvent as DragEvent);
+    });
     this.#values = new LiveTable(say('values'), [...CELLS, 'mt-gateway-side-chart'], (row, key) =>
       this.#drawLine(row, key),
     );
@@ -159,7 +170,7 @@ const CELLS = ['mt-gateway-side-what', 'mt-gateway-side-value', 'mt-gateway-side
 
 /** The state in words, and every condition. */
 function words(details: NetworkDetails): string {
-  const needs = details.conditions.map((condition) => say(`conditions.${condition}`));
+  const needs = needsOf(details);
   const age = ageOf(details.lastSeen);
   return [
     details.name === details.id ? '' : details.id,

@@ -1,6 +1,7 @@
 // Into the flow: a node that is set up for a gateway or device, by a drag onto the canvas or from a menu.
 
 import type { NetworkRow } from '../../src/protocol/network-row.ts';
+import { markNew } from '../shared/editor/new-node.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { openMenu, type Point } from './editor-menu.ts';
@@ -67,6 +68,8 @@ function addNode(type: string, settings: Settings, { service, row }: Subject, at
   };
   RED.view.importNodes([node], { generateIds: true, touchImport: true, notify: false });
   RED.nodes.dirty(true);
+  // It got another id, and is what is selected now.
+  RED.view.selection().nodes?.forEach(markNew);
 }
 
 /** In the coordinates of the flow; without a place of the screen the middle of what is seen of it. */

@@ -26,6 +26,8 @@ const MAX_LIT = 10;
 const LISTEN_INTERVAL_MS = 8_000;
 /** Where the runtime does not tell of changes, or time alone changes what is shown. */
 const POLL_INTERVAL_MS = 2_000;
+/** Rows that jump to the top wait for a pointer that moves over them. */
+const POINTED_AT_INTERVAL_MS = 300;
 /** Where it does: of what falls silent it does not tell, and it forgets editors that do not ask for a minute. */
 const IDLE_INTERVAL_MS = 20_000;
 
@@ -42,6 +44,7 @@ export class Panel {
   readonly #details = new DetailsView(
     [new FlowPart(), new Actions(() => this.#watch.now()), new ReportsPart()],
     () => this.#closeDetails(),
+    (row, event) => startDrag(event, { service: this.#service, row }),
   );
   readonly #body = element('div', 'mt-gateway-side-body');
   readonly #note = element('div', 'mt-gateway-side-note').attr('role', 'status');
@@ -171,6 +174,9 @@ export class Panel {
     if (this.#service === '') {
       this.#empty(say('noService'));
       return POLL_INTERVAL_MS;
+    }
+    if (this.#controls.isNear && this.#tree.isPointedAt) {
+      return POINTED_AT_INTERVAL_MS;
     }
     const [model, service] = [this.#model, this.#service];
     try {

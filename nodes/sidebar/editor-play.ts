@@ -37,6 +37,7 @@ export class PlayPart {
   /** Somebody has chosen a flow: it does not follow the workspace any more. */
   #isChosen = false;
   #run: PlayRun | undefined;
+  #offered: File | undefined;
 
   /** @param announce reads out what has happened */
   constructor(announce: (words: string) => void) {
@@ -78,6 +79,19 @@ export class PlayPart {
     if (this.#flows.some(({ id }) => id === chosen) && this.#flow.val() !== chosen) {
       this.#flow.val(chosen);
     }
+    this.#update();
+  }
+
+  /** What was recorded just now is the file, unless somebody has chosen another one. */
+  offer(file: File): void {
+    if (this.#run || (this.#chosenFile && this.#chosenFile !== this.#offered)) {
+      return;
+    }
+    const transfer = new DataTransfer();
+    transfer.items.add(file);
+    const input = this.#file[0] as HTMLInputElement;
+    input.files = transfer.files;
+    this.#offered = input.files[0];
     this.#update();
   }
 
@@ -124,6 +138,7 @@ export class PlayPart {
     this.#showRun(run, words);
     this.#bar.hide();
     this.#announce(`${words} ${countsOf(run)}`);
+    this.#text[0]?.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param ending why it has ended, in words */

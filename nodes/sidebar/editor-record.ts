@@ -160,7 +160,12 @@ export class RecordPart {
   async #doSave(service: string, since = this.#state?.since ?? null): Promise<void> {
     try {
       const text = await ask<string>(service, 'record/file', { isText: true, timeout: SAVE_TIMEOUT_MS });
-      saveFile(text, `reports-${String(since).slice(0, 19).replaceAll(':', '-')}.jsonl`);
+      const name = `reports-${String(since).slice(0, 19).replaceAll(':', '-')}.jsonl`;
+      const file = new File([text], name, { type: 'application/x-ndjson' });
+      saveFile(file);
+      if (service === this.#service) {
+        this.#play.offer(file);
+      }
       this.#remark = '';
     } catch (problem) {
       this.#remark = (problem as Problem).message;
@@ -204,10 +209,10 @@ function describe({ name, seconds, lines, bytes, tooLong, end, isHearing }: Hear
     .join(' ');
 }
 
-function saveFile(text: string, name: string): void {
+function saveFile(file: File): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }));
-  link.download = name;
+  link.href = URL.createObjectURL(file);
+  link.download = file.name;
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), SAVE_TIMEOUT_MS);
 }

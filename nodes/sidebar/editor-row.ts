@@ -37,10 +37,14 @@ export function briefValue({ name, identifier, value, unit }: ValueRow): string 
 const fullValue = (value: ValueRow): string =>
   `${value.name ?? value.identifier} ${valueText(value.value)} ${value.unit ?? ''}`.trim();
 
+/** Why somebody is needed, in words. */
+export const needsOf = ({ conditions }: NetworkRow): string[] =>
+  conditions.map((condition) => say(`conditions.${condition}`));
+
 /** The row in words. */
 function describe(row: NetworkRow): string {
   const age = ageOf(row.lastSeen);
-  const needs = row.conditions.map((condition) => say(`conditions.${condition}`));
+  const needs = needsOf(row);
   return [
     row.name,
     row.near && nearWords(row.near),
@@ -66,6 +70,7 @@ export class RowView {
   readonly #bars = element('span', 'mt-gateway-item-bars');
   readonly #battery = element('span', 'mt-gateway-item-battery');
   readonly #age = element('span', 'mt-gateway-item-age');
+  readonly #needs = element('span', 'mt-gateway-item-needs');
   readonly #values = element('span', 'mt-gateway-item-values');
   /** Of what it was filled. */
   #shown: unknown[] = [];
@@ -83,7 +88,7 @@ export class RowView {
     const first = element('div', 'mt-gateway-item-line').append(
       ...[this.#dot, this.#name, this.#bars, this.#battery, this.#age],
     );
-    const second = element('div', 'mt-gateway-item-line').append(this.#values);
+    const second = element('div', 'mt-gateway-item-line').append(this.#needs, this.#values);
     made.append(this.#arrow, element('div', 'mt-gateway-item-body').append(first, second));
     this.element = made[0]!;
   }
@@ -146,6 +151,7 @@ export class RowView {
     this.#age.text(ageOf(row?.lastSeen ?? null));
     const parts = values.map(briefValue);
     const counted = devices !== null && level === 1 ? [say('devices', { count: devices })] : [];
+    this.#needs.text(near || !row ? '' : needsOf(row).join(', '));
     this.#values.text(near ? nearWords(near) : [...counted, ...parts].join(' · '));
     $(this.element).toggleClass('mt-gateway-item-lit', near !== undefined);
   }

@@ -8,6 +8,8 @@ import { say } from './editor-texts.ts';
 const OVERSCAN = 6;
 /** As many as a high window shows. */
 const MAX_UNUSED = 100;
+/** So long after the pointer has moved; a hand that rests is not about to press. */
+const POINTING_MS = 1_500;
 /** Keys that follow each other within this time are one word. */
 const TYPING_MS = 700;
 
@@ -42,6 +44,9 @@ export class TreeView {
   /** The server has not sent the selected row yet. */
   #isPending = false;
   #typed = { text: '', at: 0 };
+  /** The focus comes with the mouse: the row below it is meant. */
+  #isPressed = false;
+  #movedAt = Number.NEGATIVE_INFINITY;
 
   constructor(events: TreeEvents) {
     this.#events = events;
@@ -55,8 +60,10 @@ export class TreeView {
     this.element = tree[0]!;
     tree.on('scroll', () => this.#scrolled());
     tree.on('keydown', (event) => this.#key(event));
-    // A row with selected text would be dragged as that text.
-    tree.on('mousedown', () => document.getSelection()?.removeAllRanges());
+    tree.on('mousedown', () => this.#pressed());
+    tree.on('mousemove', () => {
+      this.#movedAt = performance.now();
+    });
     tree.on('click', (event) => this.#click(event.target));
     tree.on('dblclick', (event) => this.#doubleClick(event.target));
     tree.on('focus', () => this.#focus());
@@ -70,6 +77,11 @@ export class TreeView {
 
   close(): void {
     this.#resized.disconnect();
+  }
+
+  /** Somebody is about to press a row: it must not move away. */
+  get isPointedAt(): boolean {
+    return performance.now() - this.#movedAt < POINTING_MS;
   }
 
   get selected(): Item | undefined {
@@ -217,9 +229,19 @@ export class TreeView {
     return this.#position;
   }
 
+  #pressed(): void {
+    this.#isPressed = true;
+    // A row with selected text would be dragged as that text.
+    document.getSelection()?.removeAllRanges();
+    window.setTimeout(() => {
+      this.#isPressed = false;
+    });
+  }
+
+  /** With a key: the first row that is seen whole. */
   #focus(): void {
-    if (this.#selected === '' && (this.#model?.size ?? 0) > 0) {
-      this.#select(0);
+    if (this.#selected === '' && !this.#isPressed && (this.#model?.size ?? 0) > 0) {
+      this.#select(Math.ceil(this.element.scrollTop / ROW_HEIGHT));
     }
   }
 

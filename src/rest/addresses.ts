@@ -57,6 +57,23 @@ export function readPath(value: unknown): string {
   return encodePath(value, path);
 }
 
+/**
+ * Puts a REST id into the path that attaches labels, in the place of `{device}`.
+ * @throws INVALID_INPUT field `attachPath`: without that place, or as `readPath`
+ */
+export function readAttachPath(template: string, device: string): string {
+  if (!template.includes(DEVICE_PLACE)) {
+    throw invalidInput('attachPath', template, 'missingPart', { part: DEVICE_PLACE });
+  }
+  try {
+    return readPath(template.replaceAll(DEVICE_PLACE, encodeURIComponent(device)));
+  } catch {
+    throw invalidInput('attachPath', template, 'badPath');
+  }
+}
+
+const DEVICE_PLACE = '{device}';
+
 /** Bytes that no UTF-8 has, but that careless decoders take for `.`, `/`, `\` and `%`, written with more bytes than due. */
 const OVERLONG = /%(?:c[01]|e0%[89]|f0%8|f8%8[0-7]|fc%8[0-3])/i;
 /** The percent-encoding of one vendor, beside the standard one. */

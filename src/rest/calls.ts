@@ -2,7 +2,7 @@
 import { ServiceError } from '../errors.ts';
 import { parseHttpMethod } from '../protocol/http-methods.ts';
 import { parseJson } from '../protocol/json.ts';
-import { appendQuery, readPath, readQuery } from './addresses.ts';
+import { appendQuery, readAttachPath, readPath, readQuery } from './addresses.ts';
 import type { RestClient } from './client.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readDevice, readLabel, readMethod, readName } from './inputs.ts';
@@ -47,6 +47,34 @@ export async function removeLabel(
   await client.call('removeLabel', params, { signal, order: deviceOrder(params.device) });
   return { id: params.device, label: params.label };
 }
+
+/**
+ * Attaches a label to a device, and creates it before where it does not exist. The interface says that labels are
+ * attached by name, but shows no call for it: `attachPath` of the settings says which.
+ * @throws INVALID_INPUT field `device`, `label` or `attachPath` before anything is sent; what `RestClient.send` throws
+ */
+export async function attachLabel(
+  client: RestClient,
+  device: unknown,
+  label: unknown,
+  signal?: AbortSignal,
+): Promise<{ id: string; label: string }> {
+  const params = { id: readDevice(device), label: readLabel(label) };
+  const path = readAttachPath(client.settings.attachPath, params.id);
+  try {
+    await createLabel(client, params.label, signal);
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.cause.statusCode === CONFLICT)) {
+      throw error;
+    }
+  }
+  const body = JSON.stringify({ label: params.label });
+  await client.send({ method: 'POST', path, body }, { signal, order: deviceOrder(params.id) });
+  return params;
+}
+
+/** Of HTTP: the label exists already. */
+const CONFLICT = 409;
 
 const DEVICE_PATH = new RegExp(`^${ENDPOINTS.listDevices.route.split(' ')[1]}/([^/]+)`, 'i');
 

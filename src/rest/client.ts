@@ -69,7 +69,7 @@ export class RestClient {
     });
   }
 
-  get settings(): Readonly<Pick<RestSettings, 'pageTokenParam'>> {
+  get settings(): Readonly<Pick<RestSettings, 'pageTokenParam' | 'attachPath'>> {
     return this.#settings;
   }
 

@@ -1,5 +1,6 @@
 // What flows ask of a service over REST, and what follows for its list of devices: a change makes it old.
 import {
+  attachLabel,
   request as callFreely,
   createLabel,
   type FreeRequest,
@@ -39,6 +40,10 @@ export class ServiceCalls {
 
   createLabel(label: unknown, signal: AbortSignal): Promise<{ label: string }> {
     return this.#follow(createLabel(this.#client, label, signal));
+  }
+
+  attachLabel(device: unknown, label: unknown, signal: AbortSignal): Promise<{ id: string; label: string }> {
+    return this.#follow(attachLabel(this.#client, device, label, signal));
   }
 
   removeLabel(device: unknown, label: unknown, signal: AbortSignal): Promise<{ id: string; label: string }> {

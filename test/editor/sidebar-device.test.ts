@@ -40,6 +40,7 @@ describe('a device in the sidebar', function () {
     await service?.close();
   });
 
+  const listed = () => service.devices.find(({ id }) => id.includes(service.demo.device))!;
   const report = (value: number, seq: number) =>
     service.publish(service.demo.gateway, service.demo.device, 'measurement-decoded/temperature', {
       ...{ time: new Date().toISOString(), seq, value },
@@ -52,7 +53,7 @@ describe('a device in the sidebar', function () {
   const press = (name: string) => details().getByRole('button', { name, exact: true }).click();
   const nodesOf = (type: string) =>
     editor.page.evaluate(
-      `RED.nodes.filterNodes({ type: '${type}' }).map(({ service, devices, device, deviceType, identifier, x, y, w }) => ({ service, devices, device, deviceType, identifier, x, y, w }))`,
+      `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, devices, device, deviceType, identifier, x, y, w }) => ({ id, service, devices, device, deviceType, identifier, x, y, w }))`,
     ) as Promise<Record<string, unknown>[]>;
 
   it('shows all its values, who hears it, and a line through the numbers that come meanwhile', async () => {
@@ -176,21 +177,52 @@ describe('a device in the sidebar', function () {
     await result('Done');
   });
 
-  it('renames it, and takes a label away', async () => {
-    const listed = service.devices.find(({ id }) => id.includes(service.demo.device))!;
+  it('renames it', async () => {
     await details().getByRole('textbox', { name: 'New name' }).fill('Boiler <b>room</b>');
     await press('Rename');
     await result('Done');
-    assert.equal(listed.friendlyName, 'Boiler <b>room</b>');
-    const [label] = listed.labels;
-    if (label !== undefined) {
-      await details()
-        .getByRole('button', { name: `Remove the label ${label}` })
-        .click();
-      await result('remove');
-      await result('Done');
-      assert.ok(!listed.labels.includes(label));
-    }
+    assert.equal(listed().friendlyName, 'Boiler <b>room</b>');
+  });
+
+  it('attaches a label, offers those that there are, and asks before one is taken away', async () => {
+    const label = '<i>3rd</i> floor';
+    const field = details().getByRole('combobox', { name: 'New label' });
+    await field.focus();
+    const [known = ''] = service.devices.flatMap(({ labels }) => labels);
+    await details().locator(`datalist > option[value="${known}"]`).waitFor({ state: 'attached' });
+    await field.fill(label);
+    await editor.page.keyboard.press('Enter');
+    await result('"method": "POST"');
+    await result('Done');
+    assert.ok(listed().labels.includes(label));
+    assert.equal(await field.inputValue(), '');
+    const chip = details().locator('.mt-gateway-chip', { hasText: label });
+    await chip.getByRole('button', { name: `Remove the label ${label}` }).click();
+    await result(`Really remove the label ${label} from`);
+    await details().getByRole('button', { name: 'Cancel' }).and(editor.page.locator(':focus')).waitFor();
+    await press('Cancel');
+    assert.ok(listed().labels.includes(label), 'nobody said yes');
+    await chip.getByRole('button').click();
+    await press('Remove');
+    await result('Done');
+    await chip.waitFor({ state: 'detached' });
+    assert.ok(!listed().labels.includes(label));
+  });
+
+  it('shows what came back even where the values above have grown by it', async () => {
+    await editor.page.setViewportSize({ width: 1280, height: 620 });
+    await report(20, 1);
+    await details().locator('.mt-gateway-side-property').selectOption('firmware-version');
+    await press('Read');
+    await result('3.4.1');
+    const values = details().getByRole('table', { name: 'Values' });
+    await values.getByText('3.4.1').waitFor();
+    await editor.page.waitForFunction(`(() => {
+      const box = (name) => document.querySelector('.mt-gateway-side-' + name).getBoundingClientRect();
+      const words = document.querySelector('.mt-gateway-side-result > :first-child').getBoundingClientRect();
+      return words.top >= box('details').top && words.bottom <= box('details').bottom + 1;
+    })()`);
+    await editor.page.setViewportSize({ width: 1280, height: 1400 });
   });
 
   it('comes into the flow by a drag, as the node that is chosen, with its service', async () => {
@@ -211,6 +243,21 @@ describe('a device in the sidebar', function () {
     assert.equal(node?.identifier, 'temperature');
     // The left end stays where it was dropped while the node grows with its label.
     assert.deepEqual([Number(node?.x) - Number(node?.w) / 2, node?.y], [250, 300]);
+  });
+
+  it('comes into the flow by its name above the details, too', async () => {
+    await device().click();
+    const name = details().locator('.mt-gateway-side-name');
+    await name.dragTo(editor.page.locator('#red-ui-workspace-chart'), { targetPosition: { x: 300, y: 400 } });
+    await editor.page.getByRole('menuitem', { name: 'write', exact: true }).click();
+    const [node] = await nodesOf('mt-gw-write');
+    assert.equal(node?.device, service.demo.device);
+    await press('Close');
+    await editor.edit(String(node?.id));
+    // As one from the palette, it offers what can be written.
+    await editor.page.locator('.mt-gateway-choice', { hasText: 'alarm-2' }).waitFor();
+    await editor.page.keyboard.press('Escape');
+    await editor.press('cancel');
   });
 
   it('comes into the flow by keys alone, and what was added is deployed', async () => {

@@ -84,6 +84,22 @@ describe('the sidebar with twenty thousand devices', function () {
     assert.deepEqual(editor.errors, []);
   });
 
+  it('opens the row that is pressed, however far the list was scrolled without the focus', async () => {
+    const { page } = editor;
+    await page.locator('.mt-gateway-side-search').focus();
+    await side.tree.evaluate((tree) => tree.scrollTo(0, tree.scrollHeight / 3));
+    const row = side.tree.locator(`[data-key="${GATEWAY}/${macOf(Math.round(DEVICES / 3))}"]`);
+    await row.waitFor();
+    const place = await side.tree.evaluate((tree) => tree.scrollTop);
+    const { x, y } = (await row.boundingBox())!;
+    await page.mouse.move(x + 60, y + 10);
+    await page.mouse.down();
+    assert.equal(await side.tree.evaluate((tree) => tree.scrollTop), place);
+    await page.mouse.up();
+    await page.locator('.mt-gateway-side-details', { hasText: macOf(Math.round(DEVICES / 3)) }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
   it('goes to the end and back by keys', async () => {
     await side.tree.focus();
     await editor.page.keyboard.press('End');

@@ -111,6 +111,25 @@ for (const [index, version] of VERSIONS.entries()) {
       assert.deepEqual(await readFile(await (await again).path()), recorded);
     });
 
+    it('offers what was recorded just now to be played, until another file is chosen with the mouse', async () => {
+      const { page } = editor;
+      const input = part().locator('input[type=file]');
+      const name = () => input.evaluate((field: HTMLInputElement) => field.files?.[0]?.name);
+      assert.match((await name()) ?? '', /^reports-.*\.jsonl$/);
+      assert.ok(await part().getByRole('button', { name: 'Play', exact: true }).isEnabled());
+      const chooser = page.waitForEvent('filechooser');
+      await input.click();
+      await (await chooser).setFiles({
+        name: 'own.jsonl',
+        mimeType: 'application/x-ndjson',
+        buffer: recorded,
+      });
+      const again = page.waitForEvent('download');
+      await press('Save again');
+      await again;
+      assert.equal(await name(), 'own.jsonl');
+    });
+
     it('plays the file through the flow as fast as it goes, marked as a test, and says what came of it', async () => {
       await offer(recorded);
       const played = editor.page.waitForRequest(/\/play$/);

@@ -129,6 +129,7 @@ for (const [index, version] of VERSIONS.entries()) {
       const row = side.tree.locator(`[data-key="/${mac}"]`);
       await row.filter({ hasText: '7 %' }).waitFor();
       assert.match((await row.getAttribute('aria-label')) ?? '', /battery low/);
+      assert.equal(await row.locator('.mt-gateway-item-needs').innerText(), 'battery low');
       await needs.uncheck();
       await rowOf(gateways[1]!).waitFor();
     });
@@ -156,7 +157,22 @@ for (const [index, version] of VERSIONS.entries()) {
       await top.and(side.tree.locator(`[data-key="/${quiet}"].mt-gateway-item-lit`)).waitFor();
       assert.match((await top.getAttribute('aria-label')) ?? '', /event motion \d+ s ago/);
       assert.match(await readOut.innerText(), new RegExp(`${quiet}: event motion`));
+      // What somebody points at stays where it is until the pointer rests.
+      await top.hover();
+      const { x, y, width } = (await top.boundingBox())!;
+      const pointing = new AbortController();
+      const moving = (async () => {
+        for (let step = 0; !pointing.signal.aborted; step++) {
+          await page.mouse.move(x + 20 + (step % (width - 40)), y + 20);
+        }
+      })();
+      const key = await top.getAttribute('data-key');
       await hear(loud, 'rssi', { rssi: -41, parent: gateways[0] });
+      // Much longer than a change takes to be shown.
+      await page.evaluate('new Promise((done) => setTimeout(done, 2_500))');
+      assert.equal(await top.getAttribute('data-key'), key);
+      pointing.abort();
+      await moving;
       await top.filter({ hasText: 'much nearer: -41 dBm, usually -82 dBm' }).waitFor();
       const moves = () => top.evaluate((row) => getComputedStyle(row).animationName);
       assert.notEqual(await moves(), 'none');

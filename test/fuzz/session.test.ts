@@ -30,6 +30,7 @@ describe('a session with calls made to break it', function () {
       ...box.credentials,
       authHeader: 'Authorization',
       pageTokenParam: 'NextToken',
+      attachPath: '',
       timeout: 2_000,
       retries: 0,
     };

@@ -77,6 +77,7 @@ const TEST = [
   ...[
     'authHeader',
     'pageTokenParam',
+    'attachPath',
     'ackOperation',
     'ackTemplate',
     'identifiers',

@@ -459,6 +459,16 @@ describeNodes('the property of mt-service', (start) => {
     assert.deepEqual([typeof query.after, 'NextToken' in query], ['string', false]);
   });
 
+  it('attachPath is where the sidebar attaches labels', async () => {
+    const flow = await run({ mqtt: false }, { attachPath: '/api/v1/devices/{device}/labels?by=sidebar' });
+    const device = box.devices[0]!;
+    const body = { action: 'attach', device: device.id, payload: '3rd floor' };
+    const { status, body: answer } = await flow.post('/mt-service/svc/label', body);
+    assert.deepEqual([status, answer], [200, { id: device.id, label: '3rd floor' }]);
+    assert.ok(device.labels.includes('3rd floor'));
+    assert.deepEqual(box.calls.rest.at(-1)?.query, { by: 'sidebar' });
+  });
+
   it('ackOperation and ackDecodedOperation name the acknowledgements', async () => {
     const names = { ackOperation: 'confirm', ackDecodedOperation: 'confirm-it' };
     const flow = await run(

@@ -142,6 +142,8 @@ describeNodes('mt-service', (start) => {
 
   for (const [property, value] of [
     ['pageTokenParam', 'MaxResults'],
+    ['attachPath', 'api/v1/labels'],
+    ['attachPath', '../{device}/labels'],
     ['pageTokenParam', 'a\ud800'],
     ['brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2'],
     ['topicPrefix', 'site/+'],

@@ -1,7 +1,15 @@
 // Rename, labels and the free request: what arrives, and what is refused before anything is sent.
 import assert from 'node:assert/strict';
 import { type ErrorCode, ServiceError } from '../../src/errors.ts';
-import { createLabel, isReading, mayHaveActed, removeLabel, rename, request } from '../../src/rest/calls.ts';
+import {
+  attachLabel,
+  createLabel,
+  isReading,
+  mayHaveActed,
+  removeLabel,
+  rename,
+  request,
+} from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { createClient, json, startServer, type TestServer } from './server.ts';
 
@@ -64,6 +72,41 @@ describe('REST calls of flows', () => {
       assert.deepEqual([del!.method, del!.body], ['DELETE', '']);
       const [, label = ''] = del!.url.split(`/base/api/v1/devices/${ID}/labels/`);
       assert.equal(decodeURIComponent(label), name);
+    });
+  }
+
+  it('attaches a label by the call of the settings, after it was created, also where it existed', async () => {
+    const created = { statusCode: 200 };
+    server.answer = ({ url }, response) => {
+      response.statusCode = url.endsWith('/labels') && !url.includes('devices') ? created.statusCode : 200;
+      response.end();
+    };
+    for (const statusCode of [200, 409]) {
+      created.statusCode = statusCode;
+      server.calls.length = 0;
+      assert.deepEqual(await attachLabel(client, 'C0141F68FC3D', '3rd floor'), {
+        id: ID,
+        label: '3rd floor',
+      });
+      const sent = server.calls.map(({ method, url, body }) => [method, url, JSON.parse(body)]);
+      const body = { label: '3rd floor' };
+      assert.deepEqual(sent, [
+        ['POST', '/base/api/v1/labels', body],
+        ['POST', `/base/api/v1/devices/${ID}/labels`, body],
+      ]);
+    }
+    created.statusCode = 403;
+    server.calls.length = 0;
+    assert.deepEqual(await refused(attachLabel(client, ID, 'x')), ['HTTP_ERROR', undefined]);
+    assert.equal(server.calls.length, 1, 'what does not exist is not attached');
+  });
+
+  for (const path of ['', 'labels', '../{device}', 'https://elsewhere/{device}']) {
+    it(`attaches nothing by the path "${path}"`, async () => {
+      const other = createClient(`${server.url}/base`, { attachPath: path });
+      assert.deepEqual(await refused(attachLabel(other, ID, 'x')), ['INVALID_INPUT', 'attachPath']);
+      assert.equal(server.calls.length, 0);
+      await other.close();
     });
   }
 

@@ -89,6 +89,7 @@ export function settingsFor(url: string, changes: Partial<RestSettings> = {}): R
     password: PASSWORD,
     authHeader: 'Authorization',
     pageTokenParam: 'NextToken',
+    attachPath: 'api/v1/devices/{device}/labels',
     timeout: 5000,
     retries: 3,
     ...changes,

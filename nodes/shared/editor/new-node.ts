@@ -4,6 +4,11 @@ import type { EditorNode } from './red.ts';
 /** Ids of nodes from the palette whose panel nobody has opened yet; the editor hands out several objects of one node. */
 const fresh = new Set<string>();
 
+/** A node that was not dragged from the palette is as new. */
+export function markNew({ id }: EditorNode): void {
+  fresh.add(id);
+}
+
 /** For `onadd`: the node takes the only service that it can use. An imported one stays as it is. */
 export function takeOnlyService(this: EditorNode): void {
   const isImported = Boolean(RED.nodes.node(this.id));

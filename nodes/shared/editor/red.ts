@@ -63,6 +63,7 @@ interface EditorRed {
     /** Brings a node into sight, on its tab. */
     reveal(id: string): void;
     importNodes(nodes: readonly object[], options: object): void;
+    selection(): { nodes?: EditorNode[] };
   };
   sidebar: {
     addTab(tab: SidebarTab): void;

@@ -91,6 +91,13 @@ export function pageParameter(value: unknown, _options: unknown): Verdict {
   return given !== 'MaxResults' || errorText('pageTokenParam', 'ownParameter', { value: given });
 }
 
+/** The path that attaches labels; an empty one: there is none. What else is wrong with a path, the runtime says. */
+export function attachPath(value: unknown, _options: unknown): Verdict {
+  const given = String(value ?? '').trim();
+  const isFine = given === '' || given.includes('{device}') || hasEnv(given);
+  return isFine || errorText('attachPath', 'missingPart', { value: given, part: '{device}' });
+}
+
 /** A typed field: what its type asks for, and `check` for a fixed text. */
 export function typed(name: string, check?: (value: string) => Verdict) {
   return function (this: EditorNode, value: unknown, _options: unknown): Verdict {
