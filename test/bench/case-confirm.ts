@@ -23,7 +23,7 @@ async function confirming(options: Options): Promise<Row[]> {
         ours: () => measureReports(oursAcknowledging(broker), load, round),
         'P1 of ours, QoS 1': () => measureReports(oursByKind(broker), load, round),
       },
-      options.pairs,
+      options,
     );
     const what = 'P1 with QoS 1, each report acknowledged at once by the flow';
     const speed = await compare(
@@ -31,7 +31,7 @@ async function confirming(options: Options): Promise<Row[]> {
         confirmed: () => measureThroughput(oursStoring(broker, { confirm: 'acknowledged' }), load, round),
         'not confirmed': () => measureThroughput(oursStoring(broker), load, round),
       },
-      options.pairs,
+      options,
     );
     return [
       ...judge(cost, 'µs CPU per report', [

@@ -6,12 +6,14 @@ import { measureReads } from './measure.ts';
 import type { Options } from './run.ts';
 
 const IN_FLIGHT = [1, 100, 1000];
+/** What a quick run asks for. */
+const IN_FLIGHT_QUICK = [100];
 
 async function reads(options: Options): Promise<Row[]> {
   return withLoad(async (broker, load) => {
     const rows: Row[] = [];
     await load.order({ do: 'respond' });
-    for (const atOnce of IN_FLIGHT) {
+    for (const atOnce of options.quick ? IN_FLIGHT_QUICK : IN_FLIGHT) {
       const count = Math.round((atOnce === 1 ? 200 : 40_000) * options.scale);
       const values = await compare(
         {
@@ -19,7 +21,7 @@ async function reads(options: Options): Promise<Row[]> {
           floor: () => measureReads(floorRead(broker), 'ask', count, atOnce),
           core: () => measureReads(coreRead(broker), 'ask', count, atOnce),
         },
-        options.pairs,
+        options,
       );
       const what = `reads, ${atOnce} in flight`;
       rows.push(

@@ -31,7 +31,7 @@ async function reports(options: Options): Promise<Row[]> {
         floor: () => measureReports(floorReports(broker), load, round),
         core: () => measureReports(coreByKind(broker), load, round),
       },
-      options.pairs,
+      options,
     );
     const what = 'five report-in nodes, one per kind';
     return judge(values, UNIT, [
@@ -50,7 +50,7 @@ async function withState(options: Options): Promise<Row[]> {
         ours: () => measureReports(oursWithState(broker), load, round),
         'P1 of ours': () => measureReports(oursByKind(broker), load, round),
       },
-      options.pairs,
+      options,
     );
     const what = 'P1 with last value and watch, 10 000 devices';
     return judge(values, UNIT, [{ case: 'P1w', what, of: 'ours', against: 'P1 of ours', atMost: 1.15 }]);
@@ -68,7 +68,7 @@ async function manyRules(options: Options): Promise<Row[]> {
         'P1 of ours': () => measureReports(oursByKind(broker), load, round),
         core: () => measureReports(coreByDevice(broker, 200), load, short),
       },
-      options.pairs,
+      options,
     );
     const what = '200 report-in nodes, each for one device';
     return judge(values, UNIT, [
@@ -87,7 +87,7 @@ async function manyDevices(options: Options): Promise<Row[]> {
         ours: () => measureReports(oursByDevice(broker, 2000, 100_000), load, many),
         'P2 of ours': () => measureReports(oursByDevice(broker, 200, 200), load, few),
       },
-      options.pairs,
+      options,
     );
     return judge(values, UNIT, [
       {
@@ -109,7 +109,7 @@ async function decoding(options: Options): Promise<Row[]> {
         ours: () => measureReports(oursByKind(broker), load, round),
         'not decoded': () => measureReports(oursByKind(broker, { decode: false }), load, round),
       },
-      options.pairs,
+      options,
     );
     return judge(values, UNIT, [
       {

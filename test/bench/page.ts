@@ -3,6 +3,7 @@ import { describeRun, writeResults } from '../docs/results.ts';
 import type { Row } from './compare.ts';
 import type { Options } from './run.ts';
 
+export const PAGE = 'docs/performance.md';
 const COLUMNS = ['case', 'what', 'ours', 'against', 'ratio', 'reach', 'reached'] as const;
 
 function verdict({ reach, reached }: Row): string {
@@ -13,14 +14,19 @@ function verdict({ reach, reached }: Row): string {
   return reached === undefined ? 'not shown here' : reached ? 'yes' : '**no**';
 }
 
-export function tableOf(rows: Row[]): string {
-  const lines = rows.map((row) => COLUMNS.map((name) => (name === 'reached' ? verdict(row) : row[name])));
-  return [[...COLUMNS], COLUMNS.map(() => '---'), ...lines]
+/** A table in Markdown. */
+export function markdown(columns: readonly string[], lines: string[][]): string {
+  return [[...columns], columns.map(() => '---'), ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 }
 
+export function tableOf(rows: Row[]): string {
+  const lines = rows.map((row) => COLUMNS.map((name) => (name === 'reached' ? verdict(row) : row[name])));
+  return markdown(COLUMNS, lines);
+}
+
 export async function writePage(rows: Row[], { pairs, scale }: Options): Promise<void> {
   const circumstances = `${await describeRun()}, ${pairs} pairs, ${scale === 1 ? 'all' : scale} of the messages`;
-  await writeResults('docs/performance.md', `${circumstances}.\n\n${tableOf(rows)}`);
+  await writeResults(PAGE, `${circumstances}.\n\n${tableOf(rows)}`);
 }

@@ -21,10 +21,20 @@ export async function describeRun(): Promise<string> {
   return `${date}, ${machine}, Node-RED ${red} on Node.js ${node}, MQTT.js ${mqtt}`;
 }
 
+async function split(file: string): Promise<{ before: string; results: string; after: string }> {
+  const [before = '', rest = ''] = (await readFile(file, 'utf8')).split(MARKS[0]);
+  const [results = '', after = ''] = rest.split(MARKS[1]);
+  return { before, results: results.trim(), after };
+}
+
+/** What the last run wrote. @param page path below the project's root */
+export async function readResults(page: string): Promise<string> {
+  return (await split(join(ROOT, page))).results;
+}
+
 /** @param page path below the project's root */
 export async function writeResults(page: string, results: string): Promise<void> {
   const file = join(ROOT, page);
-  const [before, rest = ''] = (await readFile(file, 'utf8')).split(MARKS[0]);
-  const [, after = ''] = rest.split(MARKS[1]);
+  const { before, after } = await split(file);
   await writeFile(file, `${before}${MARKS[0]}\n\n${results}\n\n${MARKS[1]}${after}`);
 }
