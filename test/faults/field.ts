@@ -56,7 +56,7 @@ export const everyKind: MakeReport = (n) => {
 export class Field {
   sent = 0;
   readonly #client: MqttClient;
-  readonly #qos: 0 | 1;
+  readonly #qos: 0 | 1 | 2;
   readonly #unacknowledged = new Set<number>();
   readonly #make: MakeReport;
   readonly #recent: (Published & { at: number })[] = [];
@@ -66,7 +66,7 @@ export class Field {
   #last = performance.now();
   readonly #pump: NodeJS.Timeout;
 
-  constructor(client: MqttClient, qos: 0 | 1, make: MakeReport) {
+  constructor(client: MqttClient, qos: 0 | 1 | 2, make: MakeReport) {
     this.#client = client;
     this.#make = make;
     this.#qos = qos;
@@ -140,7 +140,7 @@ export class Field {
 }
 
 /** @param qos of its reports */
-export async function openField(url: string, qos: 0 | 1 = 1, make = measurement): Promise<Field> {
+export async function openField(url: string, qos: 0 | 1 | 2 = 1, make = measurement): Promise<Field> {
   const client = await connectAsync(url, {
     clientId: GATEWAY,
     clean: false,

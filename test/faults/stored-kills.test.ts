@@ -42,6 +42,10 @@ interface Subject {
   /** As many reports as the broker sends without an acknowledgement: no more can come twice for each kill. */
   inFlight?: number;
   kills: number;
+  /** Of the reports; 1 by default. */
+  qos?: 1 | 2;
+  /** Of the service. */
+  settings?: object;
 }
 
 const BROKERS: Record<string, Subject> = {
@@ -50,6 +54,13 @@ const BROKERS: Record<string, Subject> = {
     // Not `inFlight`: 2.0.11 sends further ones while it is acknowledged some.
     start: () => startMosquitto([...DURABLE, 'max_inflight_messages 100']),
     kills: kills(3, 500),
+  },
+  'Mosquitto, QoS 2 over MQTT 5': {
+    program: 'mosquitto',
+    start: () => startMosquitto([...DURABLE, 'max_inflight_messages 100']),
+    kills: kills(2, 250),
+    qos: 2,
+    settings: { reportQos: 2, protocolVersion: 5 },
   },
   // Its tests need it where it is installed.
   ...(findRabbitMq() && { RabbitMQ: { start: startRabbitMq, inFlight: 10, kills: kills(1, 500) } }),
@@ -75,9 +86,9 @@ for (const [name, subject] of Object.entries(BROKERS)) {
       stores = new TwoStores(folder);
       await stores.create();
       broker = await subject.start();
-      field = await openField(broker.url, 1, everyKind);
+      field = await openField(broker.url, subject.qos, everyKind);
       red = await startNodeRed(VERSIONS[0]!, settings);
-      await red.deploy(stores.nodes(broker.url));
+      await red.deploy(stores.nodes(broker.url, subject.settings));
       await red.status('reports', isReady);
       // Only a process that ends writes what it has compiled.
       await red.shutDown();

@@ -24,12 +24,25 @@ export class TwoStores {
     await this.#query('SELECT 1 AS n');
   }
 
-  /** Each way has its own report-in, so that the broker is told when both have stored a report. */
-  nodes(brokerUrl: string): NodeConfig[] {
+  /**
+   * Each way has its own report-in, so that the broker is told when both have stored a report.
+   * @param settings of the service, beside those that it needs
+   */
+  nodes(brokerUrl: string, settings: object = {}): NodeConfig[] {
     const reports = { type: 'mt-report-in', service: 'service', confirm: 'acknowledged' };
     const acknowledge = { type: 'mt-timestamped-ack', service: 'service', wires: [[]] };
     return [
-      { id: 'service', type: 'mt-service', brokerUrl, persistent: true, clientId: 'mt-stores', keepalive: 5 },
+      {
+        ...{
+          id: 'service',
+          type: 'mt-service',
+          brokerUrl,
+          persistent: true,
+          clientId: 'mt-stores',
+          keepalive: 5,
+        },
+        ...settings,
+      },
       { id: 'reports', ...reports, wires: [['insert']] },
       {
         id: 'insert',
