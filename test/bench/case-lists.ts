@@ -1,9 +1,7 @@
 // P4, P4b: what a long device list costs, in one array and device by device.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import type { NodeConfig } from '../e2e/node-red.ts';
 import { compare, judge, median, type Row } from './compare.ts';
+import { withList } from './list-client.ts';
 import { type Bench, type Figures, startBench } from './measure.ts';
 import type { Options } from './run.ts';
 
@@ -15,17 +13,6 @@ const FEW = 5000;
 /** Arrays listed one after the other. Over many of them memory depends on when V8 happens to clear it. */
 const LISTS = { warmUp: 2, memory: 3, time: 10 };
 const MB = 1024 * 1024;
-
-async function withList<T>(total: number, pageSize: number, act: (url: string) => Promise<T>): Promise<T> {
-  const file = join(import.meta.dirname, 'list-server.ts');
-  const server = fork(file, [`${total}`, `${pageSize}`], { execArgv: ['--import', 'tsx'] });
-  try {
-    const [port] = await once(server, 'message');
-    return await act(`http://127.0.0.1:${port}`);
-  } finally {
-    server.kill('SIGKILL');
-  }
-}
 
 const asker: NodeConfig = { id: 'ask', type: 'bench-source', messages: [{}], wires: [['list']] };
 
@@ -80,7 +67,7 @@ function ask({ red, round }: Bench, lists: number, messages = 1): Promise<Figure
 
 async function array(options: Options): Promise<Row[]> {
   const total = 100_000 * options.scale;
-  return withList(total, PAGE_SIZE, async (url) => {
+  return withList({ total, pageSize: PAGE_SIZE }, async (url) => {
     const memory: Record<string, number[]> = { ours: [], floor: [] };
     const measure = (name: string, nodes: NodeConfig[]) => () =>
       withBench(nodes, async (bench) => {
@@ -106,7 +93,7 @@ async function array(options: Options): Promise<Row[]> {
 async function each({ pairs, scale }: Options): Promise<Row[]> {
   const rows: Row[] = [];
   for (const total of [100_000 * scale, 300_000 * scale, 1_000_000 * scale]) {
-    await withList(total, SMALL_PAGE, async (url) => {
+    await withList({ total, pageSize: SMALL_PAGE }, async (url) => {
       const growths: number[] = [];
       for (let i = 0; i < Math.min(pairs, 3); i++) {
         const growth = await withBench(ours(url, 'each'), async (bench) => {

@@ -1,6 +1,6 @@
 // What is compared: the same job wired with our nodes, with core nodes, and with the floor.
 import type { NodeConfig } from '../e2e/node-red.ts';
-import { deviceMac, gatewayMac, KINDS } from './traffic.ts';
+import { deviceMac, gatewayMac, KINDS, LABEL_OF_ALL } from './traffic.ts';
 
 const range = (length: number) => Array.from({ length }, (_, i) => i);
 
@@ -57,11 +57,20 @@ export const oursByKind = (broker: string, more: Record<string, unknown> = {}): 
   ]),
 ];
 
+const lastValue: NodeConfig = {
+  id: 'last',
+  type: 'mt-last-value',
+  service: 'service',
+  select: 'all',
+  wires: [[]],
+};
+const deviceWatch: NodeConfig = { id: 'watch', type: 'mt-device-watch', service: 'service', wires: [[]] };
+
 /** The same, with a node that knows the last values of all devices, and one that watches them all. */
 export const oursWithState = (broker: string): NodeConfig[] => [
   ...oursByKind(broker),
-  { id: 'last', type: 'mt-last-value', service: 'service', select: 'all', wires: [[]] },
-  { id: 'watch', type: 'mt-device-watch', service: 'service', wires: [[]] },
+  lastValue,
+  deviceWatch,
 ];
 
 const SPLIT = `const [, , gateway, , device, kind, identifier] = msg.topic.split('/');
@@ -90,13 +99,27 @@ export const coreByKind = (broker: string): NodeConfig[] => [
 ];
 
 /** The five of P1 with QoS 1; each report goes to an acknowledge node, and then it counts. */
-export const oursAcknowledging = (broker: string): NodeConfig[] => [
-  ...oursByKind(broker, { confirm: 'acknowledged' }).map((node) =>
+export const oursAcknowledging = (broker: string, more: Record<string, unknown> = {}): NodeConfig[] => [
+  ...oursByKind(broker, { ...more, confirm: 'acknowledged' }).map((node) =>
     node.type === 'mt-report-in' ? { ...node, wires: [['ack']] } : node,
   ),
   { id: 'ack', type: 'mt-timestamped-ack', service: 'service', wires: [['out']] },
   sink('out'),
 ];
+
+/** What can be on beside the five nodes of P1 by way of nodes and settings. */
+export type Part = 'lastValue' | 'deviceWatch' | 'confirm' | 'labels';
+
+/** P1 with some parts. @param portal address of the REST half, which labels need */
+export function oursWith(parts: readonly Part[], broker: string, portal: string): NodeConfig[] {
+  const has = (part: Part) => parts.includes(part);
+  const wire = has('confirm') ? oursAcknowledging : oursByKind;
+  const rest = { authUrl: portal, baseUrl: portal, credentials: { username: 'a', password: 'b' } };
+  const nodes = wire(broker, has('labels') ? { labels: [LABEL_OF_ALL] } : {}).map((node) =>
+    has('labels') && node.type === 'mt-service' ? { ...node, ...rest } : node,
+  );
+  return [...nodes, ...(has('lastValue') ? [lastValue] : []), ...(has('deviceWatch') ? [deviceWatch] : [])];
+}
 
 /** What the store of `oursStoring` takes for a report, and how many it takes at a time. */
 export const STORE = { milliseconds: 5, places: 100 };

@@ -1,14 +1,15 @@
 // The REST half for the benchmark: pages that were rendered before, so that only who reads them is measured.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { deviceMac, gatewayMac, LABEL_OF_ALL } from './traffic.ts';
 
-const [total = 0, pageSize = 0] = process.argv.slice(2).map(Number);
+const [total = 0, pageSize = 0, gateways = total] = process.argv.slice(2).map(Number);
 
 const device = (index: number) => ({
-  id: `bmac-${(0xc0141f680000 + index).toString(16)}`,
+  id: `bmac-${index < gateways ? gatewayMac(index) : deviceMac(index - gateways)}`,
   friendlyName: `Gateway ${index} on floor ${index % 40}`,
   modelNumber: '2011',
-  labels: [`place-${index % 100}`, 'building'],
+  labels: [`place-${index % 100}`, LABEL_OF_ALL],
   bootMode: null,
   connectivity: { connected: index % 7 !== 0, timestamp: '2020-12-08T08:10:08.88Z' },
   firmwareVersion: '3.4.1',

@@ -75,6 +75,8 @@ export interface ReportRound {
   rate: number;
   /** Of all reports, instead of half of them QoS 1. */
   qos?: 0 | 1;
+  /** What goes on beside all rounds: resolves when it has begun, with what ends it. */
+  beside?: (bench: Bench) => Promise<() => Promise<void>>;
 }
 
 /** Microseconds of CPU per report, after a warm-up of another round. */
@@ -111,14 +113,18 @@ export async function measureThroughput(
   return round.count / ((await measureRound(nodes, load, round)).wall / 1e6);
 }
 
-async function measureRound(nodes: NodeConfig[], load: Load, { traffic, count, rate, qos }: ReportRound) {
+async function measureRound(nodes: NodeConfig[], load: Load, round: ReportRound) {
+  const { traffic, count, rate, qos, beside } = round;
   const bench = await startBench(nodes);
   try {
     const publish = (number: number) => () =>
       load.order({ do: 'publish', traffic, count: number, rate, qos });
     await settle(bench, traffic.devices, publish(traffic.devices));
+    const end = await beside?.(bench);
     await bench.round(count, publish(count));
-    return await bench.round(count, publish(count));
+    const figures = await bench.round(count, publish(count));
+    await end?.();
+    return figures;
   } finally {
     await bench.stop();
   }

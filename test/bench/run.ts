@@ -1,5 +1,6 @@
 // `npm run bench`: runs the cases and prints their table; with all cases it writes docs/performance.md, with `--quick` it compares with it.
 import { parseArgs } from 'node:util';
+import { allCases } from './case-all.ts';
 import { coldCases } from './case-cold.ts';
 import { confirmCases } from './case-confirm.ts';
 import { listCases } from './case-lists.ts';
@@ -31,6 +32,7 @@ const CASES: Record<string, (options: Options) => Promise<Row[]>> = {
   ...reportCases,
   ...coldCases,
   ...confirmCases,
+  ...allCases,
   ...readCases,
   ...listCases,
   ...pickerCases,

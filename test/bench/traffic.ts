@@ -37,6 +37,9 @@ const RAW = [
   (seq: number) => ({ suffix: 'event/9800', body: { time: TIME, seq, value: '01' } }),
 ];
 
+/** What all gateways of the list are labelled with. */
+export const LABEL_OF_ALL = 'building';
+
 export const gatewayMac = (index: number): string => hex(0xc0141f680000 + index, 6);
 export const deviceMac = (index: number): string => hex(0xe4a7c5100000 + index, 6);
 
