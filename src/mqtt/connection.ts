@@ -28,6 +28,8 @@ const SUBSCRIBE_BYTES = 16;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;
+  /** The broker has a session of this client id. Nothing that came with this news is handled yet: see `drop`. */
+  kept?(): void;
   /** Connected, before anything is received: whether the broker has kept a session of this client id, and what it takes. */
   session(isPresent: boolean, limits: ConnectionLimits): void;
   /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
@@ -172,6 +174,11 @@ export class Connection {
     }
   }
 
+  /** Cuts the connection before anything more is answered; `close` follows. */
+  drop(): void {
+    this.#client?.stream.destroy();
+  }
+
   /** As `close()`, but the connection can be opened again. */
   async disconnect(passing: readonly string[] = []): Promise<void> {
     await this.close(passing);
@@ -264,8 +271,14 @@ export class Connection {
     });
     // MQTT.js keeps to the time that a broker asks for only where it has one of its own.
     client.once('packetreceive', (packet) => {
-      if (packet.cmd === 'connack' && client.options.keepalive === 0) {
+      if (packet.cmd !== 'connack') {
+        return;
+      }
+      if (client.options.keepalive === 0) {
         client.options.keepalive = packet.properties?.serverKeepAlive ?? 0;
+      }
+      if (packet.sessionPresent) {
+        this.#events.kept?.();
       }
     });
     client.on('connect', ({ sessionPresent, properties }) => {

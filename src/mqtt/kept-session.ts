@@ -30,7 +30,12 @@ export async function findSession(
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       connection = new Connection(settings, SILENT, {
         state: (state) => waiting.look(state),
-        session: (isPresent) => isPresent && resolve('kept'),
+        kept: () => {
+          // Cut: MQTT.js would confirm what it reads of QoS 2, and the service would never get that.
+          connection?.drop();
+          resolve('kept');
+        },
+        session() {},
         quota() {},
         lowerQos() {},
         refusing() {},

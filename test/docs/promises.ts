@@ -176,6 +176,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/preview-connection': [
           'is refused, and takes nothing from what the broker keeps for flows, with MQTT …',
+          'answers nothing of what the broker keeps for flows where that gives it their session',
           'leaves no session of its own at a broker that it has asked whose session it gets',
         ],
       },

@@ -302,6 +302,27 @@ describe('the preview of an open panel', () => {
     }
   });
 
+  it('answers nothing of what the broker keeps for flows where that gives it their session', async () => {
+    const { broker } = bench;
+    const { session, collector } = await openFlow({ persistent: true, reportQos: 2 });
+    broker.options.maxInFlight = 0;
+    const count = 10;
+    for (let n = 0; n < count; n++) {
+      broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 2 });
+    }
+    broker.options.intercept = (packet, clientId) => {
+      if (packet.cmd === 'connect' && isBeside(clientId)) {
+        // As a broker does that takes the name of the user for the client id: what waits comes with its CONNACK.
+        packet.clientId = CLIENT_ID;
+        broker.options.maxInFlight = count;
+      }
+      return false;
+    };
+    session.preview(ALL);
+    await collector.until(({ reports }) => reports.length === count);
+    assert.deepEqual(numbersOf(collector), upTo(count));
+  });
+
   it('is no reason to rest that flows need no connection any more when nobody looks', async () => {
     const { broker } = bench;
     mockTime();
