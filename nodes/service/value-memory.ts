@@ -224,7 +224,11 @@ export class ValueMemory {
 
   /** One after the other, or the older content could win. @param session undefined: the store is emptied */
   #write(session: Session | undefined): Promise<void> {
-    const writing = Promise.resolve(this.#writing).then(() => this.#set(session));
+    // Taken now: when its turn comes, a later session may have taken over what this one knew.
+    const values = session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? [];
+    const watches = session?.watches.store(MAX_STORED) ?? {};
+    this.#isChanged = false;
+    const writing = Promise.resolve(this.#writing).then(() => this.#set(values, watches));
     this.#writing = writing;
     return writing.finally(() => {
       if (this.#writing === writing) {
@@ -234,10 +238,8 @@ export class ValueMemory {
   }
 
   /** A store that is slow or full costs no report, and is told once. */
-  async #set(session: Session | undefined): Promise<void> {
-    this.#isChanged = false;
-    const values = await toStored(session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? []);
-    const watches = session?.watches.store(MAX_STORED) ?? {};
+  async #set(newest: LastValue[], watches: unknown): Promise<void> {
+    const values = await toStored(newest);
     const stored: Stored = { network: this.#network, values, watches };
     try {
       await new Promise<void>((resolve, reject) => {

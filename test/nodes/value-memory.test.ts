@@ -1,6 +1,7 @@
 // What of the last values outlives a deploy and a restart, whatever the context store does.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { type KeptMemories, ValueMemory } from '../../nodes/service/value-memory.ts';
@@ -191,6 +192,39 @@ describe('what is remembered of last values', () => {
     store.held = undefined;
     const next = await open();
     assert.deepEqual(known(next.session), [mac(1)]);
+  });
+
+  it('is what the session knew at its end, also where a slow store writes it when the next one has it', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { memory, session } = await open();
+      const scope = { gateways: [], devices: [mac(1)], labels: [], conditions: ['silent' as const] };
+      const limits = { silentAfter: 0, batteryBelow: 20, batteryFine: 0, signalBelow: -85 };
+      const listener = { changed() {}, counted() {}, full() {}, follow() {} };
+      const watch = session.watches.open('watch', { ...scope, ...limits }, listener);
+      store.held = [];
+      hear(session, mac(1));
+      mock.timers.tick(30_000);
+      await turn();
+      assert.equal(store.held.length, 1, 'a write is under way');
+      hear(session, mac(2));
+      session.watches.setPaused(true);
+      watch.close(true);
+      const closed = memory.close(false);
+      mock.timers.tick(1_500);
+      await closed;
+      const next = await open();
+      next.session.watches.setPaused(false);
+      const [under] = store.held;
+      store.held = undefined;
+      under?.();
+      await turn();
+      await turn();
+      assert.deepEqual(store.devices, [mac(1), mac(2)]);
+      assert.deepEqual(Object.keys((store.content as { watches: object }).watches), ['watch']);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('goes to the store that a deploy names', async () => {
