@@ -84,6 +84,8 @@ function placeOnCanvas(at: Point | undefined): Point {
   };
 }
 
+let dragged: AbortController | undefined;
+
 /** A row is dragged: until it is let go, the canvas takes it. */
 export function startDrag(event: DragEvent, subject: Subject): void {
   const { dataTransfer } = event;
@@ -93,18 +95,23 @@ export function startDrag(event: DragEvent, subject: Subject): void {
   }
   dataTransfer.setData(DRAGGED, subject.row.id);
   dataTransfer.effectAllowed = 'copy';
+  // A row that has gone from the list meanwhile says nowhere that it was let go.
+  dragged?.abort();
   const end = new AbortController();
+  dragged = end;
   const { signal } = end;
   chart.addEventListener('dragover', (over) => over.preventDefault(), { signal });
   chart.addEventListener(
     'drop',
     (drop) => {
       drop.preventDefault();
+      end.abort();
       offerNodes(subject, { x: drop.clientX, y: drop.clientY }, true);
     },
     { signal },
   );
   document.addEventListener('dragend', () => end.abort(), { signal });
+  event.target?.addEventListener('dragend', () => end.abort(), { signal });
 }
 
 /** The button of the details that puts a node into the flow. */

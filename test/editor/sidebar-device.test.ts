@@ -245,6 +245,18 @@ describe('a device in the sidebar', function () {
     assert.deepEqual([Number(node?.x) - Number(node?.w) / 2, node?.y], [250, 300]);
   });
 
+  it('is not what somebody drops later, when its row has gone while it was dragged and let go elsewhere', async () => {
+    await device().evaluate(`(row) => {
+      const fire = (at, type) =>
+        at.dispatchEvent(new DragEvent(type, { bubbles: true, dataTransfer: new DataTransfer() }));
+      fire(row, 'dragstart');
+      row.remove();
+      fire(row, 'dragend');
+      fire(document.getElementById('red-ui-workspace-chart'), 'drop');
+    }`);
+    assert.equal(await editor.page.getByRole('menu').count(), 0);
+  });
+
   it('comes into the flow by its name above the details, too', async () => {
     await device().click();
     const name = details().locator('.mt-gateway-side-name');
