@@ -294,8 +294,16 @@ export class DeviceWatch implements WatchedChecker {
     entry.hearings = hearings;
     if (before < MIN_HEARINGS && hearings >= MIN_HEARINGS) {
       this.#members.keep(entry);
+      this.#recallInterval(entry);
       this.#context.changed();
     }
     return before !== hearings || entry.place < 0;
+  }
+
+  /** What five reports show is less than what was known before the start. */
+  #recallInterval({ id, kind, storedIntervalMs }: Watched): void {
+    if (storedIntervalMs !== undefined) {
+      this.#context.network.recallInterval(kind, id, storedIntervalMs);
+    }
   }
 }

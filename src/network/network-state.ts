@@ -11,7 +11,14 @@ import {
   setCondition,
   setSignal,
 } from './device-state.ts';
-import { type Heard, isNewHearing, learnAnew, learnInterval, usualIntervalMs } from './interval.ts';
+import {
+  type Heard,
+  isNewHearing,
+  learnAnew,
+  learnInterval,
+  recallInterval,
+  usualIntervalMs,
+} from './interval.ts';
 import {
   bestSignal,
   chooseGateway,
@@ -214,6 +221,14 @@ export class NetworkState {
   /** Milliseconds between two hearings, usually; see `usualIntervalMs`. */
   intervalMs(heard: Readonly<Heard>): number | undefined {
     return usualIntervalMs(heard);
+  }
+
+  /** Its usual interval was this before the start: that counts beside what was learned since. */
+  recallInterval(kind: 'gateway' | 'device', id: string, intervalMs: number): void {
+    const heard = (kind === 'gateway' ? this.#gateways : this.#devices).get(id);
+    if (heard) {
+      recallInterval(heard, intervalMs);
+    }
   }
 
   /** For how many milliseconds since then flows could receive reports. */

@@ -934,6 +934,22 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and hears it by any of its reports, and by any gateway',
         ],
       },
+    'The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
+      {
+        'network/watch-habits': [
+          'takes 10 events every ten minutes for one, and tells its death after half an hour',
+          'tells nothing from the first night on',
+          'tells one that dies by day after an hour',
+        ],
+        'network/network-state': ['in spite of one failure', 'and learns another habit'],
+      },
+    'Until it is known, what comes within ten seconds is one report; what was known before a restart counts on.':
+      {
+        'network/watch-habits': [
+          'does not miss one that joins with eight properties and then has a heartbeat in five minutes',
+          'remembers its nights when Node-RED is restarted in the afternoon',
+        ],
+      },
     'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
       {
         'network/device-watch': [

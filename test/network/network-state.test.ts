@@ -284,6 +284,18 @@ describe('the state of a network', () => {
       assert.equal(every(60, 1), 60);
     });
 
+    it('where five of a burst are one until it is known', () => {
+      assert.equal(every(2, 5), undefined);
+      assert.equal(every(60, 3), undefined);
+      assert.equal(every(60, 1), 68);
+    });
+
+    it('and two pauses of hours after a failure are no habit at once', () => {
+      every(60, 20);
+      every(36_000, 2);
+      assert.ok((every(60, 1) as number) <= 180);
+    });
+
     it('undisturbed by copies through other gateways, and by values that come together', () => {
       const copies = () => {
         for (let i = 0; i < 5; i++) {
@@ -305,7 +317,8 @@ describe('the state of a network', () => {
       every(60, 20);
       const slower = every(600, 60) as number;
       assert.ok(slower > 550 && slower <= 600, `${slower}`);
-      const faster = every(30, 400) as number;
+      assert.ok((every(30, 400) as number) > 300, 'of a night in an office nothing is forgotten by day');
+      const faster = every(30, 5 * 24 * 120) as number;
       assert.ok(faster >= 30 && faster < 40, `${faster}`);
     });
 
