@@ -25,7 +25,12 @@ export class ConnectionWatch {
     this.#done = done;
     this.#reason = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
     this.#triesLeft = brokers.length;
-    this.#timer = setTimeout(() => done(this.#reason), deadline - performance.now());
+    this.#timer = setTimeout(() => this.giveUp(), deadline - performance.now());
+  }
+
+  /** The time is over. */
+  giveUp(): void {
+    this.#end(this.#reason);
   }
 
   look(state: MqttState): void {

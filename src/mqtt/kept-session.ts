@@ -2,32 +2,88 @@
 import type { Phrase } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
+import { besideId } from './client-id.ts';
 import { Connection } from './connection.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import type { Reason } from './reasons.ts';
 
+type Failure = Phrase | Reason;
+type Session = 'none' | 'kept';
+
+/** When nobody waits for the answer any more, it is waited for so long: what it leaves at the broker can be ended then. */
+const LEAVE_MS = 1_000;
+/** A broker that never answers in time has no more sessions because of the questions. */
+const MAX_LEFT = 8;
+
 /**
  * Whether the broker has a session for an id that is new: then it takes another id for it, such as the user's name, and
  * beginning without the session would delete what waits there for the deployed service. What comes of it is not
- * acknowledged. Where there is none, the broker has one under this id afterwards, until a connection begins without it.
- * @param settings with the new id; persistent, as those of the service
- * @param deadline in milliseconds of `performance.now()`
- * @returns why there is no connection, else what there is
- * @throws the reason of the signal
+ * acknowledged. Where there is none, the broker has one under the new id then, which a connection without it ends at once.
  */
-export async function findSession(
+export class SessionQuestion {
+  readonly #settings: MqttSettings;
+  /** Ids under which the broker may have a session because of a question. */
+  readonly #left = new Set<string>();
+
+  /** @param settings those of the service, persistent */
+  constructor(settings: MqttSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Each time with another id: without an answer nobody knows whether the broker has a session under the last one.
+   * @param brokers those of the settings to ask
+   * @param deadline in milliseconds of `performance.now()`
+   * @param signal nobody waits any more
+   * @returns why there is no connection, else what there is
+   */
+  async ask(brokers: string[], deadline: number, signal?: AbortSignal): Promise<Failure | Session> {
+    const settings = { ...this.#settings, brokers };
+    const clientId = besideId(settings.clientId);
+    const found = await visit({ ...settings, clientId }, deadline, signal);
+    if (found === 'kept') {
+      this.#left.clear();
+    } else if (this.#left.size < MAX_LEFT) {
+      this.#left.add(clientId);
+    }
+    if (found === 'none') {
+      await this.#end({ ...settings, persistent: false }, deadline, signal);
+    }
+    return found;
+  }
+
+  /** Only where the broker is known to take the ids as they are: it would end the session of flows else. */
+  async #end(settings: MqttSettings, deadline: number, signal?: AbortSignal): Promise<void> {
+    for (const clientId of this.#left) {
+      if ((await visit({ ...settings, clientId }, deadline, signal)) !== 'none') {
+        return;
+      }
+      this.#left.delete(clientId);
+    }
+  }
+}
+
+/** Connects once, and leaves. */
+async function visit(
   settings: MqttSettings,
   deadline: number,
-  signal?: AbortSignal,
-): Promise<Phrase | Reason | 'none' | 'kept'> {
-  let connection: Connection | undefined;
+  signal: AbortSignal | undefined,
+): Promise<Failure | Session> {
+  let leave = (): void => {};
+  let timer: NodeJS.Timeout | undefined;
   let watch: ConnectionWatch | undefined;
+  let connection: Connection | undefined;
   try {
-    return await new Promise((resolve, reject) => {
-      const fail = (failure: Phrase | Reason | undefined): void => resolve(failure ?? 'none');
-      const waiting = new ConnectionWatch(settings, deadline, fail);
+    return await new Promise((resolve) => {
+      const waiting = new ConnectionWatch(settings, deadline, (failure) => resolve(failure ?? 'none'));
       watch = waiting;
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      leave = () => {
+        timer = setTimeout(() => waiting.giveUp(), LEAVE_MS);
+      };
+      signal?.addEventListener('abort', leave);
+      if (signal?.aborted) {
+        leave();
+      }
       connection = new Connection(settings, SILENT, {
         state: (state) => waiting.look(state),
         kept: () => {
@@ -48,6 +104,8 @@ export async function findSession(
       connection.open();
     });
   } finally {
+    signal?.removeEventListener('abort', leave);
+    clearTimeout(timer);
     watch?.close();
     await connection?.close();
   }

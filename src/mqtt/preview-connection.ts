@@ -7,7 +7,7 @@ import { type Backoff, createBackoff } from './backoff.ts';
 import { besideId } from './client-id.ts';
 import { Connection } from './connection.ts';
 import { InboundQueue } from './inbound-queue.ts';
-import { findSession } from './kept-session.ts';
+import { SessionQuestion } from './kept-session.ts';
 import type { Consequence } from './reasons.ts';
 import type { MqttState } from './state.ts';
 
@@ -45,6 +45,7 @@ export interface PreviewEvents {
  */
 export class PreviewConnection {
   readonly #settings: MqttSettings;
+  readonly #question: SessionQuestion;
   readonly #connection: Connection;
   readonly #inbound: InboundQueue;
   readonly #events: PreviewEvents;
@@ -54,8 +55,6 @@ export class PreviewConnection {
   #beside: string | undefined;
   #isOpen = false;
   #asking: Promise<void> | undefined;
-  /** The broker has a session of its own for this client id, which the next connection deletes. */
-  #hasOwnSession = false;
   /** The broker takes the client id of the flows for this connection, too. */
   #isOfFlows = false;
   /** The broker has ended it, or does not take it. */
@@ -69,7 +68,8 @@ export class PreviewConnection {
   readonly #closing = new AbortController();
 
   constructor(settings: MqttSettings, topics: Topics, events: PreviewEvents) {
-    this.#settings = { ...settings, clientId: besideId(settings.clientId), sharedGroup: '' };
+    this.#settings = settings;
+    this.#question = new SessionQuestion(settings);
     this.#events = events;
     this.#inbound = new InboundQueue(
       topics,
@@ -87,7 +87,8 @@ export class PreviewConnection {
       MAX_WAITING_BYTES,
     );
     // Its losses are told to those who look, and are no news to those who do not.
-    this.#connection = new Connection({ ...this.#settings, persistent: false }, SILENT, {
+    const own = { clientId: besideId(settings.clientId), persistent: false, sharedGroup: '' };
+    this.#connection = new Connection({ ...settings, ...own }, SILENT, {
       state: (state) => this.#stateChanged(state),
       message: (topic, payload, qos, retained, done) =>
         this.#inbound.receive(topic, payload, qos, retained, done),
@@ -174,25 +175,31 @@ export class PreviewConnection {
     this.#isRefused = false;
     this.#openedAt = performance.now();
     // What is not persistent ends with the connection of flows anyway.
-    if (this.#settings.persistent && !this.#hasOwnSession) {
+    if (this.#settings.persistent) {
       this.#asking = this.#ask(url);
     } else {
-      this.#isOpen = true;
-      this.#connection.open(url);
+      this.#open(url);
     }
+  }
+
+  #open(url: string): void {
+    this.#isOpen = true;
+    this.#connection.open(url);
   }
 
   /** Costs flows an interruption at most, and nothing of what the broker keeps for them. */
   async #ask(url: string): Promise<void> {
-    const settings = { ...this.#settings, brokers: [url] };
     const deadline = performance.now() + MAX_ASKING_MS;
-    const found = await findSession(settings, deadline, this.#closing.signal).catch(() => undefined);
+    const found = await this.#question.ask([url], deadline, this.#closing.signal);
     this.#asking = undefined;
-    if (found === undefined) {
+    if (this.#isClosed) {
       return;
     }
+    const isWanted = url === this.#beside && this.#filters.size > 0 && this.#rest === undefined;
     if (found === 'none') {
-      this.#hasOwnSession = true;
+      if (isWanted) {
+        this.#open(url);
+      }
     } else if (found === 'kept') {
       this.#isOfFlows = true;
     } else if (this.#rest === undefined) {
@@ -229,9 +236,6 @@ export class PreviewConnection {
   }
 
   #stateChanged(state: MqttState): void {
-    if (state.name === 'connected') {
-      this.#hasOwnSession = false;
-    }
     if (this.#isOpen && (state.name === 'waiting' || state.name === 'refused')) {
       if (performance.now() - this.#openedAt >= LASTING_MS) {
         this.#hasLasted();

@@ -10,7 +10,7 @@ import type { MqttSettings } from '../settings.ts';
 import { MqttClient, type SubscriptionCounts } from './client.ts';
 import { besideId } from './client-id.ts';
 import { ConnectionWatch, isFailure } from './connection-watch.ts';
-import { findSession } from './kept-session.ts';
+import { SessionQuestion } from './kept-session.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
@@ -81,18 +81,17 @@ export async function probeBroker(
 ): Promise<BrokerProbe> {
   const start = performance.now();
   const deadline = start + CONNECT_MS;
-  const id = { clientId: besideId(settings.clientId) };
   const result = { notes: [], ms: 0, gateways: 0, proxies: proxiesOf(settings.proxy, settings.brokers) };
   const since = () => Math.round(performance.now() - start);
   try {
     if (settings.persistent) {
-      const kept = await findSession({ ...settings, ...id }, deadline);
+      const kept = await new SessionQuestion(settings).ask(settings.brokers, deadline);
       if (kept !== 'none') {
         const text = kept === 'kept' ? { key: 'check.keptSession', values: {} } : noBroker(kept);
         return { ...result, ok: kept === 'kept', text, ms: since() };
       }
     }
-    return await new Trial(settings, id.clientId, filters).run(start, deadline);
+    return await new Trial(settings, besideId(settings.clientId), filters).run(start, deadline);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {

@@ -178,6 +178,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is refused, and takes nothing from what the broker keeps for flows, with MQTT …',
           'answers nothing of what the broker keeps for flows where that gives it their session',
           'leaves no session of its own at a broker that it has asked whose session it gets',
+          'takes no session for that of flows which an unanswered question of its own has left',
+          'leaves no session of its own where the service is closed while it asks',
         ],
       },
     'The connection is closed when nobody has looked for 35 seconds.': {

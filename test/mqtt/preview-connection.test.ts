@@ -281,25 +281,93 @@ describe('the preview of an open panel', () => {
     }
   });
 
+  const ownSessions = () => [...bench.broker.sessions.keys()].filter(isBeside);
+
   it('leaves no session of its own at a broker that it has asked whose session it gets', async () => {
     const { broker } = bench;
     const { session } = await openFlow({ persistent: true });
+    const warnings: string[] = [];
+    const onWarning = ({ name, message }: Error) =>
+      void (name !== 'ExperimentalWarning' && warnings.push(message));
+    process.on('warning', onWarning);
     mockTime();
     try {
-      for (let round = 1; round <= 2; round++) {
+      for (let round = 1; round <= 12; round++) {
         session.preview(ALL);
         await broker.until(() => looked().length > 0);
-        assert.equal(connectionsOf(isBeside), 2 * round);
+        // One that asks, one that ends what this has left, and that of the panel.
+        assert.equal(connectionsOf(isBeside), 3 * round);
         // Nobody looks any more.
         mock.timers.tick(15_000);
         await broker.until(() => looked().length === 0);
         mock.timers.tick(20_000);
         await broker.until(() => broker.openConnections.length === 1);
-        assert.deepEqual([...broker.sessions.keys()].filter(isBeside), []);
+        assert.deepEqual(ownSessions(), []);
       }
+      assert.deepEqual(warnings, []);
+    } finally {
+      process.off('warning', onWarning);
+      restoreTime();
+    }
+  });
+
+  it('takes no session for that of flows which an unanswered question of its own has left', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow({ persistent: true });
+    broker.options.intercept = (packet, clientId) => {
+      if (packet.cmd === 'connect' && connectionsOf(isBeside) === 1) {
+        // Before the answer leaves.
+        process.nextTick(() => broker.drop(clientId));
+      }
+      return false;
+    };
+    mockTime();
+    try {
+      session.preview(ALL);
+      await untilRefused(session);
+      assert.deepEqual([connectionsOf(isBeside), ownSessions().length], [1, 1]);
+      while (looked().length === 0) {
+        await passTime(session, 1_000);
+      }
+      assert.equal(refusal(session), '');
+      assert.equal(ownSessions().length, 1);
     } finally {
       restoreTime();
     }
+    await session.close();
+    await broker.until(() => broker.openConnections.length === 0);
+    assert.deepEqual(ownSessions(), []);
+  });
+
+  it('leaves no session of its own where the service is closed while it asks', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow({ persistent: true });
+    broker.options.withhold = ['connack'];
+    session.preview(ALL);
+    await broker.until(() => broker.withheld.length === 1);
+    const closed = session.close();
+    broker.options.withhold = [];
+    broker.release();
+    await closed;
+    await broker.until(() => broker.openConnections.length === 0);
+    assert.deepEqual([ownSessions(), connectionsOf(isBeside)], [[], 2]);
+  });
+
+  it('holds up the end of the service for a moment only where the broker does not answer', async () => {
+    const { broker } = bench;
+    const { session } = await openFlow({ persistent: true });
+    broker.options.withhold = ['connack'];
+    session.preview(ALL);
+    await broker.until(() => broker.withheld.length === 1);
+    mockTime();
+    try {
+      const closed = session.close();
+      await passSeconds(2);
+      await closed;
+    } finally {
+      restoreTime();
+    }
+    await broker.until(() => broker.openConnections.length === 0);
   });
 
   it('answers nothing of what the broker keeps for flows where that gives it their session', async () => {
