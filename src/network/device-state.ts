@@ -3,7 +3,7 @@ import type { RecencyEntry } from '../collections/recency-map.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
-import type { Heard } from './interval.ts';
+import type { Heard, HeardGateway } from './interval.ts';
 import { isSignal, type Link } from './links.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
 
@@ -24,10 +24,7 @@ export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
   eventAt: number;
 }
 
-export interface GatewayState extends Heard, RecencyEntry<GatewayState> {
-  /** How many devices it hears, of those that are remembered. */
-  devices: number;
-}
+export interface GatewayState extends HeardGateway, RecencyEntry<GatewayState> {}
 
 // One literal for each: what is put together of several is slower to read, and every report does.
 
@@ -43,6 +40,7 @@ export function newGateway(id: string, now: number): GatewayState {
     isWanted: false,
     newer: undefined,
     older: undefined,
+    countedOf: undefined,
     devices: 0,
   };
 }

@@ -9,6 +9,8 @@ const MIN_HEARINGS = 5;
 const BURST_MS = 10_000;
 /** A single pause of the first hearings counts up to this: a device repeats its properties about every 20 minutes. */
 const FIRST_PAUSE_MS = 20 * 60_000;
+/** A gateway that brought nothing but one device for so long has no other regular ones: they repeat their properties by then. */
+const ALONE_MS = 20 * 60_000;
 /** Habits of about so long count. */
 const MEMORY_MS = 24 * 3_600_000;
 /** A longer pause may be a failure: it counts as so many usual intervals. */
@@ -33,19 +35,82 @@ export interface Heard {
   isWanted: boolean;
 }
 
-/** Whether a report begins another hearing. */
-export const isNewHearing = ({ countedAt }: Readonly<Heard>, now: number): boolean =>
-  now - countedAt >= MOMENT_MS;
+export interface HeardGateway extends Heard {
+  /** How many devices it hears, of those that are remembered. */
+  devices: number;
+  /** The device of the last hearing; undefined: of several. */
+  countedOf: string | undefined;
+}
 
 /**
- * Call it with each report that begins another hearing, before `heardAt` is set. The usual interval is the longest pause
- * that came twice in about a day: so a burst, or a busy day in an office, hides no quiet hours, and a single failure is no habit.
+ * Notes a report.
+ * @param isWanted a flow receives it
+ * @param listening when such reports can be heard
+ * @returns whether it begins another hearing
  */
-export function learnInterval(heard: Heard, now: number, listening: Listening): void {
-  const gap = listening.listenedMs(heard.countedAt, now);
-  if (heard.hearings < MIN_HEARINGS && gap < BURST_MS) {
+export function hear(heard: Heard, now: number, isWanted: boolean, listening: Listening): boolean {
+  const isNew = isNewHearing(heard, now);
+  heard.reports++;
+  if (isWanted !== heard.isWanted) {
+    hearUnlike(heard, now, isWanted);
+  } else if (isNew) {
+    learnInterval(heard, heard.countedAt, now, listening);
+  }
+  heard.heardAt = now;
+  return isNew;
+}
+
+/**
+ * As `hear`. No single device makes the interval of a gateway: when it dies or rests, the gateway is not silent. So only a
+ * hearing of another device than the one before counts, as far as there are others.
+ */
+export function hearGateway(
+  gateway: HeardGateway,
+  device: string,
+  now: number,
+  isWanted: boolean,
+  listening: Listening,
+): boolean {
+  const isNew = isNewHearing(gateway, now);
+  gateway.reports++;
+  if (isWanted !== gateway.isWanted) {
+    hearUnlike(gateway, now, isWanted);
+  } else if (!isNew) {
+    gateway.countedOf = gateway.countedOf === device ? device : undefined;
+  } else if (gateway.devices <= 1 || gateway.countedOf !== device) {
+    learnInterval(gateway, gateway.countedAt, now, listening);
+    gateway.countedOf = gateway.countedAt === now ? device : gateway.countedOf;
+  } else if (now - gateway.countedAt >= ALONE_MS) {
+    learnInterval(gateway, gateway.heardAt, now, listening);
+  }
+  gateway.heardAt = now;
+  return isNew;
+}
+
+const isNewHearing = ({ countedAt }: Readonly<Heard>, now: number): boolean => now - countedAt >= MOMENT_MS;
+
+/** Reports that only people look at say nothing of how often flows receive some. */
+function hearUnlike(heard: Heard, now: number, isWanted: boolean): void {
+  if (isWanted) {
+    heard.isWanted = true;
+    heard.countedAt = now;
+    heard.hearings = 1;
+    heard.intervalMs = 0;
+    heard.pauseMs = 0;
+  }
+}
+
+/**
+ * The usual interval is the longest pause
+ * that came twice in about a day: so a burst, or a busy day in an office, hides no quiet hours, and a single failure is no habit.
+ * @param since the pause began then
+ */
+function learnInterval(heard: Heard, since: number, now: number, listening: Listening): void {
+  const passed = listening.listenedMs(heard.countedAt, now);
+  if (heard.hearings < MIN_HEARINGS && passed < BURST_MS) {
     return;
   }
+  const gap = since === heard.countedAt ? passed : listening.listenedMs(since, now);
   heard.countedAt = now;
   if (gap < MOMENT_MS) {
     return;
@@ -57,7 +122,7 @@ export function learnInterval(heard: Heard, now: number, listening: Listening): 
     heard.hearings <= MIN_HEARINGS
       ? Math.max(cameTwice, Math.min(gap, FIRST_PAUSE_MS))
       : Math.min(cameTwice, MAX_GROWTH * Math.max(usual, MIN_GROWN_MS));
-  const left = Math.max(0, 1 - gap / MEMORY_MS);
+  const left = Math.max(0, 1 - passed / MEMORY_MS);
   heard.intervalMs = Math.max(counted, usual - (1 - left) * Math.max(0, usual - gap));
   heard.pauseMs = Math.max(gap, longest * left);
 }
@@ -66,14 +131,6 @@ export function learnInterval(heard: Heard, now: number, listening: Listening): 
 export function recallInterval(heard: Heard, intervalMs: number): void {
   heard.intervalMs = Math.max(heard.intervalMs, intervalMs);
   heard.pauseMs = Math.max(heard.pauseMs, intervalMs);
-}
-
-/** What was learned before is of another kind of listening. */
-export function learnAnew(heard: Heard, now: number): void {
-  heard.countedAt = now;
-  heard.hearings = 1;
-  heard.intervalMs = 0;
-  heard.pauseMs = 0;
 }
 
 /** Milliseconds between two hearings; undefined until five reports were heard, each ten seconds or more after the other. */

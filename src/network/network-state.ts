@@ -11,14 +11,7 @@ import {
   setCondition,
   setSignal,
 } from './device-state.ts';
-import {
-  type Heard,
-  isNewHearing,
-  learnAnew,
-  learnInterval,
-  recallInterval,
-  usualIntervalMs,
-} from './interval.ts';
+import { type Heard, hear, hearGateway, recallInterval, usualIntervalMs } from './interval.ts';
 import {
   bestSignal,
   chooseGateway,
@@ -122,10 +115,12 @@ export class NetworkState {
   record(at: ReportTopic, now: number, report?: Readonly<Report>, isWanted = true): void {
     const gateway = this.#gateways.get(at.gateway) ?? this.#addGateway(at.gateway, now);
     const device = this.#devices.get(at.device) ?? this.#addDevice(at.device, now);
-    if (this.#touch(gateway, now, isWanted)) {
+    const listening = isWanted ? this.#flows : this.#everything;
+    // To change their place in the order with each of many reports would cost too much.
+    if (hearGateway(gateway, at.device, now, isWanted, listening)) {
       this.#gateways.touch(gateway);
     }
-    if (this.#touch(device, now, isWanted)) {
+    if (hear(device, now, isWanted, listening)) {
       this.#touchDevice(device);
     }
     const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
@@ -251,27 +246,6 @@ export class NetworkState {
   onSignal(listener: SignalListener): () => void {
     this.#signalListeners.add(listener);
     return () => this.#signalListeners.delete(listener);
-  }
-
-  /** @returns whether its place in the order of hearings is another one; that costs too much for each of many reports */
-  #touch(heard: Heard, now: number, isWanted: boolean): boolean {
-    const isNew = isNewHearing(heard, now);
-    heard.reports++;
-    if (isWanted !== heard.isWanted) {
-      this.#touchUnlike(heard, now, isWanted);
-    } else if (isNew) {
-      learnInterval(heard, now, isWanted ? this.#flows : this.#everything);
-    }
-    heard.heardAt = now;
-    return isNew;
-  }
-
-  /** Reports that only people look at say nothing of how often flows receive some. */
-  #touchUnlike(heard: Heard, now: number, isWanted: boolean): void {
-    if (isWanted) {
-      heard.isWanted = true;
-      learnAnew(heard, now);
-    }
   }
 
   #touchDevice(device: DeviceState): void {

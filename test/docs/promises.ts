@@ -952,6 +952,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'remembers its nights when Node-RED is restarted in the afternoon',
         ],
       },
+    'Of a gateway with several devices it is the pause between reports of different ones, so that one that dies or rests makes no gateway silent.':
+      {
+        'network/watch-habits': [
+          'tells the death of one that came every 10 s beside 1 that come every 10 minutes, with 0 s',
+          'tells its own death, after three times the pause between reports of different devices',
+        ],
+      },
     'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
       {
         'network/device-watch': [

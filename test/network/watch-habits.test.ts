@@ -1,6 +1,6 @@
 // Habits of healthy devices over hours and days: none of them is told silent, and one that dies is, in three of its usual pauses.
 import assert from 'node:assert/strict';
-import { D, deviceAt, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+import { D, deviceAt, G, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 /** Something is heard at this moment. */
 interface Hearing {
@@ -157,6 +157,59 @@ describe('a watch that learns the habits of devices', () => {
 
     it('remembers its nights when Node-RED is restarted in the afternoon', () => {
       assert.deepEqual(watch(office(3), 3 * DAY, {}, DAY + 17 * HOUR), []);
+    });
+  });
+
+  describe('of a gateway', () => {
+    const DIED = 2 * HOUR;
+    const UNTIL = 6 * HOUR;
+    /** Each at a time of its own. */
+    const neighbours = (count: number, every: number, until = UNTIL) =>
+      Array.from({ length: count }, (_, i) => {
+        const from = ((i * 0.37) % 1) * every;
+        return regularly({ device: deviceAt(i + 2) }, { every, from, until });
+      }).flat();
+
+    for (const [silentAfter, count, every, latest] of [
+      [0, 1, 10, 12],
+      [0, 2, 5, 6],
+      [0, 5, 10, 10],
+      [300, 1, 4, 13],
+      [600, 3, 9, 20],
+      [900, 3, 10, 20],
+      [900, 5, 10, 20],
+      [1800, 8, 20, 40],
+    ] as const) {
+      it(`tells the death of one that came every 10 s beside ${count} that come every ${every} minutes, with ${silentAfter} s`, () => {
+        const chatty = regularly({}, { every: 10 * S, until: DIED });
+        const changes = watch([...chatty, ...neighbours(count, every * MINUTE)], UNTIL, { silentAfter });
+        assert.deepEqual(heads(changes), [`+silent ${D}`], 'and never that the gateway is silent');
+        const minutes = (changes[0]?.minute ?? 0) - DIED / MINUTE;
+        assert.ok(minutes <= latest, `${minutes}`);
+      });
+    }
+
+    it('tells its own death, after three times the pause between reports of different devices', () => {
+      const chatty = regularly({}, { every: 10 * S, until: DIED });
+      const changes = watch([...chatty, ...neighbours(1, 10 * MINUTE, DIED)], UNTIL);
+      assert.deepEqual(heads(changes), [`+gateway-silent ${G}`]);
+      const minutes = (changes[0]?.minute ?? 0) - DIED / MINUTE;
+      assert.ok(minutes >= 28 && minutes <= 32, `${minutes}`);
+    });
+
+    it('also where its devices report together, always in the same order', () => {
+      const five = { every: 30 * S, until: 2.5 * MINUTE };
+      const changes = watch([...regularly({}, five), ...regularly(OTHERS, five)], HOUR);
+      assert.deepEqual(changes, [{ minute: 3, head: `+gateway-silent ${G}` }]);
+    });
+
+    it('also where another one of its devices has only passed by', () => {
+      const changes = watch(
+        [...regularly({}, { every: 10 * S, until: UNTIL }), { at: 100 * MINUTE + S, device: deviceAt(9) }],
+        7 * HOUR,
+      );
+      assert.deepEqual(heads(changes), [`+gateway-silent ${G}`]);
+      assert.equal(changes[0]?.minute, UNTIL / MINUTE);
     });
   });
 });
