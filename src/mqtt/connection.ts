@@ -13,7 +13,7 @@ import { endClient } from './end-client.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
 import { OrderedAcks } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
-import { type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
+import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import { ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -385,7 +385,8 @@ export class Connection {
       { broker, protocolVersion },
     );
     const isGood = wasConnected && wasGood(connectedAt);
-    const isSearch = wasConnected && this.subscriptions.offline(reason.consequence !== 'retry', isGood);
+    const isUnrelated = reason.consequence !== 'retry' || isOwnEnd(loss ?? {});
+    const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);
     this.#connectedAt = undefined;
     // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
     client?.end(true);

@@ -164,7 +164,7 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   if (error === undefined) {
     return ofSilentEnd(wasConnected, place, values);
   }
-  return isSyntaxError(code, message)
+  return isSyntaxError(code, message, wasConnected)
     ? reason(wasConnected ? 'malformed' : 'notMqtt', 'retry', values)
     : reason('other', 'retry', { message: message || String(code ?? error) });
 }
@@ -199,9 +199,23 @@ function ofSilentEnd(wasConnected: boolean, { broker, protocolVersion }: Place, 
   return reason(/^wss?:/.test(broker) ? 'endedWebSocket' : 'ended', 'nextBroker', values);
 }
 
-/** The parser of MQTT.js has no codes. */
-const isSyntaxError = (code: unknown, message: string): boolean =>
-  code === undefined && /^(invalid|malformed|cannot parse|packet|connack|remaining length)/i.test(message);
+/**
+ * Whether a connection that was there has ended because of what came, not because of what the broker was asked for. Faults
+ * of sockets alone have codes in letters, MQTT.js judges by numbers, and its parser has no codes. A SUBACK that cannot be
+ * read is about filters all the same.
+ */
+export function isOwnEnd({ error, disconnect }: Pick<Loss, 'error' | 'disconnect'>): boolean {
+  const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
+  return !disconnect && error !== undefined && typeof code !== 'string' && !/suback/i.test(message);
+}
+
+/** Before there is a connection, errors without a code come from elsewhere, too. */
+const isSyntaxError = (code: unknown, message: string, wasConnected: boolean): boolean =>
+  code === undefined && (wasConnected || SYNTAX.test(message));
+
+/** How the errors of the parser of MQTT.js begin. */
+const SYNTAX =
+  /^(invalid|malformed|cannot parse|packet|connack|remaining length|not supported|unknown property|connect flag|will )/i;
 
 const reason = (name: string, consequence: Consequence = 'retry', values: TextValues = {}): Reason => ({
   key: `reason.${name}`,

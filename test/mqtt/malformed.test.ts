@@ -2,11 +2,24 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { ALL, Collector, openSession, reached } from '../session.ts';
-import { heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import {
+  G,
+  heartbeat,
+  mockTime,
+  passRealTime,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
 /** PUBLISH with both QoS bits set. */
 const MALFORMED = Buffer.from([0x36, 0x02, 0x00, 0x00]);
+/** A packet of no type that there is; MQTT.js has another error for it. */
+const UNREADABLE = Buffer.from([0x00, 0x00]);
+/** So often in a row. */
+const MAX_UNREADABLE = 3;
 /** The first byte of a SUBACK. */
 const SUBACK = 0x90;
 const REFUSED = 0x80;
@@ -18,12 +31,14 @@ describe('a broker that sends a packet which cannot be read', () => {
   const sockets = new Set<Socket>();
   let relay: Server;
   let url: string;
+  let toClient: Socket | undefined;
   /** Changes what the broker sends. */
   let change: (data: Buffer) => Buffer;
 
   beforeEach(async () => {
     change = (data) => data;
     relay = createServer((socket) => {
+      toClient = socket;
       const broker = connect(bench.broker.port, '127.0.0.1');
       for (const [from, to] of [
         [socket, broker],
@@ -91,5 +106,36 @@ describe('a broker that sends a packet which cannot be read', () => {
     await reached(session, 'limited');
     await collector.until(({ reports }) => reports.length > 0);
     await session.close();
+  });
+
+  it('is no reason to take the filter that was just asked for as forbidden', async () => {
+    const { broker } = bench;
+    const session = openSession(url, { persistent: true });
+    const collector = new Collector();
+    const shown = new Set<string>();
+    session.onState(({ mqtt }) => void ('reason' in mqtt && shown.add(mqtt.reason.key)));
+    let asked = 0;
+    broker.options.intercept = ({ cmd }) => {
+      const isAsked = cmd === 'subscribe' && ++asked <= MAX_UNREADABLE;
+      if (isAsked) {
+        // As what waits there for a persistent session: before the SUBACK.
+        toClient?.write(UNREADABLE);
+      }
+      return isAsked;
+    };
+    mockTime();
+    try {
+      session.subscribe({ ...ALL, gateways: [G] }, collector);
+      while (broker.subscriptionsOf(broker.connections[0]?.clientId ?? '').size === 0) {
+        mock.timers.tick(200);
+        await passRealTime();
+      }
+    } finally {
+      restoreTime();
+    }
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length > 0);
+    assert.deepEqual([[...shown], asked], [['reason.malformed'], MAX_UNREADABLE + 1]);
+    await session.close(true);
   });
 });

@@ -9,7 +9,16 @@ import { type ReportFilter, Session } from '../../src/session.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
-import { G, G2, heartbeat, mockTime, reportTopic, restoreTime, useScriptedBroker } from './scripted.ts';
+import {
+  G,
+  G2,
+  heartbeat,
+  mockTime,
+  passRealTime,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
 const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -46,12 +55,6 @@ describe('the preview of an open panel', () => {
     }
   };
 
-  /** Sockets are real, and need real turns. */
-  const passRealTime = async () => {
-    for (const end = process.hrtime.bigint() + 5_000_000n; process.hrtime.bigint() < end; ) {
-      await turn();
-    }
-  };
   /** Somebody goes on looking meanwhile. */
   const passTime = (session: Session, ms: number) => {
     refusal(session);

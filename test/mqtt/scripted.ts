@@ -1,5 +1,6 @@
 // What the tests of the MQTT half at the scripted broker share: a session there, addresses, a gateway's answers, and time.
 import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt-packet';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -80,6 +81,13 @@ export function mockTime(now = 0): void {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now });
   const { now: moved } = Date;
   mock.method(performance, 'now', () => moved());
+}
+
+/** Sockets are real, and need real turns while time is mocked. */
+export async function passRealTime(): Promise<void> {
+  for (const end = process.hrtime.bigint() + 5_000_000n; process.hrtime.bigint() < end; ) {
+    await turn();
+  }
 }
 
 export function restoreTime(): void {
