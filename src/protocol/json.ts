@@ -3,15 +3,15 @@ import { invalidInput } from '../errors.ts';
 
 const MAX_DEPTH = 100;
 /** What comes from outside may be nested deeper than what is sent, but not so deep that copying it overflows the stack. */
-const MAX_DEPTH_RECEIVED = 500;
+export const MAX_DEPTH_RECEIVED = 500;
 
 /** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
   try {
     const value = JSON.parse(text) as unknown;
     // A short text cannot be nested too deep.
-    const isShort = text.length <= 2 * MAX_DEPTH_RECEIVED;
-    return isShort || !isNested(value) || isWithin(value, MAX_DEPTH_RECEIVED) ? value : undefined;
+    const isShort = text.length <= 2 * maxDepth;
+    return isShort || !isNested(value) || isWithin(value, maxDepth) ? value : undefined;
   } catch {
     // Not JSON: undefined.
   }

@@ -1,6 +1,6 @@
 // One report as a line of a record: JSON that people can read and change, whatever topic and payload it has.
 import { invalidInput } from '../errors.ts';
-import { isObject, parseJson } from '../protocol/json.ts';
+import { isObject, MAX_DEPTH_RECEIVED, parseJson } from '../protocol/json.ts';
 import { bodyOf, type ReceivedMessage } from './message.ts';
 
 /** Characters; what is longer is neither kept nor played. */
@@ -60,7 +60,8 @@ export function readLine<At extends Place>(
   if (typeof line !== 'string' || line.length > MAX_LINE_LENGTH) {
     throw invalidInput('line', '…', 'tooLong', { limit: MAX_LINE_LENGTH });
   }
-  const row = parseJson(line);
+  // The payload lies one level deeper in it.
+  const row = parseJson(line, MAX_DEPTH_RECEIVED + 1);
   const body = isObject(row) ? readBody(row) : undefined;
   if (!isObject(row) || typeof row.topic !== 'string' || body === undefined) {
     throw invalidInput('line', line, 'notRecord');

@@ -34,6 +34,7 @@ describe('a line of a record', () => {
     nothing: '',
     'bytes that are no text': Buffer.from([0xff, 0x00, 0xfe, 0x0a]),
     'a byte order mark before JSON': '\ufeff{"a":1}',
+    'JSON that is nested as deep as can be handled': deep(500),
     'JSON that is nested too deep to be handled': deep(100_000),
   })) {
     it(`is one line and is read as it came with ${title}`, () => {
