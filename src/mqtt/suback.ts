@@ -1,4 +1,4 @@
-// What a broker says to a SUBSCRIBE: its codes, and what is told of them in the log.
+// What a broker says to a SUBSCRIBE: its codes, and what the log tells of them and of what is not asked for.
 import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { NoBrokerResponse } from './broker-response.ts';
@@ -56,6 +56,15 @@ export function logRefusals(log: Logger, outcomes: readonly Outcome[]): void {
   const code = first.code === NO_RESPONSE ? '' : ` (${first.code})`;
   const why = first.code > UNSPECIFIED && code !== '' ? `: ${inEnglish(reasonOf(first.code))}` : '';
   log.warn(`the broker ${what} the subscription ${first.filter}${code}${others}${why}`);
+}
+
+/** What is not asked for, since the broker would end the connection. */
+export function logBlocked(log: Logger, filters: readonly string[]): void {
+  const [first] = filters;
+  if (first !== undefined) {
+    const others = filters.length > 1 ? ` and ${filters.length - 1} others` : '';
+    log.warn(`the broker ends the connection when it is asked for ${first}${others}`);
+  }
 }
 
 /**

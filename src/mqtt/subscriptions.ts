@@ -1,7 +1,6 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
 import type { Logger } from '../log.ts';
 import type { Backoff } from './backoff.ts';
-import { NoBrokerResponse } from './broker-response.ts';
 import { GivenPlaces } from './given-places.ts';
 import { GrantWaiters } from './grant-waiters.ts';
 import { HeldFilters } from './held-filters.ts';
@@ -10,27 +9,20 @@ import type { PortionLimits } from './portion-sizes.ts';
 import { isPlainRefusal, type Reason } from './reasons.ts';
 import { RefusedFilters } from './refused-filters.ts';
 import {
-  codesOf,
   isRefusal,
   isSubackRefusal,
-  logRefusals,
-  lowerQos,
+  logBlocked,
   type Outcome,
   type Qos,
   QUOTA_EXCEEDED,
   reasonOf,
-  shownMaxQos,
-  UNSPECIFIED,
 } from './suback.ts';
+import { SubscriptionLimit } from './subscription-limit.ts';
+import { SubscriptionPackets, type SubscriptionTransport } from './subscription-packets.ts';
+import { SubscriptionPlan } from './subscription-plan.ts';
 
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
 const RETRY_AFTER_STALE_MS = 10_000;
-
-export interface SubscriptionTransport {
-  /** Resolves or rejects with the codes that the broker granted, in the order of the filters. */
-  subscribe(filters: Record<string, { qos: Qos }>): Promise<{ topic: string; qos: number }[]>;
-  unsubscribe(filters: string[]): Promise<void>;
-}
 
 export interface SubscriptionEvents {
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
@@ -70,19 +62,13 @@ export class Subscriptions {
   /** By session; no more than there are addresses. */
   readonly #learnedBySession = new Map<string, LearnedLimits>();
   #learned = new LearnedLimits();
-  #maxQos: Qos = 2;
-  #maxCount = Number.POSITIVE_INFINITY;
-  #toldQuota = Number.POSITIVE_INFINITY;
-  /** How many subscriptions make room for others at a time. */
-  #swapped = 1;
-  /** Those that made room: when they are wanted again they come first. */
-  readonly #madeRoom = new Set<string>();
+  readonly #limit: SubscriptionLimit;
+  readonly #plan: SubscriptionPlan;
+  readonly #packets: SubscriptionPackets;
   #isUnsubscribingStale = false;
   #transport: SubscriptionTransport | undefined;
   #syncing: SubscriptionTransport | undefined;
   #changed = false;
-  #quotaRetry: NodeJS.Timeout | undefined;
-  #hasLoggedLowerQos = false;
 
   /** @param backoff of refused filters */
   constructor(persistent: boolean, log: Logger, events: SubscriptionEvents, backoff?: Backoff) {
@@ -98,6 +84,18 @@ export class Subscriptions {
     };
     this.#places = new GivenPlaces((filter) => events.mayGiveWay(filter));
     this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
+    this.#plan = new SubscriptionPlan(this.#wanted, this.#held, this.#places);
+    this.#packets = new SubscriptionPackets(log, {
+      unanswered: () => this.#learned.unanswered(),
+      lowerQos: (max) => events.lowerQos(max),
+    });
+    this.#limit = new SubscriptionLimit(this.#learned.quota, {
+      changed: (max) => {
+        this.#plan.startOver();
+        events.quota(max);
+      },
+      retry: () => this.#refused.askAgain(),
+    });
   }
 
   /** Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes. */
@@ -184,12 +182,8 @@ export class Subscriptions {
     this.#learned = this.#learnedBySession.get(session) ?? new LearnedLimits();
     this.#learnedBySession.set(session, this.#learned);
     this.#learned.portions = portions;
-    this.#maxQos = maxQos;
-    this.#maxCount = maxCount;
-    if (this.#learned.quota.retryWait === 0) {
-      this.#learned.quota.retry();
-    }
-    this.#tellQuota();
+    this.#packets.prepare(maxQos);
+    this.#limit.prepare(this.#learned.quota, maxCount);
   }
 
   /** In packets as the broker has shown to take. */
@@ -217,16 +211,12 @@ export class Subscriptions {
   online(transport: SubscriptionTransport, isNew: boolean): void {
     this.#transport = transport;
     this.#held.connected(isNew);
-    this.#swapped = 1;
+    this.#plan.startOver();
     this.#places.connected();
     this.#learned.connected(this.#wanted);
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
-    const [first] = blocked;
-    if (first !== undefined) {
-      const others = blocked.length > 1 ? ` and ${blocked.length - 1} others` : '';
-      this.#log.warn(`the broker ends the connection when it is asked for ${first}${others}`);
-    }
-    this.#retryQuotaLater();
+    logBlocked(this.#log, blocked);
+    this.#limit.connected();
     void this.#sync();
   }
 
@@ -242,12 +232,12 @@ export class Subscriptions {
     }
     const { isSearch, isQuota } = isUnrelated ? this.#learned.interrupted() : this.#learned.lost();
     this.#refused.disconnected();
-    clearTimeout(this.#quotaRetry);
-    this.#madeRoom.clear();
+    this.#limit.disconnected();
+    this.#plan.settled();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
     if (isQuota) {
-      this.#tellQuota();
+      this.#limit.tell();
     }
     return isSearch;
   }
@@ -295,76 +285,36 @@ export class Subscriptions {
 
   #settled(): void {
     this.#learned.forbidden.settled(this.#wanted);
-    this.#madeRoom.clear();
+    this.#plan.settled();
     if (this.#isUnsubscribingStale) {
       this.#isUnsubscribingStale = false;
-      this.#learned.quota.retrySoon(RETRY_AFTER_STALE_MS);
-      this.#retryQuotaLater();
+      this.#limit.retrySoon(RETRY_AFTER_STALE_MS);
     }
   }
 
-  get #quota(): number {
-    return Math.min(this.#maxCount, this.#learned.quota.max);
-  }
-
-  /**
-   * New filters before old ones go, so that a change of filters loses no report, unless the broker does not allow both.
-   * @returns false when nothing is left to do
-   */
+  /** @returns false when nothing is left to do */
   async #step(transport: SubscriptionTransport): Promise<boolean> {
-    const missing = this.#missing.sort(
-      (a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)),
-    );
-    const held = this.#held.all();
-    const stale = [...held].filter((filter) => !this.#wanted.has(filter));
-    if (missing.length > 0) {
-      const fresh = missing.filter((filter) => !held.has(filter));
-      const beyond = new Set(fresh.slice(Math.max(0, this.#quota - held.size)));
-      await this.#stepTowards(
-        transport,
-        missing.filter((filter) => !beyond.has(filter)),
-        [...beyond],
-        stale,
-      );
+    const step = this.#plan.next(this.#missing, this.#limit.max);
+    if (step === undefined) {
+      return false;
+    }
+    const { subscribe, refuse, unsubscribe } = step;
+    if (subscribe.length > 0) {
+      const portions = this.#learned.subscribePortions(subscribe, () => this.#held.count);
+      await this.#inTurn(portions, (portion) => this.#subscribe(transport, portion));
       return true;
     }
-    if (stale.length > 0) {
-      await this.#unsubscribeAll(transport, stale);
-      return true;
+    for (const filter of refuse) {
+      this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
     }
-    return false;
-  }
-
-  /**
-   * @param beyond what there is no room for. Few of the old ones make room at first: what they are replaced by may be
-   *   refused, and they may be wanted again then.
-   */
-  async #stepTowards(
-    transport: SubscriptionTransport,
-    missing: string[],
-    beyond: string[],
-    stale: string[],
-  ): Promise<void> {
-    if (missing.length > 0) {
-      await this.#subscribeAll(transport, missing);
-    } else if (stale.length > 0) {
-      const given = stale.slice(0, Math.min(beyond.length, this.#swapped));
-      this.#swapped *= 2;
-      for (const filter of given) {
-        this.#madeRoom.add(filter);
-      }
-      await this.#unsubscribeAll(transport, given);
-    } else {
-      const granted = [...this.#wanted.keys()].filter((filter) => this.#held.isGranted(filter));
-      const given = this.#places.take(beyond, granted);
-      for (const filter of given.length > 0 ? given : beyond) {
-        this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
-      }
+    if (refuse.length > 0) {
       this.#refused.tell();
-      if (given.length > 0) {
-        await this.#unsubscribeAll(transport, given);
-      }
     }
+    if (unsubscribe.length > 0) {
+      const portions = this.#learned.unsubscribePortions(unsubscribe);
+      await this.#inTurn(portions, (portion) => this.#unsubscribe(transport, portion));
+    }
+    return true;
   }
 
   /** @param filter is asked for again, if there is one */
@@ -374,24 +324,10 @@ export class Subscriptions {
     }
   }
 
-  #atMost(qos: Qos): Qos {
-    return Math.min(qos, this.#maxQos) as Qos;
-  }
-
   get #missing(): string[] {
     return [...this.#wanted].flatMap(([filter, qos]) =>
       this.isRefused(filter) || this.isBlocked(filter) || this.#held.isCurrent(filter, qos) ? [] : [filter],
     );
-  }
-
-  async #subscribeAll(transport: SubscriptionTransport, filters: string[]): Promise<void> {
-    const portions = this.#learned.subscribePortions(filters, () => this.#held.count);
-    await this.#inTurn(portions, (portion) => this.#subscribe(transport, portion));
-  }
-
-  async #unsubscribeAll(transport: SubscriptionTransport, filters: string[]): Promise<void> {
-    const portions = this.#learned.unsubscribePortions(filters);
-    await this.#inTurn(portions, (portion) => this.#unsubscribe(transport, portion));
   }
 
   /** One packet after the other; stops early when something changes: then the rest may not be wanted any more. */
@@ -412,12 +348,12 @@ export class Subscriptions {
   async #subscribe(transport: SubscriptionTransport, filters: string[]): Promise<void> {
     const batch = filters.map((filter) => [filter, this.#wanted.get(filter) ?? 0] as [string, Qos]);
     const held = new Set(filters.filter((filter) => this.#held.has(filter)));
-    const codes = await this.#codesOf(transport, batch);
+    this.#held.asked(filters);
+    const outcomes = await this.#packets.subscribe(transport, batch);
     if (transport !== this.#transport) {
       return;
     }
-    const outcomes = batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? UNSPECIFIED }));
-    this.#tellOutcomes(outcomes);
+    this.#packets.tell(outcomes);
     for (const { filter } of outcomes.filter(
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
     )) {
@@ -429,8 +365,7 @@ export class Subscriptions {
     }
     const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
     if (beyond.length > 0 && this.#held.count > 0) {
-      this.#learned.quota.told(this.#held.count);
-      this.#tellQuota();
+      this.#limit.reached(this.#held.count);
     }
     for (const outcome of beyond) {
       this.#settle(outcome);
@@ -438,63 +373,11 @@ export class Subscriptions {
     this.#refused.tell();
   }
 
-  /** Others may ask for fewer now; what they do not want any more is not told as refused. */
-  #tellQuota(): void {
-    const quota = this.#quota;
-    if (quota !== this.#toldQuota) {
-      this.#toldQuota = quota;
-      this.#swapped = 1;
-      this.#events.quota(quota);
-    }
-    this.#retryQuotaLater();
-  }
-
-  #retryQuotaLater(): void {
-    clearTimeout(this.#quotaRetry);
-    const wait = this.#learned.quota.retryWait;
-    if (!this.#transport || wait === Number.POSITIVE_INFINITY) {
-      return;
-    }
-    this.#quotaRetry = setTimeout(() => {
-      this.#learned.quota.retry();
-      this.#tellQuota();
-      this.#refused.askAgain();
-    }, wait).unref();
-  }
-
-  /** @throws what ended the connection */
-  async #codesOf(transport: SubscriptionTransport, batch: [string, Qos][]): Promise<number[]> {
-    this.#held.asked(batch.map(([filter]) => filter));
-    try {
-      const granted = await transport.subscribe(
-        Object.fromEntries(batch.map(([filter, qos]) => [filter, { qos: this.#atMost(qos) }])),
-      );
-      return granted.map(({ qos }) => qos);
-    } catch (error) {
-      if (error instanceof NoBrokerResponse) {
-        this.#learned.unanswered();
-      }
-      return codesOf(error, batch.length);
-    }
-  }
-
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
-    await transport.unsubscribe(batch).catch((error: unknown) => this.#unlessNoResponse(error));
+    await this.#packets.unsubscribe(transport, batch);
     for (const filter of batch) {
-      this.#forget(filter);
-    }
-  }
-
-  #tellOutcomes(outcomes: readonly Outcome[]): void {
-    logRefusals(this.#log, outcomes);
-    const max = shownMaxQos(outcomes, this.#maxQos);
-    if (max !== undefined) {
-      this.#events.lowerQos(max);
-    }
-    const text = lowerQos(outcomes, this.#maxQos);
-    if (text !== undefined && !this.#hasLoggedLowerQos) {
-      this.#hasLoggedLowerQos = true;
-      this.#log.warn(text);
+      this.#held.delete(filter);
+      this.#learned.forbidden.forget(filter);
     }
   }
 
@@ -508,17 +391,5 @@ export class Subscriptions {
       return;
     }
     this.#refused.refuse(filter, reasonOf(code, this.#held.granted), code !== QUOTA_EXCEEDED);
-  }
-
-  #unlessNoResponse(error: unknown): void {
-    if (!(error instanceof NoBrokerResponse)) {
-      throw error;
-    }
-    this.#learned.unanswered();
-  }
-
-  #forget(filter: string): void {
-    this.#held.delete(filter);
-    this.#learned.forbidden.forget(filter);
   }
 }

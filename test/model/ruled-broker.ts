@@ -1,6 +1,6 @@
 // A broker that lives in virtual time and judges subscriptions only: by rules that it does not tell, and may change.
 import { NoBrokerResponse } from '../../src/mqtt/broker-response.ts';
-import type { SubscriptionTransport } from '../../src/mqtt/subscriptions.ts';
+import type { SubscriptionTransport } from '../../src/mqtt/subscription-packets.ts';
 
 const RESPONSE_TIMEOUT_MS = 30_000;
 const FIRST_DELAY_MS = 10;

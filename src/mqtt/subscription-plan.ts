@@ -1,0 +1,75 @@
+// What is subscribed or given back next: new filters before old ones go, unless the broker does not allow both.
+import type { GivenPlaces } from './given-places.ts';
+import type { HeldFilters } from './held-filters.ts';
+
+/** Done in this order; where there is something to subscribe, that is all. */
+export interface Step {
+  subscribe: string[];
+  /** There is no room for them. */
+  refuse: string[];
+  unsubscribe: string[];
+}
+
+const NOTHING: Readonly<Step> = { subscribe: [], refuse: [], unsubscribe: [] };
+
+export class SubscriptionPlan {
+  readonly #wanted: ReadonlyMap<string, unknown>;
+  readonly #held: HeldFilters;
+  readonly #places: GivenPlaces;
+  /** How many subscriptions make room for others at a time. */
+  #swapped = 1;
+  /** Those that made room: when they are wanted again they come first. */
+  readonly #madeRoom = new Set<string>();
+
+  constructor(wanted: ReadonlyMap<string, unknown>, held: HeldFilters, places: GivenPlaces) {
+    this.#wanted = wanted;
+    this.#held = held;
+    this.#places = places;
+  }
+
+  /** The broker may allow another number than before. */
+  startOver(): void {
+    this.#swapped = 1;
+  }
+
+  /** The broker has everything that is wanted, or has refused it, or the connection has ended. */
+  settled(): void {
+    this.#madeRoom.clear();
+  }
+
+  /**
+   * A change of filters loses no report where there is room for both.
+   * @param missing what of the wanted filters is to be asked for @param max subscriptions that the broker allows
+   * @returns undefined: nothing is left to do
+   */
+  next(missing: readonly string[], max: number): Step | undefined {
+    const held = this.#held.all();
+    const stale = [...held].filter((filter) => !this.#wanted.has(filter));
+    if (missing.length === 0) {
+      return stale.length > 0 ? { ...NOTHING, unsubscribe: stale } : undefined;
+    }
+    const sorted = [...missing].sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
+    const fresh = sorted.filter((filter) => !held.has(filter));
+    const beyond = new Set(fresh.slice(Math.max(0, max - held.size)));
+    if (beyond.size < sorted.length) {
+      return { ...NOTHING, subscribe: sorted.filter((filter) => !beyond.has(filter)) };
+    }
+    return stale.length > 0 ? this.#makeRoom(stale, beyond.size) : this.#refuse([...beyond]);
+  }
+
+  /** Few of the old ones at first: what they are replaced by may be refused, and they may be wanted again then. */
+  #makeRoom(stale: readonly string[], count: number): Step {
+    const given = stale.slice(0, Math.min(count, this.#swapped));
+    this.#swapped *= 2;
+    for (const filter of given) {
+      this.#madeRoom.add(filter);
+    }
+    return { ...NOTHING, unsubscribe: given };
+  }
+
+  #refuse(beyond: string[]): Step {
+    const granted = [...this.#wanted.keys()].filter((filter) => this.#held.isGranted(filter));
+    const given = this.#places.take(beyond, granted);
+    return { ...NOTHING, refuse: given.length > 0 ? given : beyond, unsubscribe: given };
+  }
+}
