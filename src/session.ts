@@ -2,7 +2,7 @@
 import { SharedUses } from './collections/shared-uses.ts';
 import { type Phrase, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
-import type { RequestOptions, SubscriptionCounts } from './mqtt/client.ts';
+import type { SubscriptionCounts } from './mqtt/client.ts';
 import {
   type AcknowledgeOptions,
   isAcknowledged,
@@ -10,6 +10,7 @@ import {
   type RequestResult,
 } from './mqtt/device-requests.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
+import type { RequestOptions } from './mqtt/requests.ts';
 import type { MqttState } from './mqtt/state.ts';
 import { ChangeNotices } from './network/change-notices.ts';
 import { DeviceReports } from './network/device-reports.ts';

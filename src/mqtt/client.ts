@@ -4,21 +4,17 @@ import type { Logger } from '../log.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
-import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { Connection } from './connection.ts';
+import { ConnectionUsers } from './connection-users.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
 import { PreviewConnection } from './preview-connection.ts';
 import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
-import { timedOut } from './request-errors.ts';
-import { Requests, type SendOptions } from './requests.ts';
+import { createTransport } from './request-transport.ts';
+import { type RequestOptions, Requests, type RequestTransport, type SendOptions } from './requests.ts';
+import { SampleAcknowledgements } from './sample-acknowledgements.ts';
 import { type GroupVerdict, SharedGroup } from './shared-group.ts';
 import type { MqttState } from './state.ts';
 import { SubscriptionBudget } from './subscription-budget.ts';
-
-/** A redeploy takes the last user away and brings it back: the connection is kept until the flows run, and that long. */
-const IDLE_DISCONNECT_MS = 1_000;
-/** A client without users tries so long to give back what a persistent session holds. */
-const UNSUBSCRIBE_KEPT_MS = 30_000;
 
 export interface MqttClientEvents {
   /** The state has changed. */
@@ -36,12 +32,6 @@ export interface SubscriptionCounts {
   max: number | undefined;
 }
 
-export interface RequestOptions {
-  signal: AbortSignal;
-  /** Milliseconds; the service's `requestTimeout` when left out. */
-  timeout?: number | undefined;
-}
-
 export class MqttClient {
   readonly #settings: MqttSettings;
   readonly #events: MqttClientEvents;
@@ -51,7 +41,9 @@ export class MqttClient {
   readonly #handler: ReportHandler;
   readonly #reports: ReportSubscriptions;
   readonly #requests: Requests;
-  readonly #acknowledgements = new Acknowledgements<unknown>();
+  readonly #acknowledgements: SampleAcknowledgements;
+  readonly #transport: RequestTransport;
+  readonly #users: ConnectionUsers;
   readonly #group: SharedGroup;
   readonly #budget: SubscriptionBudget;
   readonly #previews: PreviewConnection;
@@ -60,10 +52,6 @@ export class MqttClient {
   #lostReports = 0;
   #isUpdatePending = false;
   #subscribing = false;
-  #users = 0;
-  #idleTimer: NodeJS.Timeout | undefined;
-  /** In milliseconds of `performance.now()`. */
-  #unsubscribingUntil = 0;
   #closed = false;
 
   constructor(
@@ -87,7 +75,7 @@ export class MqttClient {
       },
       resumed: (isReady) => {
         this.#applyFilters();
-        this.#unsubscribeKept();
+        this.#users.unsubscribeKept();
         events.resumed(isReady);
       },
       drained: () => {
@@ -140,12 +128,15 @@ export class MqttClient {
       },
     });
     this.#reports = new ReportSubscriptions(settings, topics, reports, this.#connection.subscriptions);
-    const transport = this.#transport();
+    const transport = createTransport(this.#connection, this.#inbound, () => this.#responseQos);
+    this.#transport = transport;
     this.#requests = new Requests(
       { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
       topics,
       transport,
     );
+    this.#users = new ConnectionUsers(this.#connection, this.#requests, () => this.#inbound.isPaused);
+    this.#acknowledgements = new SampleAcknowledgements(settings.requestTimeout, this.#send.bind(this));
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),
@@ -190,18 +181,7 @@ export class MqttClient {
 
   /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
   attach(): () => void {
-    this.#users++;
-    clearTimeout(this.#idleTimer);
-    this.#open();
-    let attached = true;
-    return () => {
-      if (!attached) {
-        return;
-      }
-      attached = false;
-      this.#users--;
-      this.#disconnectWhenIdle();
-    };
+    return this.#users.attach();
   }
 
   /** Call when `filters` of the report handler may have changed. Nodes come and go by the hundred: one update serves all. */
@@ -223,40 +203,14 @@ export class MqttClient {
     return this.#send(request, options, { trafficClass: 'request', awaitResponse: true });
   }
 
-  /**
-   * Acknowledges a timestamped sample (assumed: beyond the interface), at most once a minute unless it failed.
-   * @param sample a key by which the same sample is recognised
-   * @param read reads the parsed body of the response, or throws what is wrong with it
-   * @param wait false: resolves when the broker has it, without a response
-   * @returns what `read` returned; undefined without `wait`
-   */
-  async acknowledge<T>(
+  /** See `SampleAcknowledgements.acknowledge`. */
+  acknowledge<T>(
     request: BuiltRequest,
     sample: string,
     options: RequestOptions & { wait: boolean },
     read: (body: unknown) => T,
   ): Promise<T | undefined> {
-    const { signal, timeout = this.#settings.requestTimeout } = options;
-    const limits = { signal, timeout, timeoutError: () => timedOut(request, timeout) };
-    const send = () => this.#sendAck(request, options, read);
-    const outcome = await this.#acknowledgements.once(sample, options.wait, send, limits);
-    return outcome as T | undefined;
-  }
-
-  #sendAck(
-    request: BuiltRequest,
-    options: RequestOptions & { wait: boolean },
-    read: (body: unknown) => unknown,
-  ): Sending<unknown> {
-    const [sent, delivered] = [createEvent(), createEvent()];
-    const handling = {
-      trafficClass: 'ack',
-      awaitResponse: options.wait,
-      sent: sent.happen,
-      delivered: delivered.happen,
-    } as const;
-    const responded = this.#send(request, options, handling).then(read);
-    return { sent: sent.happened, delivered: Promise.race([delivered.happened, responded]), responded };
+    return this.#acknowledgements.acknowledge(request, sample, options, read);
   }
 
   /** Reports wait until `resumeReports`, at most 20 s: while flows are being replaced nobody would receive them. */
@@ -314,7 +268,7 @@ export class MqttClient {
 
   /** Asks for the responses of a gateway, as a request does. @param settled whether the broker refuses them */
   tryResponses(filter: string, settled: (refused: boolean) => void): void {
-    this.#transport().ensureFilter(filter, settled);
+    this.#transport.ensureFilter(filter, settled);
   }
 
   get #plainGroup(): Phrase {
@@ -328,18 +282,12 @@ export class MqttClient {
   /** @param isFinal nobody comes back to a persistent session: the broker must not go on collecting for it */
   async close(isFinal = false): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#idleTimer);
+    this.#users.close();
     this.#inbound.discard();
     this.#requests.close();
     this.#budget.close();
     const passing = isFinal ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
     await Promise.all([this.#connection.close(passing), this.#previews.close()]);
-  }
-
-  #open(): void {
-    if (!this.#closed) {
-      this.#connection.open();
-    }
   }
 
   /** A request brings the connection up too, and keeps it up until it has ended. */
@@ -348,44 +296,10 @@ export class MqttClient {
     { signal, timeout = this.#settings.requestTimeout }: RequestOptions,
     handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered'>,
   ): Promise<unknown> {
-    this.#open();
+    this.#users.open();
     const response = this.#requests.send(request, { signal, timeout, ...handling });
-    this.#disconnectWhenIdle();
+    this.#users.leaveWhenIdle();
     return response;
-  }
-
-  #disconnectWhenIdle(): void {
-    if (this.#users > 0 || this.#closed) {
-      return;
-    }
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => {
-      if (this.#requests.idle && !this.#inbound.isPaused && !this.#isUnsubscribingKept) {
-        void this.#disconnect();
-      } else {
-        this.#disconnectWhenIdle();
-      }
-    }, IDLE_DISCONNECT_MS);
-  }
-
-  /** A deploy that restarts a service may bring it back without users, and nobody else would connect. */
-  #unsubscribeKept(): void {
-    if (this.#users === 0 && !this.#closed && this.#connection.hasKeptSubscriptions) {
-      this.#unsubscribingUntil = performance.now() + UNSUBSCRIBE_KEPT_MS;
-      this.#open();
-      this.#disconnectWhenIdle();
-    }
-  }
-
-  get #isUnsubscribingKept(): boolean {
-    return performance.now() < this.#unsubscribingUntil && this.#connection.hasKeptSubscriptions;
-  }
-
-  async #disconnect(): Promise<void> {
-    await this.#connection.disconnect(this.#requests.filters());
-    if (this.#users > 0 || !this.#requests.idle) {
-      this.#open();
-    }
   }
 
   #applyFilters(): void {
@@ -451,38 +365,4 @@ export class MqttClient {
     this.#lostReports = lost;
     this.#events.state();
   }
-
-  #transport() {
-    const connection = this.#connection;
-    const inbound = this.#inbound;
-    const responseQos = () => this.#responseQos;
-    return {
-      get connected() {
-        return connection.connected;
-      },
-      get broker() {
-        return connection.broker;
-      },
-      get isReadingPaused() {
-        return inbound.isPaused && inbound.isBlocked;
-      },
-      publish: connection.publish.bind(connection),
-      isFilterActive: (filter: string) => connection.subscriptions.isActive(filter),
-      isFilterBlocked: (filter: string) => connection.subscriptions.isBlocked(filter),
-      refusalOf: (filter: string) => connection.subscriptions.refusalOf(filter),
-      ensureFilter(filter: string, settled: (refused: boolean) => void) {
-        connection.subscriptions.change([filter], responseQos());
-        connection.subscriptions.whenSettled(filter, settled);
-      },
-      releaseFilter: (filter: string) => connection.subscriptions.change([], responseQos(), [filter]),
-    };
-  }
-}
-
-function createEvent(): { happen: () => void; happened: Promise<void> } {
-  let happen = (): void => {};
-  const happened = new Promise<void>((resolve) => {
-    happen = resolve;
-  });
-  return { happen, happened };
 }

@@ -12,7 +12,8 @@ import {
 import { addNames, nameThePlace, wordsFor } from '../protocol/operations/place.ts';
 import { type BuiltRequest, isGiven } from '../protocol/operations/request.ts';
 import type { MqttSettings } from '../settings.ts';
-import type { MqttClient, RequestOptions } from './client.ts';
+import type { MqttClient } from './client.ts';
+import type { RequestOptions } from './requests.ts';
 
 /** What a request brought: the decoded value, and the whole response. */
 export interface RequestResult {

@@ -45,6 +45,12 @@ export interface RequestTransport extends ResponseFilters {
   readonly isReadingPaused: boolean;
 }
 
+export interface RequestOptions {
+  signal: AbortSignal;
+  /** Milliseconds; the service's `requestTimeout` when left out. */
+  timeout?: number | undefined;
+}
+
 export interface SendOptions {
   /** Milliseconds: from sending to the response; while the broker is away, from arrival to sending. */
   timeout: number;

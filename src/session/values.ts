@@ -2,8 +2,8 @@
 
 import { type EndUse, SharedUses } from '../collections/shared-uses.ts';
 import type { ServiceError } from '../errors.ts';
-import type { RequestOptions } from '../mqtt/client.ts';
 import type { RequestResult } from '../mqtt/device-requests.ts';
+import type { RequestOptions } from '../mqtt/requests.ts';
 import { SharedReads } from '../network/shared-reads.ts';
 import {
   findFirstValues,
