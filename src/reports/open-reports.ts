@@ -1,27 +1,17 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
 import { randomBytes } from 'node:crypto';
-import { SetMap } from '../collections/set-map.ts';
-import type { Deferrable, Deferral } from '../protocol/deferral.ts';
-import { AbandonedCounts } from './abandoned-counts.ts';
+import type { Deferrable } from '../protocol/deferral.ts';
 import { BrokerWindow } from './broker-window.ts';
 import { ConfirmedMessages } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
+import { KeptMessages, MAX_BYTES, MAX_MESSAGES } from './kept-messages.ts';
 import type { Message } from './message.ts';
-import { OpenCounts } from './open-counts.ts';
+import { OpenDeliveries } from './open-deliveries.ts';
 import { OpenMessage } from './open-message.ts';
-import { type Confirmer, type Delivery, type OpenReport, STEADY_ATTEMPTS, waitAfter } from './open-report.ts';
-import { Resends } from './resends.ts';
+import type { Confirmer, OpenReport } from './open-report.ts';
 
-/** As many as MQTT has packet ids: a broker has none for a further one, and responses have to be read. Beyond it nothing is. */
-const MAX_MESSAGES = 65_535;
-const MAX_BYTES = 64 * 1024 * 1024;
 /** How often it is looked what is due. */
 const TICK_MS = 500;
-/** After the last acknowledgement a broker sends what it still has; where nothing is open for so long, it had nothing. */
-const QUIET_MS = 1_000;
-/** Where reports never stop: so long after a change, with all confirmed that came before it. */
-const STEADY_MS = 60_000;
-const MIN_DOUBLED_MS = 1_000;
 
 /** Of all services that have opened any, by what their ids begin with: a flow may acknowledge at another one's node. */
 const BY_PREFIX = new Map<string, OpenReports>();
@@ -34,19 +24,10 @@ export function openReportsOf(id: string): OpenReports | undefined {
 
 export class OpenReports {
   readonly #now: () => number;
-  readonly #maxMessages: number;
-  readonly #maxBytes: number;
   readonly #idPrefix = randomBytes(PREFIX_BYTES).toString('hex');
-  #lastId = 0;
-  /** Those that were sent last come last. */
-  readonly #deliveries = new Map<string, Delivery>();
-  /** Nodes come and go by the hundred, and each has its own. */
-  readonly #byOwner = new SetMap<string, Delivery>();
+  readonly #deliveries: OpenDeliveries;
   /** Open, or not acknowledged to the broker. */
-  readonly #messages = new Set<OpenMessage>();
-  #bytes = 0;
-  /** Since when all are acknowledged to the broker, in milliseconds of `performance.now()`. */
-  #emptySince = Number.NEGATIVE_INFINITY;
+  readonly #messages: KeptMessages;
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
   readonly #confirmed = new ConfirmedMessages();
@@ -56,21 +37,14 @@ export class OpenReports {
   };
   /** The address of the present connection, or of the last one. */
   #broker = '';
-  readonly #confirmers = new Set<Confirmer>();
-  readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
-  readonly #resends: Resends<Delivery>;
   /** The message that is being delivered. */
   #current: OpenMessage | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Given up since their node does not ask for them any more. */
-  readonly #abandoned: AbandonedCounts;
   readonly #failed: (fault: unknown) => void;
   readonly #window = new BrokerWindow();
   #isHeldUp = false;
   /** Told when `isHeldUp` has changed. */
   onHeldUp: (() => void) | undefined;
-  /** Let the connection read on when there is room again. */
-  #blocked: Deferral | undefined;
 
   /**
    * @param isPaused while flows are replaced nobody would receive what is sent again
@@ -83,26 +57,25 @@ export class OpenReports {
     abandoned: (owner: string, count: number) => void,
     { now = () => performance.now(), maxMessages = MAX_MESSAGES, maxBytes = MAX_BYTES } = {},
   ) {
-    this.#resends = new Resends({
-      ...{ isPaused, now },
-      isDue: (delivery, at) => this.#isDue(delivery, at),
-      send: (delivery, at) => this.#send(delivery, at),
+    this.#deliveries = new OpenDeliveries(this.#idPrefix, {
+      ...{ isPaused, now, failed, abandoned },
+      confirm: (id) => void this.confirm(id),
     });
+    this.#messages = new KeptMessages(now, maxMessages, maxBytes);
     this.#failed = failed;
-    this.#abandoned = new AbandonedCounts(abandoned);
     this.#now = now;
-    this.#maxMessages = maxMessages;
-    this.#maxBytes = maxBytes;
   }
 
   /** A node confirms what it receives, or one that did is about to come back. */
   get isConfirming(): boolean {
-    return this.#confirmers.size > 0 || this.#deliveries.size > 0;
+    return this.#deliveries.hasConfirmers || this.#deliveries.size > 0;
   }
 
   /** Nobody confirms anything, and nothing that was confirmed comes again. */
   get isUnused(): boolean {
-    return this.#confirmers.size === 0 && this.#messages.size === 0 && this.#confirmed.isEmpty(this.#now());
+    return (
+      !this.#deliveries.hasConfirmers && this.#messages.size === 0 && this.#confirmed.isEmpty(this.#now())
+    );
   }
 
   /** No report comes, as far as can be told, until something is confirmed: here, or since the broker allows no more. */
@@ -116,16 +89,12 @@ export class OpenReports {
    * @param since in milliseconds of `performance.now()`
    */
   hasCaughtUp(since: number): boolean {
-    const now = this.#now();
-    const [oldest] = this.#messages;
-    return oldest === undefined
-      ? now - this.#emptySince >= QUIET_MS
-      : now - since >= STEADY_MS && oldest.received.heardAt > since;
+    return this.#messages.hasCaughtUp(since);
   }
 
   /** Nothing more is read until something is confirmed. */
   get isFull(): boolean {
-    return this.#blocked !== undefined;
+    return this.#messages.isFull;
   }
 
   /**
@@ -163,29 +132,17 @@ export class OpenReports {
     }
     source.open++;
     BY_PREFIX.set(this.#idPrefix, this);
-    const delivery = {
-      id: `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
-      message: source.received,
-      hasReached: false,
-      attempts: 0,
-      confirmer,
-      source,
-      due: this.#now() + confirmer.timeoutMs,
-    };
-    this.#deliveries.set(delivery.id, delivery);
-    this.#byOwner.add(confirmer.owner, delivery);
+    const delivery = this.#deliveries.open(confirmer, source);
     this.#start();
     return delivery;
   }
 
   /** The flow has stored it. @returns false: it is not open, or not any more */
   confirm(id: string): boolean {
-    const delivery = this.#deliveries.get(id);
+    const delivery = this.#deliveries.take(id);
     if (delivery === undefined) {
       return false;
     }
-    this.#deliveries.delete(id);
-    this.#byOwner.delete(delivery.confirmer.owner, delivery);
     const { source } = delivery;
     source.open--;
     // While it is being delivered other nodes may still open it.
@@ -205,40 +162,22 @@ export class OpenReports {
    * @returns false: it is not open
    */
   sendAgain(id: string, ms: number): boolean {
-    const delivery = this.#deliveries.get(id);
-    if (delivery) {
-      const { attempts } = delivery;
-      const base = attempts > STEADY_ATTEMPTS ? Math.max(ms, MIN_DOUBLED_MS) : ms;
-      delivery.due = this.#now() + waitAfter(attempts, base);
-    }
-    return delivery !== undefined;
+    return this.#deliveries.sendAgain(id, ms);
   }
 
   /** What has not reached the flow of this node comes at the next look. */
   hurry(confirmer: Confirmer): void {
-    for (const delivery of this.#byOwner.of(confirmer.owner)) {
-      if (delivery.confirmer === confirmer && !delivery.hasReached) {
-        delivery.due = 0;
-      }
-    }
+    this.#deliveries.hurry(confirmer);
   }
 
   /** A node begins; what was open at the one before it of the same name comes again. */
   add(confirmer: Confirmer): void {
-    this.#confirmers.add(confirmer);
-    for (const delivery of this.#byOwner.of(confirmer.owner)) {
-      delivery.confirmer = confirmer;
-      delivery.due = 0;
-    }
+    this.#deliveries.add(confirmer);
   }
 
   /** A node ends. @param comesBack false: what is open there is nobody's any more */
   remove(confirmer: Confirmer, comesBack: boolean): void {
-    this.#confirmers.delete(confirmer);
-    this.#counts.delete(confirmer);
-    if (!comesBack) {
-      this.#confirmWhere(this.#byOwner.of(confirmer.owner), (delivery) => delivery.confirmer === confirmer);
-    }
+    this.#deliveries.remove(confirmer, comesBack);
   }
 
   /**
@@ -246,13 +185,7 @@ export class OpenReports {
    * @param isWaitedFor whether a node of this name is there, but cannot work: what is open stays open for it
    */
   resumed(isWaitedFor: (owner: string) => boolean = () => false): void {
-    for (const { id, confirmer } of [...this.#deliveries.values()]) {
-      if (!this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
-        this.#abandoned.add(confirmer.owner);
-        this.confirm(id);
-      }
-    }
-    this.#abandoned.tell();
+    this.#deliveries.resumed(isWaitedFor);
   }
 
   /**
@@ -263,7 +196,7 @@ export class OpenReports {
   connected(broker: string, isPresent: boolean): void {
     const now = this.#now();
     this.#broker = broker;
-    this.#blocked = undefined;
+    this.#messages.connected();
     this.#window.connected();
     this.#checkHeldUp();
     this.#expected.clear();
@@ -285,19 +218,16 @@ export class OpenReports {
   close(): void {
     BY_PREFIX.delete(this.#idPrefix);
     clearInterval(this.#timer);
-    this.#deliveries.clear();
-    this.#resends.clear();
-    this.#byOwner.clear();
+    this.#deliveries.close();
     this.#messages.clear();
     this.#expected.clear();
     this.#confirmed.clear();
-    this.#confirmers.clear();
   }
 
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */
   #written(message: OpenMessage): void {
     this.#window.acknowledged();
-    this.#forget(message);
+    this.#messages.delete(message);
     message.confirmed = this.#confirmed.add(keyOf(message.received), message.broker);
   }
 
@@ -308,11 +238,7 @@ export class OpenReports {
   }
 
   #keep(message: OpenMessage, deferrable: Deferrable): true {
-    const isNew = !this.#messages.has(message);
-    if (isNew) {
-      this.#messages.add(message);
-      this.#bytes += message.size;
-    }
+    const isNew = this.#messages.add(message);
     this.#start();
     const deferral = deferrable.defer(message);
     if (deferrable.isLost) {
@@ -329,12 +255,7 @@ export class OpenReports {
     }
     message.deferral = deferral;
     this.#window.kept();
-    // What is known takes no more room than before.
-    if (isNew && this.#isAtLimit) {
-      this.#blocked = deferral;
-    } else {
-      deferral.readOn();
-    }
+    this.#messages.readOn(deferral, isNew);
     // What nobody has to confirm any more is done, but known until that is written.
     if (message.open === 0) {
       deferral.acknowledge();
@@ -344,24 +265,6 @@ export class OpenReports {
 
   #start(): void {
     this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
-  }
-
-  get #isAtLimit(): boolean {
-    return this.#messages.size > this.#maxMessages || this.#bytes > this.#maxBytes;
-  }
-
-  #forget(message: OpenMessage): void {
-    if (this.#messages.delete(message)) {
-      this.#bytes -= message.size;
-      if (this.#messages.size === 0) {
-        this.#emptySince = this.#now();
-      }
-    }
-    const blocked = this.#blocked;
-    if (blocked && !this.#isAtLimit) {
-      this.#blocked = undefined;
-      blocked.readOn();
-    }
   }
 
   /** @param isPresent the broker to which it is connected has kept the session */
@@ -394,28 +297,20 @@ export class OpenReports {
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */
   #confirmUnsent(message: OpenMessage): void {
-    this.#forget(message);
+    this.#messages.delete(message);
     if (message.expectedUntil > this.#now()) {
       this.#confirmed.add(keyOf(message.received), message.broker, message);
     }
     message.expectedUntil = 0;
   }
 
-  #confirmWhere(deliveries: Iterable<Delivery>, isChosen: (delivery: Delivery) => boolean): void {
-    for (const delivery of [...deliveries].filter(isChosen)) {
-      this.confirm(delivery.id);
-    }
-  }
-
   #look(): void {
-    this.#keepOwnCopies();
+    this.#messages.copyPayloads();
     this.#checkHeldUp();
     this.#expected.endOld(this.#now());
-    this.#resends.look(this.#deliveries.values());
-    this.#abandoned.tellWhenAll();
-    this.#counts.tell(this.#deliveries.values(), this.#now());
+    this.#deliveries.look();
     if (this.#deliveries.size === 0 && this.#messages.size === 0) {
-      this.#abandoned.tell();
+      this.#deliveries.rest();
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
@@ -425,52 +320,11 @@ export class OpenReports {
     const isHeldUp = this.isFull || this.#window.isFull(this.#now());
     if (isHeldUp !== this.#isHeldUp) {
       this.#isHeldUp = isHeldUp;
-      this.#call(() => this.onHeldUp?.());
-    }
-  }
-
-  #keepOwnCopies(): void {
-    for (const message of this.#messages) {
-      if (!message.isCopied) {
-        message.isCopied = true;
-        const payload = Buffer.from(message.received.payload);
-        Object.assign(message.received, { payload });
+      try {
+        this.onHeldUp?.();
+      } catch (fault) {
+        this.#failed(fault);
       }
-    }
-  }
-
-  /** One whose node is being replaced comes again at the next one. */
-  #isDue({ id, due, confirmer }: Delivery, now: number): boolean {
-    return due <= now && this.#confirmers.has(confirmer) && this.#deliveries.has(id);
-  }
-
-  #send(delivery: Delivery, now: number): void {
-    const { confirmer } = delivery;
-    if (delivery.hasReached) {
-      delivery.attempts++;
-    }
-    delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
-    // Behind the others, so that each has its turn where more are due than one look sends.
-    this.#deliveries.delete(delivery.id);
-    this.#deliveries.set(delivery.id, delivery);
-    if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
-      this.confirm(delivery.id);
-      this.#call(() => confirmer.givenUp(delivery));
-    } else {
-      this.#call(() => {
-        if (!confirmer.again(delivery)) {
-          this.#abandoned.add(confirmer.owner);
-          this.confirm(delivery.id);
-        }
-      });
-    }
-  }
-
-  #call(listener: () => void): void {
-    try {
-      listener();
-    } catch (fault) {
-      this.#failed(fault);
     }
   }
 }

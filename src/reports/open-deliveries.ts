@@ -1,0 +1,193 @@
+// Reports that are open at nodes: each is sent to the flow again until it is confirmed, also by the node that a deploy puts there.
+import { SetMap } from '../collections/set-map.ts';
+import { AbandonedCounts } from './abandoned-counts.ts';
+import { OpenCounts } from './open-counts.ts';
+import type { OpenMessage } from './open-message.ts';
+import { type Confirmer, type Delivery, STEADY_ATTEMPTS, waitAfter } from './open-report.ts';
+import { Resends } from './resends.ts';
+
+const MIN_DOUBLED_MS = 1_000;
+
+interface DeliveryEvents {
+  /** While flows are replaced nobody would receive what is sent again. */
+  isPaused: () => boolean;
+  /** In milliseconds, as `performance.now()`. */
+  now: () => number;
+  /** It is not open any more. */
+  confirm(id: string): void;
+  /** Told what a node throws: in a timer it would end the process. */
+  failed(fault: unknown): void;
+  /** Told how many are given up since a node does not ask for them any more. */
+  abandoned(owner: string, count: number): void;
+}
+
+export class OpenDeliveries {
+  readonly #events: DeliveryEvents;
+  readonly #now: () => number;
+  readonly #idPrefix: string;
+  #lastId = 0;
+  /** Those that were sent last come last. */
+  readonly #byId = new Map<string, Delivery>();
+  /** Nodes come and go by the hundred, and each has its own. */
+  readonly #byOwner = new SetMap<string, Delivery>();
+  readonly #confirmers = new Set<Confirmer>();
+  readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
+  readonly #resends: Resends<Delivery>;
+  /** Given up since their node does not ask for them any more. */
+  readonly #abandoned: AbandonedCounts;
+
+  /** @param idPrefix what ids begin with: no others in this process do */
+  constructor(idPrefix: string, events: DeliveryEvents) {
+    this.#idPrefix = idPrefix;
+    this.#events = events;
+    const { isPaused, now } = events;
+    this.#now = now;
+    this.#resends = new Resends({
+      ...{ isPaused, now },
+      isDue: (delivery, at) => this.#isDue(delivery, at),
+      send: (delivery, at) => this.#send(delivery, at),
+    });
+    this.#abandoned = new AbandonedCounts((owner, count) => events.abandoned(owner, count));
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Whether a node confirms what it receives. */
+  get hasConfirmers(): boolean {
+    return this.#confirmers.size > 0;
+  }
+
+  open(confirmer: Confirmer, source: OpenMessage): Delivery {
+    const delivery = {
+      id: `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
+      message: source.received,
+      hasReached: false,
+      attempts: 0,
+      confirmer,
+      source,
+      due: this.#now() + confirmer.timeoutMs,
+    };
+    this.#byId.set(delivery.id, delivery);
+    this.#byOwner.add(confirmer.owner, delivery);
+    return delivery;
+  }
+
+  /** It is not open any more; undefined: it was not. */
+  take(id: string): Delivery | undefined {
+    const delivery = this.#byId.get(id);
+    if (delivery !== undefined) {
+      this.#byId.delete(id);
+      this.#byOwner.delete(delivery.confirmer.owner, delivery);
+    }
+    return delivery;
+  }
+
+  /** See `OpenReports.sendAgain`. */
+  sendAgain(id: string, ms: number): boolean {
+    const delivery = this.#byId.get(id);
+    if (delivery) {
+      const { attempts } = delivery;
+      const base = attempts > STEADY_ATTEMPTS ? Math.max(ms, MIN_DOUBLED_MS) : ms;
+      delivery.due = this.#now() + waitAfter(attempts, base);
+    }
+    return delivery !== undefined;
+  }
+
+  /** What has not reached the flow of this node comes at the next look. */
+  hurry(confirmer: Confirmer): void {
+    for (const delivery of this.#byOwner.of(confirmer.owner)) {
+      if (delivery.confirmer === confirmer && !delivery.hasReached) {
+        delivery.due = 0;
+      }
+    }
+  }
+
+  /** A node begins; what was open at the one before it of the same name comes again. */
+  add(confirmer: Confirmer): void {
+    this.#confirmers.add(confirmer);
+    for (const delivery of this.#byOwner.of(confirmer.owner)) {
+      delivery.confirmer = confirmer;
+      delivery.due = 0;
+    }
+  }
+
+  /** A node ends. @param comesBack false: what is open there is nobody's any more */
+  remove(confirmer: Confirmer, comesBack: boolean): void {
+    this.#confirmers.delete(confirmer);
+    this.#counts.delete(confirmer);
+    const own = comesBack ? [] : [...this.#byOwner.of(confirmer.owner)];
+    for (const { id } of own.filter((delivery) => delivery.confirmer === confirmer)) {
+      this.#events.confirm(id);
+    }
+  }
+
+  /**
+   * All nodes are there: what belongs to none of them is nobody's any more.
+   * @param isWaitedFor whether a node of this name is there, but cannot work: what is open stays open for it
+   */
+  resumed(isWaitedFor: (owner: string) => boolean): void {
+    for (const { id, confirmer } of [...this.#byId.values()]) {
+      if (!this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
+        this.#abandoned.add(confirmer.owner);
+        this.#events.confirm(id);
+      }
+    }
+    this.#abandoned.tell();
+  }
+
+  /** Call it twice a second: sends what is due. */
+  look(): void {
+    this.#resends.look(this.#byId.values());
+    this.#abandoned.tellWhenAll();
+    this.#counts.tell(this.#byId.values(), this.#now());
+  }
+
+  /** Nobody looks any more. */
+  rest(): void {
+    this.#abandoned.tell();
+  }
+
+  close(): void {
+    this.#byId.clear();
+    this.#resends.clear();
+    this.#byOwner.clear();
+    this.#confirmers.clear();
+  }
+
+  /** One whose node is being replaced comes again at the next one. */
+  #isDue({ id, due, confirmer }: Delivery, now: number): boolean {
+    return due <= now && this.#confirmers.has(confirmer) && this.#byId.has(id);
+  }
+
+  #send(delivery: Delivery, now: number): void {
+    const { confirmer } = delivery;
+    if (delivery.hasReached) {
+      delivery.attempts++;
+    }
+    delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
+    // Behind the others, so that each has its turn where more are due than one look sends.
+    this.#byId.delete(delivery.id);
+    this.#byId.set(delivery.id, delivery);
+    if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
+      this.#events.confirm(delivery.id);
+      this.#call(() => confirmer.givenUp(delivery));
+    } else {
+      this.#call(() => {
+        if (!confirmer.again(delivery)) {
+          this.#abandoned.add(confirmer.owner);
+          this.#events.confirm(delivery.id);
+        }
+      });
+    }
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (fault) {
+      this.#events.failed(fault);
+    }
+  }
+}
