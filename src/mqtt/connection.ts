@@ -8,6 +8,7 @@ import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { subscribeAvailable } from './available-filters.ts';
 import { withResponseTimeout } from './broker-response.ts';
+import { clientOptions } from './client-options.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
@@ -20,9 +21,6 @@ import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-/** Reports of QoS 1 and 2 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
-const RECEIVE_MAXIMUM = 1_000;
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
 
@@ -211,7 +209,7 @@ export class Connection {
           isSecure,
           tunnel.signal,
         ) as IClientOptions['wsOptions'],
-        ...this.#options(isSecure),
+        ...clientOptions(this.#settings, isSecure),
         incomingStore: this.#incoming,
         // What was read before the end is worked through after it, and the library's own store throws then.
         outgoingStore: createStore(),
@@ -225,37 +223,6 @@ export class Connection {
     } catch (error) {
       this.#lost(undefined, { error });
     }
-  }
-
-  /** @param isSecure with a certificate at hand MQTT.js would turn a plain address into a secure one */
-  #options(isSecure: boolean): IClientOptions {
-    const s = this.#settings;
-    return {
-      clientId: s.clientId,
-      clean: !s.persistent,
-      protocolVersion: s.protocolVersion,
-      keepalive: s.keepalive,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectPeriod: 0,
-      resubscribe: false,
-      // A ping when it is due, also while the broker acknowledges: moving it with each acknowledgement takes time.
-      reschedulePings: false,
-      queueQoSZero: false,
-      // Even when nobody listens, MQTT.js's own log takes time for every packet.
-      ...(process.env.DEBUG ? {} : { log: () => {} }),
-      ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
-      ...(s.protocolVersion === 5 ? { properties: this.#properties() } : {}),
-      ...(isSecure ? s.tls : {}),
-    } as IClientOptions;
-  }
-
-  /** Of MQTT 5. */
-  #properties(): IClientOptions['properties'] {
-    const { persistent, sessionExpiry } = this.#settings;
-    return {
-      receiveMaximum: RECEIVE_MAXIMUM,
-      ...(persistent ? { sessionExpiryInterval: sessionExpiry } : {}),
-    };
   }
 
   /** @param forget called when the broker knows nothing of an earlier connection */

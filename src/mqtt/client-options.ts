@@ -1,0 +1,35 @@
+// What MQTT.js is told for a connection beside its address: it neither reconnects nor subscribes nor queues by itself.
+import type { MqttSettings } from '../settings.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Reports of QoS 1 and 2 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
+const RECEIVE_MAXIMUM = 1_000;
+
+/** @param isSecure with a certificate at hand MQTT.js would turn a plain address into a secure one */
+export function clientOptions(s: MqttSettings, isSecure: boolean): object {
+  return {
+    clientId: s.clientId,
+    clean: !s.persistent,
+    protocolVersion: s.protocolVersion,
+    keepalive: s.keepalive,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    reconnectPeriod: 0,
+    resubscribe: false,
+    // A ping when it is due, also while the broker acknowledges: moving it with each acknowledgement takes time.
+    reschedulePings: false,
+    queueQoSZero: false,
+    // Even when nobody listens, MQTT.js's own log takes time for every packet.
+    ...(process.env.DEBUG ? {} : { log: () => {} }),
+    ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
+    ...(s.protocolVersion === 5 ? { properties: properties(s) } : {}),
+    ...(isSecure ? s.tls : {}),
+  };
+}
+
+/** Of MQTT 5. */
+function properties({ persistent, sessionExpiry }: MqttSettings): object {
+  return {
+    receiveMaximum: RECEIVE_MAXIMUM,
+    ...(persistent ? { sessionExpiryInterval: sessionExpiry } : {}),
+  };
+}
