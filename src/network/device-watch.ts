@@ -64,6 +64,12 @@ export class DeviceWatch implements WatchedChecker {
     return { watched: this.entries.size, active: this.#alarms.needing };
   }
 
+  /** What goes on in another one. */
+  get kept(): KeptWatch {
+    const { filter } = this.#scope;
+    return { filter, entries: this.entries, gatewayOf: (entry) => this.#scope.gatewayOf(entry) };
+  }
+
   /** By their MACs. */
   get entries(): ReadonlyMap<string, Watched> {
     return this.#members.entries;
@@ -171,7 +177,7 @@ export class DeviceWatch implements WatchedChecker {
     for (const entry of this.entries.values()) {
       this.#members.unschedule(entry);
     }
-    return { filter: this.#scope.filter, entries: this.entries };
+    return this.kept;
   }
 
   /** Goes on with what was watched before under the same name. */
@@ -238,9 +244,8 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   #restoreAlarms(entry: Watched, alarms: readonly Alarm[]): void {
-    if (this.#scope.isChosen(entry)) {
-      this.#alarms.restore(entry, alarms, this.#settings.conditions);
-    } else {
+    this.#alarms.restore(entry, alarms, this.#settings.conditions);
+    if (!this.#scope.isChosen(entry)) {
       this.#members.remove(entry);
     }
   }
@@ -282,10 +287,15 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {
-    if (this.#scope.hasDevices || !this.#scope.passes(device.id, id)) {
+    if (!this.#scope.passes(device.id, id)) {
       return undefined;
     }
-    return this.#members.need(device.id, device.id === id ? 'gateway' : 'device');
+    const kind = device.id === id ? 'gateway' : 'device';
+    // One that is listed was forgotten before.
+    if (this.#scope.isListed(device.id)) {
+      this.#members.expect(device.id, kind);
+    }
+    return this.#members.need(device.id, kind);
   }
 
   /** @returns whether that begins another hearing, or nobody would look at it again */

@@ -148,13 +148,10 @@ export class DeviceWatches {
 
   /** What a store holds over a restart; the devices that need somebody come first. */
   store(max: number): StoredWatches {
-    const all = new Map<string, ReadonlyMap<string, Watched>>();
     // A node that has closed may come back with the next start.
-    for (const [owner, { entries }] of this.#kept) {
-      all.set(owner, entries);
-    }
-    for (const [owner, { entries }] of this.#watches) {
-      all.set(owner, entries);
+    const all = new Map(this.#kept);
+    for (const [owner, { kept }] of this.#watches) {
+      all.set(owner, kept);
     }
     return storeWatches(all, max);
   }

@@ -110,7 +110,8 @@ function strongest(links: readonly Link[], since: number): { gateway: string; rs
   return best;
 }
 
-function lastHeard(links: readonly Link[]): Link | undefined {
+/** Undefined where there is none. */
+export function lastHeard(links: readonly Link[]): Link | undefined {
   let last: Link | undefined;
   for (const link of links) {
     // Of two at the same moment the later one of the list, which was heard for the first time later.

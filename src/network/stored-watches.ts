@@ -4,7 +4,8 @@ import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import { parseMac } from '../protocol/mac.ts';
 import { MAX_ERRORS, NO_ERRORS } from './device-errors.ts';
 import type { DeviceWatch } from './device-watch.ts';
-import { type Alarm, gatewayOf, intervalOf, knownIntervalOf, type Watched } from './watched.ts';
+import type { KeptWatch } from './watch-context.ts';
+import { type Alarm, intervalOf, knownIntervalOf, type Watched } from './watched.ts';
 
 /** What JSON can hold of a condition that was told. */
 interface StoredAlarm {
@@ -36,19 +37,16 @@ const MAX_TEXT_LENGTH = 200;
  * @param watches what each watches, by its name
  * @param max devices of all watches together: first those that need somebody, then those that would be missed
  */
-export function storeWatches(
-  watches: ReadonlyMap<string, ReadonlyMap<string, Watched>>,
-  max: number,
-): StoredWatches {
+export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: number): StoredWatches {
   const stored: StoredWatches = {};
   let left = max;
   for (const isNeeding of [true, false]) {
-    for (const [owner, entries] of watches) {
+    for (const [owner, { entries, gatewayOf }] of watches) {
       const devices = stored[owner] ?? [];
       stored[owner] = devices;
       for (const entry of entries.values()) {
         if (left > 0 && entry.alarms.some(({ isTold }) => isTold) === isNeeding && isMissed(entry)) {
-          devices.push(toStored(entry));
+          devices.push(toStored(entry, gatewayOf(entry)));
           left--;
         }
       }
@@ -60,9 +58,9 @@ export function storeWatches(
 /** What was heard a few times only would be missed by nobody. */
 const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || intervalOf(entry) !== undefined;
 
-function toStored(entry: Watched): StoredDevice {
+function toStored(entry: Watched, heardBy: string | undefined): StoredDevice {
   const { id, kind, alarms } = entry;
-  const gateway = kind === 'gateway' ? undefined : gatewayOf(entry);
+  const gateway = kind === 'gateway' ? undefined : heardBy;
   const interval = knownIntervalOf(entry);
   const active = alarms.filter(({ isTold }) => isTold).map(toStoredAlarm);
   return {

@@ -67,6 +67,8 @@ export interface WatchContext {
 export interface KeptWatch {
   filter: string;
   entries: ReadonlyMap<string, Watched>;
+  /** By which an entry belongs to the watch. */
+  gatewayOf(entry: Readonly<Watched>): string | undefined;
 }
 
 /** Whether all that comes counts; else only what tells of the conditions. */

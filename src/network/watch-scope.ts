@@ -1,6 +1,7 @@
 // Whom a watch looks after, by its lists and by the labels of gateways.
+import { lastHeard } from './links.ts';
 import { hearsEverything, type WatchSettings } from './watch-context.ts';
-import type { Watched } from './watched.ts';
+import { gatewayOf, type Watched } from './watched.ts';
 
 export class WatchScope {
   readonly #settings: WatchSettings;
@@ -51,8 +52,14 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
+  /** By which it belongs here: of those that have heard it the last one whose reports pass, where any is known. */
+  gatewayOf(entry: Readonly<Watched>): string | undefined {
+    const own = entry.state?.links.filter(({ gateway }) => this.isOwnGateway(gateway)) ?? [];
+    return lastHeard(own)?.gateway ?? entry.storedGateway ?? gatewayOf(entry);
+  }
+
   /** Whether it still passes; while the labels are not known nobody can tell. */
-  isChosen({ id, kind, state, storedGateway }: Watched): boolean {
+  isChosen({ id, kind, state, storedGateway, alarms }: Watched): boolean {
     if (this.#devices.has(id) || (kind === 'device' && this.hasDevices)) {
       return this.#devices.has(id);
     }
@@ -60,7 +67,8 @@ export class WatchScope {
       return true;
     }
     if (kind === 'gateway') {
-      return (this.watchesGateways || state !== undefined) && this.isOwnGateway(id);
+      const isNeeded = this.watchesGateways || state !== undefined || alarms.length > 0;
+      return isNeeded && this.isOwnGateway(id);
     }
     const heardBy = state?.links.map(({ gateway }) => gateway) ?? [];
     return (

@@ -9,6 +9,7 @@ import {
 import type { DeviceError } from './device-errors.ts';
 import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
+import { lastHeard } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS } from './presence.ts';
 import type { WatchedGateway } from './watched-gateways.ts';
@@ -125,15 +126,8 @@ export const intervalOf = (entry: Watched): number | undefined =>
   knownIntervalOf(entry) ?? (entry.isExpected ? ASSUMED_INTERVAL_MS : undefined);
 
 /** That heard it last. */
-export function gatewayOf({ state, storedGateway }: Watched): string | undefined {
-  let last: { gateway: string; heardAt: number } | undefined;
-  for (const link of state?.links ?? []) {
-    if (last === undefined || link.heardAt >= last.heardAt) {
-      last = link;
-    }
-  }
-  return last?.gateway ?? storedGateway;
-}
+export const gatewayOf = ({ state, storedGateway }: Readonly<Watched>): string | undefined =>
+  lastHeard(state?.links ?? [])?.gateway ?? storedGateway;
 
 /**
  * Several gateways may hear a device in turn: it stays with the one before until that has not heard it for the time of

@@ -1,5 +1,6 @@
 // What a watch tells: whose condition begins and ends, when, how often, and what it costs while nothing happens.
 import assert from 'node:assert/strict';
+import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { ConditionChange, WatchSettings } from '../../src/network/watch-context.ts';
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, TIME, World } from './watched-world.ts';
@@ -579,6 +580,20 @@ describe('a watch of devices', () => {
     assert.deepEqual(watch.counts, { watched: 3, active: 0 });
   });
 
+  it('watches what was forgotten as before when it is heard again, also where it is listed', () => {
+    for (const devices of [[], [D]]) {
+      world = new World();
+      const watch = open({ devices, silentAfter: 0 });
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      watch.forget(D);
+      world.run(2 * MINUTE, 10 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      world.run(2 * MINUTE, 10 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`], devices.join());
+    }
+  });
+
   describe('goes on over a deploy', () => {
     it('telling nothing twice, and what has ended meanwhile', () => {
       const watch = open({ conditions: ALL });
@@ -740,6 +755,51 @@ describe('a watch of devices', () => {
       restart({ silentAfter: 0 });
       world.run(3 * HOUR, 30 * S, [OTHER]);
       assert.deepEqual(heads(), []);
+    });
+
+    for (const settings of [{ gateways: [G] }, { labels: ['floor'] }]) {
+      const label = (watch: OpenWatch) => 'labels' in settings && watch.setLabelled(new Set([G]));
+      const others = [OTHER, { gateway: G2, device: deviceAt(3) }];
+      /** Heard by both, by the one that is none of the watch last. */
+      function byBoth(): void {
+        for (let i = 0; i < 5; i++) {
+          world.hear();
+          world.wait(1);
+          world.hear('heartbeat', {}, { gateway: G2 });
+          world.run(10 * S, 5 * S, others);
+        }
+      }
+
+      it(`with what a gateway outside of its ${Object.keys(settings).join()} heard last`, () => {
+        label(open(settings));
+        byBoth();
+        label(restart(settings));
+        world.run(3 * MINUTE, 5 * S, others);
+        assert.deepEqual(heads(), [`+silent ${D}`], 'it has died with the restart');
+        const watch = restart(settings);
+        label(watch);
+        assert.equal(watch.active().length, 1);
+        world.run(MINUTE, 5 * S, others);
+        assert.deepEqual(heads(), []);
+        world.hear('heartbeat', {}, { gateway: G2 });
+        assert.deepEqual(heads(), [`-silent ${D}`]);
+      });
+    }
+
+    it('with the error of a gateway whose silence nobody watches', () => {
+      const settings = { conditions: ['error'] } as const;
+      const own = { device: G };
+      open(settings);
+      world.hear('heartbeat', { status: 5 }, own);
+      world.wait(6 * S);
+      assert.deepEqual(heads(), [`+error ${G}`]);
+      assert.equal(restart(settings).active().length, 1);
+      world.hear('heartbeat', { status: 5 }, own);
+      world.wait(6 * S);
+      assert.deepEqual(heads(), []);
+      restart(settings);
+      world.hear('heartbeat', { status: 0 }, own);
+      assert.deepEqual(heads(), [`-error ${G}`]);
     });
 
     it('with errors that end one by one, by name or by hex id', () => {
