@@ -2,26 +2,35 @@
 
 const NONE: ReadonlySet<never> = new Set();
 
+/** Values are no sets themselves. */
 export class SetMap<K, V> {
-  readonly #sets = new Map<K, Set<V>>();
+  /** A value that is alone is there without a set: most are, and they come and go with each report. */
+  readonly #sets = new Map<K, V | Set<V>>();
 
-  /** What is there of the key, as it is now and as it changes; empty when there is nothing. */
+  /** What is there of the key; empty when there is nothing. */
   of(key: K): ReadonlySet<V> {
-    return this.#sets.get(key) ?? NONE;
+    const there = this.#sets.get(key);
+    if (there === undefined) {
+      return NONE;
+    }
+    return there instanceof Set ? there : new Set([there]);
   }
 
   add(key: K, value: V): void {
-    const set = this.#sets.get(key);
-    if (set) {
-      set.add(value);
-    } else {
-      this.#sets.set(key, new Set([value]));
+    const there = this.#sets.get(key);
+    if (there === undefined) {
+      this.#sets.set(key, value);
+    } else if (there instanceof Set) {
+      there.add(value);
+    } else if (there !== value) {
+      this.#sets.set(key, new Set([there, value]));
     }
   }
 
   delete(key: K, value: V): void {
-    const set = this.#sets.get(key);
-    if (set?.delete(value) && set.size === 0) {
+    const there = this.#sets.get(key);
+    const isLast = there instanceof Set ? there.delete(value) && there.size === 0 : there === value;
+    if (isLast) {
       this.#sets.delete(key);
     }
   }

@@ -1,5 +1,5 @@
 // Open messages that a broker sends again over a new connection, recognised by topic and content, the oldest first.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Queue } from '../collections/queue.ts';
 import type { Message } from './message.ts';
 
@@ -68,5 +68,6 @@ export class ExpectedMessages<T extends Expected> {
 
 /** Equal for messages of the same topic and content. A payload itself would be in memory twice. */
 export function keyOf({ topic, payload }: Message): string {
-  return createHash('sha1').update(topic).update('\0').update(payload).digest('base64');
+  // One text of one byte a character takes half the time of an object that is fed in parts.
+  return hash('sha1', `${topic}\0${payload.toString('latin1')}`, 'base64');
 }
