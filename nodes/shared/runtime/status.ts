@@ -122,6 +122,20 @@ function plainValues(cause: Record<string, unknown>): TextValues {
   return Object.fromEntries(plain) as TextValues;
 }
 
+function isSame(one: Status, other: Status): boolean {
+  if (one === other) {
+    return true;
+  }
+  const [values = {}, others = {}] = [one.values, other.values];
+  const names = Object.keys(values);
+  return (
+    one.style === other.style &&
+    one.key === other.key &&
+    names.length === Object.keys(others).length &&
+    names.every((name) => values[name] === others[name])
+  );
+}
+
 const TEXT_INTERVAL_MS = 500;
 /** Changes of colour that are sent at once within one interval; a stream of messages would make thousands. */
 const MAX_URGENT_CHANGES = 4;
@@ -135,6 +149,8 @@ export class StatusLine {
   readonly #node: Node;
   readonly #now: () => number;
   #shown: NodeStatus = {};
+  /** In whose words that is. */
+  #emitted: Status | undefined;
   /** Of `#now`. */
   #shownAt = Number.NEGATIVE_INFINITY;
   #colours = 0;
@@ -151,6 +167,11 @@ export class StatusLine {
 
   show(status: Status): void {
     if (this.#closed) {
+      return;
+    }
+    if (this.#emitted && isSame(status, this.#emitted)) {
+      // As it is for most messages: nothing has to be put into words.
+      this.#dropNext();
       return;
     }
     const now = this.#now();
@@ -182,10 +203,15 @@ export class StatusLine {
     }
   }
 
-  #emit(status: Status, now: number): void {
+  #dropNext(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#next = undefined;
+  }
+
+  #emit(status: Status, now: number): void {
+    this.#dropNext();
+    this.#emitted = status;
     const shown = { ...STATUS_STYLES[status.style], text: translate(this.#RED, status.key, status.values) };
     if (shown.text === this.#shown.text && shown.fill === this.#shown.fill) {
       return;
