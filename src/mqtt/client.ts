@@ -145,6 +145,7 @@ export class MqttClient {
     });
     this.#requests.shareFilter(this.#budget.isLimited);
     this.#previews = new PreviewConnection(settings, topics, {
+      tookOver: () => this.#connection.regain(),
       message: (topic, payload, retained) => reports.deliverPreview(topic, payload, retained),
       changed: () => events.state(),
       quota: (max) => {

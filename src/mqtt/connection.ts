@@ -77,6 +77,8 @@ export class Connection {
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
   #hasToldExpiry = false;
+  /** The end is not noticed yet after which this comes back at once. */
+  #isRegaining = false;
   /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
   #incoming: IStore | undefined;
 
@@ -175,6 +177,15 @@ export class Connection {
   /** Cuts the connection before anything more is answered; `close` follows. */
   drop(): void {
     this.#client?.stream.destroy();
+  }
+
+  /** Another connection of this process has taken the session over, and has left: this one comes back at once. */
+  regain(): void {
+    this.#isRegaining = this.#connectedAt !== undefined;
+    if (this.#state.name === 'waiting') {
+      clearTimeout(this.#retry);
+      void this.#attempt();
+    }
   }
 
   /** As `close()`, but the connection can be opened again. */
@@ -352,7 +363,7 @@ export class Connection {
       { broker, protocolVersion },
     );
     const isGood = wasConnected && wasGood(connectedAt);
-    const isUnrelated = reason.consequence !== 'retry' || isOwnEnd(loss ?? {});
+    const isUnrelated = reason.consequence !== 'retry' || this.#isRegaining || isOwnEnd(loss ?? {});
     const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);
     this.#connectedAt = undefined;
     // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
@@ -363,7 +374,8 @@ export class Connection {
     if (isGood) {
       this.#waits.startOver();
     }
-    const wait = this.#waits.next(reason.consequence, isSearch);
+    const wait = this.#isRegaining ? 0 : this.#waits.next(reason.consequence, isSearch);
+    this.#isRegaining = false;
     this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
     this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);

@@ -28,6 +28,8 @@ const IDLE_MS = 20_000;
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 export interface PreviewEvents {
+  /** The broker has given the flows' session to this connection, which has left. */
+  tookOver(): void;
   /** Of a report topic. */
   message(topic: string, payload: Buffer, retained: boolean): void;
   /** More or less is granted or refused than before. */
@@ -202,6 +204,7 @@ export class PreviewConnection {
       }
     } else if (found === 'kept') {
       this.#isOfFlows = true;
+      this.#events.tookOver();
     } else if (this.#rest === undefined) {
       this.#failed('consequence' in found ? found.consequence : 'retry');
     }

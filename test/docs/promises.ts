@@ -180,6 +180,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'leaves no session of its own at a broker that it has asked whose session it gets',
           'takes no session for that of flows which an unanswered question of its own has left',
           'leaves no session of its own where the service is closed while it asks',
+          'costs flows no long wait where the broker says that their session was taken over',
         ],
       },
     'The connection is closed when nobody has looked for 35 seconds.': {

@@ -394,6 +394,30 @@ describe('the preview of an open panel', () => {
     assert.deepEqual(numbersOf(collector), upTo(count));
   });
 
+  it('costs flows no long wait where the broker says that their session was taken over', async () => {
+    const { broker } = bench;
+    const { session, collector } = await openFlow({ persistent: true, protocolVersion: 5 });
+    broker.options.intercept = (packet) => {
+      if (packet.cmd === 'connect') {
+        packet.clientId = CLIENT_ID;
+      }
+      return false;
+    };
+    const reasons: string[] = [];
+    session.onState(({ mqtt }) => void ('reason' in mqtt && reasons.push(mqtt.reason.key)));
+    mockTime();
+    try {
+      refusal(session);
+      await passSeconds(3);
+      await reached(session, 'connected');
+    } finally {
+      restoreTime();
+    }
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.deepEqual([[...new Set(reasons)], broker.connections.length], [['reason.takenOver'], 3]);
+  });
+
   it('is no reason to rest that flows need no connection any more when nobody looks', async () => {
     const { broker } = bench;
     mockTime();
