@@ -1,8 +1,10 @@
 // The tree on the screen: only the rows in sight exist, and all of it is one stop of the tab key.
 import { element } from '../shared/editor/panel.ts';
 import type { Item, TreeModel } from './editor-model.ts';
+import { follow, lastPlaced } from './editor-places.ts';
 import { ROW_HEIGHT, RowView } from './editor-row.ts';
 import { say } from './editor-texts.ts';
+import { TypedSearch } from './editor-typed.ts';
 
 /** Rows beyond the edges, so that a quick hand sees no gap. */
 const OVERSCAN = 6;
@@ -10,8 +12,6 @@ const OVERSCAN = 6;
 const MAX_UNUSED = 100;
 /** So long after the pointer has moved; a hand that rests is not about to press. */
 const POINTING_MS = 1_500;
-/** Keys that follow each other within this time are one word. */
-const TYPING_MS = 700;
 
 export interface TreeEvents {
   /** Rows that are not known have come into sight. */
@@ -43,7 +43,7 @@ export class TreeView {
   #position = -1;
   /** The server has not sent the selected row yet. */
   #isPending = false;
-  #typed = { text: '', at: 0 };
+  readonly #typed = new TypedSearch();
   /** The focus comes with the mouse: the row below it is meant. */
   #isPressed = false;
   #movedAt = Number.NEGATIVE_INFINITY;
@@ -379,46 +379,14 @@ export class TreeView {
     }
   }
 
-  /** Goes to the next known row whose name begins with what is typed. */
   #findTyped({ key, timeStamp }: JQuery.KeyDownEvent): boolean {
-    if (key.length !== 1) {
+    if (key.length !== 1 || !this.#model) {
       return false;
     }
-    const isGoingOn = timeStamp - this.#typed.at < TYPING_MS;
-    this.#typed = { text: (isGoingOn ? this.#typed.text : '') + key.toLowerCase(), at: timeStamp };
-    const size = this.#model?.size ?? 0;
-    const from = Math.max(0, this.#selectedPosition()) + (isGoingOn ? 0 : 1);
-    for (let step = 0; step < Math.min(size, MAX_TYPED_ROWS); step++) {
-      const position = (from + step) % size;
-      if (this.#model?.at(position)?.row?.name.toLowerCase().startsWith(this.#typed.text)) {
-        this.#select(position);
-        return true;
-      }
+    const found = this.#typed.find(this.#model, key, timeStamp, this.#selectedPosition());
+    if (found !== undefined) {
+      this.#select(found);
     }
     return true;
   }
-}
-
-/** Rows that are looked through for what is typed. */
-const MAX_TYPED_ROWS = 2_000;
-
-/** Moves an element only where it is not right already: one that is moved flickers. */
-function follow(parent: Element, child: Element, previous: Element | null): void {
-  const next = previous ? previous.nextElementSibling : parent.firstElementChild;
-  if (next !== child) {
-    parent.insertBefore(child, next);
-  }
-}
-
-/** The row of the same group that was placed before this one. */
-function lastPlaced(
-  group: Element,
-  { parent }: Item,
-  model: TreeModel | undefined,
-  rows: ReadonlyMap<string, RowView>,
-  position: number,
-): Element | null {
-  const before = model?.at(position - 1);
-  const view = before?.parent === parent ? rows.get(before.key)?.element : undefined;
-  return view?.parentElement === group ? view : null;
 }
