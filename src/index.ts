@@ -14,7 +14,7 @@ export {
 export type { Logger } from './log.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
 export { reasonOfRefusals } from './mqtt/reasons.ts';
-export type { LastValue } from './network/last-values.ts';
+export type { LastValue } from './network/last-value.ts';
 export { fromStored, toStored } from './network/stored-values.ts';
 export { ageOfTime } from './network/wall-time.ts';
 export type { ConditionChange, WatchSettings } from './network/watch-context.ts';

@@ -5,6 +5,7 @@ import { RecencyMap } from '../collections/recency-map.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
+import { copyValue, isOfNow, type LastValue } from './last-value.ts';
 import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
 
@@ -25,32 +26,6 @@ const WITH_VALUE = new Set(VALUE_KINDS);
 
 /** With more of them, finding the first ones costs what is worth keeping. */
 const MANY_VALUES = 10_000;
-
-/** Where a value came from: a report, the response to a read, or a store that outlived a restart. */
-export type ValueSource = 'report' | 'read' | 'stored';
-
-export interface LastValue {
-  gateway: string;
-  device: string;
-  /** As it was reported or asked for. */
-  identifier: string;
-  /** That of the report, where there is one: the memory of both is counted once. */
-  value: unknown;
-  /** ISO-8601, as the gateway gave it; undefined where a response had none. */
-  time: string | undefined;
-  source: ValueSource;
-  /** When it was heard, in milliseconds of `performance.now()`; negative for what was heard before this process. */
-  heardAt: number;
-  /**
-   * Milliseconds since the epoch, of what was heard before this process: a machine without a battery for its clock sets it
-   * only after the start.
-   */
-  heard?: number | undefined;
-  /** That brought it; undefined for a response. Not to be changed; the next report of the same form takes its place. */
-  report: Report | undefined;
-  /** In bytes, estimated; set when it is kept. */
-  size: number;
-}
 
 /** What is asked for; what is left out lets everything pass. */
 export interface ValueQuery {
@@ -391,26 +366,10 @@ export class LastValues {
   }
 }
 
-/** Neither a sample that comes late nor what a broker has kept. */
-const isOfNow = ({ report }: LastValue): boolean =>
-  report === undefined || (report.backfill !== true && report.retained !== true);
-
 /** Whether values lie under the same keys by both. */
 function hasSameProperties(one: Catalogue, other: Catalogue): boolean {
   const properties = ({ rows }: Catalogue) => JSON.stringify(rows.map(({ id, name }) => [id, name]));
   return properties(one) === properties(other);
-}
-
-/** Milliseconds since it was heard; since it came here while that lies ahead: one of the two clocks is wrong. */
-export function ageOf({ heard, heardAt }: LastValue): number {
-  const epoch = Date.now();
-  const age = heard === undefined || heard > epoch ? performance.now() - heardAt : epoch - heard;
-  return Math.max(0, age);
-}
-
-/** @param maxAge seconds; 0: any age */
-export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): boolean {
-  return maxAge > 0 && ageOf(value) > maxAge * 1_000;
 }
 
 const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number(a > b));
@@ -418,11 +377,6 @@ const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number
 /** Sorts the array itself. */
 export function sortByKey(values: KeyedValue[]): KeyedValue[] {
   return values.sort(byKey);
-}
-
-/** A value that a flow may change: a deep copy. */
-export function copyValue(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? copyReport({ value } as never).value : value;
 }
 
 /** Every sample has the field, as the interface gives it a default. */

@@ -2,7 +2,8 @@
 
 import { type ErrorCode, type Phrase, ServiceError } from '../errors.ts';
 import { ownText } from '../protocol/text.ts';
-import { isTooOld, type ValueQuery } from './last-values.ts';
+import { isTooOld } from './last-value.ts';
+import type { ValueQuery } from './last-values.ts';
 import { throwIfClosed } from './turns.ts';
 import type { ValueContext, ValueOptions } from './value-query.ts';
 

@@ -1,7 +1,7 @@
 // Last values as they lie in a store between two starts of Node-RED.
 import { isMac } from '../protocol/mac.ts';
 import type { Report } from '../protocol/reports/index.ts';
-import type { LastValue } from './last-values.ts';
+import type { LastValue } from './last-value.ts';
 import { Turns } from './turns.ts';
 
 /** What JSON can hold of a value. */

@@ -3,15 +3,8 @@ import { invalidInput, ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
 import { copyReport, type Report } from '../protocol/reports/index.ts';
-import {
-  ageOf,
-  copyValue,
-  isTooOld,
-  type LastValue,
-  type LastValues,
-  type ValueQuery,
-  type ValueSource,
-} from './last-values.ts';
+import { ageOf, copyValue, isTooOld, type LastValue, type ValueSource } from './last-value.ts';
+import type { LastValues, ValueQuery } from './last-values.ts';
 import { readOld } from './old-values.ts';
 import type { SharedReads } from './shared-reads.ts';
 import { sortInTurns, Turns } from './turns.ts';

@@ -1,0 +1,49 @@
+// The newest value of a property: what is known of it, and how old it is.
+import { copyReport, type Report } from '../protocol/reports/index.ts';
+
+/** Where a value came from: a report, the response to a read, or a store that outlived a restart. */
+export type ValueSource = 'report' | 'read' | 'stored';
+
+export interface LastValue {
+  gateway: string;
+  device: string;
+  /** As it was reported or asked for. */
+  identifier: string;
+  /** That of the report, where there is one: the memory of both is counted once. */
+  value: unknown;
+  /** ISO-8601, as the gateway gave it; undefined where a response had none. */
+  time: string | undefined;
+  source: ValueSource;
+  /** When it was heard, in milliseconds of `performance.now()`; negative for what was heard before this process. */
+  heardAt: number;
+  /**
+   * Milliseconds since the epoch, of what was heard before this process: a machine without a battery for its clock sets it
+   * only after the start.
+   */
+  heard?: number | undefined;
+  /** That brought it; undefined for a response. Not to be changed; the next report of the same form takes its place. */
+  report: Report | undefined;
+  /** In bytes, estimated; set when it is kept. */
+  size: number;
+}
+
+/** Neither a sample that comes late nor what a broker has kept. */
+export const isOfNow = ({ report }: LastValue): boolean =>
+  report === undefined || (report.backfill !== true && report.retained !== true);
+
+/** Milliseconds since it was heard; since it came here while that lies ahead: one of the two clocks is wrong. */
+export function ageOf({ heard, heardAt }: LastValue): number {
+  const epoch = Date.now();
+  const age = heard === undefined || heard > epoch ? performance.now() - heardAt : epoch - heard;
+  return Math.max(0, age);
+}
+
+/** @param maxAge seconds; 0: any age */
+export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): boolean {
+  return maxAge > 0 && ageOf(value) > maxAge * 1_000;
+}
+
+/** A value that a flow may change: a deep copy. */
+export function copyValue(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? copyReport({ value } as never).value : value;
+}
