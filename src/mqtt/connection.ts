@@ -12,7 +12,7 @@ import { clientOptions } from './client-options.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
-import { OrderedAcks } from './ordered-acks.ts';
+import { OrderedAcks, pubackOf } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
 import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import { ReconnectWaits, wasGood } from './reconnect-waits.ts';
@@ -396,9 +396,4 @@ export class Connection {
     this.#state = state;
     this.#events.state(state);
   }
-}
-
-/** The packet, without a reason: the same in MQTT 3.1.1 and 5. */
-function pubackOf(messageId: number): Buffer {
-  return Buffer.from([0x40, 0x02, messageId >> 8, messageId & 0xff]);
 }

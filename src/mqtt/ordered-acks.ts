@@ -180,3 +180,8 @@ export class OrderedAcks implements Deferrable {
     }
   }
 }
+
+/** A PUBACK, without a reason: the same in MQTT 3.1.1 and 5. */
+export function pubackOf(messageId: number): Buffer {
+  return Buffer.from([0x40, 0x02, messageId >> 8, messageId & 0xff]);
+}

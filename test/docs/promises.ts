@@ -174,7 +174,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'With `persistent`, the broker is asked first, each time, whether it gives that connection the session of the flows, as one does that takes the user name for the client id: that costs the flows one interruption and no report, and then there is no connection for panels until the service is deployed again.':
       {
-        'mqtt/preview-connection': [
+        'mqtt/preview-session': [
           'is refused, and takes nothing from what the broker keeps for flows, with MQTT …',
           'answers nothing of what the broker keeps for flows where that gives it their session',
           'leaves no session of its own at a broker that it has asked whose session it gets',

@@ -1,86 +1,30 @@
 // People who look: what they see comes over a connection of their own, at the cost of no flow.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
-import { connectAsync } from 'mqtt';
-import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
-import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
-import { requirePrograms } from '../requirements.ts';
-import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
-import {
-  G,
-  G2,
-  heartbeat,
-  mockTime,
-  passRealTime,
-  reportTopic,
-  restoreTime,
-  useScriptedBroker,
-} from './scripted.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { CLIENT_ID, numbersOf, upTo, useLooking } from './looking.ts';
+import { G, G2, heartbeat, mockTime, reportTopic, restoreTime, useScriptedBroker } from './scripted.ts';
 
-const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
-const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
-
-const CLIENT_ID = `mt-look-${process.pid}`;
 const NARROW = `mt/gateway/${G}/device/+/#`;
 const EVERYTHING = 'mt/gateway/+/device/+/#';
 
 describe('the preview of an open panel', () => {
   const bench = useScriptedBroker();
-  const open = (changes = {}) => bench.open({ clientId: CLIENT_ID, ...changes });
-  const isBeside = (clientId: string) => clientId.startsWith(CLIENT_ID) && clientId !== CLIENT_ID;
-  /** What is subscribed for people who look. */
-  const looked = () =>
-    [...bench.broker.sessions].flatMap(([id, { subscriptions }]) => (isBeside(id) ? [...subscriptions] : []));
-  const connectionsOf = (isMeant: (clientId: string) => boolean) =>
-    bench.broker.connections.filter(({ clientId }) => isMeant(clientId)).length;
-  const isOfFlows = (clientId: string) => clientId === CLIENT_ID;
-
-  /** What the preview of all reports is refused with; empty: with nothing. */
-  const refusal = (session: Session, filter = ALL): string => {
-    try {
-      session.preview(filter);
-      return '';
-    } catch (error) {
-      const { code, message } = error as ServiceError;
-      assert.doesNotMatch(message, /mt.gateway|127/);
-      return code;
-    }
-  };
-  const untilRefused = async (session: Session, filter = ALL) => {
-    while (refusal(session, filter) !== 'NOT_CONNECTED') {
-      await turn();
-    }
-  };
-
-  /** Somebody goes on looking meanwhile. */
-  const passTime = (session: Session, ms: number) => {
-    refusal(session);
-    mock.timers.tick(ms);
-    return passRealTime();
-  };
-  const passSeconds = async (count: number) => {
-    for (let second = 0; second < count; second++) {
-      mock.timers.tick(1_000);
-      await passRealTime();
-    }
-  };
-
-  const untilShown = async (session: Session, count: number) => {
-    while (session.preview(ALL).length < count) {
-      await turn();
-    }
-  };
-
-  async function openFlow(changes = {}) {
-    const session = open(changes);
-    const collector = new Collector();
-    session.subscribe({ ...ALL, gateways: [G] }, collector);
-    await reached(session, 'connected');
-    return { session, collector };
-  }
+  const {
+    open,
+    isBeside,
+    isOfFlows,
+    looked,
+    connectionsOf,
+    refusal,
+    untilRefused,
+    passTime,
+    passSeconds,
+    untilShown,
+    openFlow,
+  } = useLooking(bench);
 
   it('leaves the subscriptions of flows as they are, and asks for more over a connection of its own', async () => {
     const { broker } = bench;
@@ -284,140 +228,6 @@ describe('the preview of an open panel', () => {
     }
   });
 
-  const ownSessions = () => [...bench.broker.sessions.keys()].filter(isBeside);
-
-  it('leaves no session of its own at a broker that it has asked whose session it gets', async () => {
-    const { broker } = bench;
-    const { session } = await openFlow({ persistent: true });
-    const warnings: string[] = [];
-    const onWarning = ({ name, message }: Error) =>
-      void (name !== 'ExperimentalWarning' && warnings.push(message));
-    process.on('warning', onWarning);
-    mockTime();
-    try {
-      for (let round = 1; round <= 12; round++) {
-        session.preview(ALL);
-        await broker.until(() => looked().length > 0);
-        // One that asks, one that ends what this has left, and that of the panel.
-        assert.equal(connectionsOf(isBeside), 3 * round);
-        // Nobody looks any more.
-        mock.timers.tick(15_000);
-        await broker.until(() => looked().length === 0);
-        mock.timers.tick(20_000);
-        await broker.until(() => broker.openConnections.length === 1);
-        assert.deepEqual(ownSessions(), []);
-      }
-      assert.deepEqual(warnings, []);
-    } finally {
-      process.off('warning', onWarning);
-      restoreTime();
-    }
-  });
-
-  it('takes no session for that of flows which an unanswered question of its own has left', async () => {
-    const { broker } = bench;
-    const { session } = await openFlow({ persistent: true });
-    broker.options.intercept = (packet, clientId) => {
-      if (packet.cmd === 'connect' && connectionsOf(isBeside) === 1) {
-        // Before the answer leaves.
-        process.nextTick(() => broker.drop(clientId));
-      }
-      return false;
-    };
-    mockTime();
-    try {
-      session.preview(ALL);
-      await untilRefused(session);
-      assert.deepEqual([connectionsOf(isBeside), ownSessions().length], [1, 1]);
-      while (looked().length === 0) {
-        await passTime(session, 1_000);
-      }
-      assert.equal(refusal(session), '');
-      assert.equal(ownSessions().length, 1);
-    } finally {
-      restoreTime();
-    }
-    await session.close();
-    await broker.until(() => broker.openConnections.length === 0);
-    assert.deepEqual(ownSessions(), []);
-  });
-
-  it('leaves no session of its own where the service is closed while it asks', async () => {
-    const { broker } = bench;
-    const { session } = await openFlow({ persistent: true });
-    broker.options.withhold = ['connack'];
-    session.preview(ALL);
-    await broker.until(() => broker.withheld.length === 1);
-    const closed = session.close();
-    broker.options.withhold = [];
-    broker.release();
-    await closed;
-    await broker.until(() => broker.openConnections.length === 0);
-    assert.deepEqual([ownSessions(), connectionsOf(isBeside)], [[], 2]);
-  });
-
-  it('holds up the end of the service for a moment only where the broker does not answer', async () => {
-    const { broker } = bench;
-    const { session } = await openFlow({ persistent: true });
-    broker.options.withhold = ['connack'];
-    session.preview(ALL);
-    await broker.until(() => broker.withheld.length === 1);
-    mockTime();
-    try {
-      const closed = session.close();
-      await passSeconds(2);
-      await closed;
-    } finally {
-      restoreTime();
-    }
-    await broker.until(() => broker.openConnections.length === 0);
-  });
-
-  it('answers nothing of what the broker keeps for flows where that gives it their session', async () => {
-    const { broker } = bench;
-    const { session, collector } = await openFlow({ persistent: true, reportQos: 2 });
-    broker.options.maxInFlight = 0;
-    const count = 10;
-    for (let n = 0; n < count; n++) {
-      broker.publish(reportTopic('heartbeat'), heartbeat(n), { qos: 2 });
-    }
-    broker.options.intercept = (packet, clientId) => {
-      if (packet.cmd === 'connect' && isBeside(clientId)) {
-        // As a broker does that takes the name of the user for the client id: what waits comes with its CONNACK.
-        packet.clientId = CLIENT_ID;
-        broker.options.maxInFlight = count;
-      }
-      return false;
-    };
-    session.preview(ALL);
-    await collector.until(({ reports }) => reports.length === count);
-    assert.deepEqual(numbersOf(collector), upTo(count));
-  });
-
-  it('costs flows no long wait where the broker says that their session was taken over', async () => {
-    const { broker } = bench;
-    const { session, collector } = await openFlow({ persistent: true, protocolVersion: 5 });
-    broker.options.intercept = (packet) => {
-      if (packet.cmd === 'connect') {
-        packet.clientId = CLIENT_ID;
-      }
-      return false;
-    };
-    const reasons: string[] = [];
-    session.onState(({ mqtt }) => void ('reason' in mqtt && reasons.push(mqtt.reason.key)));
-    mockTime();
-    try {
-      refusal(session);
-      await passSeconds(3);
-      await reached(session, 'connected');
-    } finally {
-      restoreTime();
-    }
-    broker.publish(reportTopic('heartbeat'), heartbeat(1));
-    await collector.until(({ reports }) => reports.length === 1);
-    assert.deepEqual([[...new Set(reasons)], broker.connections.length], [['reason.takenOver'], 3]);
-  });
-
   it('is no reason to rest that flows need no connection any more when nobody looks', async () => {
     const { broker } = bench;
     mockTime();
@@ -479,56 +289,4 @@ describe('the preview of an open panel', () => {
     await session.close();
     await broker.until(() => broker.openConnections.length === 0);
   });
-});
-
-describe('the preview at a broker that takes the name of the user for the client id', () => {
-  const OTHERS: ReportFilter = { ...ALL, kinds: ['rssi'] };
-  let mosquitto: Mosquitto;
-
-  before(async function () {
-    requirePrograms(this, 'mosquitto');
-    mosquitto = await startMosquitto(['use_username_as_clientid true']);
-  });
-  after(() => mosquitto?.stop());
-
-  for (const protocolVersion of [4, 5] as const) {
-    it(`is refused, and takes nothing from what the broker keeps for flows, with MQTT ${protocolVersion}`, async () => {
-      const login = { username: `plant${protocolVersion}`, password: 'x' };
-      const session = openSession(mosquitto.url, { ...login, persistent: true, protocolVersion });
-      try {
-        const collector = new Collector();
-        const confirm = { timeoutMs: 60_000, maxAttempts: 20, count() {} };
-        const report = collector.report.bind(collector);
-        session.subscribe(
-          { ...ALL, kinds: ['heartbeat'] },
-          { report, error: collector.error.bind(collector), confirm },
-        );
-        await reached(session, 'connected');
-        const count = 100;
-        const gateway = await connectAsync(mosquitto.url, { username: 'gateway' });
-        for (let n = 0; n < count; n++) {
-          await gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
-        }
-        await gateway.endAsync();
-        // With MQTT 3.1.1 this broker sends no more before one is acknowledged; the others wait there.
-        await collector.until(({ reports }) => reports.length >= 20);
-        session.preview(OTHERS);
-        await reached(session, 'waiting');
-        const states: string[] = [];
-        session.onState(({ mqtt }) => void (states.at(-1) !== mqtt.name && states.push(mqtt.name)));
-        await reached(session, 'connected');
-        for (let n = 0; n < count; n++) {
-          await collector.until(({ reports }) => reports.length > n);
-          session.confirm(String(collector.reports[n]?.delivery));
-        }
-        assert.deepEqual(
-          [numbersOf(collector), states],
-          [upTo(count), ['waiting', 'connecting', 'connected']],
-        );
-        assert.throws(() => session.preview(OTHERS), { code: 'NOT_CONNECTED' });
-      } finally {
-        await session.close(true);
-      }
-    });
-  }
 });
