@@ -2,10 +2,11 @@
 import { deviceIdOfMac, parseMac } from '../../src/protocol/mac.ts';
 import { asText } from '../shared/defaults.ts';
 import { element } from '../shared/editor/panel.ts';
-import { ask, mayDo } from './editor-api.ts';
+import { attachPicker, type Found } from '../shared/editor/picker.ts';
+import { ask, type Problem } from './editor-api.ts';
 import { say } from './editor-texts.ts';
 
-const MAX_OFFERED = 200;
+const MAX_OFFERED = 50;
 
 export interface LabelEvents {
   attach(label: string): void;
@@ -16,9 +17,8 @@ export class LabelEditor {
   readonly element: HTMLElement;
   readonly #events: LabelEvents;
   readonly #labels = element('div', 'mt-gateway-side-labels');
-  readonly #known = element('datalist', '').attr('id', 'mt-gateway-side-known-labels');
   readonly #input = element('input', '').attr({
-    ...{ type: 'text', maxlength: 200, list: 'mt-gateway-side-known-labels' },
+    ...{ type: 'text', maxlength: 200 },
     ...{ placeholder: say('newLabel'), 'aria-label': say('newLabel'), title: say('attachMeans') },
   });
   readonly #attach: JQuery;
@@ -30,10 +30,9 @@ export class LabelEditor {
     const button = element('button', 'red-ui-button red-ui-button-small', say('do.attach'))
       .attr({ type: 'button', title: say('attachMeans') })
       .on('click', () => this.#press());
-    this.#input
-      .on('focus', () => void this.#offer())
-      .on('keydown', ({ key }) => key === 'Enter' && this.#press());
-    this.#attach = element('div', 'mt-gateway-side-do').append(this.#input, button, this.#known);
+    const press = () => this.#press();
+    attachPicker(this.#input, { search: (query) => this.#offer(query), onPick: press, onTyped: press });
+    this.#attach = element('div', 'mt-gateway-side-do').append(this.#input, button);
     this.element = element('div', '').append(this.#labels, this.#attach)[0]!;
   }
 
@@ -75,14 +74,15 @@ export class LabelEditor {
   }
 
   /** Labels that other devices have; without them one can be typed all the same. */
-  async #offer(): Promise<void> {
-    if (!mayDo('read')) {
-      return;
+  async #offer(typed: string): Promise<Found> {
+    const query = { q: typed.trim(), limit: MAX_OFFERED };
+    try {
+      const found = await ask<unknown>(this.#service, 'labels', { query });
+      const labels = Array.isArray(found) ? found.map(String) : [];
+      return { choices: labels.map((label) => ({ value: label, title: label })) };
+    } catch (problem) {
+      return { choices: [], note: (problem as Problem).message };
     }
-    const query = { q: '', limit: MAX_OFFERED };
-    const found = await ask<unknown>(this.#service, 'labels', { query }).catch(() => []);
-    const labels = Array.isArray(found) ? found.map(String) : [];
-    this.#known.empty().append(labels.map((label) => $('<option>').val(label)));
   }
 }
 
