@@ -22,8 +22,8 @@ const MAX_LEFT = 8;
  */
 export class SessionQuestion {
   readonly #settings: MqttSettings;
-  /** Ids under which the broker may have a session because of a question. */
-  readonly #left = new Set<string>();
+  /** Ids under which a broker may have a session because of a question, and its address. */
+  readonly #left = new Map<string, string>();
 
   /** @param settings those of the service, persistent */
   constructor(settings: MqttSettings) {
@@ -32,29 +32,30 @@ export class SessionQuestion {
 
   /**
    * Each time with another id: without an answer nobody knows whether the broker has a session under the last one.
-   * @param brokers those of the settings to ask
+   * @param url of the settings: what one broker says is not true of the others
    * @param deadline in milliseconds of `performance.now()`
    * @param signal nobody waits any more
    * @returns why there is no connection, else what there is
    */
-  async ask(brokers: string[], deadline: number, signal?: AbortSignal): Promise<Failure | Session> {
-    const settings = { ...this.#settings, brokers };
+  async ask(url: string, deadline: number, signal?: AbortSignal): Promise<Failure | Session> {
+    const settings = { ...this.#settings, brokers: [url] };
     const clientId = besideId(settings.clientId);
     const found = await visit({ ...settings, clientId }, deadline, signal);
     if (found === 'kept') {
       this.#left.clear();
     } else if (this.#left.size < MAX_LEFT) {
-      this.#left.add(clientId);
+      this.#left.set(clientId, url);
     }
     if (found === 'none') {
-      await this.#end({ ...settings, persistent: false }, deadline, signal);
+      await this.#end(url, deadline, signal);
     }
     return found;
   }
 
   /** Only where the broker is known to take the ids as they are: it would end the session of flows else. */
-  async #end(settings: MqttSettings, deadline: number, signal?: AbortSignal): Promise<void> {
-    for (const clientId of this.#left) {
+  async #end(url: string, deadline: number, signal?: AbortSignal): Promise<void> {
+    const settings = { ...this.#settings, brokers: [url], persistent: false };
+    for (const [clientId] of [...this.#left].filter(([, place]) => place === url)) {
       if ((await visit({ ...settings, clientId }, deadline, signal)) !== 'none') {
         return;
       }

@@ -192,7 +192,7 @@ export class PreviewConnection {
   /** Costs flows an interruption at most, and nothing of what the broker keeps for them. */
   async #ask(url: string): Promise<void> {
     const deadline = performance.now() + MAX_ASKING_MS;
-    const found = await this.#question.ask([url], deadline, this.#closing.signal);
+    const found = await this.#question.ask(url, deadline, this.#closing.signal);
     this.#asking = undefined;
     if (this.#isClosed) {
       return;

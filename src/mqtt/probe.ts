@@ -84,14 +84,17 @@ export async function probeBroker(
   const result = { notes: [], ms: 0, gateways: 0, proxies: proxiesOf(settings.proxy, settings.brokers) };
   const since = () => Math.round(performance.now() - start);
   try {
-    if (settings.persistent) {
-      const kept = await new SessionQuestion(settings).ask(settings.brokers, deadline);
-      if (kept !== 'none') {
-        const text = kept === 'kept' ? { key: 'check.keptSession', values: {} } : noBroker(kept);
-        return { ...result, ok: kept === 'kept', text, ms: since() };
-      }
+    const { kept, brokers } = settings.persistent
+      ? await askEach(settings, deadline)
+      : { kept: 'none' as const, brokers: settings.brokers };
+    if (kept !== 'none') {
+      const text = kept === 'kept' ? { key: 'check.keptSession', values: {} } : noBroker(kept);
+      return { ...result, ok: kept === 'kept', text, ms: since() };
     }
-    return await new Trial(settings, besideId(settings.clientId), filters).run(start, deadline);
+    return await new Trial({ ...settings, brokers }, besideId(settings.clientId), filters).run(
+      start,
+      deadline,
+    );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {
@@ -101,6 +104,22 @@ export async function probeBroker(
       ms: since(),
     };
   }
+}
+
+/** Whose session the first broker gives that answers: a connection without it belongs to no other. */
+async function askEach(settings: MqttSettings, deadline: number) {
+  const question = new SessionQuestion(settings);
+  const [first = '', ...others] = settings.brokers;
+  let brokers = [first];
+  let kept = await question.ask(first, deadline);
+  for (const url of others) {
+    if (typeof kept === 'string' || performance.now() >= deadline) {
+      break;
+    }
+    brokers = [url];
+    kept = await question.ask(url, deadline);
+  }
+  return { kept, brokers };
 }
 
 /** One connection of its own for a test. */

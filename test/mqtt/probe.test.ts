@@ -6,6 +6,7 @@ import { probeBroker } from '../../src/mqtt/probe.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
+import { startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
 import { G, G2, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
 
@@ -94,6 +95,24 @@ describe('the test of a broker connection', () => {
     );
     assert.ok(results.every(({ ok }) => ok));
     assert.equal(bench.broker.sessions.size, 0);
+  });
+
+  it('begins without a session only at the broker that has said whose it gives', async () => {
+    const second = await startScriptedBroker();
+    try {
+      const { broker } = bench;
+      // It is away just then.
+      broker.options.connackCode = ({ clean }) => (clean ? 0 : 3);
+      const result = await probe({ persistent: true, brokers: [broker.url, second.url] });
+      assert.deepEqual([result.ok, result.text.key], [true, 'check.silent']);
+      assert.deepEqual(
+        [broker, second].map((one) => one.packets('connect').map(({ clean }) => clean)),
+        [[false], [false, true, true]],
+      );
+      assert.equal(second.sessions.size, 0);
+    } finally {
+      await second.stop();
+    }
   });
 
   describe('that is deployed', () => {
