@@ -33,6 +33,8 @@ export class Actions implements DetailsPart {
   #chosen: Chosen | undefined;
   /** What was done has not been seen in the values above yet, which may move the result out of sight. */
   #isFresh = false;
+  /** The property that was asked for last is wanted of the next one, too. */
+  #asked: string | undefined;
   readonly #acted: () => void;
 
   /** @param acted something was done: what is shown may be old */
@@ -62,12 +64,15 @@ export class Actions implements DetailsPart {
     this.#name.val(chosen.row?.name ?? '');
     const properties = currentCatalogue(chosen.service).rows.filter(isUsable).map(nameOf).sort();
     this.#property.empty().append(properties.map((name) => $('<option>').val(name).text(name)));
-    this.#property.val(firstProperty(chosen) ?? DEFAULT_PROPERTY);
+    this.#property.val(this.#asked ?? firstProperty(chosen) ?? DEFAULT_PROPERTY);
     this.#shape();
   }
 
   /** Names and labels are those of the service's list of devices. */
-  show({ connected, labels }: NetworkDetails): void {
+  show(details: NetworkDetails): void {
+    const { connected, labels } = details;
+    // It may have another name now.
+    this.#chosen = this.#chosen && { ...this.#chosen, row: details };
     this.#listed.toggle(connected !== null);
     this.#labels.show(labels);
     if (this.#isFresh) {
@@ -102,6 +107,7 @@ export class Actions implements DetailsPart {
   }
 
   async #doRead(): Promise<void> {
+    this.#asked = String(this.#property.val());
     await this.#send('read', this.#target());
   }
 
@@ -177,7 +183,7 @@ export class Actions implements DetailsPart {
       });
       this.#acted();
       if (chosen.id === this.#chosen?.id) {
-        this.#say(describe(endpoint, response), false, shown);
+        this.#say(describe(endpoint, message, response), false, shown);
         this.#isFresh = true;
       }
       return true;
@@ -224,10 +230,11 @@ function firstProperty({ service, row }: Chosen): string | undefined {
 }
 
 /** What came back, in words. */
-function describe(endpoint: string, response: unknown): string {
+function describe(endpoint: string, message: Message, response: unknown): string {
   const { payload, name, unit } = (response ?? {}) as { payload?: unknown; name?: string; unit?: string };
   if (endpoint !== 'read') {
-    return say('done');
+    const done = say(`do.${message.action ?? endpoint}`);
+    return `${done} ${message.identifier ?? message.payload}: ${say('done')}`;
   }
   const shown = typeof payload === 'object' ? JSON.stringify(payload) : valueText(payload);
   return [name, shown, unit].filter(Boolean).join(' ');

@@ -20,8 +20,11 @@ export interface Subject {
 
 type Settings = (id: string, isGateway: boolean, identifier: string | undefined) => Record<string, unknown>;
 
-const fixed = (id: string, isGateway: boolean): Record<string, unknown> =>
-  isGateway ? { gateway: id, gatewayType: 'str' } : { device: id, deviceType: 'str' };
+/** Without a gateway, the one that hears the device best: that of a message is often another device's. */
+const fixed = (id: string, isGateway: boolean): Record<string, unknown> => ({
+  ...{ gateway: isGateway ? id : '', gatewayType: 'str' },
+  ...(!isGateway && { device: id, deviceType: 'str' }),
+});
 
 const listed = (id: string, isGateway: boolean): Record<string, unknown> =>
   isGateway ? { gateways: [id] } : { devices: [id] };
@@ -62,7 +65,7 @@ function addNode(type: string, settings: Settings, { service, row }: Subject, at
   const values = Object.entries(defaults).map(([name, { value }]) => [name, value]);
   const node = {
     ...structuredClone(Object.fromEntries(values)),
-    ...settings(row.id, row.kind === 'gateway', row.values[0]?.identifier),
+    ...settings(row.id, row.kind === 'gateway', row.values[0]?.name ?? row.values[0]?.identifier),
     ...{ id: RED.nodes.id(), type, z: RED.workspaces.active(), service, wires: [[]] },
     ...placeOnCanvas(at),
   };

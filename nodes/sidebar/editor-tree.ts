@@ -69,8 +69,12 @@ export class TreeView {
     tree.on('focus', () => this.#focus());
     tree.on('contextmenu', (event) => this.#menu(event));
     tree.on('dragstart', (event) => {
-      const [item] = this.#itemAt(event.target);
-      item && this.#events.dragged(item, event.originalEvent as DragEvent);
+      const [item, position] = this.#itemAt(event.target);
+      if (item) {
+        // It has the focus from now on, and the first row is not taken for it when the menu gives the focus back.
+        this.#select(position);
+        this.#events.dragged(item, event.originalEvent as DragEvent);
+      }
     });
     this.#resized.observe(this.element);
   }

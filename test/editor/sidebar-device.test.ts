@@ -53,7 +53,7 @@ describe('a device in the sidebar', function () {
   const press = (name: string) => details().getByRole('button', { name, exact: true }).click();
   const nodesOf = (type: string) =>
     editor.page.evaluate(
-      `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, devices, device, deviceType, identifier, x, y, w }) => ({ id, service, devices, device, deviceType, identifier, x, y, w }))`,
+      `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }) => ({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }))`,
     ) as Promise<Record<string, unknown>[]>;
 
   it('shows all its values, who hears it, and a line through the numbers that come meanwhile', async () => {
@@ -180,7 +180,7 @@ describe('a device in the sidebar', function () {
   it('renames it', async () => {
     await details().getByRole('textbox', { name: 'New name' }).fill('Boiler <b>room</b>');
     await press('Rename');
-    await result('Done');
+    await result('Rename Boiler <b>room</b>: Done.');
     assert.equal(listed().friendlyName, 'Boiler <b>room</b>');
   });
 
@@ -199,7 +199,7 @@ describe('a device in the sidebar', function () {
     assert.equal(await field.inputValue(), '');
     const chip = details().locator('.mt-gateway-chip', { hasText: label });
     await chip.getByRole('button', { name: `Remove the label ${label}` }).click();
-    await result(`Really remove the label ${label} from`);
+    await result(`Really remove the label ${label} from Boiler <b>room</b>`);
     await details().getByRole('button', { name: 'Cancel' }).and(editor.page.locator(':focus')).waitFor();
     await press('Cancel');
     assert.ok(listed().labels.includes(label), 'nobody said yes');
@@ -228,6 +228,8 @@ describe('a device in the sidebar', function () {
 
   it('comes into the flow by a drag, as the node that is chosen, with its service', async () => {
     await press('Close');
+    await side.tree.locator(`[data-key="/${service.demo.gateway}"]`).click();
+    await press('Close');
     // A drag that slips in the details selects all that stands above; a row that is selected would be dragged as text.
     await editor.page.evaluate(
       "document.getSelection().selectAllChildren(document.querySelector('.mt-gateway-side'))",
@@ -241,6 +243,9 @@ describe('a device in the sidebar', function () {
       [node?.service, node?.device, node?.deviceType],
       ['service', service.demo.device, 'str'],
     );
+    // The gateway of a message is that of another device more often than not.
+    assert.deepEqual([node?.gateway, node?.gatewayType], ['', 'str']);
+    assert.equal(await device().getAttribute('aria-selected'), 'true', 'it is what was touched last');
     assert.equal(node?.identifier, 'temperature');
     // The left end stays where it was dropped while the node grows with its label.
     assert.deepEqual([Number(node?.x) - Number(node?.w) / 2, node?.y], [250, 300]);
