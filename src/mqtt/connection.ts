@@ -23,6 +23,7 @@ import { batchWrites } from './write-batch.ts';
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
+const REGAIN_MS = 1_000;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;
@@ -77,7 +78,7 @@ export class Connection {
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
   #hasToldExpiry = false;
-  /** The end is not noticed yet after which this comes back at once. */
+  /** The end is not noticed yet after which this comes back soon. */
   #isRegaining = false;
   /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
   #incoming: IStore | undefined;
@@ -179,12 +180,12 @@ export class Connection {
     this.#client?.stream.destroy();
   }
 
-  /** Another connection of this process has taken the session over, and has left: this one comes back at once. */
+  /** Another connection of this process has taken the session over, and has left: this one comes back soon. */
   regain(): void {
     this.#isRegaining = this.#connectedAt !== undefined;
     if (this.#state.name === 'waiting') {
       clearTimeout(this.#retry);
-      void this.#attempt();
+      this.#retry = setTimeout(() => void this.#attempt(), REGAIN_MS);
     }
   }
 
@@ -374,7 +375,7 @@ export class Connection {
     if (isGood) {
       this.#waits.startOver();
     }
-    const wait = this.#isRegaining ? 0 : this.#waits.next(reason.consequence, isSearch);
+    const wait = this.#isRegaining ? REGAIN_MS : this.#waits.next(reason.consequence, isSearch);
     this.#isRegaining = false;
     this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
     this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
