@@ -1,16 +1,20 @@
 // How often something is heard usually: learned from the gaps between its reports, undisturbed by copies, bursts and failures.
+import type { ReportTopic } from '../protocol/reports/index.ts';
+import { ownText } from '../protocol/text.ts';
 import type { Listening } from './listening.ts';
 
 /** Reports within this time are one hearing: copies by several gateways, and values that a device sends together. */
 const MOMENT_MS = 1_000;
 /** With fewer hearings nothing is known. */
 const MIN_HEARINGS = 5;
-/** Until then a burst is one hearing: what a device sends when it joins says nothing of its habits. */
+/** Until then a burst of events, or of several properties, is one hearing: what a device sends when it joins says nothing of its habits. */
 const BURST_MS = 10_000;
 /** A single pause of the first hearings counts up to this: a device repeats its properties about every 20 minutes. */
 const FIRST_PAUSE_MS = 20 * 60_000;
 /** A gateway that brought nothing but one device for so long has no other regular ones: they repeat their properties by then. */
 const ALONE_MS = 20 * 60_000;
+/** Of an identifier; a longer one is none of a device. */
+const MAX_CONTENT_LENGTH = 200;
 /** Habits of about so long count. */
 const MEMORY_MS = 24 * 3_600_000;
 /** A longer pause may be a failure: it counts as so many usual intervals. */
@@ -27,6 +31,8 @@ export interface Heard {
   /** The beginning of the last hearing. */
   countedAt: number;
   hearings: number;
+  /** What was reported in the last hearing, until the interval is known; what comes again like it is no burst. */
+  counted: string | undefined;
   /** Milliseconds; see `usualIntervalMs`. */
   intervalMs: number;
   /** Its longest pause lately, in milliseconds; it counts when one like it has come again. */
@@ -42,19 +48,28 @@ export interface HeardGateway extends Heard {
   countedOf: string | undefined;
 }
 
+/** What identifies the reports that a device repeats. */
+type Place = Pick<ReportTopic, 'device' | 'kind' | 'identifier'>;
+
 /**
  * Notes a report.
  * @param isWanted a flow receives it
  * @param listening when such reports can be heard
  * @returns whether it begins another hearing
  */
-export function hear(heard: Heard, now: number, isWanted: boolean, listening: Listening): boolean {
+export function hear(
+  heard: Heard,
+  at: Readonly<Place>,
+  now: number,
+  isWanted: boolean,
+  listening: Listening,
+): boolean {
   const isNew = isNewHearing(heard, now);
   heard.reports++;
   if (isWanted !== heard.isWanted) {
-    hearUnlike(heard, now, isWanted);
+    hearUnlike(heard, at, now, isWanted);
   } else if (isNew) {
-    learnInterval(heard, heard.countedAt, now, listening);
+    learnInterval(heard, at, heard.countedAt, now, listening);
   }
   heard.heardAt = now;
   return isNew;
@@ -66,22 +81,23 @@ export function hear(heard: Heard, now: number, isWanted: boolean, listening: Li
  */
 export function hearGateway(
   gateway: HeardGateway,
-  device: string,
+  at: Readonly<Place>,
   now: number,
   isWanted: boolean,
   listening: Listening,
 ): boolean {
+  const { device } = at;
   const isNew = isNewHearing(gateway, now);
   gateway.reports++;
   if (isWanted !== gateway.isWanted) {
-    hearUnlike(gateway, now, isWanted);
+    hearUnlike(gateway, at, now, isWanted);
   } else if (!isNew) {
     gateway.countedOf = gateway.countedOf === device ? device : undefined;
   } else if (gateway.devices <= 1 || gateway.countedOf !== device) {
-    learnInterval(gateway, gateway.countedAt, now, listening);
+    learnInterval(gateway, at, gateway.countedAt, now, listening);
     gateway.countedOf = gateway.countedAt === now ? device : gateway.countedOf;
   } else if (now - gateway.countedAt >= ALONE_MS) {
-    learnInterval(gateway, gateway.heardAt, now, listening);
+    learnInterval(gateway, at, gateway.heardAt, now, listening);
   }
   gateway.heardAt = now;
   return isNew;
@@ -90,14 +106,22 @@ export function hearGateway(
 const isNewHearing = ({ countedAt }: Readonly<Heard>, now: number): boolean => now - countedAt >= MOMENT_MS;
 
 /** Reports that only people look at say nothing of how often flows receive some. */
-function hearUnlike(heard: Heard, now: number, isWanted: boolean): void {
+function hearUnlike(heard: Heard, at: Readonly<Place>, now: number, isWanted: boolean): void {
   if (isWanted) {
     heard.isWanted = true;
     heard.countedAt = now;
     heard.hearings = 1;
     heard.intervalMs = 0;
     heard.pauseMs = 0;
+    heard.counted = contentOf(at);
   }
+}
+
+/** Events are not repeated at intervals. */
+function contentOf({ device, kind, identifier }: Readonly<Place>): string | undefined {
+  return kind === 'event' || (identifier?.length ?? 0) > MAX_CONTENT_LENGTH
+    ? undefined
+    : ownText(`${device} ${identifier ?? kind}`);
 }
 
 /**
@@ -105,10 +129,20 @@ function hearUnlike(heard: Heard, now: number, isWanted: boolean): void {
  * that came twice in about a day: so a burst, or a busy day in an office, hides no quiet hours, and a single failure is no habit.
  * @param since the pause began then
  */
-function learnInterval(heard: Heard, since: number, now: number, listening: Listening): void {
+function learnInterval(
+  heard: Heard,
+  at: Readonly<Place>,
+  since: number,
+  now: number,
+  listening: Listening,
+): void {
   const passed = listening.listenedMs(heard.countedAt, now);
-  if (heard.hearings < MIN_HEARINGS && passed < BURST_MS) {
-    return;
+  if (heard.hearings < MIN_HEARINGS) {
+    const content = contentOf(at);
+    if (passed < BURST_MS && (content === undefined || content !== heard.counted)) {
+      return;
+    }
+    heard.counted = heard.hearings + 1 < MIN_HEARINGS ? content : undefined;
   }
   const gap = since === heard.countedAt ? passed : listening.listenedMs(since, now);
   heard.countedAt = now;
@@ -133,7 +167,7 @@ export function recallInterval(heard: Heard, intervalMs: number): void {
   heard.pauseMs = Math.max(heard.pauseMs, intervalMs);
 }
 
-/** Milliseconds between two hearings; undefined until five reports were heard, each ten seconds or more after the other. */
+/** Milliseconds between two hearings; undefined until five were heard, and a burst is one of them. */
 export function usualIntervalMs({ hearings, intervalMs }: Readonly<Heard>): number | undefined {
   return hearings < MIN_HEARINGS ? undefined : intervalMs;
 }

@@ -117,10 +117,10 @@ export class NetworkState {
     const device = this.#devices.get(at.device) ?? this.#addDevice(at.device, now);
     const listening = isWanted ? this.#flows : this.#everything;
     // To change their place in the order with each of many reports would cost too much.
-    if (hearGateway(gateway, at.device, now, isWanted, listening)) {
+    if (hearGateway(gateway, at, now, isWanted, listening)) {
       this.#gateways.touch(gateway);
     }
-    if (hear(device, now, isWanted, listening)) {
+    if (hear(device, at, now, isWanted, listening)) {
       this.#touchDevice(device);
     }
     const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);

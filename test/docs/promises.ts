@@ -946,7 +946,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'network/network-state': ['in spite of one failure', 'and learns another habit'],
       },
-    'Until it is known, what comes within ten seconds is one report; what was known before a restart counts on.':
+    'Until it is known, different reports and events within ten seconds are one; what was known before a restart counts on.':
       {
         'network/watch-habits': [
           'does not miss one that joins with eight properties and then has a heartbeat in five minutes',

@@ -7,6 +7,8 @@ interface Hearing {
   at: number;
   gateway?: string;
   device?: string;
+  /** What follows the device in the topic; a heartbeat by default. */
+  rest?: string;
 }
 
 interface Change {
@@ -69,7 +71,7 @@ describe('a watch that learns the habits of devices', () => {
       );
     open();
     let isRestarted = restartAt === undefined;
-    for (const { at, ...who } of hearings.toSorted((one, other) => one.at - other.at)) {
+    for (const { at, rest = 'heartbeat', ...who } of hearings.toSorted((one, other) => one.at - other.at)) {
       if (!isRestarted && at >= (restartAt as number)) {
         isRestarted = true;
         const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(10_000)));
@@ -80,7 +82,7 @@ describe('a watch that learns the habits of devices', () => {
         world.watches.setPaused(false);
       }
       world.wait(Math.max(0, start + at - world.time));
-      world.hear('heartbeat', {}, who);
+      world.hear(rest, {}, who);
     }
     world.wait(start + until - world.time);
     return changes;
@@ -102,18 +104,31 @@ describe('a watch that learns the habits of devices', () => {
     it(`takes ${reports} events every ten minutes for one, and tells its death after half an hour`, () => {
       const others = regularly(OTHERS, { every: 5 * S, until: 13 * HOUR });
       const bursts = { every: 10 * MINUTE, until: 12 * HOUR, reports, apart: 2 * S };
-      const changes = watch([...regularly({}, bursts), ...others], 13 * HOUR);
+      const changes = watch([...regularly({ rest: 'event-decoded/motion' }, bursts), ...others], 13 * HOUR);
       assert.deepEqual(heads(changes), [`+silent ${D}`]);
       const minute = changes[0]?.minute ?? 0;
       assert.ok(minute >= 12 * 60 + 15 && minute <= 12 * 60 + 25, `${minute}`);
     });
   }
 
+  it('knows one after five reports of the same, though they come every second', () => {
+    const changes = watch(
+      [
+        ...regularly({}, { every: 1_100, until: 5 * S }),
+        ...regularly(OTHERS, { every: 5 * S, until: 5 * MINUTE }),
+      ],
+      5 * MINUTE,
+    );
+    assert.deepEqual(changes, [{ minute: 1, head: `+silent ${D}` }]);
+  });
+
   it('does not miss one that joins with eight properties and then has a heartbeat in five minutes', () => {
     const until = 12 * HOUR;
     const changes = watch(
       [
-        ...regularly({}, { every: 20 * MINUTE, until, reports: 8, apart: 1_500 }),
+        ...Array.from({ length: 8 }, (_, i) => ({ rest: `property-decoded/p${i}`, from: i * 1_500 })).flatMap(
+          ({ rest, from }) => regularly({ rest }, { every: 20 * MINUTE, from, until }),
+        ),
         ...regularly({}, { every: 5 * MINUTE, from: 5.5 * MINUTE, until }),
         ...regularly(OTHERS, { every: 5 * S, until: until + HOUR }),
       ],
