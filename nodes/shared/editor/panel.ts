@@ -35,10 +35,14 @@ export const field = (name: string, prefix = NODE_INPUT): JQuery =>
 /** The row that an input stands in. */
 export const row = (name: string, prefix?: string): JQuery => field(name, prefix).closest('.form-row');
 
-/** Runs `then` now and whenever one of the inputs changes. */
+/** Runs `then` now and whenever one of the inputs changes, until its panel is closed: then another one may be open. */
 export function runOnChange(names: readonly string[], then: () => void, prefix?: string): void {
   for (const name of names) {
-    field(name, prefix).on('change', then);
+    field(name, prefix).on('change', ({ currentTarget }) => {
+      if (document.contains(currentTarget)) {
+        then();
+      }
+    });
   }
   then();
 }
