@@ -297,7 +297,7 @@ describe('a sample flow of reports and requests', () => {
     });
 
     it('tells no device as fine that is heard again with its error', async () => {
-      await deploy('2');
+      await deploy('5');
       await heartbeat(4);
       assert.deepEqual(
         [await notice(), await notice(), await notice()].map(({ state }) => state),
