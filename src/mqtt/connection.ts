@@ -15,7 +15,7 @@ import { keptBy, sessionName } from './kept-subscriptions.ts';
 import { OrderedAcks, pubackOf } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
 import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
-import { ReconnectWaits, wasGood } from './reconnect-waits.ts';
+import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
@@ -23,7 +23,6 @@ import { batchWrites } from './write-batch.ts';
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
-const REGAIN_MS = 1_000;
 
 export interface ConnectionEvents {
   state(state: MqttState): void;

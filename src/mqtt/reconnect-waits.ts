@@ -2,6 +2,8 @@
 import { createBackoff } from './backoff.ts';
 import type { Consequence } from './reasons.ts';
 
+/** Until a session is taken back: so long, the broker has worked through the end of the connection that took it. */
+export const REGAIN_MS = 1_000;
 const FIRST_MS = 1_000;
 const LAST_MS = 60_000;
 const REFUSED_FIRST_MS = 10_000;
