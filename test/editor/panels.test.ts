@@ -336,6 +336,26 @@ describe('the panels in the editor', function () {
     await page.locator('.form-row', { hasText: 'dBm' }).first().waitFor();
   });
 
+  it('is done by Ctrl+Enter while choices are open, and then changes nothing in the panel that goes', async () => {
+    const { page } = editor;
+    const id = await editor.drag('mt-gw-write', 450, 60);
+    const done = page.locator('#node-dialog-ok');
+    await editor.edit(id);
+    await page.locator('.mt-gateway-list').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await done.waitFor({ state: 'detached' });
+    assert.equal(await editor.property(id, 'identifierType'), 'msg');
+
+    await editor.edit(id);
+    // As a list does that opens by itself when its panel is closed already.
+    await page.evaluate(`
+      const pick = $('#node-input-identifier').nextAll('.mt-gateway-pick');
+      $('#node-dialog-ok').trigger('click');
+      pick.trigger('click');
+    `);
+    await done.waitFor({ state: 'detached' });
+  });
+
   it('brings the value that a switch or a command is written with, unless somebody has given another', async () => {
     const { page } = editor;
     const value = () =>

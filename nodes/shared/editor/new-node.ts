@@ -1,4 +1,5 @@
 // What a node has from the start when it comes from the palette.
+import { isPanelOpen } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 /** Ids of nodes from the palette whose panel nobody has opened yet; the editor hands out several objects of one node. */
@@ -33,7 +34,7 @@ function servicesFor(node: EditorNode): string[] {
 }
 
 const LOOK_INTERVAL_MS = 100;
-/** A panel that is not there by then was closed again. */
+/** A panel that is not open by then was closed again. */
 const MAX_LOOKS = 100;
 
 /** In the panel of a node that is new, and only once: runs `then` when the panel has slid in and stands still. */
@@ -44,7 +45,7 @@ export function whenNew(node: EditorNode, input: JQuery, then: () => void): void
   const row = input.closest('.form-row')[0];
   let before: number | undefined;
   const look = (left: number) => {
-    const isThere = row !== undefined && document.contains(row);
+    const isThere = row !== undefined && isPanelOpen(row);
     const now = isThere ? row.getBoundingClientRect().x : undefined;
     if (now !== undefined && now === before) {
       then();

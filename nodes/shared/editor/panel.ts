@@ -35,11 +35,22 @@ export const field = (name: string, prefix = NODE_INPUT): JQuery =>
 /** The row that an input stands in. */
 export const row = (name: string, prefix?: string): JQuery => field(name, prefix).closest('.form-row');
 
-/** Runs `then` now and whenever one of the inputs changes, until its panel is closed: then another one may be open. */
+/** A panel that was saved: its inputs are no longer found, although it still slides out. */
+const SAVED_CLASS = 'mt-gateway-saved';
+
+/** The panel of these inputs is saved: nothing in it follows from a change any more. */
+export const endPanel = (inputs: JQuery): void =>
+  void inputs.closest('.mt-gateway-form').addClass(SAVED_CLASS);
+
+/** Whether somebody can still change something in the panel of this element; another one may be open by now. */
+export const isPanelOpen = (part: Element): boolean =>
+  document.contains(part) && part.closest(`.${SAVED_CLASS}`) === null;
+
+/** Runs `then` now and whenever one of the inputs changes while their panel is open. */
 export function runOnChange(names: readonly string[], then: () => void, prefix?: string): void {
   for (const name of names) {
     field(name, prefix).on('change', ({ currentTarget }) => {
-      if (document.contains(currentTarget)) {
+      if (isPanelOpen(currentTarget)) {
         then();
       }
     });

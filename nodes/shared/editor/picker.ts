@@ -162,8 +162,10 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     })
     .on('keydown', (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      // An input method takes its own Enter.
-      const isEnter = event.key === 'Enter' && (event.originalEvent as KeyboardEvent)?.isComposing !== true;
+      // An input method takes its own Enter, and with Ctrl it is the editor's: the panel is done.
+      const isPlain = !event.ctrlKey && !event.metaKey;
+      const isComposing = (event.originalEvent as KeyboardEvent)?.isComposing === true;
+      const isEnter = event.key === 'Enter' && isPlain && !isComposing;
       if (step !== undefined && isActive()) {
         event.preventDefault();
         event.stopPropagation();

@@ -1,6 +1,6 @@
 // What is saved and what a panel shows of it: a value that was not changed is saved as it was, whatever it is.
 import { asText, hasEnv, readFlag } from '../defaults.ts';
-import { currentValue, field, hint, NODE_INPUT, text } from './panel.ts';
+import { currentValue, endPanel, field, hint, NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 /** What an input showed when its panel was opened. */
@@ -111,7 +111,11 @@ export function isTouched(node: EditorNode, name: string, prefix = NODE_INPUT): 
 
 /** Call it in oneditsave: the editor then reads no input that was not touched, because it does not find it. */
 export function saveTouched(node: EditorNode, prefix = NODE_INPUT): void {
-  const untouched = inputsOf(node).filter((name) => !isTouched(node, name, prefix));
+  const names = inputsOf(node);
+  const untouched = names.filter((name) => !isTouched(node, name, prefix));
+  for (const name of names) {
+    endPanel(field(name, prefix));
+  }
   for (const name of untouched) {
     field(name, prefix).removeAttr('id');
   }
