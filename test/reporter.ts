@@ -4,6 +4,9 @@ import Mocha from 'mocha';
 
 const { EVENT_RUN_END, EVENT_TEST_PENDING, EVENT_TEST_RETRY } = Mocha.Runner.constants;
 
+/** How much is shown of why a test was tried again. */
+const MAX_REASON = 300;
+
 /** A pending test counts as failed: where this reporter runs nothing may be skipped. */
 export default class CountingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
@@ -12,12 +15,14 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     runner.on(EVENT_TEST_PENDING, () => {
       pending += 1;
     });
-    const retried = new Set<string>();
-    runner.on(EVENT_TEST_RETRY, (test: { fullTitle(): string }) => retried.add(test.fullTitle()));
+    const retried = new Map<string, string>();
+    runner.on(EVENT_TEST_RETRY, (test: { fullTitle(): string }, { message }: Error) =>
+      retried.set(test.fullTitle(), message),
+    );
     runner.once(EVENT_RUN_END, () => {
       // What passes the second time only is named: a loaded machine, or a test that has to be mended.
-      for (const title of retried) {
-        process.stdout.write(`tried twice: ${title}\n`);
+      for (const [title, reason] of retried) {
+        process.stdout.write(`tried twice: ${title} (${reason.slice(0, MAX_REASON)})\n`);
       }
       const { passes = 0, failures = 0 } = runner.stats ?? {};
       const file = process.env.MT_COUNTS;

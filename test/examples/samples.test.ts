@@ -182,6 +182,8 @@ describe('a sample flow', () => {
     await report('property-decoded/battery-level', { value: 12 }, other);
     await shows('sample-battery-attached', gateway);
     assert.ok(listed(gateway).labels.includes('low-battery'));
+    // Each is told when it has been low for a while: the second later by what lay between the two reports.
+    await site.red.status('sample-battery-watch', ({ text }) => /^2 of 2 /.test(`${text}`));
     await report('property/8100', { value: '64' });
     await report('property/8100', { value: 'ff' }, other);
     await report('property/8100', { value: '64' }, other);
