@@ -12,6 +12,7 @@ export {
   type TextValues,
 } from './errors.ts';
 export type { Logger } from './log.ts';
+export { isAcknowledged } from './mqtt/device-requests.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
 export { reasonOfRefusals } from './mqtt/reasons.ts';
 export type { LastValue } from './network/last-value.ts';

@@ -1,8 +1,9 @@
 // mt-timestamped-ack: acknowledges a timestamped sample to its device, and a report that the broker keeps to the broker.
 import type { NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
+import { invalidInput, isAcknowledged, ServiceError, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
 import { checkTimeout } from '../shared/runtime/env.ts';
+import type { Send } from '../shared/runtime/inputs.ts';
 import { readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { type TimestampedAckConfig, upgrade } from './config.ts';
@@ -18,19 +19,7 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
     createHandler({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };
       const read = fields(['gateway', 'device', 'identifier', 'form', 'time']);
-      return async (msg, send) => {
-        const report = readProperty(msg, 'report');
-        // A person has sent it from a panel: the device may have had its acknowledgement long ago.
-        if (isObject(report) && readProperty(report, 'test') === true) {
-          send(msg);
-          return;
-        }
-        const delivery = isObject(report) ? readProperty(report, 'delivery') : undefined;
-        if (readAction(config, msg) === 'again') {
-          sendAgain(session, delivery, config.retryAfter);
-          send(msg);
-          return;
-        }
+      const acknowledge = async (msg: NodeMessage, send: Send, report: unknown, delivery: unknown) => {
         const sample = isObject(report) ? report : await read(msg);
         let response: Record<string, unknown> | undefined;
         try {
@@ -44,6 +33,24 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
         }
         confirm(session, delivery);
         send(response ? updateMessage(RED, msg, { response }) : msg);
+      };
+      return (msg, send) => {
+        const report = readProperty(msg, 'report');
+        const part = (name: string) => (isObject(report) ? readProperty(report, name) : undefined);
+        const delivery = part('delivery');
+        // A person has sent it from a panel: the device may have had its acknowledgement long ago.
+        if (part('test') === true) {
+          send(msg);
+        } else if (readAction(config, msg) === 'again') {
+          sendAgain(session, delivery, config.retryAfter);
+          send(msg);
+        } else if (isObject(report) && !isAcknowledged({ kind: part('kind'), ack: part('ack') })) {
+          // Most reports: no device waits for anything.
+          confirm(session, delivery);
+          send(msg);
+        } else {
+          return acknowledge(msg, send, report, delivery);
+        }
       };
     },
   });

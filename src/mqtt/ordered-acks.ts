@@ -2,20 +2,40 @@
 import { Queue } from '../collections/queue.ts';
 import type { Deferrable, Deferral, DeferralEvents } from '../protocol/deferral.ts';
 
-interface Ack {
-  messageId: number;
-  isDue: boolean;
-  /** Undefined where nobody wants to know. */
+/** One message, from its arrival until the broker is known to have its acknowledgement. */
+class Ack implements Deferral {
+  readonly messageId: number;
+  /** Undefined: nobody wants to know, or the broker has had it. */
   events: DeferralEvents | undefined;
-}
+  isDue = false;
+  isWritten = false;
+  /** Counts up those that are on their way to the broker, which may not have had them. */
+  writtenAs = 0;
+  readonly #acks: OrderedAcks;
+  #callback: ((error?: Error) => void) | undefined;
 
-/** On its way to the broker, which may not have had it. */
-interface Written {
-  /** Counts up. */
-  at: number;
-  messageId: number;
-  /** Undefined: the broker has had it. */
-  events: DeferralEvents | undefined;
+  constructor(
+    acks: OrderedAcks,
+    messageId: number,
+    events: DeferralEvents | undefined,
+    callback?: (error?: Error) => void,
+  ) {
+    this.#acks = acks;
+    this.messageId = messageId;
+    this.events = events;
+    this.#callback = callback;
+  }
+
+  readOn(): void {
+    const callback = this.#callback;
+    this.#callback = undefined;
+    callback?.(NOT_NOW);
+  }
+
+  acknowledge(): void {
+    this.isDue = true;
+    this.#acks.writeDue();
+  }
 }
 
 /** As many as MQTT has packet ids: what a broker sends then needs none. Beyond it nothing is read until some are written. */
@@ -31,11 +51,10 @@ export class OrderedAcks implements Deferrable {
   readonly #write: (messageId: number) => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
-  /** Packet ids of those. */
-  readonly #unwritten = new Set<number>();
   /** The oldest first; also some that are settled. */
-  readonly #written = new Queue<Written>();
-  readonly #writtenById = new Map<number, Written>();
+  readonly #written = new Queue<Ack>();
+  /** By packet id: those that wait, and those that are written and not settled. */
+  readonly #byId = new Map<number, Ack>();
   #lastWritten = 0;
   /** Of pings that have no response yet: what was written before each. */
   readonly #pings = new Queue<number>();
@@ -72,13 +91,16 @@ export class OrderedAcks implements Deferrable {
    * @returns false: it is here already, and the broker has sent it once more since that takes long; nothing follows
    */
   begin(messageId: number, isResent: boolean, callback: (error?: Error) => void): boolean {
-    if (isResent && this.#unwritten.has(messageId)) {
+    if (isResent && this.#byId.get(messageId)?.isWritten === false) {
       callback(NOT_NOW);
       return false;
     }
     if (!isResent) {
-      // The broker uses the id for another message.
-      this.#settle(messageId);
+      // The broker uses the id for another message, so it has had the acknowledgement.
+      const before = this.#byId.get(messageId);
+      if (before?.isWritten) {
+        this.#settle(before);
+      }
     }
     this.#messageId = messageId;
     this.#isResent = isResent;
@@ -96,7 +118,7 @@ export class OrderedAcks implements Deferrable {
   /** The broker has answered a ping, so it has had what was written before that. */
   ponged(): void {
     const before = this.#pings.shift() ?? 0;
-    while (this.#written.first && this.#written.first.at <= before) {
+    while (this.#written.first && this.#written.first.writtenAs <= before) {
       this.#settleOldest();
     }
   }
@@ -109,7 +131,9 @@ export class OrderedAcks implements Deferrable {
       callback?.(error);
       return;
     }
-    this.#wait({ messageId: this.#messageId, isDue: true, events: undefined });
+    const ack = new Ack(this, this.#messageId, undefined);
+    ack.isDue = true;
+    this.#wait(ack);
     if (this.#waiting.size <= MAX_WAITING) {
       callback(NOT_NOW);
     } else {
@@ -118,33 +142,23 @@ export class OrderedAcks implements Deferrable {
   };
 
   defer(events: DeferralEvents): Deferral {
-    const callback = this.#callback;
+    const ack = new Ack(this, this.#messageId, events, this.#callback);
     this.#callback = undefined;
-    const ack = { messageId: this.#messageId, isDue: false, events };
     this.#wait(ack);
-    return {
-      readOn: () => callback?.(NOT_NOW),
-      acknowledge: () => {
-        ack.isDue = true;
-        this.#writeDue();
-      },
-    };
-  }
-
-  #wait(ack: Ack): void {
-    this.#waiting.push(ack);
-    this.#unwritten.add(ack.messageId);
+    return ack;
   }
 
   /** Not after a loss: the broker sends the message again, and it is known again only while nothing was written. */
-  #writeDue(): void {
+  writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
-      const { messageId, events } = this.#waiting.shift() as Ack;
-      this.#unwritten.delete(messageId);
-      this.#write(messageId);
-      if (events) {
-        this.#remember(messageId, events);
-        events.written();
+      const ack = this.#waiting.shift() as Ack;
+      this.#write(ack.messageId);
+      ack.isWritten = true;
+      if (ack.events) {
+        this.#remember(ack);
+        ack.events.written();
+      } else if (this.#byId.get(ack.messageId) === ack) {
+        this.#byId.delete(ack.messageId);
       }
     }
     if (this.#held && this.#waiting.size <= MAX_WAITING) {
@@ -154,30 +168,33 @@ export class OrderedAcks implements Deferrable {
     }
   }
 
-  #remember(messageId: number, events: DeferralEvents): void {
-    this.#settle(messageId);
-    const written = { at: ++this.#lastWritten, messageId, events };
-    this.#written.push(written);
-    this.#writtenById.set(messageId, written);
+  #wait(ack: Ack): void {
+    this.#waiting.push(ack);
+    this.#byId.set(ack.messageId, ack);
+  }
+
+  #remember(ack: Ack): void {
+    ack.writtenAs = ++this.#lastWritten;
+    this.#written.push(ack);
     if (this.#written.size > MAX_WRITTEN) {
       this.#settleOldest();
     }
   }
 
   #settleOldest(): void {
-    const written = this.#written.shift();
-    if (written?.events) {
-      this.#settle(written.messageId);
+    const ack = this.#written.shift();
+    if (ack) {
+      this.#settle(ack);
     }
   }
 
-  #settle(messageId: number): void {
-    const written = this.#writtenById.get(messageId);
-    if (written) {
-      this.#writtenById.delete(messageId);
-      written.events?.settled();
-      written.events = undefined;
+  #settle(ack: Ack): void {
+    if (this.#byId.get(ack.messageId) === ack) {
+      this.#byId.delete(ack.messageId);
     }
+    const { events } = ack;
+    ack.events = undefined;
+    events?.settled();
   }
 }
 

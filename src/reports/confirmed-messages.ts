@@ -1,10 +1,13 @@
 // Messages that flows have confirmed and that a broker may send again all the same: it has not had the acknowledgement.
 import { Queue } from '../collections/queue.ts';
 import { SetMap } from '../collections/set-map.ts';
-import { expectedUntil } from './expected-messages.ts';
+import { expectedUntil, keyOf } from './expected-messages.ts';
+import type { ReceivedMessage } from './message.ts';
 
 export interface Confirmed {
-  readonly key: string;
+  /** Until its key is known, or it does not come again. */
+  message: ReceivedMessage | undefined;
+  key: string | undefined;
   /** The address by which it came. */
   readonly broker: string;
   /** When that connection was lost, in milliseconds of `performance.now()`; undefined: it is the present one. */
@@ -15,12 +18,16 @@ export interface Confirmed {
 
 /** As many as MQTT has packet ids; beyond it the oldest are forgotten. */
 const MAX_CONFIRMED = 65_535;
+/** A longer payload is not kept until the next look. */
+const MAX_PAYLOAD_BYTES = 1_000;
 /** How often it is looked whether something is too old. */
 const LOOK_MS = 10_000;
 
 /** Only what recognises them is in memory. */
 export class ConfirmedMessages {
   readonly #byKey = new SetMap<string, Confirmed>();
+  /** Those whose key is not known yet. Most are settled soon, and a key takes longer than all the rest. */
+  #withoutKey: Confirmed[] = [];
   #size = 0;
   /** The oldest first; also some that are forgotten already. */
   readonly #order = new Queue<Confirmed>();
@@ -41,13 +48,16 @@ export class ConfirmedMessages {
   }
 
   /**
-   * @param key of the message @param broker the address by which it came
+   * @param broker the address by which it came
    * @param lost of a connection that was lost; undefined: its acknowledgement is on its way
    */
-  add(key: string, broker: string, lost?: { lostAt: number; expectedUntil: number }): Confirmed {
+  add(message: ReceivedMessage, broker: string, lost?: { lostAt: number; expectedUntil: number }): Confirmed {
     const until = lost?.expectedUntil ?? Number.POSITIVE_INFINITY;
-    const confirmed = { key, broker, lostAt: lost?.lostAt, expectedUntil: until };
-    this.#byKey.add(key, confirmed);
+    const confirmed = { message, key: undefined, broker, lostAt: lost?.lostAt, expectedUntil: until };
+    this.#withoutKey.push(confirmed);
+    if (message.payload.length > MAX_PAYLOAD_BYTES) {
+      this.shrink();
+    }
     this.#order.push(confirmed);
     this.#size++;
     while (this.#order.first && (this.#size > MAX_CONFIRMED || !isKnown(this.#order.first))) {
@@ -64,13 +74,29 @@ export class ConfirmedMessages {
   delete(confirmed: Confirmed): void {
     if (isKnown(confirmed)) {
       confirmed.expectedUntil = 0;
-      this.#byKey.delete(confirmed.key, confirmed);
+      confirmed.message = undefined;
+      if (confirmed.key !== undefined) {
+        this.#byKey.delete(confirmed.key, confirmed);
+      }
       this.#size--;
     }
   }
 
+  /** Call it twice a second: keeps of each message what recognises it; a payload keeps the whole chunk alive that it came in. */
+  shrink(): void {
+    for (const confirmed of this.#withoutKey) {
+      if (confirmed.message) {
+        confirmed.key = keyOf(confirmed.message);
+        confirmed.message = undefined;
+        this.#byKey.add(confirmed.key, confirmed);
+      }
+    }
+    this.#withoutKey = [];
+  }
+
   /** Whether this is one of them, which has come again now. */
   take(key: string, now: number): boolean {
+    this.shrink();
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
       this.delete(confirmed);
@@ -96,6 +122,7 @@ export class ConfirmedMessages {
 
   clear(): void {
     this.#byKey.clear();
+    this.#withoutKey = [];
     this.#order.clear();
     this.#size = 0;
   }

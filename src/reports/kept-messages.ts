@@ -1,4 +1,5 @@
 // Messages that the broker keeps until flows have confirmed them: how much of memory they take, and when nothing more is read.
+import { LinkedList } from '../collections/linked-list.ts';
 import type { Deferral } from '../protocol/deferral.ts';
 import type { OpenMessage } from './open-message.ts';
 
@@ -15,7 +16,7 @@ export class KeptMessages {
   readonly #now: () => number;
   readonly #maxMessages: number;
   readonly #maxBytes: number;
-  readonly #messages = new Set<OpenMessage>();
+  readonly #messages = new LinkedList<OpenMessage>();
   #bytes = 0;
   /** Since when all are acknowledged to the broker. */
   #emptySince = Number.NEGATIVE_INFINITY;
@@ -33,7 +34,7 @@ export class KeptMessages {
   }
 
   [Symbol.iterator](): Iterator<OpenMessage> {
-    return this.#messages.values();
+    return this.#messages[Symbol.iterator]();
   }
 
   /** Nothing more is read until one is forgotten. */
@@ -44,7 +45,7 @@ export class KeptMessages {
   /** See `OpenReports.hasCaughtUp`. */
   hasCaughtUp(since: number): boolean {
     const now = this.#now();
-    const [oldest] = this.#messages;
+    const { first: oldest } = this.#messages;
     return oldest === undefined
       ? now - this.#emptySince >= QUIET_MS
       : now - since >= STEADY_MS && oldest.received.heardAt > since;

@@ -1,5 +1,5 @@
 // Reports that are open at nodes: each is sent to the flow again until it is confirmed, also by the node that a deploy puts there.
-import { SetMap } from '../collections/set-map.ts';
+import { LinkedList } from '../collections/linked-list.ts';
 import { AbandonedCounts } from './abandoned-counts.ts';
 import { OpenCounts } from './open-counts.ts';
 import type { OpenMessage } from './open-message.ts';
@@ -25,11 +25,11 @@ export class OpenDeliveries {
   readonly #events: DeliveryEvents;
   readonly #now: () => number;
   readonly #idPrefix: string;
-  #lastId = 0;
-  /** Those that were sent last come last. */
-  readonly #byId = new Map<string, Delivery>();
+  #lastNumber = 0;
+  /** By the number in their ids. Those that were sent last come last. */
+  readonly #byNumber = new Map<number, Delivery>();
   /** Nodes come and go by the hundred, and each has its own. */
-  readonly #byOwner = new SetMap<string, Delivery>();
+  readonly #byOwner = new Map<string, LinkedList<Delivery>>();
   readonly #confirmers = new Set<Confirmer>();
   readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
   readonly #resends: Resends<Delivery>;
@@ -51,7 +51,7 @@ export class OpenDeliveries {
   }
 
   get size(): number {
-    return this.#byId.size;
+    return this.#byNumber.size;
   }
 
   /** Whether a node confirms what it receives. */
@@ -60,33 +60,38 @@ export class OpenDeliveries {
   }
 
   open(confirmer: Confirmer, source: OpenMessage): Delivery {
-    const delivery = {
-      id: `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
+    const number = ++this.#lastNumber;
+    const delivery: Delivery = {
+      number,
+      id: `${this.#idPrefix}-${number}`,
       message: source.received,
       hasReached: false,
       attempts: 0,
       confirmer,
       source,
       due: this.#now() + confirmer.timeoutMs,
+      before: undefined,
+      after: undefined,
+      list: undefined,
     };
-    this.#byId.set(delivery.id, delivery);
-    this.#byOwner.add(confirmer.owner, delivery);
+    this.#byNumber.set(delivery.number, delivery);
+    this.#of(confirmer).add(delivery);
     return delivery;
   }
 
   /** It is not open any more; undefined: it was not. */
   take(id: string): Delivery | undefined {
-    const delivery = this.#byId.get(id);
+    const delivery = this.#find(id);
     if (delivery !== undefined) {
-      this.#byId.delete(id);
-      this.#byOwner.delete(delivery.confirmer.owner, delivery);
+      this.#byNumber.delete(delivery.number);
+      this.#of(delivery.confirmer).delete(delivery);
     }
     return delivery;
   }
 
   /** See `OpenReports.sendAgain`. */
   sendAgain(id: string, ms: number): boolean {
-    const delivery = this.#byId.get(id);
+    const delivery = this.#find(id);
     if (delivery) {
       const { attempts } = delivery;
       const base = attempts > STEADY_ATTEMPTS ? Math.max(ms, MIN_DOUBLED_MS) : ms;
@@ -97,7 +102,7 @@ export class OpenDeliveries {
 
   /** What has not reached the flow of this node comes at the next look. */
   hurry(confirmer: Confirmer): void {
-    for (const delivery of this.#byOwner.of(confirmer.owner)) {
+    for (const delivery of this.#of(confirmer)) {
       if (delivery.confirmer === confirmer && !delivery.hasReached) {
         delivery.due = 0;
       }
@@ -107,7 +112,7 @@ export class OpenDeliveries {
   /** A node begins; what was open at the one before it of the same name comes again. */
   add(confirmer: Confirmer): void {
     this.#confirmers.add(confirmer);
-    for (const delivery of this.#byOwner.of(confirmer.owner)) {
+    for (const delivery of this.#of(confirmer)) {
       delivery.confirmer = confirmer;
       delivery.due = 0;
     }
@@ -117,7 +122,7 @@ export class OpenDeliveries {
   remove(confirmer: Confirmer, comesBack: boolean): void {
     this.#confirmers.delete(confirmer);
     this.#counts.delete(confirmer);
-    const own = comesBack ? [] : [...this.#byOwner.of(confirmer.owner)];
+    const own = comesBack ? [] : [...this.#of(confirmer)];
     for (const { id } of own.filter((delivery) => delivery.confirmer === confirmer)) {
       this.#events.confirm(id);
     }
@@ -128,20 +133,25 @@ export class OpenDeliveries {
    * @param isWaitedFor whether a node of this name is there, but cannot work: what is open stays open for it
    */
   resumed(isWaitedFor: (owner: string) => boolean): void {
-    for (const { id, confirmer } of [...this.#byId.values()]) {
+    for (const { id, confirmer } of [...this.#byNumber.values()]) {
       if (!this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
         this.#abandoned.add(confirmer.owner);
         this.#events.confirm(id);
       }
     }
     this.#abandoned.tell();
+    for (const [owner, deliveries] of this.#byOwner) {
+      if (deliveries.size === 0) {
+        this.#byOwner.delete(owner);
+      }
+    }
   }
 
   /** Call it twice a second: sends what is due. */
   look(): void {
-    this.#resends.look(this.#byId.values());
+    this.#resends.look(this.#byNumber.values());
     this.#abandoned.tellWhenAll();
-    this.#counts.tell(this.#byId.values(), this.#now());
+    this.#counts.tell(this.#byNumber.values(), this.#now());
   }
 
   /** Nobody looks any more. */
@@ -150,15 +160,31 @@ export class OpenDeliveries {
   }
 
   close(): void {
-    this.#byId.clear();
+    this.#byNumber.clear();
     this.#resends.clear();
     this.#byOwner.clear();
     this.#confirmers.clear();
   }
 
+  /** Those that are open at the node of this name. */
+  #of({ owner }: Confirmer): LinkedList<Delivery> {
+    const known = this.#byOwner.get(owner);
+    if (known) {
+      return known;
+    }
+    const deliveries = new LinkedList<Delivery>();
+    this.#byOwner.set(owner, deliveries);
+    return deliveries;
+  }
+
   /** One whose node is being replaced comes again at the next one. */
-  #isDue({ id, due, confirmer }: Delivery, now: number): boolean {
-    return due <= now && this.#confirmers.has(confirmer) && this.#byId.has(id);
+  #isDue({ number, due, confirmer }: Delivery, now: number): boolean {
+    return due <= now && this.#confirmers.has(confirmer) && this.#byNumber.has(number);
+  }
+
+  #find(id: string): Delivery | undefined {
+    const delivery = this.#byNumber.get(Number(id.slice(this.#idPrefix.length + 1)));
+    return delivery?.id === id ? delivery : undefined;
   }
 
   #send(delivery: Delivery, now: number): void {
@@ -168,8 +194,8 @@ export class OpenDeliveries {
     }
     delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
     // Behind the others, so that each has its turn where more are due than one look sends.
-    this.#byId.delete(delivery.id);
-    this.#byId.set(delivery.id, delivery);
+    this.#byNumber.delete(delivery.number);
+    this.#byNumber.set(delivery.number, delivery);
     if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
       this.#events.confirm(delivery.id);
       this.#call(() => confirmer.givenUp(delivery));

@@ -1,4 +1,5 @@
 // One message that the broker keeps until it is acknowledged there.
+import type { Linked, LinkedList } from '../collections/linked-list.ts';
 import type { Deferral, DeferralEvents } from '../protocol/deferral.ts';
 import type { Confirmed } from './confirmed-messages.ts';
 import type { Message } from './message.ts';
@@ -12,7 +13,7 @@ interface Events {
   settled(message: OpenMessage): void;
 }
 
-export class OpenMessage implements DeferralEvents {
+export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
   readonly received: Message;
   /** The address by which it came last. */
   broker: string;
@@ -29,6 +30,9 @@ export class OpenMessage implements DeferralEvents {
   open = 0;
   /** Set while its acknowledgement is on its way. */
   confirmed: Confirmed | undefined;
+  before: OpenMessage | undefined;
+  after: OpenMessage | undefined;
+  list: LinkedList<OpenMessage> | undefined;
   readonly #events: Events;
 
   constructor(received: Message, broker: string, events: Events) {

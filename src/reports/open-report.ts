@@ -1,4 +1,5 @@
 // One report that is open at one node, the node that confirms it, and how long it takes until it comes again.
+import type { Linked } from '../collections/linked-list.ts';
 import type { Message } from './message.ts';
 import type { OpenMessage } from './open-message.ts';
 
@@ -17,7 +18,9 @@ export interface OpenReport {
   attempts: number;
 }
 
-export interface Delivery extends OpenReport {
+export interface Delivery extends OpenReport, Linked<Delivery> {
+  /** Stands in the id. */
+  readonly number: number;
   confirmer: Confirmer;
   source: OpenMessage;
   /** In milliseconds of `performance.now()`. */

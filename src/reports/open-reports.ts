@@ -17,9 +17,17 @@ const TICK_MS = 500;
 const BY_PREFIX = new Map<string, OpenReports>();
 const PREFIX_BYTES = 4;
 
+/** Most confirm at one service. */
+let latest: { prefix: string; opened: OpenReports } | undefined;
+
 /** Where the report with this id was opened; undefined where that is no more. */
 export function openReportsOf(id: string): OpenReports | undefined {
-  return BY_PREFIX.get(id.slice(0, 2 * PREFIX_BYTES));
+  if (latest === undefined || !id.startsWith(latest.prefix)) {
+    const prefix = id.slice(0, 2 * PREFIX_BYTES);
+    const opened = BY_PREFIX.get(prefix);
+    latest = opened && { prefix, opened };
+  }
+  return latest?.opened;
 }
 
 export class OpenReports {
@@ -217,6 +225,7 @@ export class OpenReports {
 
   close(): void {
     BY_PREFIX.delete(this.#idPrefix);
+    latest = undefined;
     clearInterval(this.#timer);
     this.#deliveries.close();
     this.#messages.clear();
@@ -228,7 +237,7 @@ export class OpenReports {
   #written(message: OpenMessage): void {
     this.#window.acknowledged();
     this.#messages.delete(message);
-    message.confirmed = this.#confirmed.add(keyOf(message.received), message.broker);
+    message.confirmed = this.#confirmed.add(message.received, message.broker);
   }
 
   #settled({ confirmed }: OpenMessage): void {
@@ -299,13 +308,14 @@ export class OpenReports {
   #confirmUnsent(message: OpenMessage): void {
     this.#messages.delete(message);
     if (message.expectedUntil > this.#now()) {
-      this.#confirmed.add(keyOf(message.received), message.broker, message);
+      this.#confirmed.add(message.received, message.broker, message);
     }
     message.expectedUntil = 0;
   }
 
   #look(): void {
     this.#messages.copyPayloads();
+    this.#confirmed.shrink();
     this.#checkHeldUp();
     this.#expected.endOld(this.#now());
     this.#deliveries.look();

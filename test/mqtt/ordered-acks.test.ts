@@ -29,12 +29,12 @@ describe('acknowledgements in order', () => {
   it('are written once, also where a message is taken after it was deferred', () => {
     const { acks, begin, written, read } = start();
     begin(1);
-    const { readOn, acknowledge } = acks.defer(NOBODY);
-    readOn();
+    const deferral = acks.defer(NOBODY);
+    deferral.readOn();
     acks.done();
     begin(2);
     acks.done();
-    acknowledge();
+    deferral.acknowledge();
     assert.deepEqual(
       [written, read],
       [
@@ -48,22 +48,22 @@ describe('acknowledgements in order', () => {
     const { acks, begin, written, lose } = start();
     begin(1);
     let isTold = false;
-    const { acknowledge } = acks.defer({
+    const deferral = acks.defer({
       ...NOBODY,
       written: () => {
         isTold = true;
       },
     });
     lose();
-    acknowledge();
+    deferral.acknowledge();
     assert.deepEqual([written, isTold, acks.isLost], [[], false, true]);
   });
 
   it('wait for the first as many as MQTT has packet ids: beyond that nothing is read', () => {
     const { acks, begin, written, read } = start();
     begin(1);
-    const { readOn, acknowledge } = acks.defer(NOBODY);
-    readOn();
+    const deferral = acks.defer(NOBODY);
+    deferral.readOn();
     for (let id = 2; id <= 65_535; id++) {
       begin(id);
       acks.done();
@@ -73,7 +73,7 @@ describe('acknowledgements in order', () => {
     begin(2);
     acks.done();
     assert.equal(read.length, 65_535);
-    acknowledge();
+    deferral.acknowledge();
     assert.deepEqual([read.length, written.length, written.at(-1)], [65_536, 65_536, 2]);
   });
 
@@ -83,8 +83,8 @@ describe('acknowledgements in order', () => {
       const settled: number[] = [];
       const add = (id: number) => {
         begin(id);
-        const { acknowledge } = acks.defer({ written() {}, settled: () => void settled.push(id) });
-        acknowledge();
+        const deferral = acks.defer({ written() {}, settled: () => void settled.push(id) });
+        deferral.acknowledge();
       };
       for (let id = 1; id <= count; id++) {
         add(id);

@@ -7,8 +7,8 @@ import { toFlowError } from './texts.ts';
 
 export type Send = (msg: NodeMessage) => void;
 
-/** Handles one message and sends the results; what it throws goes to `done`. */
-export type InputHandler = (msg: NodeMessageInFlow, send: Send) => Promise<void>;
+/** Handles one message and sends the results; what it throws goes to `done`. Without a promise it is done at once. */
+export type InputHandler = (msg: NodeMessageInFlow, send: Send) => Promise<void> | void;
 
 /** What is still running after this time ends with CLOSED; Node-RED itself waits longer than a deploy should take. */
 const CLOSE_DEADLINE_MS = 1_500;
@@ -61,21 +61,32 @@ export class Inputs {
     this.#last = undefined;
   }
 
-  async handle(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): Promise<void> {
+  handle(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): void {
     const input: Input = { msg, done };
     this.#running.add(input);
     try {
       if (!this.handler) {
         throw this.#context.problem;
       }
-      this.#show();
-      await this.handler(msg, (out) => sendChecked(out, send));
-      // One word for what is fine, that of the service: no node changes between two.
-      this.#finish(input, undefined);
+      const handled = this.handler(msg, (out) => sendChecked(out, send));
+      if (handled) {
+        this.#show();
+        handled.then(
+          // One word for what is fine, that of the service: no node changes between two.
+          () => this.#finish(input, undefined),
+          (error: unknown) => this.#fail(input, error),
+        );
+      } else {
+        this.#finish(input, undefined);
+      }
     } catch (error) {
-      const shown = toFlowError(this.#context.RED, error);
-      this.#finish(input, statusOfError(shown), shown);
+      this.#fail(input, error);
     }
+  }
+
+  #fail(input: Input, error: unknown): void {
+    const shown = toFlowError(this.#context.RED, error);
+    this.#finish(input, statusOfError(shown), shown);
   }
 
   /** Resolves when everything that was running has ended; what does not end by itself ends with CLOSED. */

@@ -178,7 +178,7 @@ function register<Config extends NodeConfig, Credentials extends object>(
       return openWith({ ...constant, session, problem }, statusLine, isRunning, openNode);
     });
     if (user.opened.handle) {
-      node.on('input', (msg, send, done) => void user.opened.handle?.(msg, send, done));
+      node.on('input', (msg, send, done) => user.opened.handle?.(msg, send, done));
     }
     // Node-RED counts the declared parameters of this listener.
     node.on('close', (removed: boolean, done: () => void) => {
