@@ -1,6 +1,6 @@
 // P9: what it costs, and how fast it is, when the broker keeps each report until the flow has acknowledged it.
 import { compare, judge, median, type Row } from './compare.ts';
-import { oursAcknowledging, oursByKind, oursStoring, STORE } from './flows.ts';
+import { oursAcknowledging, oursByKind, oursPassing, oursStoring, STORE } from './flows.ts';
 import { withLoad } from './load-client.ts';
 import { measureReports, measureThroughput, type ReportRound } from './measure.ts';
 import type { Options } from './run.ts';
@@ -22,6 +22,8 @@ async function confirming(options: Options): Promise<Row[]> {
       {
         ours: () => measureReports(oursAcknowledging(broker), load, round),
         'P1 of ours, QoS 1': () => measureReports(oursByKind(broker), load, round),
+        'P1 of ours, QoS 1, with a node that passes on': () =>
+          measureReports(oursPassing(broker), load, round),
       },
       options,
     );
@@ -36,6 +38,7 @@ async function confirming(options: Options): Promise<Row[]> {
     return [
       ...judge(cost, 'µs CPU per report', [
         { case: 'P9', what, of: 'ours', against: 'P1 of ours, QoS 1', atMost: 1.2 },
+        { case: 'P9', what, of: 'ours', against: 'P1 of ours, QoS 1, with a node that passes on' },
       ]),
       ...speedOf(speed.confirmed ?? [], speed['not confirmed'] ?? []),
     ];

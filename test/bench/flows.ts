@@ -98,14 +98,25 @@ export const coreByKind = (broker: string): NodeConfig[] => [
   ...KINDS.map((kind) => sink(`out-${kind}`)),
 ];
 
-/** The five of P1 with QoS 1; each report goes to an acknowledge node, and then it counts. */
-export const oursAcknowledging = (broker: string, more: Record<string, unknown> = {}): NodeConfig[] => [
-  ...oursByKind(broker, { ...more, confirm: 'acknowledged' }).map((node) =>
-    node.type === 'mt-report-in' ? { ...node, wires: [['ack']] } : node,
+/** The five of P1; each report goes through one more node, and then it counts. */
+const oursThrough = (node: NodeConfig, broker: string, more: Record<string, unknown> = {}): NodeConfig[] => [
+  ...oursByKind(broker, more).map((one) =>
+    one.type === 'mt-report-in' ? { ...one, wires: [[node.id]] } : one,
   ),
-  { id: 'ack', type: 'mt-timestamped-ack', service: 'service', wires: [['out']] },
+  { ...node, wires: [['out']] },
   sink('out'),
 ];
+
+/** With QoS 1; each report goes to an acknowledge node. */
+export const oursAcknowledging = (broker: string, more: Record<string, unknown> = {}): NodeConfig[] =>
+  oursThrough({ id: 'ack', type: 'mt-timestamped-ack', service: 'service' }, broker, {
+    ...more,
+    confirm: 'acknowledged',
+  });
+
+/** The same flow with a node that does nothing. */
+export const oursPassing = (broker: string): NodeConfig[] =>
+  oursThrough({ id: 'pass', type: 'bench-pass' }, broker);
 
 /** What can be on beside the five nodes of P1 by way of nodes and settings. */
 export type Part = 'lastValue' | 'deviceWatch' | 'confirm' | 'labels';

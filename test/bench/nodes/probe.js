@@ -86,6 +86,15 @@ module.exports = (RED) => {
     });
   });
 
+  /** A step in the flow that does nothing. */
+  RED.nodes.registerType('bench-pass', function Pass(config) {
+    RED.nodes.createNode(this, config);
+    this.on('input', (msg, send, done) => {
+      send(msg);
+      done();
+    });
+  });
+
   /** A store: takes a fixed time for each message, and has so many places at a time. */
   RED.nodes.registerType('bench-store', function Store(config) {
     RED.nodes.createNode(this, config);
