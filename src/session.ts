@@ -27,7 +27,8 @@ import type { Operation, RequestInput } from './protocol/operations/index.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { Player } from './reports/player.ts';
 import type { PreviewLine } from './reports/preview.ts';
-import type { ReportFilter, Subscriber } from './reports/subscribers.ts';
+import type { ReportFilter } from './reports/report-filter.ts';
+import type { Subscriber } from './reports/subscribers.ts';
 import type { TestReports } from './reports/test-reports.ts';
 import { type DeviceWatcher, type WatchedDevices, watchDevices } from './reports/watching.ts';
 import { RestClient } from './rest/client.ts';
@@ -41,7 +42,8 @@ import { Values } from './session/values.ts';
 import type { Settings } from './settings.ts';
 
 export type { AcknowledgeOptions, RequestResult } from './mqtt/device-requests.ts';
-export type { ReportFilter, Subscriber } from './reports/subscribers.ts';
+export type { ReportFilter } from './reports/report-filter.ts';
+export type { Subscriber } from './reports/subscribers.ts';
 export type { ValueFilter } from './reports/value-recording.ts';
 export type { WatchedDevices } from './reports/watching.ts';
 

@@ -5,7 +5,7 @@ import { ownText } from '../protocol/text.ts';
 import { isTooOld } from './last-value.ts';
 import type { ValueQuery } from './last-values.ts';
 import { throwIfClosed } from './turns.ts';
-import type { ValueContext, ValueOptions } from './value-query.ts';
+import type { ValueContext, ValueOptions } from './value-context.ts';
 
 /** Reads of one query that wait or are under way; how many of them are under way is bounded for all queries together. */
 const MAX_READERS = 100;

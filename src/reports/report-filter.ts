@@ -16,6 +16,18 @@ export interface TopicCriteria {
   identifiers: readonly string[];
 }
 
+export interface ReportFilter extends TopicCriteria {
+  /** Only gateways that carry one of these REST labels. */
+  labels: readonly string[];
+  /** Seconds between two requests for the labels. */
+  labelRefresh: number;
+  /** Raw values are decoded by the catalogue. */
+  decode: boolean;
+  duplicates: 'keep' | 'drop';
+  /** Seconds. */
+  duplicateWindow: number;
+}
+
 /** Beyond this many topic filters for one subscriber, coarser ones are used and the rest is filtered here. */
 const MAX_FILTERS = 2_000;
 /** Characters; no device has a longer one, and a filter must fit into a topic. */

@@ -10,20 +10,8 @@ import type { Message } from './message.ts';
 import { type PreviewLine, Previews } from './preview.ts';
 import type { ReportListener } from './receivers.ts';
 import { Recording } from './recording.ts';
-import { type CompiledCriteria, compileCriteria, type TopicCriteria } from './report-filter.ts';
+import { type CompiledCriteria, compileCriteria, type ReportFilter } from './report-filter.ts';
 import type { Reports, Subscription } from './reports.ts';
-
-export interface ReportFilter extends TopicCriteria {
-  /** Only gateways that carry one of these REST labels. */
-  labels: readonly string[];
-  /** Seconds between two requests for the labels. */
-  labelRefresh: number;
-  /** Raw values are decoded by the catalogue. */
-  decode: boolean;
-  duplicates: 'keep' | 'drop';
-  /** Seconds. */
-  duplicateWindow: number;
-}
 
 export interface Subscriber extends ReportListener {
   /** Called with the state of the label filter, if there is one. */

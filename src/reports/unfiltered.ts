@@ -1,5 +1,5 @@
 // The filter that lets every report through, decoded: what the package itself subscribes narrows it.
-import type { ReportFilter } from './subscribers.ts';
+import type { ReportFilter } from './report-filter.ts';
 
 export const UNFILTERED: Readonly<ReportFilter> = {
   kinds: [],

@@ -1,7 +1,8 @@
 // Keeps last values up to date by the reports that nodes with last values ask for.
 import type { EndUse, SharedUses } from '../collections/shared-uses.ts';
 import { type LastValues, VALUE_KINDS } from '../network/last-values.ts';
-import type { ReportFilter, Subscriber } from './subscribers.ts';
+import type { ReportFilter } from './report-filter.ts';
+import type { Subscriber } from './subscribers.ts';
 import { UNFILTERED } from './unfiltered.ts';
 
 /** Of which values are recorded; what is left out lets everything pass. */

@@ -1,7 +1,7 @@
 // Which reports tell of the conditions that a watch looks after: the fewest that do.
 import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import type { Kind } from '../protocol/reports/index.ts';
-import type { ReportFilter } from './subscribers.ts';
+import type { ReportFilter } from './report-filter.ts';
 import { UNFILTERED } from './unfiltered.ts';
 
 /** Whose reports count. */

@@ -6,7 +6,8 @@ import { hearsEverything, type WatchListener, type WatchSettings } from '../netw
 import { parseMac } from '../protocol/mac.ts';
 import { readMac } from '../protocol/operations/request.ts';
 import type { LabelState } from './label-filter.ts';
-import type { ReportFilter, Subscriber } from './subscribers.ts';
+import type { ReportFilter } from './report-filter.ts';
+import type { Subscriber } from './subscribers.ts';
 import { gatewayFilter, watchFilters } from './watch-filters.ts';
 
 /** With more gateways everything is subscribed: so many filters cost the broker more than the reports. */

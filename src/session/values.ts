@@ -5,18 +5,17 @@ import type { ServiceError } from '../errors.ts';
 import type { RequestResult } from '../mqtt/device-requests.ts';
 import type { RequestOptions } from '../mqtt/requests.ts';
 import { SharedReads } from '../network/shared-reads.ts';
-import {
-  findFirstValues,
-  findValue,
-  findValues,
-  type ValueContext,
-  type ValueInput,
-  type ValueOptions,
-  type ValueResult,
-  type ValueRow,
-} from '../network/value-query.ts';
+import type {
+  ValueContext,
+  ValueInput,
+  ValueOptions,
+  ValueResult,
+  ValueRow,
+} from '../network/value-context.ts';
+import { findFirstValues, findValue, findValues } from '../network/value-query.ts';
 import type { RequestInput } from '../protocol/operations/index.ts';
-import type { ReportFilter, Subscriber } from '../reports/subscribers.ts';
+import type { ReportFilter } from '../reports/report-filter.ts';
+import type { Subscriber } from '../reports/subscribers.ts';
 import { recordValues, type ValueFilter } from '../reports/value-recording.ts';
 
 /** Reads of queries for many values that are under way at a time: they leave room in the queue for what flows ask for. */

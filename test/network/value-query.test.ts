@@ -6,14 +6,8 @@ import { ServiceError } from '../../src/errors.ts';
 import { LastValues } from '../../src/network/last-values.ts';
 import { SharedReads } from '../../src/network/shared-reads.ts';
 import { fromStored, toStored } from '../../src/network/stored-values.ts';
-import {
-  findFirstValues,
-  findValue,
-  findValues,
-  type ValueContext,
-  type ValueOptions,
-  type ValueResult,
-} from '../../src/network/value-query.ts';
+import type { ValueContext, ValueOptions, ValueResult } from '../../src/network/value-context.ts';
+import { findFirstValues, findValue, findValues } from '../../src/network/value-query.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 

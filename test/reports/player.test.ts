@@ -4,7 +4,7 @@ import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { Player, type PlayReceiver } from '../../src/reports/player.ts';
-import type { ReportFilter } from '../../src/reports/subscribers.ts';
+import type { ReportFilter } from '../../src/reports/report-filter.ts';
 import { ALL } from '../session.ts';
 
 const G = 'c0141f68fc3d';

@@ -9,8 +9,8 @@ import {
   type Form,
   fillSeq,
   type KindRow,
+  type NamedPlace,
   type Report,
-  type ReportPlace,
 } from './report.ts';
 import { startReport } from './start.ts';
 import { timestamped } from './timestamped.ts';
@@ -59,15 +59,10 @@ export const SEGMENTS: ReadonlyMap<string, Segment> = new Map(
 );
 
 /** A report's topic, taken apart. */
-export interface ReportTopic extends ReportPlace {
+export interface ReportTopic extends NamedPlace {
   kind: Kind | 'other';
-  /** Of the table of kinds; undefined for `other`. */
-  row: KindRow | undefined;
   /** Whether gateway and device are MAC addresses, as they must be. */
   hasMacs: boolean;
-  /** For people, where they are known. */
-  deviceName: string | undefined;
-  gatewayName: string | undefined;
 }
 
 /**

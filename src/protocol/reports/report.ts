@@ -45,6 +45,17 @@ export interface ReportPlace {
   identifier?: string;
 }
 
+/** The same with what its topic says of the kind, and with names. */
+export interface NamedPlace extends ReportPlace {
+  /** A name of the table of kinds, or `other`. */
+  kind: string;
+  /** Of the table of kinds; undefined for `other`. */
+  row: KindRow | undefined;
+  /** For people, where they are known. */
+  deviceName: string | undefined;
+  gatewayName: string | undefined;
+}
+
 /** A row of the table of kinds. */
 export interface KindRow {
   /** Whether the topic goes on with an identifier, or with its name when the segment ends in `-decoded`. */

@@ -1,13 +1,12 @@
 // How a report begins: what, then where and when, in the order in which a person reads it.
 import type { Catalogue } from '../catalogue.ts';
-import type { ReportTopic } from './index.ts';
-import type { Report } from './report.ts';
+import type { NamedPlace, Report } from './report.ts';
 
 /**
  * The fields that come before those of the kind. Where a value is to come its place is held, and given up by
  * `readReport` when none has come.
  */
-export function startReport(at: ReportTopic, time: string, catalogue: Catalogue): Report {
+export function startReport(at: NamedPlace, time: string, catalogue: Catalogue): Report {
   const { row: kind, form, identifier } = at;
   if (kind === undefined) {
     return putTogether({ value: undefined }, at, time);
@@ -28,7 +27,7 @@ export function startReport(at: ReportTopic, time: string, catalogue: Catalogue)
 // One literal for each shape that is frequent: V8 makes those in one step, and every report passes here. The list of the
 // service holds gateways, so a device has a name only where it is one.
 
-function startWithPlace(at: ReportTopic, time: string): Report {
+function startWithPlace(at: NamedPlace, time: string): Report {
   const { deviceName, device, gatewayName, gateway, kind, form } = at;
   if (gatewayName === undefined) {
     return deviceName === undefined ? { device, gateway, kind, form, time } : putTogether({}, at, time);
@@ -39,7 +38,7 @@ function startWithPlace(at: ReportTopic, time: string): Report {
 }
 
 function startWithValue(
-  at: ReportTopic,
+  at: NamedPlace,
   identifier: string,
   time: string,
   name: string | undefined,
@@ -71,7 +70,7 @@ function startWithValue(
 }
 
 /** @param what comes before the place */
-function putTogether(what: object, at: ReportTopic, time: string): Report {
+function putTogether(what: object, at: NamedPlace, time: string): Report {
   const { deviceName, device, gatewayName, gateway, kind, form, identifier } = at;
   return {
     ...what,
