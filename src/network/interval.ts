@@ -9,15 +9,15 @@ const MOMENT_MS = 1_000;
 const MIN_HEARINGS = 5;
 /** Until then a burst of events, or of several properties, is one hearing: what a device sends when it joins says nothing of its habits. */
 const BURST_MS = 10_000;
-/** A single pause of the first hearings counts up to this: a device repeats its properties about every 20 minutes. */
-const FIRST_PAUSE_MS = 20 * 60_000;
+/** No longer pause is ordinary: a device repeats its properties about every 20 minutes, whatever it does in between. */
+const ORDINARY_PAUSE_MS = 25 * 60_000;
 /** A gateway that brought nothing but one device for so long has no other regular ones: they repeat their properties by then. */
 const ALONE_MS = 20 * 60_000;
 /** Of an identifier; a longer one is none of a device. */
 const MAX_CONTENT_LENGTH = 200;
 /** Habits of about so long count. */
 const MEMORY_MS = 24 * 3_600_000;
-/** A longer pause may be a failure: it counts as so many usual intervals. */
+/** A longer pause than an ordinary one may be a failure: it counts as so many usual intervals. */
 const MAX_GROWTH = 3;
 /** A shorter interval makes no difference to silence, and from there on it grows. */
 const MIN_GROWN_MS = 20_000;
@@ -31,6 +31,8 @@ export interface Heard {
   /** The beginning of the last hearing. */
   countedAt: number;
   hearings: number;
+  /** It has reported anything but events, which come when something happens and are no habit. */
+  hasHabits: boolean;
   /** What was reported in the last hearing, until the interval is known; what comes again like it is no burst. */
   counted: string | undefined;
   /** Milliseconds; see `usualIntervalMs`. */
@@ -68,7 +70,7 @@ export function hear(
   heard.reports++;
   if (isWanted !== heard.isWanted) {
     hearUnlike(heard, at, now, isWanted);
-  } else if (isNew) {
+  } else if (isNew && teaches(heard, at, now)) {
     learnInterval(heard, at, heard.countedAt, now, listening);
   }
   heard.heardAt = now;
@@ -91,6 +93,8 @@ export function hearGateway(
   gateway.reports++;
   if (isWanted !== gateway.isWanted) {
     hearUnlike(gateway, at, now, isWanted);
+  } else if (!teaches(gateway, at, now)) {
+    // It was heard, and that is all.
   } else if (!isNew) {
     gateway.countedOf = gateway.countedOf === device ? device : undefined;
   } else if (gateway.devices <= 1 || gateway.countedOf !== device) {
@@ -109,12 +113,29 @@ const isNewHearing = ({ countedAt }: Readonly<Heard>, now: number): boolean => n
 function hearUnlike(heard: Heard, at: Readonly<Place>, now: number, isWanted: boolean): void {
   if (isWanted) {
     heard.isWanted = true;
-    heard.countedAt = now;
-    heard.hearings = 1;
-    heard.intervalMs = 0;
-    heard.pauseMs = 0;
-    heard.counted = contentOf(at);
+    learnAnew(heard, at, now);
   }
+}
+
+function learnAnew(heard: Heard, at: Readonly<Place>, now: number): void {
+  heard.countedAt = now;
+  heard.hearings = 1;
+  heard.intervalMs = 0;
+  heard.pauseMs = 0;
+  heard.counted = contentOf(at);
+  heard.hasHabits = at.kind !== 'event';
+}
+
+/** Events say how often something is heard only where nothing else does. */
+function teaches(heard: Heard, at: Readonly<Place>, now: number): boolean {
+  if (at.kind === 'event') {
+    return !heard.hasHabits;
+  }
+  if (!heard.hasHabits) {
+    learnAnew(heard, at, now);
+    return false;
+  }
+  return true;
 }
 
 /** Events are not repeated at intervals. */
@@ -152,10 +173,12 @@ function learnInterval(
   heard.hearings++;
   const { intervalMs: usual, pauseMs: longest } = heard;
   const cameTwice = Math.min(gap, longest);
-  const counted =
-    heard.hearings <= MIN_HEARINGS
-      ? Math.max(cameTwice, Math.min(gap, FIRST_PAUSE_MS))
-      : Math.min(cameTwice, MAX_GROWTH * Math.max(usual, MIN_GROWN_MS));
+  let counted = cameTwice;
+  if (heard.hearings <= MIN_HEARINGS) {
+    counted = Math.max(cameTwice, Math.min(gap, ORDINARY_PAUSE_MS));
+  } else if (cameTwice > ORDINARY_PAUSE_MS) {
+    counted = Math.min(cameTwice, MAX_GROWTH * Math.max(usual, MIN_GROWN_MS));
+  }
   const left = Math.max(0, 1 - passed / MEMORY_MS);
   heard.intervalMs = Math.max(counted, usual - (1 - left) * Math.max(0, usual - gap));
   heard.pauseMs = Math.max(gap, longest * left);

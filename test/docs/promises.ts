@@ -946,6 +946,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'network/network-state': ['in spite of one failure', 'and learns another habit'],
       },
+    'Events are no habit of what reports anything else.': {
+      'network/network-state': 'from events only of what reports nothing else',
+      'network/watch-habits':
+        'tells nothing from 12 h on either, since events are no habit beside a heartbeat',
+    },
     'Until it is known, different reports and events within ten seconds are one; what was known before a restart counts on.':
       {
         'network/watch-habits': [

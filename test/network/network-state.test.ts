@@ -297,6 +297,26 @@ describe('the state of a network', () => {
       assert.equal(every(60, 1), 68);
     });
 
+    it('from events only of what reports nothing else', () => {
+      const fire = (seconds: number, times: number) => {
+        for (let i = 0; i < times; i++) {
+          now += seconds * 1_000;
+          hear('event-decoded/motion');
+        }
+        return usualIntervalMs(known());
+      };
+      assert.equal(fire(30, 6), 30_000);
+      assert.equal(every(1_200, 4), undefined, 'of which nothing was known before');
+      assert.equal(every(1_200, 1), 1_200);
+      fire(30, 39);
+      assert.equal(every(30, 1), 1_200);
+    });
+
+    it('at once where a pause came twice that is ordinary', () => {
+      every(30, 20);
+      assert.equal(every(1_200, 2), 1_200);
+    });
+
     it('and two pauses of hours after a failure are no habit at once', () => {
       every(60, 20);
       every(36_000, 2);

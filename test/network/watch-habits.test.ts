@@ -139,8 +139,8 @@ describe('a watch that learns the habits of devices', () => {
   });
 
   describe('of an office, where sensors fire events by day', () => {
-    /** Six of them with a heartbeat in 20 minutes; begins at midnight. */
-    function office(days: number, from = 0): Hearing[] {
+    /** Six of them with a heartbeat in 20 minutes; begins at midnight. @param rest what they report by day */
+    function office(days: number, from = 0, rest = 'heartbeat'): Hearing[] {
       const next = random(11);
       const pause = () => -Math.log(1 - next()) * 2 * MINUTE;
       const hearings: Hearing[] = [];
@@ -151,7 +151,7 @@ describe('a watch that learns the habits of devices', () => {
         );
         for (let day = 0; day < days; day++) {
           for (let at = 8 * HOUR; at < 18 * HOUR; at += pause()) {
-            hearings.push({ ...who, at: day * DAY + at });
+            hearings.push({ ...who, rest, at: day * DAY + at });
           }
         }
       }
@@ -169,6 +169,12 @@ describe('a watch that learns the habits of devices', () => {
       assert.deepEqual(heads(changes), [`+silent ${deviceAt(3)}`]);
       assert.ok((changes[0]?.minute ?? 0) <= died / MINUTE + 61);
     });
+
+    for (const hour of [12, 15, 17.5]) {
+      it(`tells nothing from ${hour} h on either, since events are no habit beside a heartbeat`, () => {
+        assert.deepEqual(watch(office(3, hour * HOUR, 'event-decoded/motion'), 2 * DAY), []);
+      });
+    }
 
     it('remembers its nights when Node-RED is restarted in the afternoon', () => {
       assert.deepEqual(watch(office(3), 3 * DAY, {}, DAY + 17 * HOUR), []);
