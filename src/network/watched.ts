@@ -200,8 +200,10 @@ export function deviceSilence(
   gateways: readonly WatchedGateway[],
 ): Silence {
   const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
+  // Of a gateway that has just come, for the first time since a restart perhaps, the other devices are still to be heard.
+  const isKnown = ({ backAt }: WatchedGateway) => backAt <= heardAt || network.listenedMs(backAt) > limitMs;
   // Nothing but this device shows whether such a gateway is there.
-  const isAlone = gateways.every(({ state }) => state !== undefined && state.devices <= 1);
+  const isAlone = gateways.every((one) => one.state !== undefined && one.state.devices <= 1 && isKnown(one));
   const unheardMs = network.listenedMs(heardAt);
   if (isAlone) {
     return { unheardMs, silentMs: unheardMs, leftMs: limitMs - unheardMs, waitsFor: [] };

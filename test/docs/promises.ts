@@ -980,6 +980,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'as one change, and none for each of its devices',
           'where another gateway that is still there has heard the device, too',
           'and gives its devices their time anew when it is back',
+          'and gives devices their time anew when their gateway comes back long after it',
         ],
       },
     'Of a gateway that brings a single device, both are told.': {

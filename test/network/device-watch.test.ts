@@ -859,6 +859,22 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads().sort(), [`+gateway-silent ${G2}`, `+silent ${D}`]);
     });
 
+    it('and gives devices their time anew when their gateway comes back long after it', () => {
+      const all = Array.from({ length: 20 }, (_, i) => ({ device: deviceAt(i + 1) }));
+      open({ silentAfter: 0 });
+      world.run(10 * MINUTE, MINUTE, all);
+      restart({ silentAfter: 0 });
+      world.wait(30 * MINUTE);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      for (const one of all) {
+        world.hear('heartbeat', {}, one);
+        world.wait(3 * S);
+      }
+      assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+      world.run(5 * MINUTE, MINUTE, all.slice(1));
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
     it('with what somebody else has written into the store', () => {
       open({ devices: [D] });
       const active = [
