@@ -14,10 +14,13 @@ interface Keyed {
 /** Behind all MACs. */
 const NO_MAC = 2 ** 48;
 const HEX_DIGITS = 16;
+const NUMBER = /\d+/g;
+const LEADING_ZEROS = /^0+(?=\d)/;
+const ZERO = '0'.charCodeAt(0);
 
 /** What a list is sorted by, upwards; what has none comes behind in either direction, by its MAC. */
 const SORT_KEYS: Record<string, (source: NetworkSource, subject: Subject) => SortKey> = {
-  name: (source, subject) => ownName(source, subject)?.toLowerCase(),
+  name: (source, subject) => nameKey(ownName(source, subject)),
   lastSeen: (_, { gateway, device }) => (gateway ?? device)?.heardAt,
   rssi: signalOf,
   battery: ({ catalogue }, { device }) => device && batteryOf(device, catalogue),
@@ -40,7 +43,7 @@ export function sortSubjects(source: NetworkSource, subjects: readonly Subject[]
     if (isHeard(subject)) {
       (key === undefined ? unknown : known).push(keyed);
     } else {
-      unheard.push({ ...keyed, key: ownName(source, subject)?.toLowerCase() ?? subject.id });
+      unheard.push({ ...keyed, key: nameKey(ownName(source, subject)) ?? subject.id });
     }
   }
   // Numbers and texts are never in one column.
@@ -63,6 +66,15 @@ function byText(isDown: boolean): (a: Keyed, b: Keyed) => number {
     const [one, other] = [a.key as string, b.key as string];
     return one === other ? a.mac - b.mac : one < other ? -down : down;
   };
+}
+
+/** Numbers in names count as numbers: "Gateway 10" comes behind "Gateway 9". */
+function nameKey(name: string | undefined): string | undefined {
+  return name?.toLowerCase().replace(NUMBER, (number) => {
+    const digits = number.replace(LEADING_ZEROS, '');
+    // A longer number is a larger one; then its digits decide.
+    return String.fromCharCode(ZERO + digits.length) + digits;
+  });
 }
 
 function macOf(id: string): number {

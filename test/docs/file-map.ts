@@ -17,6 +17,7 @@ const SECTIONS = [
   'src/reports',
   'src/mqtt',
   'src/rest',
+  'src/proxy',
   'nodes/shared',
   'nodes/shared/runtime',
   'nodes/shared/editor',

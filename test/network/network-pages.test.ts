@@ -207,6 +207,24 @@ describe('the network in pages', () => {
     );
   });
 
+  it('takes the numbers in names for numbers', () => {
+    const names = [
+      'Gateway 1',
+      'gateway 02',
+      'Gateway 2 b',
+      'Gateway 9',
+      'Gateway 10',
+      'Gateway 10.2',
+      'Gateway 10.11',
+    ];
+    list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));
+    pages = open();
+    assert.deepEqual(
+      ask().rows.map(({ name }) => name),
+      names,
+    );
+  });
+
   it('sorts what was never heard behind all that was, by its name, whatever the order', () => {
     list.push(listed('c0141f68fcff', 'Basement'));
     pages = open();
