@@ -1,6 +1,6 @@
 // The broker connection, alone knows MQTT.js: open, lose, back off, subscribe what is wanted, close with a deadline.
 import type { Socket } from 'node:net';
-import type { IClientOptions, IClientPublishOptions, IStore, MqttClient } from 'mqtt';
+import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
 import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
@@ -11,6 +11,7 @@ import { withResponseTimeout } from './broker-response.ts';
 import { clientOptions } from './client-options.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
+import { Exchanges } from './exchanges.ts';
 import { keptBy, sessionName } from './kept-subscriptions.ts';
 import { OrderedAcks, pubackOf } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
@@ -79,8 +80,7 @@ export class Connection {
   #hasToldExpiry = false;
   /** The end is not noticed yet after which this comes back soon. */
   #isRegaining = false;
-  /** What the broker has sent of QoS 2 and not released yet: a new client has to know it, or the message is lost. */
-  #incoming: IStore | undefined;
+  #exchanges: Exchanges | undefined;
 
   constructor(settings: MqttSettings, log: Logger, events: ConnectionEvents) {
     this.#settings = settings;
@@ -169,6 +169,7 @@ export class Connection {
     this.subscriptions.offline(true);
     this.#setState({ name: 'closed' });
     if (client) {
+      this.#exchanges?.ended(client);
       const given = this.#settings.persistent ? passing : [];
       await endClient(client, this.subscriptions.portionsOf(given));
     }
@@ -208,8 +209,8 @@ export class Connection {
       }
       const { url } = this;
       const address = readBrokerAddress(url);
-      const createStore = () => new mqtt.Store({ clean: false });
-      this.#incoming ??= createStore();
+      // What was read before the end is worked through after it, and the library's own store throws then.
+      this.#exchanges ??= new Exchanges(() => new mqtt.Store({ clean: false }));
       const { isSecure, ...place } = address;
       const tunnel = new AbortController();
       const client = mqtt.connect({
@@ -221,23 +222,17 @@ export class Connection {
           tunnel.signal,
         ) as IClientOptions['wsOptions'],
         ...clientOptions(this.#settings, isSecure),
-        incomingStore: this.#incoming,
-        // What was read before the end is worked through after it, and the library's own store throws then.
-        outgoingStore: createStore(),
+        ...this.#exchanges.options,
       });
       this.#client = client;
       client.stream.once('close', () => tunnel.abort());
-      this.#listen(client, () => {
-        this.#incoming = createStore();
-        client.incomingStore = this.#incoming;
-      });
+      this.#listen(client, this.#exchanges);
     } catch (error) {
       this.#lost(undefined, { error });
     }
   }
 
-  /** @param forget called when the broker knows nothing of an earlier connection */
-  #listen(client: MqttClient, forget: () => void): void {
+  #listen(client: MqttClient, exchanges: Exchanges): void {
     // What is noticed first is the reason; the rest, such as a reset socket, only follows from it.
     let loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined;
     client.on('error', (error) => {
@@ -263,9 +258,7 @@ export class Connection {
       if (client !== this.#client) {
         return;
       }
-      if (!sessionPresent) {
-        forget();
-      }
+      exchanges.connected(client, sessionPresent);
       // Not that of the settings: MQTT.js ends the connection by this one.
       this.#pings.connected(client, client.keepalive);
       this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
@@ -296,6 +289,8 @@ export class Connection {
         }
         done = acks.done;
         deferrable = acks;
+      } else if (qos === 2 && messageId !== undefined) {
+        exchanges.taken(client, messageId);
       }
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done, deferrable);
@@ -366,8 +361,11 @@ export class Connection {
     const isUnrelated = reason.consequence !== 'retry' || this.#isRegaining || isOwnEnd(loss ?? {});
     const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);
     this.#connectedAt = undefined;
-    // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
-    client?.end(true);
+    if (client) {
+      this.#exchanges?.ended(client);
+      // Ends what MQTT.js still keeps for this client, such as callbacks of unacknowledged messages.
+      client.end(true);
+    }
     if (!this.#wanted) {
       return;
     }

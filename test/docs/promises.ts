@@ -626,10 +626,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives back what the broker keeps when a deploy brings the service back without a node that wants it',
       },
     'When the broker is away just then, it goes on collecting for nobody.': 'about the broker',
-    'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, but not after a restart of Node-RED.':
+    'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, and its report comes once, but not after a restart of Node-RED.':
       {
-        'mqtt/receiving':
+        'mqtt/receiving': [
           'keeps a report of QoS 2 that the broker handed over before the connection was lost',
+          'comes once (MQTT …)',
+        ],
       },
     '**Reports that the flow confirms.** With *Confirm* (`confirm`) set to *when an “ack report” node has had it*, the broker is told of a report of QoS 1 only when each *report in* node that is set so has its own acknowledged by an *ack report* node.':
       {

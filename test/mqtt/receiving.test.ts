@@ -58,4 +58,65 @@ describe('receiving reports', () => {
       [1, 2],
     );
   });
+
+  describe('of QoS 2, of which one waits for the flows when the connection ends,', () => {
+    /** A report still waits for flows, and the broker has released it once more over the next connection. */
+    async function heldOverLoss(protocolVersion: 4 | 5) {
+      const { broker } = bench;
+      const session = bench.open({ reportQos: 2, persistent: true, protocolVersion });
+      const collector = new Collector();
+      session.subscribe(ALL, collector);
+      await reached(session, 'connected');
+      session.pauseReports();
+      broker.options.intercept = ({ cmd }) => {
+        if (cmd === 'pubrec' && broker.connections.length === 1) {
+          // After its release has left.
+          setImmediate(() => broker.disconnect(0x8b));
+        }
+        return false;
+      };
+      broker.publish(reportTopic('heartbeat'), heartbeat(1), { qos: 2 });
+      await broker.until(() => broker.packets('pubcomp').length === 1);
+      return { broker, session, collector };
+    }
+
+    for (const protocolVersion of [4, 5] as const) {
+      it(`comes once (MQTT ${protocolVersion})`, async () => {
+        const { broker, session, collector } = await heldOverLoss(protocolVersion);
+        session.resumeReports();
+        broker.publish(reportTopic('heartbeat'), heartbeat(2), { qos: 2 });
+        await collector.until(({ reports }) => reports.at(-1)?.n === 2);
+        assert.deepEqual(
+          collector.reports.map(({ n }) => n),
+          [1, 2],
+        );
+      });
+    }
+
+    it('takes no other with it that has got its packet id', async () => {
+      const { broker, session, collector } = await heldOverLoss(4);
+      const { messageId } = broker.packets('pubcomp')[0] as { messageId: number };
+      const [connection] = broker.openConnections;
+      const isTaken = broker.next('pubrec');
+      broker.options.intercept = ({ cmd }) => cmd === 'pubrec';
+      connection?.send({
+        cmd: 'publish',
+        messageId,
+        topic: reportTopic('heartbeat'),
+        payload: JSON.stringify(heartbeat(2)),
+        qos: 2,
+        dup: false,
+        retain: false,
+      });
+      await isTaken;
+      session.resumeReports();
+      await collector.until(({ reports }) => reports.length === 1);
+      connection?.send({ cmd: 'pubrel', messageId });
+      await collector.until(({ reports }) => reports.length === 2);
+      assert.deepEqual(
+        collector.reports.map(({ n }) => n),
+        [1, 2],
+      );
+    });
+  });
 });
