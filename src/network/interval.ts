@@ -7,8 +7,13 @@ import type { Listening } from './listening.ts';
 const MOMENT_MS = 1_000;
 /** With fewer hearings nothing is known. */
 const MIN_HEARINGS = 5;
-/** Until then a burst of events, or of several properties, is one hearing: what a device sends when it joins says nothing of its habits. */
+/**
+ * Until then a burst of events, or of several properties, is one hearing: what a device sends when it joins says nothing of
+ * its habits. It is over after so long a pause.
+ */
 const BURST_MS = 10_000;
+/** What comes again within this time is none of a burst, nor are the values of which a device sends one after the other. */
+const ROUND_MS = 60_000;
 /** No longer pause is ordinary: a device repeats its properties about every 20 minutes, whatever it does in between. */
 const ORDINARY_PAUSE_MS = 25 * 60_000;
 /** A gateway that brought nothing but one device for so long has no other regular ones: they repeat their properties by then. */
@@ -71,7 +76,7 @@ export function hear(
   if (isWanted !== heard.isWanted) {
     hearUnlike(heard, at, now, isWanted);
   } else if (isNew && teaches(heard, at, now)) {
-    learnInterval(heard, at, heard.countedAt, now, listening);
+    learnInterval(heard, at, { pause: heard.countedAt, burst: heard.heardAt }, now, listening);
   }
   heard.heardAt = now;
   return isNew;
@@ -98,10 +103,12 @@ export function hearGateway(
   } else if (!isNew) {
     gateway.countedOf = gateway.countedOf === device ? device : undefined;
   } else if (gateway.devices <= 1 || gateway.countedOf !== device) {
-    learnInterval(gateway, at, gateway.countedAt, now, listening);
+    const since = gateway.countedAt;
+    learnInterval(gateway, at, { pause: since, burst: since }, now, listening);
     gateway.countedOf = gateway.countedAt === now ? device : gateway.countedOf;
   } else if (now - gateway.countedAt >= ALONE_MS) {
-    learnInterval(gateway, at, gateway.heardAt, now, listening);
+    const since = gateway.heardAt;
+    learnInterval(gateway, at, { pause: since, burst: gateway.countedAt }, now, listening);
   }
   gateway.heardAt = now;
   return isNew;
@@ -148,24 +155,26 @@ function contentOf({ device, kind, identifier }: Readonly<Place>): string | unde
 /**
  * The usual interval is the longest pause
  * that came twice in about a day: so a burst, or a busy day in an office, hides no quiet hours, and a single failure is no habit.
- * @param since the pause began then
+ * @param since when the pause began, and when the last report of a burst came, if this goes on with it
  */
 function learnInterval(
   heard: Heard,
   at: Readonly<Place>,
-  since: number,
+  since: { pause: number; burst: number },
   now: number,
   listening: Listening,
 ): void {
   const passed = listening.listenedMs(heard.countedAt, now);
   if (heard.hearings < MIN_HEARINGS) {
     const content = contentOf(at);
-    if (passed < BURST_MS && (content === undefined || content !== heard.counted)) {
+    const isOther = content === undefined || content !== heard.counted;
+    if (isOther && listening.listenedMs(since.burst, now) < BURST_MS) {
+      goOnWithBurst(heard, content, passed, now);
       return;
     }
     heard.counted = heard.hearings + 1 < MIN_HEARINGS ? content : undefined;
   }
-  const gap = since === heard.countedAt ? passed : listening.listenedMs(since, now);
+  const gap = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
   heard.countedAt = now;
   if (gap < MOMENT_MS) {
     return;
@@ -182,6 +191,14 @@ function learnInterval(
   const left = Math.max(0, 1 - passed / MEMORY_MS);
   heard.intervalMs = Math.max(counted, usual - (1 - left) * Math.max(0, usual - gap));
   heard.pauseMs = Math.max(gap, longest * left);
+}
+
+/** From time to time it is one that may come again: what the device goes on with after the burst. */
+function goOnWithBurst(heard: Heard, content: string | undefined, passed: number, now: number): void {
+  if (passed >= ROUND_MS) {
+    heard.counted = content;
+    heard.countedAt = now;
+  }
 }
 
 /** What was known before the start counts as if it had been learned since. */

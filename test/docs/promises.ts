@@ -953,10 +953,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/watch-habits':
         'tells nothing from 12 h on either, since events are no habit beside a heartbeat',
     },
-    'Until it is known, different reports and events within ten seconds are one; what was known before a restart counts on.':
+    'Until it is known, different reports and events are one as long as each comes within ten seconds of the one before; what was known before a restart counts on.':
       {
         'network/watch-habits': [
           'does not miss one that joins with eight properties and then has a heartbeat in five minutes',
+          'takes 30 properties in 60 s for one, however often it has a heartbeat in between',
+          'knows one that goes on with two values in turn after it has joined',
           'remembers its nights when Node-RED is restarted in the afternoon',
         ],
       },

@@ -122,6 +122,39 @@ describe('a watch that learns the habits of devices', () => {
     assert.deepEqual(changes, [{ minute: 1, head: `+silent ${D}` }]);
   });
 
+  for (const [reports, apart] of [
+    [12, 4],
+    [30, 2],
+    [45, 1],
+  ] as const) {
+    it(`takes ${reports} properties in ${reports * apart} s for one, however often it has a heartbeat in between`, () => {
+      const until = 6 * HOUR;
+      const joins = Array.from({ length: reports }, (_, i) =>
+        regularly({ rest: `property-decoded/p${i}` }, { every: 20 * MINUTE, from: i * apart * S, until }),
+      ).flat();
+      const others = regularly(OTHERS, { every: 5 * S, until: 8 * HOUR });
+      for (const every of [5 * MINUTE, 20 * MINUTE, HOUR]) {
+        const heartbeats = regularly({}, { every, from: 90 * S, until });
+        const changes = watch([...joins, ...heartbeats, ...others], 8 * HOUR);
+        assert.deepEqual(heads(changes), [`+silent ${D}`]);
+        assert.ok((changes[0]?.minute ?? 0) >= until / MINUTE);
+      }
+    });
+  }
+
+  it('knows one that goes on with two values in turn after it has joined', () => {
+    const until = 2 * MINUTE;
+    const joins = Array.from({ length: 30 }, (_, i) => ({ rest: `property-decoded/p${i}`, at: i * S }));
+    const values = ['temperature', 'humidity'].flatMap((name, i) =>
+      regularly({ rest: `measurement-decoded/${name}` }, { every: 10 * S, from: (30 + 5 * i) * S, until }),
+    );
+    const changes = watch(
+      [...joins, ...values, ...regularly(OTHERS, { every: 5 * S, until: 2 * until })],
+      2 * until,
+    );
+    assert.deepEqual(changes, [{ minute: 3, head: `+silent ${D}` }]);
+  });
+
   it('does not miss one that joins with eight properties and then has a heartbeat in five minutes', () => {
     const until = 12 * HOUR;
     const changes = watch(
