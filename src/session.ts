@@ -58,7 +58,7 @@ const UNCONFIGURED = { name: 'unconfigured' } as const;
 export class Session {
   readonly catalogue: Catalogue;
   /** What reports have shown since the start. */
-  readonly network = new NetworkState();
+  readonly network = new NetworkState({ heardUntil: () => this.#mqtt?.client.signs.until });
   /** What was heard last, for pickers. */
   readonly recent: RecentLists;
   /** The network as people look at it. */
@@ -108,6 +108,7 @@ export class Session {
     this.watches = new DeviceWatches(this.network, this.catalogue, {
       nameOf: this.#nameOf,
       isRefused: (place) => this.#mqtt?.subscribers.isRefusedAt(place) === true,
+      whenHeard: (call) => (this.#mqtt ? this.#mqtt.client.signs.whenThere(call) : call()),
     });
     this.values = new Values({
       values: this.lastValues,

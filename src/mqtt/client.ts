@@ -13,6 +13,7 @@ import { createTransport } from './request-transport.ts';
 import { type RequestOptions, Requests, type RequestTransport, type SendOptions } from './requests.ts';
 import { SampleAcknowledgements } from './sample-acknowledgements.ts';
 import { type GroupVerdict, SharedGroup } from './shared-group.ts';
+import type { SignsOfLife } from './signs-of-life.ts';
 import type { MqttState } from './state.ts';
 import { SubscriptionBudget } from './subscription-budget.ts';
 
@@ -80,7 +81,7 @@ export class MqttClient {
       },
       drained: () => {
         if (!this.#isReadingBlocked) {
-          this.#connection.unblocked();
+          this.#connection.pings.unblocked();
         }
         this.#drained();
       },
@@ -259,7 +260,12 @@ export class MqttClient {
 
   /** Milliseconds until the broker answered a ping; undefined when it did not in this time, or is not connected. */
   ping(maxMs: number): Promise<number | undefined> {
-    return this.#connection.ping(maxMs);
+    return this.#connection.pings.measure(maxMs);
+  }
+
+  /** When the broker has shown that it is there. */
+  get signs(): SignsOfLife {
+    return this.#connection.pings.signs;
   }
 
   /** Tries whether the broker knows a group, without being a member of it. @param maxMs then it is `unknown` */

@@ -69,8 +69,8 @@ export class Connection {
   readonly #log: Logger;
   readonly #events: ConnectionEvents;
   readonly subscriptions: Subscriptions;
+  readonly pings: Pings;
   readonly #waits: ReconnectWaits;
-  readonly #pings: Pings;
   #client: MqttClient | undefined;
   #state: MqttState = { name: 'idle' };
   /** In milliseconds of `performance.now()`; undefined while there is no connection. */
@@ -87,7 +87,7 @@ export class Connection {
     this.#log = log;
     this.#events = events;
     this.#waits = new ReconnectWaits(settings.brokers.length);
-    this.#pings = new Pings(() => events.isBlocked());
+    this.pings = new Pings(() => events.isBlocked());
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
@@ -145,16 +145,6 @@ export class Connection {
     client.publish(topic, payload, options, done);
   }
 
-  /** See `Pings.measure`. */
-  ping(maxMs: number): Promise<number | undefined> {
-    return this.#pings.measure(maxMs);
-  }
-
-  /** Call when nothing is held any more that the connection waits for. */
-  unblocked(): void {
-    this.#pings.unblocked();
-  }
-
   /**
    * Leaves the broker; resolves when the socket is gone, at the latest after the deadline.
    * @param passing topic filters that a persistent session must not keep
@@ -162,7 +152,7 @@ export class Connection {
   async close(passing: readonly string[] = []): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#retry);
-    this.#pings.disconnected();
+    this.pings.disconnected();
     const client = this.#client;
     this.#client = undefined;
     this.#connectedAt = undefined;
@@ -260,7 +250,7 @@ export class Connection {
       }
       exchanges.connected(client, sessionPresent);
       // Not that of the settings: MQTT.js ends the connection by this one.
-      this.#pings.connected(client, client.keepalive);
+      this.pings.connected(client, client.keepalive);
       this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
     });
     client.on('disconnect', (disconnect) => {
@@ -282,7 +272,7 @@ export class Connection {
         return;
       }
       let deferrable: Deferrable | undefined;
-      this.#pings.pingIfDue();
+      this.pings.pingIfDue();
       if (qos === 1 && messageId !== undefined) {
         if (!acks.begin(messageId, dup, done)) {
           return;
@@ -294,7 +284,7 @@ export class Connection {
       }
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done, deferrable);
-        this.#pings.received();
+        this.pings.received();
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
         this.#log.warn(`${topic}: ${String(error)}`);
@@ -348,7 +338,7 @@ export class Connection {
       return;
     }
     this.#client = undefined;
-    this.#pings.disconnected();
+    this.pings.disconnected();
     const { broker } = this;
     const { protocolVersion } = this.#settings;
     const connectedAt = this.#connectedAt;

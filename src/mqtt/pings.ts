@@ -1,6 +1,8 @@
 // Pings of one connection after the other: when they are due though much is received, or nothing is read, and how long the
 // response takes.
 
+import { SignsOfLife } from './signs-of-life.ts';
+
 /** Half of the keep alive, for its seconds in milliseconds. */
 const HALF_SECOND_MS = 500;
 
@@ -15,6 +17,8 @@ export interface PingedClient {
 }
 
 export class Pings {
+  /** Of the same connections. */
+  readonly signs = new SignsOfLife();
   readonly #isBlocked: () => boolean;
   #client: PingedClient | undefined;
   /** Seconds between pings; 0: none are sent but to measure. */
@@ -34,10 +38,12 @@ export class Pings {
     this.#client = client;
     this.#keepalive = keepalive;
     this.#pingedAt = performance.now();
+    this.signs.connected(client, keepalive);
   }
 
   disconnected(): void {
     this.#client = undefined;
+    this.signs.disconnected();
     this.unblocked();
   }
 

@@ -30,7 +30,8 @@ export class Listening {
       return;
     }
     if (!isListening) {
-      this.#awaySince = now;
+      // Where it is known only later, another such time may have begun after it and be over.
+      this.#awaySince = Math.max(now, this.#lastReturn);
       return;
     }
     const from = this.#awaySince as number;
@@ -48,7 +49,7 @@ export class Listening {
    */
   listenedMs(since: number, now: number): number {
     if (this.#awaySince === undefined && since >= this.#lastReturn) {
-      return now - since;
+      return Math.max(0, now - since);
     }
     let away = this.#awaySince === undefined ? 0 : now - Math.max(since, this.#awaySince);
     for (let i = this.#periods.length - 1; i >= 0; i--) {

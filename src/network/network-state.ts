@@ -68,11 +68,17 @@ export class NetworkState {
   #everything: Listening;
   #startedAt: number;
   readonly #now: () => number;
+  readonly #heardUntil: () => number | undefined;
   readonly #listeners = new Set<HeardListener>();
   readonly #signalListeners = new Set<SignalListener>();
 
-  constructor({ now = () => performance.now() } = {}) {
+  /**
+   * @param heardUntil until then the broker was there for certain, by the same clock: no time after it counts as silence
+   *   of a device. Undefined: it is there
+   */
+  constructor({ now = () => performance.now(), heardUntil = (): number | undefined => undefined } = {}) {
     this.#now = now;
+    this.#heardUntil = heardUntil;
     this.#startedAt = now();
     this.#flows = new Listening(now());
     this.#everything = new Listening(now());
@@ -156,9 +162,8 @@ export class NetworkState {
    * @param everything it sends all there is
    */
   setListening(flows: boolean, everything: boolean): void {
-    const now = this.#now();
-    this.#flows.set(flows, now);
-    this.#everything.set(everything, now);
+    this.#flows.set(flows, flows ? this.#now() : this.#until);
+    this.#everything.set(everything, everything ? this.#now() : this.#until);
   }
 
   /** @param id 12 lowercase hex digits */
@@ -210,7 +215,7 @@ export class NetworkState {
   /** For how many milliseconds a gateway or a device was not heard although its reports would have come. */
   silentMs(heard: Readonly<Heard>): number {
     const listening = heard.isWanted ? this.#flows : this.#everything;
-    return listening.listenedMs(heard.heardAt, this.#now());
+    return listening.listenedMs(heard.heardAt, this.#until);
   }
 
   /** Milliseconds between two hearings, usually; see `usualIntervalMs`. */
@@ -228,7 +233,7 @@ export class NetworkState {
 
   /** For how many milliseconds since then flows could receive reports. */
   listenedMs(since: number): number {
-    return this.#flows.listenedMs(since, this.#now());
+    return this.#flows.listenedMs(since, this.#until);
   }
 
   /** The best signal of all parents within the last time, else the newest one. @returns dBm; undefined: none was heard */
@@ -246,6 +251,11 @@ export class NetworkState {
   onSignal(listener: SignalListener): () => void {
     this.#signalListeners.add(listener);
     return () => this.#signalListeners.delete(listener);
+  }
+
+  /** The present moment, as far as reports could be heard until now. */
+  get #until(): number {
+    return Math.min(this.#now(), this.#heardUntil() ?? Number.POSITIVE_INFINITY);
   }
 
   #touchDevice(device: DeviceState): void {

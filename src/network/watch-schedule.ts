@@ -17,6 +17,8 @@ export interface ScheduleOptions {
   /** @returns cancels it */
   startTimer?: (call: () => void, ms: number) => () => void;
   nextTurn?: (call: () => void) => void;
+  /** Calls back when it is certain that reports could be heard until now. */
+  whenHeard?: (call: () => void) => void;
 }
 
 /**
@@ -28,6 +30,7 @@ export class WatchSchedule<T extends Scheduled> {
   readonly #now: () => number;
   readonly #startTimer: NonNullable<ScheduleOptions['startTimer']>;
   readonly #nextTurn: NonNullable<ScheduleOptions['nextTurn']>;
+  readonly #whenHeard: NonNullable<ScheduleOptions['whenHeard']>;
   readonly #heap = new DeadlineHeap<T>();
   #stopTimer: (() => void) | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -47,12 +50,14 @@ export class WatchSchedule<T extends Scheduled> {
       now = () => performance.now(),
       startTimer = startTimeout,
       nextTurn = (call) => void setImmediate(call),
+      whenHeard = (call) => call(),
     }: ScheduleOptions = {},
   ) {
     this.#check = check;
     this.#now = now;
     this.#startTimer = startTimer;
     this.#nextTurn = nextTurn;
+    this.#whenHeard = whenHeard;
     this.#stoodSince = now();
   }
 
@@ -134,7 +139,9 @@ export class WatchSchedule<T extends Scheduled> {
     const wait = Math.min(Math.max(at - this.time, 0), MAX_TIMER_MS);
     this.#stopTimer = this.#startTimer(() => {
       this.#disarm();
-      this.#run();
+      // What comes until then sets no other timer.
+      this.#isRunning = true;
+      this.#whenHeard(() => this.#run());
     }, wait);
   }
 
@@ -144,15 +151,12 @@ export class WatchSchedule<T extends Scheduled> {
   }
 
   #run(): void {
-    this.#isRunning = true;
-    const isDone = this.#checkDue();
-    this.#isRunning = false;
-    if (isDone) {
+    if (this.#checkDue()) {
+      this.#isRunning = false;
       this.#arm();
       return;
     }
     // What comes in between does not end the turns.
-    this.#isRunning = true;
     this.#nextTurn(() => this.#run());
   }
 

@@ -994,6 +994,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/device-watch': 'not for a time in which the broker was away',
       'nodes/device-watch': 'does not take a retained report for a sign of life',
     },
+    'Before somebody is told silent, a broker from which nothing has come for two seconds is sent a ping: until it answers, or without *Keep alive* for 90 seconds, only the time until the last packet and two seconds more count.':
+      {
+        'mqtt/dead-connection': [
+          'tells nobody silent before the broker has shown that it is there, and counts no time without it',
+          'tells what is silent in time where the broker is there and has nothing to send',
+          'does not wait for ever where no keep alive ends the connection',
+        ],
+        'network/network-state':
+          'not counting the time in which the broker did not show that it was there, also once it is found lost',
+      },
     'Nor does time in which flows hold up the broker: as many reports of QoS 1 wait for an *ack report* node as ever did on this connection, and none has come for a second.':
       {
         'mqtt/confirm-silent':

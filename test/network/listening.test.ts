@@ -18,6 +18,16 @@ describe('the time in which reports could be heard', () => {
     assert.equal(listening.listenedMs(60 * SECOND, 90 * SECOND), 30 * SECOND);
   });
 
+  it('is without a pause that is known only after another one', () => {
+    const listening = new Listening(0);
+    listening.set(true, 0);
+    listening.set(false, 10 * SECOND);
+    listening.set(true, 20 * SECOND);
+    listening.set(false, 15 * SECOND);
+    listening.set(true, 30 * SECOND);
+    assert.equal(listening.listenedMs(0, 40 * SECOND), 20 * SECOND);
+  });
+
   it('is near the truth after tens of thousands of short pauses, of yesterday and of now', () => {
     const listening = new Listening(0);
     listening.set(true, 0);

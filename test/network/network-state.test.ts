@@ -385,6 +385,23 @@ describe('the state of a network', () => {
       assert.equal(network.silentMs(known()), 150 * MINUTE);
     });
 
+    it('not counting the time in which the broker did not show that it was there, also once it is found lost', () => {
+      let heardUntil = now + MINUTE;
+      network = new NetworkState({ now: () => now, heardUntil: () => heardUntil });
+      network.setListening(true, true);
+      hear('heartbeat');
+      now += 2 * MINUTE;
+      assert.equal(network.silentMs(known()), MINUTE);
+      assert.equal(network.listenedMs(now - 2 * MINUTE), MINUTE);
+      network.setListening(false, false);
+      now += MINUTE;
+      network.setListening(true, true);
+      heardUntil = now + MINUTE;
+      assert.equal(network.silentMs(known()), MINUTE);
+      now += MINUTE;
+      assert.equal(network.silentMs(known()), 2 * MINUTE);
+    });
+
     it('while somebody looks at everything, where no flow receives its reports', () => {
       network.setListening(true, true);
       hear('heartbeat', {}, { isWanted: false });
