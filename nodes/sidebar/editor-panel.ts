@@ -35,6 +35,11 @@ const IDLE_INTERVAL_MS = 20_000;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
 /** Two seconds apart: longer than a deploy takes. */
 const MAX_FAILURES = 4;
+/** No such service runs. */
+const NOT_DEPLOYED = 404;
+/** A deploy is answered before its flows run: so long nothing is said of it. */
+const START_MS = 3_000;
+const START_INTERVAL_MS = 250;
 
 /** The tab's content, which asks only while it is shown. */
 export class Panel {
@@ -58,6 +63,8 @@ export class Panel {
   #service = '';
   /** One after the other. */
   #failures = 0;
+  /** By the clock of the browser. */
+  #deployedAt = 0;
   /** When everything was asked for last, and whether it comes. */
   #listening: { at: number; isHeard: boolean } | undefined;
 
@@ -99,6 +106,7 @@ export class Panel {
 
   /** What is deployed may be another network, or another flow. */
   readonly #deployed = (): void => {
+    this.#deployedAt = Date.now();
     this.#waiting.forget();
     this.#watch.now();
   };
@@ -193,6 +201,10 @@ export class Panel {
       this.#show(pages[0]);
       return this.#pauseMs();
     } catch (problem) {
+      const { status } = problem as Problem;
+      if (status === NOT_DEPLOYED && Date.now() - this.#deployedAt < START_MS) {
+        return START_INTERVAL_MS;
+      }
       if (model === this.#model) {
         this.#fail(problem as Problem);
       }

@@ -266,6 +266,31 @@ for (const [index, version] of VERSIONS.entries()) {
       await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
     });
 
+    it('goes on over a deploy that takes its time, without saying that the service does not run', async () => {
+      const slow = {
+        ...{ id: 'slow', type: 'function', func: '', x: 200, y: 200, wires: [] },
+        finalize: 'return new Promise((resolve) => setTimeout(resolve, 1000));',
+      };
+      await red.deploy([serviceNode(service), REPORTS, slow]);
+      await editor.reload();
+      side = await openSidebar(editor);
+      await rowOf(gateways[0]!).waitFor();
+      await editor.page.evaluate(`
+        window.said = [];
+        const note = document.querySelector('.mt-gateway-side-note');
+        new MutationObserver(() => window.said.push(note.textContent)).observe(note, { childList: true });
+        RED.nodes.node('reports').changed = true;
+        RED.nodes.dirty(true);
+      `);
+      await editor.deploy();
+      await editor.page.waitForResponse((response) => /\/network\?/.test(response.url()) && response.ok());
+      await rowOf(gateways[0]!).waitFor();
+      assert.deepEqual(
+        await editor.page.evaluate('window.said.filter((words) => /deploy/i.test(words))'),
+        [],
+      );
+    });
+
     it('says that a service is not deployed', async () => {
       await red.deploy([{ id: 'other', type: 'comment', x: 100, y: 100, wires: [] }]);
       await side.says('deploy it');
