@@ -73,13 +73,13 @@ export class LabelEditor {
     }
   }
 
-  /** Labels that other devices have; without them one can be typed all the same. */
+  /** Labels that other devices have; what is typed is one all the same, however like it they are. */
   async #offer(typed: string): Promise<Found> {
     const query = { q: typed.trim(), limit: MAX_OFFERED };
     try {
       const found = await ask<unknown>(this.#service, 'labels', { query });
       const labels = Array.isArray(found) ? found.map(String) : [];
-      return { choices: labels.map((label) => ({ value: label, title: label })) };
+      return { choices: labels.map((label) => ({ value: label, title: label })), isComplete: true };
     } catch (problem) {
       return { choices: [], note: (problem as Problem).message };
     }

@@ -191,7 +191,6 @@ describe('a device in the sidebar', function () {
     const [known = ''] = service.devices.flatMap(({ labels }) => labels);
     await editor.page.getByRole('option', { name: known }).first().waitFor();
     await editor.page.keyboard.type(label);
-    // Nothing is like it, so that it is taken as it is.
     await editor.page.keyboard.press('Enter');
     await result('"method": "POST"');
     await result('Done');
@@ -208,6 +207,27 @@ describe('a device in the sidebar', function () {
     await result('Done');
     await chip.waitFor({ state: 'detached' });
     assert.ok(!listed().labels.includes(label));
+  });
+
+  it('attaches a label as it is typed, though others that there are begin so', async () => {
+    const before = [...listed().labels];
+    const field = details().getByRole('combobox', { name: 'New label' });
+    for (const offered of ['floor-2', 'floor']) {
+      await field.click();
+      await editor.page.keyboard.type('floor');
+      await editor.page.getByRole('option', { name: offered, exact: true }).waitFor();
+      await editor.page.keyboard.press('Enter');
+      await editor.page.waitForFunction('document.activeElement.value !== "floor"');
+      await result(/Add label floor: Done/);
+      assert.deepEqual(listed().labels, [...before, 'floor']);
+    }
+    await field.click();
+    await editor.page.keyboard.type('floor-');
+    await editor.page.getByRole('option', { name: 'floor-2' }).waitFor();
+    await editor.page.keyboard.press('ArrowDown');
+    await editor.page.keyboard.press('Enter');
+    await result(/Add label floor-1: Done/);
+    listed().labels = before;
   });
 
   it('shows what came back even where the values above have grown by it', async () => {

@@ -106,7 +106,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     hide();
     hide = showAt(list, input);
     if (query?.trim()) {
-      mark(found.isComplete ? choices.length - 1 : indexOfBest(choices, query));
+      mark(found.isComplete ? indexOfTyped(choices, query) : indexOfBest(choices, query));
     }
   };
   const open = async (query: string) => {
@@ -196,6 +196,12 @@ function withTyped(choices: readonly Choice[], query: string): readonly Choice[]
     return choices;
   }
   return [...choices, { value: query, title: text('picker.asItIs', { value: typed }), isTyped: true }];
+}
+
+/** The row for what is typed, or the choice that is it. */
+function indexOfTyped(choices: readonly Choice[], query: string): number {
+  const exact = choices.findIndex(({ value }) => value === query.trim());
+  return exact >= 0 ? exact : choices.length - 1;
 }
 
 /** What is called exactly so, else what begins so, else the first. */
