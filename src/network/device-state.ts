@@ -73,7 +73,7 @@ export function newDevice(id: string, now: number): DeviceState {
 }
 
 export function newLink(gateway: string, parent: string, now: number): Link {
-  return { gateway, parent, heardAt: now, reports: 0, signal: undefined };
+  return { gateway, parent, heardAt: now, reports: 0, lately: 0, signal: undefined };
 }
 
 /** The node that heard the device directly, as a signal report says it; the gateway where it does not. */

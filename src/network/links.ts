@@ -6,6 +6,8 @@ export const MAX_LINKS_PER_DEVICE = 16;
 const RECENT_MS = 5 * 60_000;
 /** A gateway must hear it so much better before requests go another way, in dB. */
 const HYSTERESIS_DB = 6;
+/** Of about so many reports it is remembered which way they came: enough to tell one in ten, and few for a device that has moved. */
+const REMEMBERED_REPORTS = 100;
 
 /** Times are milliseconds of `performance.now()`. */
 export interface Signal {
@@ -25,6 +27,8 @@ export interface Link {
   readonly parent: string;
   heardAt: number;
   reports: number;
+  /** How many of the last reports of the device came this way; see `countReport`. */
+  lately: number;
   signal: Signal | undefined;
 }
 
@@ -35,6 +39,36 @@ export function findLink(links: readonly Link[], gateway: string, parent: string
     }
   }
   return undefined;
+}
+
+/** Notes a report that came by a link of the device. Runs for every report. */
+export function countReport(links: readonly Link[], link: Link, now: number): void {
+  link.heardAt = now;
+  link.reports++;
+  link.lately++;
+  if (link.lately >= REMEMBERED_REPORTS) {
+    for (const one of links) {
+      one.lately /= 2;
+    }
+  }
+}
+
+/** By which gateway most of its last reports came; undefined: there were none. */
+export function mostUsed(links: readonly Link[]): Link | undefined {
+  let most: Link | undefined;
+  for (const link of links) {
+    if (link.gateway === link.parent && (most === undefined || link.lately > most.lately)) {
+      most = link;
+    }
+  }
+  return most;
+}
+
+/** How many of the last reports of the device the gateway brought, for one of the gateway that brought most. */
+export function shareOf(links: readonly Link[], gateway: string): number {
+  const own = linkOf(links, gateway);
+  const most = mostUsed(links);
+  return own && most ? own.lately / most.lately : 1;
 }
 
 /** In dBm. 0 and 127 (Bluetooth: not available) stand for none, and JSON has numbers beyond all. */

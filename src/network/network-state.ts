@@ -15,6 +15,7 @@ import { type Heard, hear, hearGateway, recallInterval, usualIntervalMs } from '
 import {
   bestSignal,
   chooseGateway,
+  countReport,
   findLink,
   type Link,
   leastRecentlyHeard,
@@ -130,8 +131,7 @@ export class NetworkState {
       this.#touchDevice(device);
     }
     const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
-    link.heardAt = now;
-    link.reports++;
+    countReport(device.links, link, now);
     if (at.identifier !== undefined) {
       this.#recordValue(device, at.identifier, report, now);
     } else if (report?.rssi !== undefined) {

@@ -2,6 +2,7 @@
 import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { NO_ERRORS } from './device-errors.ts';
+import { mostUsed } from './links.ts';
 import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
 import { showsEnd, unreported, type WatchAlarms } from './watch-alarms.ts';
 import type { WatchContext, WatchSettings } from './watch-context.ts';
@@ -150,15 +151,18 @@ export class WatchJudge {
     return gateways.every((gateway) => this.#context.isRefused({ gateway, device: id }));
   }
 
-  /** Those that have heard it about when it was heard last. */
+  /** Those that have heard it about when it was heard last, and that which brings most of its reports. */
   #gatewaysOf({ state, storedGateway }: Watched, limitMs: number): WatchedGateway[] {
     const { gateways } = this.#context;
     if (state === undefined) {
       return storedGateway === undefined ? [] : [gateways.need(storedGateway)];
     }
     const found: WatchedGateway[] = [];
-    for (const { gateway, heardAt } of state.links) {
-      const known = heardAt >= state.heardAt - limitMs ? gateways.get(gateway) : undefined;
+    const most = mostUsed(state.links);
+    for (const link of state.links) {
+      const { gateway, heardAt } = link;
+      const isUsed = link === most || heardAt >= state.heardAt - limitMs;
+      const known = isUsed ? gateways.get(gateway) : undefined;
       if (known && !found.includes(known)) {
         found.push(known);
       }

@@ -9,7 +9,7 @@ import {
 import type { DeviceError } from './device-errors.ts';
 import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
-import { lastHeard } from './links.ts';
+import { lastHeard, shareOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS } from './presence.ts';
 import type { WatchedGateway } from './watched-gateways.ts';
@@ -190,7 +190,8 @@ export const heardNow = (limitMs: number): Silence => ({
 /**
  * A device is silent when it was not heard for the limit, and a gateway that would have brought its report was heard
  * after that: else nobody can tell which of them is silent. A gateway that was silent itself gives its devices the whole
- * time anew when it is back.
+ * time anew when it is back. One that brings few of the device's reports proves less, the longer it
+ * must have brought none: of one in three the pauses are not only three times as long, but vary as much.
  * @param gateways that may bring its reports
  */
 export function deviceSilence(
@@ -212,8 +213,13 @@ export function deviceSilence(
   for (const gateway of gateways) {
     const since = network.listenedMs(Math.max(heardAt, gateway.backAt));
     const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
-    silence.silentMs = Math.max(silence.silentMs, since - unheard);
-    const leftMs = limitMs - since;
+    const patienceMs = limitMs / shareOf(entry.state?.links ?? [], gateway.id) ** 2;
+    const silentMs = since - unheard;
+    silence.silentMs = Math.max(
+      silence.silentMs,
+      silentMs > patienceMs ? silentMs : Math.min(silentMs, limitMs),
+    );
+    const leftMs = patienceMs - since;
     if (leftMs > 0) {
       silence.leftMs = Math.min(leftMs, silence.leftMs ?? leftMs);
     } else {

@@ -987,6 +987,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and gives devices their time anew when their gateway comes back long after it',
         ],
       },
+    "The fewer of a device's reports a gateway brings, the later it tells of its silence: at half of what another one brings, after four times the time.":
+      {
+        'network/device-watch': [
+          'not by that while its own is away',
+          'and tells its death as soon as without that',
+          'after four times the time by one that brought half as many',
+        ],
+      },
     'Of a gateway that brings a single device, both are told.': {
       'network/device-watch': 'and tells both where it brings nothing but that one device',
     },

@@ -200,6 +200,59 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+gateway-silent ${G}`, `+silent ${D}`]);
     });
 
+    describe('where another gateway brings one in ten of its reports', () => {
+      const others = [
+        { gateway: G2, device: deviceAt(8) },
+        { gateway: G2, device: deviceAt(9) },
+      ];
+      /** @param near who hears every report, as long as that goes on */
+      function hearTenth(minutes: number, near?: string): void {
+        for (let i = 0; i < minutes; i++) {
+          world.run(MINUTE / 2, MINUTE / 2, others);
+          for (const gateway of [near, i % 10 === 0 ? G2 : undefined]) {
+            if (gateway !== undefined) {
+              world.hear('heartbeat', {}, { gateway });
+            }
+          }
+          world.run(MINUTE / 2, MINUTE / 2, [...others, ...(near === undefined ? [] : [OTHER])]);
+        }
+      }
+
+      it('not by that while its own is away', () => {
+        open({ silentAfter: 0 });
+        hearTenth(3 * 60, G);
+        hearTenth(2 * 60);
+        hearTenth(60, G);
+        assert.deepEqual(heads(), [`+gateway-silent ${G}`, `-gateway-silent ${G}`]);
+      });
+
+      it('and tells its death as soon as without that', () => {
+        open({ silentAfter: 0 });
+        hearTenth(3 * 60, G);
+        world.run(4 * MINUTE, MINUTE / 2, [OTHER, ...others]);
+        assert.deepEqual(heads(), [`+silent ${D}`]);
+      });
+
+      it('after four times the time by one that brought half as many', () => {
+        open();
+        for (let i = 0; i < 50; i++) {
+          world.run(10 * S, 10 * S, [{}, OTHER, ...others, ...(i % 2 ? [{ gateway: G2 }] : [])]);
+        }
+        world.run(4 * MINUTE - 10 * S, 10 * S, others);
+        assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+        world.run(30 * S, 10 * S, others);
+        assert.deepEqual(heads(), [`+silent ${D}`]);
+      });
+
+      it('and tells its death where it has moved there, and its own still hears others', () => {
+        open({ silentAfter: 0 });
+        hearTenth(3 * 60, G);
+        world.run(10 * MINUTE, MINUTE / 2, [OTHER, ...others, { gateway: G2 }]);
+        world.run(4 * MINUTE, MINUTE / 2, [OTHER, ...others]);
+        assert.deepEqual(heads(), [`+silent ${D}`]);
+      });
+    });
+
     it('also of a gateway that was known as a device before it brought anything', () => {
       open({ conditions: ALL });
       world.hear('rssi', { rssi: -60, parent: G }, { gateway: G, device: G2 });
