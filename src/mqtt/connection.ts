@@ -117,6 +117,10 @@ export class Connection {
     return this.#settings.brokers[this.#waits.broker] ?? '';
   }
 
+  get #session(): string {
+    return sessionName(this.broker, this.#settings.clientId);
+  }
+
   /** Whether a broker still collects for subscriptions that this client has made under another connection. */
   get hasKeptSubscriptions(): boolean {
     const { brokers, clientId, persistent } = this.#settings;
@@ -199,8 +203,7 @@ export class Connection {
       }
       const { url } = this;
       const address = readBrokerAddress(url);
-      // What was read before the end is worked through after it, and the library's own store throws then.
-      this.#exchanges ??= new Exchanges(() => new mqtt.Store({ clean: false }));
+      this.#exchanges ??= new Exchanges(mqtt);
       const { isSecure, ...place } = address;
       const tunnel = new AbortController();
       const client = mqtt.connect({
@@ -248,7 +251,7 @@ export class Connection {
       if (client !== this.#client) {
         return;
       }
-      exchanges.connected(client, sessionPresent);
+      exchanges.connected(client, sessionPresent, this.#settings.persistent ? this.#session : undefined);
       // Not that of the settings: MQTT.js ends the connection by this one.
       this.pings.connected(client, client.keepalive);
       this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
@@ -295,7 +298,7 @@ export class Connection {
 
   #connected(client: MqttClient, sessionPresent: boolean, limits: ConnectionLimits): void {
     this.#connectedAt = performance.now();
-    this.subscriptions.prepare(sessionName(this.broker, this.#settings.clientId), {
+    this.subscriptions.prepare(this.#session, {
       portions: {
         maxCount: limits.maxFiltersPerSubscribe,
         maxBytes: limits.maxPacketBytes - SUBSCRIBE_BYTES,

@@ -1,27 +1,85 @@
 // Exchanges of QoS 2 that outlive a connection: a new client of MQTT.js has to know what the one before has begun.
-import type { IStore, MqttClient } from 'mqtt';
+import type { DefaultMessageIdProvider, IStore, MqttClient, Store } from 'mqtt';
+
+/** Packet ids of what a client has published, each with the number of connections over which it was released again. */
+type Published = Map<number, number>;
+
+/** What of MQTT.js is needed. */
+interface Library {
+  Store: typeof Store;
+  DefaultMessageIdProvider: typeof DefaultMessageIdProvider;
+}
+
+/** Far more than brokers allow. */
+const MAX_PUBLISHED = 10_000;
+/** A broker that ends each connection for it must not do so for ever. */
+const MAX_RELEASES = 3;
+/** From here on reason codes are refusals. */
+const FIRST_REFUSAL = 0x80;
+
+/** By session, what the broker is not known to have completed: it outlives a redeploy. */
+const PUBLISHED_BY_SESSION = new Map<string, Published>();
 
 export class Exchanges {
   readonly #createStore: () => IStore;
+  readonly #messageIds: DefaultMessageIdProvider;
   /** What the broker has sent and not released yet. */
   #incoming: IStore;
+  #published: Published = new Map();
 
-  constructor(createStore: () => IStore) {
-    this.#createStore = createStore;
-    this.#incoming = createStore();
+  constructor({ Store, DefaultMessageIdProvider }: Library) {
+    // What was read before the end is worked through after it, and the library's own store throws then.
+    this.#createStore = () => new Store({ clean: false });
+    this.#incoming = this.#createStore();
+    const ids = new DefaultMessageIdProvider();
+    const allocate = ids.allocate.bind(ids);
+    ids.allocate = () => {
+      let id: number;
+      do {
+        id = allocate();
+      } while (this.#published.has(id));
+      return id;
+    };
+    this.#messageIds = ids;
   }
 
-  /** What a new client is given of them. */
-  get options(): { incomingStore: IStore; outgoingStore: IStore } {
-    return { incomingStore: this.#incoming, outgoingStore: this.#createStore() };
+  /** What a new client is given. Nothing that was published is in it, since that would be sent again. */
+  get options() {
+    return {
+      incomingStore: this.#incoming,
+      outgoingStore: this.#createStore(),
+      messageIdProvider: this.#messageIds,
+    };
   }
 
-  /** @param isPresent whether the broker knows anything of an earlier connection */
-  connected(client: MqttClient, isPresent: boolean): void {
+  /**
+   * Call before anything is published: the broker counts what is not completed.
+   * @param isPresent whether the broker knows anything of an earlier connection
+   * @param session its name; undefined: it ends with the connection
+   */
+  connected(client: MqttClient, isPresent: boolean, session: string | undefined): void {
     if (!isPresent) {
       this.#incoming = this.#createStore();
       client.incomingStore = this.#incoming;
     }
+    if (session === undefined) {
+      return;
+    }
+    const published: Published = (isPresent && PUBLISHED_BY_SESSION.get(session)) || new Map();
+    PUBLISHED_BY_SESSION.set(session, published);
+    this.#published = published;
+    this.#release(client);
+    client.on('packetsend', (packet) => {
+      if (packet.cmd === 'publish' && packet.qos === 2 && published.size < MAX_PUBLISHED) {
+        published.set(packet.messageId as number, 0);
+      }
+    });
+    client.on('packetreceive', (packet) => {
+      const isRefused = packet.cmd === 'pubrec' && (packet.reasonCode ?? 0) >= FIRST_REFUSAL;
+      if (packet.cmd === 'pubcomp' || isRefused) {
+        published.delete(packet.messageId as number);
+      }
+    });
   }
 
   /** A message was released. Whoever takes it keeps it: where the connection ends now, it is released once more. */
@@ -33,4 +91,21 @@ export class Exchanges {
   ended(client: MqttClient): void {
     client.incomingStore = this.#createStore();
   }
+
+  /** Also what the broker has not confirmed, as it may have had that; it completes what it does not know. */
+  #release(client: MqttClient): void {
+    for (const [id, releases] of this.#published) {
+      if (releases < MAX_RELEASES) {
+        this.#published.set(id, releases + 1);
+        client.stream.write(pubrelOf(id));
+      } else {
+        this.#published.delete(id);
+      }
+    }
+  }
+}
+
+/** A PUBREL, without a reason: the same in MQTT 3.1.1 and 5. */
+function pubrelOf(messageId: number): Buffer {
+  return Buffer.from([0x62, 0x02, messageId >> 8, messageId & 0xff]);
 }

@@ -1171,6 +1171,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     "Tip: a broker that leaves Nagle's algorithm on adds about 40 milliseconds to each request with QoS 1.":
       'advice to the user',
+    'With `persistent`, what a lost connection or a deploy has interrupted of a request with QoS 2 (`requestQos`) is completed with the next connection to that address, without sending it again, and given up after three: some brokers pass the request on only then, perhaps after its `TIMEOUT`.':
+      {
+        'mqtt/exchanges': [
+          'is completed when … is lost with the connection, and no request is sent again (MQTT …)',
+          'is completed after a deploy',
+          'is given up when the third connection ends that would complete it',
+        ],
+        'real-brokers/mosquitto':
+          'of unacknowledged messages answers requests with QoS 2 after those that a deploy has interrupted (MQTT …)',
+      },
     'Mosquitto does by default; `set_tcp_nodelay true` in its configuration switches it off.':
       'about the broker',
   },

@@ -1,7 +1,8 @@
 // What works at a real Mosquitto, with its defaults and with limits in its configuration.
 import assert from 'node:assert/strict';
-import { connectAsync } from 'mqtt';
+import { connectAsync, type MqttClient } from 'mqtt';
 import type { Session } from '../../src/session.ts';
+import type { MqttSettings } from '../../src/settings.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
@@ -32,6 +33,26 @@ describe('a Mosquitto with limits', function () {
   });
   after(() => mosquitto?.stop());
 
+  /** Answers every request. */
+  async function answeringGateways(): Promise<MqttClient> {
+    const gateways = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
+    gateways.on('message', (topic, payload) => {
+      const { id } = JSON.parse(payload.toString()) as { id: string };
+      const body = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
+      gateways.publish(topic.replace('/request/', '/response/'), body, { qos: 1 });
+    });
+    await gateways.subscribeAsync('mt/gateway/+/request/#', { qos: 2 });
+    return gateways;
+  }
+
+  /** So many requests at once, to five gateways. */
+  function askAll(session: Session, count: number): Promise<unknown[]> {
+    const { signal } = new AbortController();
+    const ask = (_: unknown, n: number) =>
+      session.request('read', { gateway: macs(5)[n % 5]!, identifier: '8001' }, { signal });
+    return Promise.all(Array.from({ length: count }, ask));
+  }
+
   for (const protocolVersion of [4, 5] as const) {
     it(`of packets brings the reports of 60 devices (MQTT ${protocolVersion})`, async () => {
       const session = openSession(mosquitto.url, { protocolVersion });
@@ -55,23 +76,38 @@ describe('a Mosquitto with limits', function () {
 
     it(`of unacknowledged messages answers requests with QoS 2 to 5 gateways (MQTT ${protocolVersion})`, async () => {
       const session = openSession(mosquitto.url, { protocolVersion, requestQos: 2, requestTimeout: 10_000 });
-      const gateways = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
+      const gateways = await answeringGateways();
       try {
-        gateways.on('message', (topic, payload) => {
-          const { id } = JSON.parse(payload.toString()) as { id: string };
-          const body = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
-          gateways.publish(topic.replace('/request/', '/response/'), body, { qos: 1 });
-        });
-        await gateways.subscribeAsync('mt/gateway/+/request/#', { qos: 2 });
         const losses = countLosses(session);
-        const { signal } = new AbortController();
-        const ask = (_: unknown, n: number) =>
-          session.request('read', { gateway: macs(5)[n % 5]!, identifier: '8001' }, { signal });
-        assert.equal((await Promise.all(Array.from({ length: 40 }, ask))).length, 40);
+        assert.equal((await askAll(session, 40)).length, 40);
         assert.equal(losses(), 0);
       } finally {
         gateways.end(true);
         await session.close();
+      }
+    });
+
+    it(`of unacknowledged messages answers requests with QoS 2 after those that a deploy has interrupted (MQTT ${protocolVersion})`, async () => {
+      const settings: Partial<MqttSettings> = {
+        protocolVersion,
+        persistent: true,
+        requestQos: 2,
+        requestTimeout: 10_000,
+        clientId: `mt-interrupted-${protocolVersion}`,
+      };
+      const gateways = await answeringGateways();
+      const sessions = [openSession(mosquitto.url, settings), openSession(mosquitto.url, settings)] as const;
+      try {
+        await askAll(sessions[0], 5);
+        mosquitto.freeze();
+        const interrupted = Promise.allSettled([askAll(sessions[0], 20)]);
+        const closed = sessions[0].close();
+        mosquitto.thaw();
+        await Promise.all([interrupted, closed]);
+        assert.equal((await askAll(sessions[1], 40)).length, 40);
+      } finally {
+        gateways.end(true);
+        await Promise.all(sessions.map((session) => session.close()));
       }
     });
   }
