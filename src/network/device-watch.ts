@@ -103,7 +103,8 @@ export class DeviceWatch implements WatchedChecker {
       this.#labelledLater = gateways;
       return;
     }
-    if (!this.#scope.setLabelled(gateways)) {
+    const added = this.#scope.setLabelled(gateways);
+    if (added === undefined) {
       return;
     }
     for (const entry of [...this.entries.values()]) {
@@ -113,7 +114,8 @@ export class DeviceWatch implements WatchedChecker {
       }
     }
     if (this.#scope.watchesGateways && !this.#scope.hasDevices) {
-      for (const id of gateways) {
+      // One that had a label before may have been forgotten.
+      for (const id of added) {
         if (this.#scope.isOwnGateway(id)) {
           this.#members.expect(id, 'gateway');
         }

@@ -32,14 +32,15 @@ export class WatchScope {
     return this.#devices.has(device);
   }
 
-  /** @returns whether they are others than before */
-  setLabelled(gateways: ReadonlySet<string>): boolean {
+  /** @returns those that had none of the labels before; undefined: all are the same as before */
+  setLabelled(gateways: ReadonlySet<string>): string[] | undefined {
     const before = this.#labelled;
-    if (before && before.size === gateways.size && [...gateways].every((id) => before.has(id))) {
-      return false;
+    const added = [...gateways].filter((id) => before?.has(id) !== true);
+    if (added.length === 0 && before?.size === gateways.size) {
+      return undefined;
     }
     this.#labelled = gateways;
-    return true;
+    return added;
   }
 
   /** By the gateway that brought a report of the device. */

@@ -620,6 +620,20 @@ describe('a watch of devices', () => {
     assert.deepEqual(watch.counts, { watched: 3, active: 2 });
   });
 
+  it('does not miss a forgotten gateway again because another one gets or loses the label', () => {
+    const watch = open({ labels: ['floor'] });
+    watch.setLabelled(new Set([G, G2]));
+    watch.forget(G);
+    watch.setLabelled(new Set([G, G2, deviceAt(9)]));
+    watch.setLabelled(new Set([G]));
+    world.wait(2 * MINUTE);
+    assert.deepEqual(heads(), []);
+    watch.setLabelled(new Set([]));
+    watch.setLabelled(new Set([G]));
+    world.wait(2 * MINUTE);
+    assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+  });
+
   it('watches the gateways of a label from the start, and no more those that lose it', () => {
     const watch = open({ labels: ['floor'] });
     world.hear();
