@@ -3,7 +3,7 @@ import { CostlyResults } from '../collections/costly-results.ts';
 import type { Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
-import type { Heard } from './interval.ts';
+import { type Heard, usualIntervalMs } from './interval.ts';
 import { WatchAlarms } from './watch-alarms.ts';
 import type {
   ConditionChange,
@@ -21,8 +21,6 @@ import { type Alarm, gatewayOf, isOfSilence, type Watched, type WatchedChecker }
 const MAX_FOLLOWED = 1_000;
 /** With more of them, finding the first conditions costs what is worth keeping. */
 const MANY_WATCHED = 10_000;
-/** With so many hearings its usual interval is known: it is no passer-by. */
-const MIN_HEARINGS = 5;
 
 export class DeviceWatch implements WatchedChecker {
   readonly #context: WatchContext;
@@ -194,7 +192,7 @@ export class DeviceWatch implements WatchedChecker {
       this.#setKind(entry, before.kind);
       Object.assign(entry, this.#continued(before, isSame));
       entry.isExpected ||= isExpected;
-      if (entry.hearings >= MIN_HEARINGS || entry.isExpected) {
+      if (entry.isKnown || entry.isExpected) {
         this.#members.keep(entry);
       }
       this.#followGateway(entry);
@@ -233,7 +231,8 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {
-    const { state, gatewayState, since, storedGateway, storedIntervalMs, hearings, isExpected } = before;
+    const { state, gatewayState, since, storedGateway, storedIntervalMs, hearings, isKnown, isExpected } =
+      before;
     return {
       state,
       gatewayState,
@@ -241,6 +240,7 @@ export class DeviceWatch implements WatchedChecker {
       storedGateway,
       storedIntervalMs,
       hearings,
+      isKnown,
       isExpected,
     };
   }
@@ -301,18 +301,19 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** @returns whether that begins another hearing, or nobody would look at it again */
-  #note(entry: Watched, { hearings }: Readonly<Heard>): boolean {
-    const before = entry.hearings;
-    entry.hearings = hearings;
-    if (before < MIN_HEARINGS && hearings >= MIN_HEARINGS) {
+  #note(entry: Watched, heard: Readonly<Heard>): boolean {
+    const { hearings, isKnown } = entry;
+    entry.hearings = heard.hearings;
+    entry.isKnown = usualIntervalMs(heard) !== undefined;
+    if (entry.isKnown && !isKnown) {
       this.#members.keep(entry);
       this.#recallInterval(entry);
       this.#context.changed();
     }
-    return before !== hearings || entry.place < 0;
+    return hearings !== entry.hearings || entry.place < 0;
   }
 
-  /** What five reports show is less than what was known before the start. */
+  /** What the first reports show is less than what was known before the start. */
   #recallInterval({ id, kind, storedIntervalMs }: Watched): void {
     if (storedIntervalMs !== undefined) {
       this.#context.network.recallInterval(kind, id, storedIntervalMs);

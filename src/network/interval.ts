@@ -7,6 +7,8 @@ import type { Listening } from './listening.ts';
 const MOMENT_MS = 1_000;
 /** With fewer hearings nothing is known. */
 const MIN_HEARINGS = 5;
+/** Of a gateway with several devices: of some at their own times, five pauses tell less than those of one. */
+const MIN_SHARED_HEARINGS = 12;
 /**
  * Until then a burst of events, or of several properties, is one hearing: what a device sends when it joins says nothing of
  * its habits. It is over after so long a pause.
@@ -165,14 +167,15 @@ function learnInterval(
   listening: Listening,
 ): void {
   const passed = listening.listenedMs(heard.countedAt, now);
-  if (heard.hearings < MIN_HEARINGS) {
+  const needed = neededHearings(heard);
+  if (heard.hearings < needed) {
     const content = contentOf(at);
     const isOther = content === undefined || content !== heard.counted;
     if (isOther && listening.listenedMs(since.burst, now) < BURST_MS) {
       goOnWithBurst(heard, content, passed, now);
       return;
     }
-    heard.counted = heard.hearings + 1 < MIN_HEARINGS ? content : undefined;
+    heard.counted = heard.hearings + 1 < needed ? content : undefined;
   }
   const gap = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
   heard.countedAt = now;
@@ -183,7 +186,7 @@ function learnInterval(
   const { intervalMs: usual, pauseMs: longest } = heard;
   const cameTwice = Math.min(gap, longest);
   let counted = cameTwice;
-  if (heard.hearings <= MIN_HEARINGS) {
+  if (heard.hearings <= needed) {
     counted = Math.max(cameTwice, Math.min(gap, ORDINARY_PAUSE_MS));
   } else if (cameTwice > ORDINARY_PAUSE_MS) {
     counted = Math.min(cameTwice, MAX_GROWTH * Math.max(usual, MIN_GROWN_MS));
@@ -208,6 +211,9 @@ export function recallInterval(heard: Heard, intervalMs: number): void {
 }
 
 /** Milliseconds between two hearings; undefined until five were heard, and a burst is one of them. */
-export function usualIntervalMs({ hearings, intervalMs }: Readonly<Heard>): number | undefined {
-  return hearings < MIN_HEARINGS ? undefined : intervalMs;
+export function usualIntervalMs(heard: Readonly<Heard>): number | undefined {
+  return heard.hearings < neededHearings(heard) ? undefined : heard.intervalMs;
 }
+
+const neededHearings = (heard: Readonly<Heard | HeardGateway>): number =>
+  'devices' in heard && heard.devices > 1 ? MIN_SHARED_HEARINGS : MIN_HEARINGS;

@@ -57,6 +57,8 @@ export interface Watched extends Scheduled {
   storedIntervalMs: number | undefined;
   /** Of those that are watched already, when it was looked at last. */
   hearings: number;
+  /** Its usual interval is: it is no passer-by. */
+  isKnown: boolean;
   alarms: Alarm[];
   /** Gateways that must be heard before anybody can tell whether it is silent. */
   waitsFor: WatchedGateway[];
@@ -87,6 +89,7 @@ export function newWatched(
     storedGateway: undefined,
     storedIntervalMs: undefined,
     hearings: 0,
+    isKnown: false,
     alarms: [],
     waitsFor: [],
   };

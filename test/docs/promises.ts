@@ -932,11 +932,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'with errors that end one by one, by name or by hex id',
         ],
       },
-    'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports.':
+    'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports, that of a gateway with several devices after twelve.':
       {
         'network/device-watch': [
           'by its usual interval where no time is set, but at least after a minute',
           'and hears it by any of its reports, and by any gateway',
+        ],
+        'network/watch-habits': [
+          'also where its devices report together, always in the same order',
+          'is not told silent in its first hours for devices that report in 20 minutes, whenever they do',
         ],
       },
     'The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':

@@ -47,7 +47,7 @@ describe('a watch of devices', () => {
 
     it('by its usual interval where no time is set, but at least after a minute', () => {
       open({ silentAfter: 0 });
-      world.run(10 * MINUTE, 60 * S, [{}]);
+      world.run(15 * MINUTE, 60 * S, [{}]);
       world.run(MINUTE, 5 * S, [OTHER]);
       world.run(MINUTE, 5 * S, [OTHER]);
       assert.deepEqual(heads(), [], 'three times a minute are not over');
@@ -914,7 +914,7 @@ describe('a watch of devices', () => {
 
     it('and misses who was heard before and is not any more, but not for a gateway that is not there', () => {
       open({ silentAfter: 0 });
-      world.run(10 * MINUTE, MINUTE, [
+      world.run(15 * MINUTE, MINUTE, [
         {},
         OTHER,
         { gateway: G2, device: deviceAt(8) },
@@ -929,7 +929,7 @@ describe('a watch of devices', () => {
     it('and gives devices their time anew when their gateway comes back long after it', () => {
       const all = Array.from({ length: 20 }, (_, i) => ({ device: deviceAt(i + 1) }));
       open({ silentAfter: 0 });
-      world.run(10 * MINUTE, MINUTE, all);
+      world.run(15 * MINUTE, MINUTE, all);
       restart({ silentAfter: 0 });
       world.wait(30 * MINUTE);
       assert.deepEqual(heads(), [`+gateway-silent ${G}`]);

@@ -252,9 +252,22 @@ describe('a watch that learns the habits of devices', () => {
     });
 
     it('also where its devices report together, always in the same order', () => {
-      const five = { every: 30 * S, until: 2.5 * MINUTE };
-      const changes = watch([...regularly({}, five), ...regularly(OTHERS, five)], HOUR);
-      assert.deepEqual(changes, [{ minute: 3, head: `+gateway-silent ${G}` }]);
+      const twelve = { every: 30 * S, until: 6 * MINUTE };
+      const changes = watch([...regularly({}, twelve), ...regularly(OTHERS, twelve)], HOUR);
+      assert.deepEqual(changes, [{ minute: 7, head: `+gateway-silent ${G}` }]);
+    });
+
+    it('is not told silent in its first hours for devices that report in 20 minutes, whenever they do', () => {
+      const until = 12 * HOUR;
+      const every = 20 * MINUTE;
+      for (let seed = 1; seed <= 30; seed++) {
+        const next = random(seed);
+        const devices = Array.from({ length: 8 }, (_, i) => {
+          const from = next() * every;
+          return regularly({ device: deviceAt(i + 1) }, { every, from, until });
+        });
+        assert.deepEqual(watch(devices.flat(), until), [], `${seed}`);
+      }
     });
 
     it('also where another one of its devices has only passed by', () => {
