@@ -43,14 +43,20 @@ const NODES: readonly { key: string; type: string; settings: Settings }[] = [
   { key: 'watch', type: 'mt-device-watch', settings: listed },
 ];
 
-/** Whether the flow in sight can be changed by this user. */
-const canChange = (): boolean =>
-  RED.user.hasPermission('flows.write') && RED.workspaces.isLocked?.() !== true;
+/** Why nothing can come into the flow in sight; undefined: it can. */
+function obstacle(): string | undefined {
+  if (!RED.user.hasPermission('flows.write') || RED.workspaces.isLocked?.() === true) {
+    return 'locked';
+  }
+  // Every tab may be hidden.
+  return RED.workspaces.active() ? undefined : 'noFlow';
+}
 
 /** Offers the nodes for a gateway or device at a place of the screen; the one that is chosen is put there, or in the middle. */
 export function offerNodes(subject: Subject, at: Point, isOnCanvas = false): void {
-  if (!canChange()) {
-    RED.notify($('<span>').text(say('locked')), 'warning');
+  const reason = obstacle();
+  if (reason !== undefined) {
+    RED.notify($('<span>').text(say(reason)), 'warning');
     return;
   }
   const choices = NODES.filter(({ type }) => RED.nodes.getType(type)).map(({ key, type, settings }) => ({

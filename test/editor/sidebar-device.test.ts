@@ -318,6 +318,22 @@ describe('a device in the sidebar', function () {
     await details().getByRole('table', { name: 'Last reports' }).getByText('error 3').first().waitFor();
   });
 
+  it('comes into no flow while none is in sight, and says so', async () => {
+    const count = () => editor.page.evaluate('RED.nodes.createCompleteNodeSet().length');
+    const before = await count();
+    const flow = await editor.page.evaluate('RED.workspaces.active()');
+    await editor.page.evaluate('RED.workspaces.hide(RED.workspaces.active())');
+    await editor.page.waitForFunction('!RED.workspaces.active()');
+    await press('Add to flow');
+    await editor.page.locator('.red-ui-notification', { hasText: 'No flow is open' }).waitFor();
+    assert.equal(await editor.page.getByRole('menu').count(), 0);
+    assert.equal(await count(), before);
+    await editor.page.evaluate(`RED.workspaces.show(${JSON.stringify(flow)})`);
+    await press('Add to flow');
+    await editor.page.getByRole('menuitem', { name: 'report in' }).waitFor();
+    await editor.page.keyboard.press('Escape');
+  });
+
   it('is left with Escape, and the tree has the keys again', async () => {
     await details().getByRole('button', { name: 'Close' }).focus();
     await editor.page.keyboard.press('Escape');
