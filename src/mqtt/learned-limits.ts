@@ -109,10 +109,16 @@ export class LearnedLimits {
     this.forbidden.unwanted(filter);
   }
 
-  /** The broker has granted the filter. @returns whether it was a blocked one that was tried again */
-  granted(filter: string, held: number): boolean {
+  /**
+   * The broker has granted the filter.
+   * @param isNew false: it holds no more subscriptions than before, so that says nothing of their number
+   * @returns whether it was a blocked one that was tried again
+   */
+  granted(filter: string, held: number, isNew: boolean): boolean {
     this.#unanswered.delete(filter);
-    this.quota.granted(filter, this.#sent?.held ?? held);
+    if (isNew) {
+      this.quota.granted(filter, this.#sent?.held ?? held);
+    }
     return this.forbidden.granted(filter, held);
   }
 

@@ -361,7 +361,7 @@ export class Subscriptions {
       this.#givePlaceBack(this.#places.refused(filter));
     }
     for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {
-      this.#settle(outcome);
+      this.#settle(outcome, !held.has(outcome.filter));
     }
     const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
     if (beyond.length > 0 && this.#held.count > 0) {
@@ -381,10 +381,11 @@ export class Subscriptions {
     }
   }
 
-  #settle({ filter, qos, code }: Outcome): void {
+  /** @param isNew the broker did not hold it before */
+  #settle({ filter, qos, code }: Outcome, isNew = true): void {
     if (!isRefusal(code)) {
       this.#held.grant(filter, qos);
-      if (this.#learned.granted(filter, this.#held.granted)) {
+      if (this.#learned.granted(filter, this.#held.granted, isNew)) {
         this.#refused.tryBlocked();
       }
       this.#waiting.call(filter, false);

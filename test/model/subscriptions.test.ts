@@ -216,6 +216,9 @@ async function live(seed: number): Promise<void> {
   }
 }
 
+/** Lives that have shown a defect once: many connections of a full session whose wide filter is refused. */
+const FOUND = [2_070_574_063];
+
 describe('subscriptions at a broker with any rules', function () {
   this.timeout(isLong ? 0 : 120_000);
 
@@ -227,6 +230,7 @@ describe('subscriptions at a broker with any rules', function () {
     await fc.assert(fc.asyncProperty(seeds, live), {
       numRuns: MT_MODEL_SEED ? 1 : SEQUENCES,
       seed: first,
+      examples: MT_MODEL_SEED ? [] : FOUND.map((one): [number] => [one]),
       endOnFailure: true,
     });
   });
