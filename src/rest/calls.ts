@@ -49,32 +49,44 @@ export async function removeLabel(
 }
 
 /**
- * Attaches a label to a device, and creates it before where it does not exist. The interface says that labels are
- * attached by name, but shows no call for it: `attachPath` of the settings says which.
+ * Attaches a label to a device, and creates it before unless it is in use. The interface says that labels are attached by
+ * name, but shows no call for it: `attachPath` of the settings says which.
  * @throws INVALID_INPUT field `device`, `label` or `attachPath` before anything is sent; what `RestClient.send` throws
  */
 export async function attachLabel(
   client: RestClient,
   device: unknown,
   label: unknown,
-  signal?: AbortSignal,
+  { signal, isInUse = () => false }: AttachOptions = {},
 ): Promise<{ id: string; label: string }> {
   const params = { id: readDevice(device), label: readLabel(label) };
   const path = readAttachPath(client.settings.attachPath, params.id);
-  try {
-    await createLabel(client, params.label, signal);
-  } catch (error) {
-    if (!(error instanceof ServiceError && error.cause.statusCode === CONFLICT)) {
-      throw error;
-    }
+  if (!isInUse(params.label)) {
+    await createLabel(client, params.label, signal).catch(throwUnlessItMayExist);
   }
   const body = JSON.stringify({ label: params.label });
   await client.send({ method: 'POST', path, body }, { signal, order: deviceOrder(params.id) });
   return params;
 }
 
-/** Of HTTP: the label exists already. */
-const CONFLICT = 409;
+export interface AttachOptions {
+  signal?: AbortSignal;
+  /** Whether a device is known to carry the label. */
+  isInUse?: (label: string) => boolean;
+}
+
+/** Of HTTP. */
+const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
+
+/** The interface does not show the response for a label that exists: whether it can be attached tells. */
+function throwUnlessItMayExist(error: unknown): void {
+  const isAnswer = error instanceof ServiceError && error.code === 'HTTP_ERROR';
+  const status = isAnswer ? Number(error.cause.statusCode) : 0;
+  if (status < 400 || status >= 500 || status === UNAUTHORIZED || status === FORBIDDEN) {
+    throw error;
+  }
+}
 
 const DEVICE_PATH = new RegExp(`^${ENDPOINTS.listDevices.route.split(' ')[1]}/([^/]+)`, 'i');
 

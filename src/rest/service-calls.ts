@@ -43,7 +43,8 @@ export class ServiceCalls {
   }
 
   attachLabel(device: unknown, label: unknown, signal: AbortSignal): Promise<{ id: string; label: string }> {
-    return this.#follow(attachLabel(this.#client, device, label, signal));
+    const isInUse = (one: string) => (this.#devices.knownGatewaysWithLabels([one])?.size ?? 0) > 0;
+    return this.#follow(attachLabel(this.#client, device, label, { signal, isInUse }));
   }
 
   removeLabel(device: unknown, label: unknown, signal: AbortSignal): Promise<{ id: string; label: string }> {

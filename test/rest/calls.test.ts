@@ -95,10 +95,41 @@ describe('REST calls of flows', () => {
         ['POST', `/base/api/v1/devices/${ID}/labels`, body],
       ]);
     }
-    created.statusCode = 403;
-    server.calls.length = 0;
-    assert.deepEqual(await refused(attachLabel(client, ID, 'x')), ['HTTP_ERROR', undefined]);
-    assert.equal(server.calls.length, 1, 'what does not exist is not attached');
+    for (const statusCode of [401, 403, 500]) {
+      created.statusCode = statusCode;
+      server.calls.length = 0;
+      assert.deepEqual(await refused(attachLabel(client, ID, 'x')), ['HTTP_ERROR', undefined]);
+      assert.ok(
+        !server.calls.some(({ url }) => url.includes('devices')),
+        'what does not exist is not attached',
+      );
+    }
+  });
+
+  it('attaches a label that the service does not let create, and says why that is refused, too', async () => {
+    for (const statusCode of [400, 404, 405, 422]) {
+      server.calls.length = 0;
+      server.answer = ({ url }, response) => {
+        response.statusCode = url.includes('devices') ? 200 : statusCode;
+        response.end();
+      };
+      assert.deepEqual(await attachLabel(client, ID, 'floor'), { id: ID, label: 'floor' });
+      assert.equal(server.calls.length, 2);
+    }
+    server.answer = ({ url }, response) => {
+      response.statusCode = url.includes('devices') ? 418 : 422;
+      response.end();
+    };
+    await assert.rejects(attachLabel(client, ID, 'floor'), /status 418 \(POST .*devices/);
+  });
+
+  it('attaches a label that is in use without creating it', async () => {
+    const { signal } = new AbortController();
+    await attachLabel(client, ID, 'floor', { signal, isInUse: (label) => label === 'floor' });
+    assert.deepEqual(
+      server.calls.map(({ url }) => url),
+      [`/base/api/v1/devices/${ID}/labels`],
+    );
   });
 
   for (const path of ['', 'labels', '../{device}', 'https://elsewhere/{device}']) {

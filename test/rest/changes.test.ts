@@ -5,7 +5,8 @@ import { Session } from '../../src/session.ts';
 import { json, settingsFor, startServer, type TestServer } from './server.ts';
 
 const NEVER = new AbortController().signal;
-const ID = 'bmac-c0141f68fc3d';
+const MAC = 'c0141f68fc3d';
+const ID = `bmac-${MAC}`;
 
 describe('list of devices after a change', () => {
   let server: TestServer;
@@ -19,7 +20,7 @@ describe('list of devices after a change', () => {
     server = await startServer((request, response) => {
       if (request.url.includes('MaxResults')) {
         lists++;
-        json(response, { items: [{ id: ID }] });
+        json(response, { items: [{ id: ID, mac: MAC, labels: ['floor'] }] });
       } else {
         answerOthers(request, response);
       }
@@ -33,6 +34,16 @@ describe('list of devices after a change', () => {
     await server.stop();
   });
 
+  it('creates no label that is in it to attach it', async () => {
+    const calls: string[] = [];
+    answerOthers = ({ url }, response) => {
+      calls.push(url);
+      response.end();
+    };
+    await session.rest.attachLabel(ID, 'floor', NEVER);
+    assert.deepEqual(calls, [`/api/v1/devices/${ID}/labels`]);
+  });
+
   /** How often the list is fetched for one more question. */
   async function fetches(): Promise<number> {
     const before = lists;
@@ -43,6 +54,7 @@ describe('list of devices after a change', () => {
   const CHANGES: Record<string, () => Promise<unknown>> = {
     rename: () => session.rest.rename(ID, 'n', NEVER),
     'create a label': () => session.rest.createLabel('l', NEVER),
+    'attach a label': () => session.rest.attachLabel(ID, 'l', NEVER),
     'remove a label': () => session.rest.removeLabel(ID, 'l', NEVER),
     ...Object.fromEntries(
       ['POST', 'put', ' Patch', 'DELETE'].map((method) => [
