@@ -146,7 +146,8 @@ export class MqttClient {
     });
     this.#requests.shareFilter(this.#budget.isLimited);
     this.#previews = new PreviewConnection(settings, topics, {
-      tookOver: () => this.#connection.regain(),
+      asks: () => this.#connection.lend(),
+      asked: (isTaken) => this.#connection.takeBack(isTaken),
       message: (topic, payload, retained) => reports.deliverPreview(topic, payload, retained),
       changed: () => events.state(),
       quota: (max) => {

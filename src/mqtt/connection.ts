@@ -9,6 +9,7 @@ import { readBrokerAddress, showBroker } from './address.ts';
 import { subscribeAvailable } from './available-filters.ts';
 import { withResponseTimeout } from './broker-response.ts';
 import { clientOptions } from './client-options.ts';
+import type { ConnectionEvents } from './connection-events.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
@@ -24,41 +25,6 @@ import { batchWrites } from './write-batch.ts';
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
-
-export interface ConnectionEvents {
-  state(state: MqttState): void;
-  /** The broker has a session of this client id. Nothing that came with this news is handled yet: see `drop`. */
-  kept?(): void;
-  /** Connected, before anything is received: whether the broker has kept a session of this client id, and what it takes. */
-  session(isPresent: boolean, limits: ConnectionLimits): void;
-  /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
-  quota(max: number): void;
-  /** The broker takes no higher QoS, as far as is known. */
-  lowerQos(max: 0 | 1 | 2): void;
-  /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
-  refusing(filter: string): void;
-  /** Whether reports are subscribed by this filter. */
-  isReportFilter(filter: string): boolean;
-  /** The broker has granted or refused every filter that is wanted by now. */
-  subscribed(): void;
-  /**
-   * Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. Called with an error
-   * it is not acknowledged, and what follows is read all the same.
-   * @param deferrable of QoS 1, in place of `done`: a QoS 1 message is acknowledged later
-   */
-  message(
-    topic: string,
-    payload: Buffer,
-    qos: number,
-    retained: boolean,
-    done: (error?: Error) => void,
-    deferrable: Deferrable | undefined,
-  ): void;
-  /** A message was not taken yet, so that nothing behind it is read. */
-  isBlocked(): boolean;
-  /** How many requests have no response yet. */
-  underWay(): number;
-}
 
 /**
  * One connection, made by `open()` and kept up until `close()`. Every attempt is a new MQTT.js client, so that
@@ -78,8 +44,8 @@ export class Connection {
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
   #hasToldExpiry = false;
-  /** The end is not noticed yet after which this comes back soon. */
-  #isRegaining = false;
+  /** An end now is the doing of another connection of this process: this one comes back soon, to the same broker. */
+  #isLent = false;
   #exchanges: Exchanges | undefined;
 
   constructor(settings: MqttSettings, log: Logger, events: ConnectionEvents) {
@@ -174,10 +140,16 @@ export class Connection {
     this.#client?.stream.destroy();
   }
 
-  /** Another connection of this process has taken the session over, and has left: this one comes back soon. */
-  regain(): void {
-    this.#isRegaining = this.#connectedAt !== undefined;
-    if (this.#state.name === 'waiting') {
+  /** Another connection of this process may be given the session, until `takeBack`. */
+  lend(): void {
+    this.#isLent = true;
+  }
+
+  /** @param isTaken the other one was given the session, and has left */
+  takeBack(isTaken: boolean): void {
+    // The end may not be noticed yet.
+    this.#isLent = isTaken && this.#connectedAt !== undefined;
+    if (isTaken && this.#state.name === 'waiting') {
       clearTimeout(this.#retry);
       this.#retry = setTimeout(() => void this.#attempt(), REGAIN_MS);
     }
@@ -351,7 +323,7 @@ export class Connection {
       { broker, protocolVersion },
     );
     const isGood = wasConnected && wasGood(connectedAt);
-    const isUnrelated = reason.consequence !== 'retry' || this.#isRegaining || isOwnEnd(loss ?? {});
+    const isUnrelated = reason.consequence !== 'retry' || this.#isLent || isOwnEnd(loss ?? {});
     const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);
     this.#connectedAt = undefined;
     if (client) {
@@ -365,8 +337,8 @@ export class Connection {
     if (isGood) {
       this.#waits.startOver();
     }
-    const wait = this.#isRegaining ? REGAIN_MS : this.#waits.next(reason.consequence, isSearch);
-    this.#isRegaining = false;
+    const wait = this.#isLent ? REGAIN_MS : this.#waits.next(reason.consequence, isSearch);
+    this.#isLent = false;
     this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
     this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);

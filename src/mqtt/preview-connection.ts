@@ -28,8 +28,10 @@ const IDLE_MS = 20_000;
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 export interface PreviewEvents {
-  /** The broker has given the flows' session to this connection, which has left. */
-  tookOver(): void;
+  /** The broker is asked whose session it gives, which may end the flows' connection. */
+  asks(): void;
+  /** @param isTaken it has given the flows' session to this connection, which has left */
+  asked(isTaken: boolean): void;
   /** Of a report topic. */
   message(topic: string, payload: Buffer, retained: boolean): void;
   /** More or less is granted or refused than before. */
@@ -192,8 +194,10 @@ export class PreviewConnection {
   /** Costs flows an interruption at most, and nothing of what the broker keeps for them. */
   async #ask(url: string): Promise<void> {
     const deadline = performance.now() + MAX_ASKING_MS;
+    this.#events.asks();
     const found = await this.#question.ask(url, deadline, this.#closing.signal);
     this.#asking = undefined;
+    this.#events.asked(found === 'kept');
     if (this.#isClosed) {
       return;
     }
@@ -204,7 +208,6 @@ export class PreviewConnection {
       }
     } else if (found === 'kept') {
       this.#isOfFlows = true;
-      this.#events.tookOver();
     } else if (this.#rest === undefined) {
       this.#failed('consequence' in found ? found.consequence : 'retry');
     }

@@ -172,7 +172,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/preview-connection':
           'costs flows two losses, and then none for an hour, at a broker that allows one connection',
       },
-    'With `persistent`, the broker is asked first, each time, whether it gives that connection the session of the flows, as one does that takes the user name for the client id: that costs the flows one interruption and no report, and then there is no connection for panels until the service is deployed again.':
+    'With `persistent`, the broker is asked first, each time, whether it gives that connection the session of the flows, as one does that takes the user name for the client id: that costs the flows one interruption, after which their address is tried first, and no report, and then there is no connection for panels until the service is deployed again.':
       {
         'mqtt/preview-session': [
           'is refused, and takes nothing from what the broker keeps for flows, with MQTT …',
@@ -181,6 +181,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'takes no session for that of flows which an unanswered question of its own has left',
           'leaves no session of its own where the service is closed while it asks',
           'costs flows no long wait where the broker says that their session was taken over',
+          'leaves them at theirs, which ends their connection … ms before it answers',
         ],
       },
     'The connection is closed when nobody has looked for 35 seconds.': {

@@ -5,9 +5,17 @@ import { connectAsync } from 'mqtt';
 import type { ReportFilter } from '../../src/session.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
 import { CLIENT_ID, numbersOf, upTo, useLooking } from './looking.ts';
-import { heartbeat, mockTime, reportTopic, restoreTime, useScriptedBroker } from './scripted.ts';
+import {
+  heartbeat,
+  mockTime,
+  passRealTime,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
 describe('the question of a preview whose session it gets', () => {
   const bench = useScriptedBroker();
@@ -153,6 +161,50 @@ describe('the question of a preview whose session it gets', () => {
     await collector.until(({ reports }) => reports.length === 1);
     assert.deepEqual([[...new Set(reasons)], broker.connections.length], [['reason.takenOver'], 3]);
   });
+});
+
+describe('the question whose session a connection gets, where flows have two brokers,', () => {
+  const bench = useScriptedBroker();
+  const { isBeside, passSeconds, openFlow } = useLooking(bench);
+  let standby: ScriptedBroker;
+
+  before(async () => {
+    standby = await startScriptedBroker();
+  });
+  after(() => standby.stop());
+  afterEach(async () => {
+    restoreTime();
+    await standby.reset();
+  });
+
+  for (const ms of [0, 200, 1_500]) {
+    it(`leaves them at theirs, which ends their connection ${ms} ms before it answers`, async () => {
+      const { broker } = bench;
+      const brokers = [broker.url, standby.url];
+      const { session, collector } = await openFlow({ persistent: true, brokers });
+      broker.options.intercept = (packet, clientId) => {
+        if (packet.cmd === 'connect' && isBeside(clientId)) {
+          broker.drop(CLIENT_ID);
+          packet.clientId = CLIENT_ID;
+          broker.options.withhold = ['connack'];
+        }
+        return false;
+      };
+      mockTime();
+      session.preview(ALL);
+      await reached(session, 'waiting');
+      broker.options.withhold = [];
+      mock.timers.tick(ms);
+      await passRealTime();
+      broker.release();
+      const isBack = reached(session, 'connected');
+      await passSeconds(3);
+      await isBack;
+      assert.equal(standby.connections.length, 0);
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await collector.until(({ reports }) => reports.length === 1);
+    });
+  }
 });
 
 describe('the preview at a broker that takes the name of the user for the client id', () => {

@@ -1,0 +1,39 @@
+// What a broker connection tells whoever has it, and asks of them.
+import type { Deferrable } from '../protocol/deferral.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import type { MqttState } from './state.ts';
+
+export interface ConnectionEvents {
+  state(state: MqttState): void;
+  /** The broker has a session of this client id. Nothing that came with this news is handled yet: see `drop`. */
+  kept?(): void;
+  /** Connected, before anything is received: whether the broker has kept a session of this client id, and what it takes. */
+  session(isPresent: boolean, limits: ConnectionLimits): void;
+  /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
+  quota(max: number): void;
+  /** The broker takes no higher QoS, as far as is known. */
+  lowerQos(max: 0 | 1 | 2): void;
+  /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
+  refusing(filter: string): void;
+  /** Whether reports are subscribed by this filter. */
+  isReportFilter(filter: string): boolean;
+  /** The broker has granted or refused every filter that is wanted by now. */
+  subscribed(): void;
+  /**
+   * Call `done` when the message is taken; a QoS 1 message is acknowledged to the broker only then. Called with an error
+   * it is not acknowledged, and what follows is read all the same.
+   * @param deferrable of QoS 1, in place of `done`: a QoS 1 message is acknowledged later
+   */
+  message(
+    topic: string,
+    payload: Buffer,
+    qos: number,
+    retained: boolean,
+    done: (error?: Error) => void,
+    deferrable: Deferrable | undefined,
+  ): void;
+  /** A message was not taken yet, so that nothing behind it is read. */
+  isBlocked(): boolean;
+  /** How many requests have no response yet. */
+  underWay(): number;
+}
