@@ -5,6 +5,7 @@ import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
 import type { Heard, HeardGateway } from './interval.ts';
 import { isSignal, type Link } from './links.ts';
+import type { Outages } from './outages.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
 
 /** Times are milliseconds of `performance.now()`. */
@@ -24,7 +25,9 @@ export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
   eventAt: number;
 }
 
-export interface GatewayState extends HeardGateway, RecencyEntry<GatewayState> {}
+export interface GatewayState extends HeardGateway, Outages, RecencyEntry<GatewayState> {}
+
+const NO_DEVICES: GatewayState['quickest'] = [];
 
 // One literal for each: what is put together of several is slower to read, and every report does.
 
@@ -44,6 +47,8 @@ export function newGateway(id: string, now: number): GatewayState {
     older: undefined,
     countedOf: undefined,
     devices: 0,
+    quickest: NO_DEVICES,
+    backAt: Number.NEGATIVE_INFINITY,
   };
 }
 

@@ -23,6 +23,7 @@ import {
   MAX_LINKS_PER_DEVICE,
 } from './links.ts';
 import { Listening } from './listening.ts';
+import { noteQuickest, skipOutage } from './outages.ts';
 import {
   findValue,
   isPropertyName,
@@ -124,11 +125,16 @@ export class NetworkState {
     const device = this.#devices.get(at.device) ?? this.#addDevice(at.device, now);
     const listening = isWanted ? this.#flows : this.#everything;
     // To change their place in the order with each of many reports would cost too much.
+    if (skipOutage(gateway, device, now, listening)) {
+      this.#gateways.touch(gateway);
+      this.#touchDevice(device);
+    }
     if (hearGateway(gateway, at, now, isWanted, listening)) {
       this.#gateways.touch(gateway);
     }
     if (hear(device, at, now, isWanted, listening)) {
       this.#touchDevice(device);
+      noteQuickest(gateway, device, now);
     }
     const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
     countReport(device.links, link, now);

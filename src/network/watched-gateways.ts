@@ -54,7 +54,12 @@ export class WatchedGateways {
     const now = state.heardAt;
     const { heardAt } = gateway;
     gateway.state = state;
-    if (heardAt === undefined || (now - heardAt > MIN_SILENCE_MS && this.#wasSilent(state, heardAt))) {
+    const isBack = state.backAt === now;
+    if (
+      heardAt === undefined ||
+      isBack ||
+      (now - heardAt > MIN_SILENCE_MS && this.#wasSilent(state, heardAt))
+    ) {
       gateway.backAt = now;
     }
     gateway.heardAt = now;

@@ -270,6 +270,43 @@ describe('a watch that learns the habits of devices', () => {
       }
     });
 
+    describe('that is away now and then', () => {
+      const away = (from: number, ms: number) => (hearing: Hearing) =>
+        hearing.at < from || hearing.at >= from + ms;
+
+      it('tells none of its quick devices silent, also where it is back before they tell its own silence', () => {
+        for (const [every, ms] of [
+          [10, 55],
+          [15, 50],
+          [20, 58],
+        ] as const) {
+          const devices = neighbours(20, every * S, 2 * HOUR);
+          assert.deepEqual(watch(devices.filter(away(HOUR, ms * S)), 2 * HOUR - every * S), []);
+        }
+      });
+
+      it('tells each of its absences, and then the death of a device as soon as before', () => {
+        const died = 9 * HOUR;
+        let hearings = neighbours(20, 20 * S, 10 * HOUR);
+        for (let hour = 1; hour < 9; hour++) {
+          hearings = hearings.filter(away(hour * HOUR, 4 * MINUTE));
+        }
+        const dead = deviceAt(2);
+        const changes = watch(
+          hearings.filter(({ at, device }) => device !== dead || at < died),
+          10 * HOUR - 20 * S,
+        );
+        const told = heads(changes);
+        assert.equal(told.filter((head) => head === `+gateway-silent ${G}`).length, 8);
+        assert.deepEqual(
+          told.filter((head) => head.includes('+silent')),
+          [`+silent ${dead}`],
+        );
+        const { minute = 0 } = changes.at(-1) ?? {};
+        assert.ok(minute >= died / MINUTE && minute <= died / MINUTE + 2, `${minute}`);
+      });
+    });
+
     it('also where another one of its devices has only passed by', () => {
       const changes = watch(
         [...regularly({}, { every: 10 * S, until: UNTIL }), { at: 100 * MINUTE + S, device: deviceAt(9) }],
