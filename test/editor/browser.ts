@@ -119,6 +119,22 @@ async function drawn(page: Page): Promise<void> {
   await page.evaluate("RED.actions.invoke('core:toggle-show-tips', false)");
 }
 
+/**
+ * Each test of the block fails when its page has had an error. Not in a hook: one that fails ends the block, and nothing is
+ * tried again.
+ */
+export function withoutPageErrors(editorOf: () => Editor | undefined): void {
+  beforeEach(function () {
+    const test = this.currentTest as Mocha.Runnable;
+    const body = test.fn as (this: Mocha.Context) => unknown;
+    test.fn = async function (this: Mocha.Context) {
+      editorOf()?.errors.splice(0);
+      await body.call(this);
+      assert.deepEqual(editorOf()?.errors, []);
+    };
+  });
+}
+
 function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
   const typed = (name: string) =>
     page.locator(`#node-input-${name} ~ .red-ui-typedInput-container .red-ui-typedInput-input`).first();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 const TIME = '2025-01-02T03:04:05.678Z';
@@ -27,7 +27,7 @@ describe('the panel of device watch', function () {
     await red.status('watch', ({ text }) => text === '0 of 0 need somebody');
     editor = await openEditor(red.url);
   });
-  afterEach(() => assert.deepEqual(editor.errors, []));
+  withoutPageErrors(() => editor);
   after(async () => {
     await closeBrowser();
     await red?.stop();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 /** What the editor's page has. */
@@ -48,7 +48,7 @@ describe('the panel of last value', function () {
     await red.status('other', ({ text }) => text === 'connected');
     editor = await openEditor(red.url, { width: 1100, height: 700 });
   });
-  afterEach(() => assert.deepEqual(editor.errors, []));
+  withoutPageErrors(() => editor);
   after(async () => {
     await closeBrowser();
     await red?.stop();

@@ -4,7 +4,7 @@ import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
 /** Of a label in Node-RED's palette, in pixels. */
@@ -24,10 +24,8 @@ describe('the look of the panels', function () {
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([serviceNode(service), ...bareNodes()]);
   });
-  afterEach(async () => {
-    assert.deepEqual(editor?.errors, []);
-    await editor?.close();
-  });
+  withoutPageErrors(() => editor);
+  afterEach(() => editor?.close());
   after(async () => {
     await closeBrowser();
     await red?.stop();

@@ -5,7 +5,7 @@ import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">';
@@ -35,7 +35,7 @@ describe('the panels in the editor', function () {
     });
     await editor.reload();
   });
-  afterEach(() => assert.deepEqual(editor.errors, []));
+  withoutPageErrors(() => editor);
   after(async () => {
     await closeBrowser();
     await red?.stop();

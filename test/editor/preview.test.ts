@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 describe('reports that pass now', function () {
@@ -25,7 +25,7 @@ describe('reports that pass now', function () {
     await deploy();
     await editor.reload();
   });
-  afterEach(() => assert.deepEqual(editor.errors, []));
+  withoutPageErrors(() => editor);
   after(async () => {
     await closeBrowser();
     await red?.stop();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, OLDEST, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -51,7 +51,7 @@ for (const [index, version] of [...VERSIONS, OLDEST].entries()) {
       await toggle(side.row(service.demo.gateway));
       await device(side).waitFor();
     });
-    afterEach(() => assert.deepEqual(editor.errors, []));
+    withoutPageErrors(() => editor);
     after(async () => {
       await closeBrowser();
       await red?.stop();

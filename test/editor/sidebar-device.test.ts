@@ -4,7 +4,7 @@ import type { Response } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -33,7 +33,7 @@ describe('a device in the sidebar', function () {
     await toggle(gateway);
     await device().waitFor();
   });
-  afterEach(() => assert.deepEqual(editor.errors, []));
+  withoutPageErrors(() => editor);
   after(async () => {
     await closeBrowser();
     await red?.stop();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar } from './sidebar.ts';
 
@@ -46,7 +46,7 @@ describe('the sidebar beside the flows', function () {
     editor = await openEditor(red.url, { height: 1000 });
     editor.page.setDefaultTimeout(20_000);
   });
-  afterEach(() => assert.deepEqual(editor.errors, []));
+  withoutPageErrors(() => editor);
   after(async () => {
     await closeBrowser();
     await red?.stop();

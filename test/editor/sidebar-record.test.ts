@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar } from './sidebar.ts';
 
@@ -38,7 +38,7 @@ for (const [index, version] of VERSIONS.entries()) {
         await stop.waitFor({ state: 'hidden' });
       }
     });
-    afterEach(() => assert.deepEqual(editor.errors, []));
+    withoutPageErrors(() => editor);
     after(async () => {
       await closeBrowser();
       await red?.stop();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -32,7 +32,7 @@ for (const [index, version] of VERSIONS.entries()) {
       editor.page.setDefaultTimeout(20_000);
       side = await openSidebar(editor);
     });
-    afterEach(() => assert.deepEqual(editor.errors, []));
+    withoutPageErrors(() => editor);
     after(async () => {
       await closeBrowser();
       await red?.stop();
