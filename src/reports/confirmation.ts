@@ -24,11 +24,14 @@ export class Confirmation {
   #isWaiting: () => boolean = () => false;
   #resending: OpenReport | undefined;
 
-  /** @param replay gives a message to the subscriber's listener once more */
+  /**
+   * @param node by its name it is recognised after a deploy; what other labels let through is judged anew then
+   * @param replay gives a message to the subscriber's listener once more
+   */
   constructor(
     open: OpenReports,
     subscriber: ReportListener,
-    owner: string,
+    { owner, labels }: { owner: string; labels: readonly string[] },
     { timeoutMs, maxAttempts }: ConfirmOptions,
     replay: (messages: readonly Message[]) => void,
     count: CountListener,
@@ -36,7 +39,7 @@ export class Confirmation {
     this.#open = open;
     this.#subscriber = subscriber;
     this.#confirmer = {
-      ...{ owner, timeoutMs, maxAttempts, count },
+      ...{ owner, labels: JSON.stringify([...labels].sort()), timeoutMs, maxAttempts, count },
       again: (report) => this.#again(report, replay),
       givenUp: ({ message, attempts }) => {
         const { topic, payload } = message;
@@ -100,8 +103,10 @@ export class Confirmation {
       return;
     }
     report.delivery = open.id;
-    if (open.hasReached) {
+    if (open.hasReached || open.wasWithOther) {
       report.redelivered = true;
+    }
+    if (open.hasReached) {
       this.#subscriber.report(report, topic, payload, heardAt);
       return;
     }
@@ -114,7 +119,13 @@ export class Confirmation {
     } finally {
       this.#reaching = undefined;
     }
-    if (!open.hasReached) {
+    if (open.hasReached) {
+      return;
+    }
+    if (open.wasWithOther) {
+      // As if it had not come: `again` tells that the node does not ask for it.
+      this.#resending = open;
+    } else {
       this.#open.confirm(open.id);
     }
   }

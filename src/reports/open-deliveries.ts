@@ -66,6 +66,7 @@ export class OpenDeliveries {
       id: `${this.#idPrefix}-${number}`,
       message: source.received,
       hasReached: false,
+      wasWithOther: false,
       attempts: 0,
       confirmer,
       source,
@@ -113,6 +114,10 @@ export class OpenDeliveries {
   add(confirmer: Confirmer): void {
     this.#confirmers.add(confirmer);
     for (const delivery of this.#of(confirmer)) {
+      if (delivery.hasReached && delivery.confirmer.labels !== confirmer.labels) {
+        delivery.hasReached = false;
+        delivery.wasWithOther = true;
+      }
       delivery.confirmer = confirmer;
       delivery.due = 0;
     }

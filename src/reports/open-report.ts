@@ -14,6 +14,8 @@ export interface OpenReport {
   readonly message: Readonly<Message>;
   /** The flow has had it; else it waits for something here. */
   hasReached: boolean;
+  /** A flow has had it whose node asked for other labels. */
+  wasWithOther: boolean;
   /** How often it was sent to the flow again. */
   attempts: number;
 }
@@ -31,6 +33,8 @@ export interface Delivery extends OpenReport, Linked<Delivery> {
 export interface Confirmer {
   /** By this name a node is recognised after a deploy. */
   owner: string;
+  /** Tells nodes apart that ask for other labels. */
+  labels: string;
   timeoutMs: number;
   /** How often a report is sent again; 0: for ever. */
   maxAttempts: number;

@@ -196,7 +196,11 @@ export class Subscribers {
     const criteria = compileCriteria(filter, this.#catalogue);
     let subscription: Subscription | undefined;
     const replay = (messages: readonly Message[]) => subscription?.replay(messages);
-    const confirmation = this.#openConfirmation(subscriber, owner, replay);
+    const confirmation = this.#openConfirmation(
+      subscriber,
+      { owner: owner ?? '', labels: filter.labels },
+      replay,
+    );
     // Duplicates are dropped behind the labels: a copy by a gateway without the label is no repeat of the other.
     const unlabelled = withoutDuplicates(confirmation?.target ?? subscriber, filter);
     const labelFilter = this.#openLabelFilter(filter, unlabelled, replay, (state) => {
@@ -246,13 +250,11 @@ export class Subscribers {
 
   #openConfirmation(
     subscriber: Subscriber,
-    owner: string | undefined,
+    node: { owner: string; labels: readonly string[] },
     replay: (messages: readonly Message[]) => void,
   ): Confirmation | undefined {
     const { confirm } = subscriber;
-    return (
-      confirm && new Confirmation(this.#reports.open, subscriber, owner ?? '', confirm, replay, confirm.count)
-    );
+    return confirm && new Confirmation(this.#reports.open, subscriber, node, confirm, replay, confirm.count);
   }
 
   #openLabelFilter(

@@ -749,7 +749,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'A node that asks for other reports after a deploy, or confirms none any more, gives up what is open; a warning in the log says how many.':
       {
-        'mqtt/confirm-deploys': 'are given up, which a warning says with their number, by a node that … now',
+        'mqtt/confirm-deploys': [
+          'are given up, which a warning says with their number, by a node that … now',
+          'are given up, and reach no flow, where their gateway has none of the labels that the node asks for now',
+          'come again to a node that asks for other labels, where their gateway has one of these',
+        ],
       },
     'After a restart of Node-RED the broker sends what was open.': {
       'mqtt/confirm': 'come again from the broker to the next process',

@@ -2,14 +2,16 @@
 import assert from 'node:assert/strict';
 import { SILENT } from '../../src/log.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
+import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
-import { heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import { G, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
 
 const COUNT = 3;
 
 describe('reports that a flow confirms, over a deploy', () => {
   const bench = useScriptedBroker();
   const sessions: Session[] = [];
+  let portal: TestServer;
   let warnings: string[];
   let session: Session;
   let end: (comesBack?: boolean) => void;
@@ -18,10 +20,16 @@ describe('reports that a flow confirms, over a deploy', () => {
     Object.assign(new Collector(), { confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} } });
   const acknowledged = () => bench.broker.packets('puback').length;
 
+  before(async () => {
+    const items = [{ id: `bmac-${G}`, labels: ['hall a'] }];
+    portal = await startServer((_, response) => json(response, { items }));
+  });
+  after(() => portal.stop());
   beforeEach(async () => {
     warnings = [];
     const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
-    session = new Session({ mqtt: mqttSettings(bench.broker.url) } as never, log);
+    const settings = { mqtt: mqttSettings(bench.broker.url), rest: settingsFor(portal.url) };
+    session = new Session(settings, log);
     sessions.push(session);
     const flow = confirming();
     end = session.subscribe(ALL, flow, 'node');
@@ -61,6 +69,28 @@ describe('reports that a flow confirms, over a deploy', () => {
     deploy(false, () => {});
     await bench.broker.until(() => acknowledged() === COUNT);
     assert.equal(givenUp().length, 1);
+  });
+
+  it('come again to a node that asks for other labels, where their gateway has one of these', async () => {
+    const flow = confirming();
+    deploy(true, () => session.subscribe({ ...ALL, labels: ['hall b', 'hall a'] }, flow, 'node'));
+    await flow.until(({ reports }) => reports.length === COUNT);
+    assert.ok(flow.reports.every(({ redelivered }) => redelivered));
+    assert.deepEqual([acknowledged(), warnings], [0, []]);
+  });
+
+  it('are given up, and reach no flow, where their gateway has none of the labels that the node asks for now', async () => {
+    const flows = [confirming(), confirming()] as const;
+    deploy(true, () => {
+      end = session.subscribe({ ...ALL, labels: ['hall a'] }, flows[0], 'node');
+    });
+    await flows[0].until(({ reports }) => reports.length === COUNT);
+    deploy(true, () => session.subscribe({ ...ALL, labels: ['hall b'] }, flows[1], 'node'));
+    await bench.broker.until(() => acknowledged() === COUNT);
+    while (givenUp().length === 0) {
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual([flows[1].reports, warnings.length], [[], 1]);
   });
 
   for (const [what, filter, collector] of [

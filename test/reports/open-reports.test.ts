@@ -38,7 +38,7 @@ describe('reports that are open', () => {
     reports.connected('broker', false);
     const resent: string[] = [];
     const confirmer: Confirmer = {
-      ...{ owner: 'node', timeoutMs: 1_000, maxAttempts: 0 },
+      ...{ owner: 'node', labels: '', timeoutMs: 1_000, maxAttempts: 0 },
       again: ({ message }) => resent.push(message.topic) > 0,
       givenUp() {},
       count() {},
