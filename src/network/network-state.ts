@@ -132,12 +132,15 @@ export class NetworkState {
     if (hearGateway(gateway, at, now, isWanted, listening)) {
       this.#gateways.touch(gateway);
     }
-    if (hear(device, at, now, isWanted, listening)) {
+    const isNew = hear(device, at, now, isWanted, listening);
+    if (isNew) {
       this.#touchDevice(device);
-      noteQuickest(gateway, device, now);
     }
     const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
     countReport(device.links, link, now);
+    if (isNew) {
+      noteQuickest(gateway, device, link, now);
+    }
     if (at.identifier !== undefined) {
       this.#recordValue(device, at.identifier, report, now);
     } else if (report?.rssi !== undefined) {

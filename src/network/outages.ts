@@ -1,7 +1,7 @@
 // When a gateway was away: the devices that it hears most often stayed away all together.
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
-import { linkOf } from './links.ts';
+import type { Link } from './links.ts';
 import type { Listening } from './listening.ts';
 
 /** It takes two: one alone may have been away itself. */
@@ -11,10 +11,16 @@ const MISSED_INTERVALS = 2.2;
 /** A shorter absence makes no device silent. */
 const MIN_AWAY_MS = 20_000;
 
+interface Quick {
+  readonly device: Readonly<DeviceState>;
+  /** How the gateway hears it. */
+  readonly link: Readonly<Link>;
+}
+
 /** All times are milliseconds of `performance.now()`. */
 export interface Outages {
   /** The devices that it hears most often, of those that are there. */
-  quickest: readonly Readonly<DeviceState>[];
+  quickest: readonly Quick[];
   /** When it was heard first after it was away. */
   backAt: number;
 }
@@ -41,36 +47,41 @@ export function skipOutage(
 }
 
 /** Call it for every hearing of a device. Allocates nothing where nothing changes. */
-export function noteQuickest(gateway: GatewayState, device: Readonly<DeviceState>, now: number): void {
+export function noteQuickest(
+  gateway: GatewayState,
+  device: Readonly<DeviceState>,
+  link: Readonly<Link>,
+  now: number,
+): void {
   const { quickest } = gateway;
-  if (usualIntervalMs(device) === undefined || quickest.includes(device)) {
+  if (usualIntervalMs(device) === undefined) {
     return;
   }
-  const left = quickest.findIndex((one) => one.intervalMs > device.intervalMs || !isThere(gateway, one, now));
-  if (left >= 0) {
-    gateway.quickest = quickest.with(left, device);
-  } else if (quickest.length < QUICKEST) {
-    gateway.quickest = [...quickest, device];
+  let left: number | undefined = quickest.length < QUICKEST ? quickest.length : undefined;
+  for (let i = 0; i < quickest.length; i++) {
+    const one = quickest[i] as Quick;
+    if (one.link === link) {
+      return;
+    }
+    if (left === undefined && (one.device.intervalMs > device.intervalMs || !isThere(one, now))) {
+      left = i;
+    }
+  }
+  if (left !== undefined) {
+    gateway.quickest = [...quickest.slice(0, left), { device, link }, ...quickest.slice(left + 1)];
   }
 }
 
-function isBack(gateway: Readonly<GatewayState>, now: number, listening: Listening): boolean {
-  const { heardAt, quickest } = gateway;
+function isBack({ heardAt, quickest }: Readonly<GatewayState>, now: number, listening: Listening): boolean {
   return (
     now - heardAt >= MIN_AWAY_MS &&
     quickest.length === QUICKEST &&
     quickest.every(
-      (device) =>
-        isThere(gateway, device, heardAt) &&
-        listening.listenedMs(heardBy(gateway, device), now) > missedMs(device),
+      (one) => isThere(one, heardAt) && listening.listenedMs(one.link.heardAt, now) > missedMs(one.device),
     )
   );
 }
 
-const isThere = (gateway: Readonly<GatewayState>, device: Readonly<DeviceState>, at: number): boolean =>
-  at - heardBy(gateway, device) <= missedMs(device);
-
-const heardBy = ({ id }: Readonly<GatewayState>, { links }: Readonly<DeviceState>): number =>
-  linkOf(links, id)?.heardAt ?? Number.NEGATIVE_INFINITY;
+const isThere = ({ device, link }: Quick, at: number): boolean => at - link.heardAt <= missedMs(device);
 
 const missedMs = (device: Readonly<DeviceState>): number => MISSED_INTERVALS * (usualIntervalMs(device) ?? 0);
