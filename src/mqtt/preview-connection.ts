@@ -7,7 +7,7 @@ import { type Backoff, createBackoff } from './backoff.ts';
 import { besideId } from './client-id.ts';
 import { Connection } from './connection.ts';
 import { InboundQueue } from './inbound-queue.ts';
-import { SessionQuestion } from './kept-session.ts';
+import { askForSession } from './kept-session.ts';
 import type { Consequence } from './reasons.ts';
 import type { MqttState } from './state.ts';
 
@@ -49,7 +49,6 @@ export interface PreviewEvents {
  */
 export class PreviewConnection {
   readonly #settings: MqttSettings;
-  readonly #question: SessionQuestion;
   readonly #connection: Connection;
   readonly #inbound: InboundQueue;
   readonly #events: PreviewEvents;
@@ -73,7 +72,6 @@ export class PreviewConnection {
 
   constructor(settings: MqttSettings, topics: Topics, events: PreviewEvents) {
     this.#settings = settings;
-    this.#question = new SessionQuestion(settings);
     this.#events = events;
     this.#inbound = new InboundQueue(
       topics,
@@ -195,7 +193,7 @@ export class PreviewConnection {
   async #ask(url: string): Promise<void> {
     const deadline = performance.now() + MAX_ASKING_MS;
     this.#events.asks();
-    const found = await this.#question.ask(url, deadline, this.#closing.signal);
+    const found = await askForSession(this.#settings, url, deadline, this.#closing.signal);
     this.#asking = undefined;
     this.#events.asked(found === 'kept');
     if (this.#isClosed) {

@@ -10,7 +10,7 @@ import type { MqttSettings } from '../settings.ts';
 import { MqttClient, type SubscriptionCounts } from './client.ts';
 import { besideId } from './client-id.ts';
 import { ConnectionWatch, isFailure } from './connection-watch.ts';
-import { SessionQuestion } from './kept-session.ts';
+import { askForSession } from './kept-session.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
@@ -108,16 +108,15 @@ export async function probeBroker(
 
 /** Whose session the first broker gives that answers: a connection without it belongs to no other. */
 async function askEach(settings: MqttSettings, deadline: number) {
-  const question = new SessionQuestion(settings);
   const [first = '', ...others] = settings.brokers;
   let brokers = [first];
-  let kept = await question.ask(first, deadline);
+  let kept = await askForSession(settings, first, deadline);
   for (const url of others) {
     if (typeof kept === 'string' || performance.now() >= deadline) {
       break;
     }
     brokers = [url];
-    kept = await question.ask(url, deadline);
+    kept = await askForSession(settings, url, deadline);
   }
   return { kept, brokers };
 }

@@ -179,7 +179,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'answers nothing of what the broker keeps for flows where that gives it their session',
           'leaves no session of its own at a broker that it has asked whose session it gets',
           'takes no session for that of flows which an unanswered question of its own has left',
-          'leaves no session of its own where the service is closed while it asks',
+          'makes no connection once the service is closed; the next question ends the session that it has left',
           'costs flows no long wait where the broker says that their session was taken over',
           'leaves them at theirs, which ends their connection … ms before it answers',
         ],
@@ -468,6 +468,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Every node closes within 2 seconds.': {
       'nodes/lifecycle':
         'closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent',
+      'mqtt/preview-session': 'does not hold up the end of the service where the broker does not answer',
     },
     'What is waiting or in flight then ends with `CLOSED`.': {
       'nodes/lifecycle':
