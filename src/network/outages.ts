@@ -8,6 +8,10 @@ import type { Listening } from './listening.ts';
 const QUICKEST = 2;
 /** One that was not heard for so many of its usual intervals is not there: two reports in a row are lost seldom, of two devices hardly. */
 const MISSED_INTERVALS = 2.2;
+/** It shows an absence when it was heard for so many intervals without a pause: what was quick by day rests at night. */
+const STEADY_INTERVALS = 10;
+/** It gives way to one that is so much quicker: of equal ones none would stay long enough. */
+const MUCH_QUICKER = 2;
 /** A shorter absence makes no device silent. */
 const MIN_AWAY_MS = 20_000;
 
@@ -15,6 +19,9 @@ interface Quick {
   readonly device: Readonly<DeviceState>;
   /** How the gateway hears it. */
   readonly link: Readonly<Link>;
+  heardAt: number;
+  /** Since then it had no pause. */
+  steadySince: number;
 }
 
 /** All times are milliseconds of `performance.now()`. */
@@ -61,14 +68,19 @@ export function noteQuickest(
   for (let i = 0; i < quickest.length; i++) {
     const one = quickest[i] as Quick;
     if (one.link === link) {
+      one.steadySince = isThere(one, now) ? one.steadySince : now;
+      one.heardAt = now;
       return;
     }
-    if (left === undefined && (one.device.intervalMs > device.intervalMs || !isThere(one, now))) {
+    if (
+      left === undefined &&
+      (one.device.intervalMs > MUCH_QUICKER * device.intervalMs || !isThere(one, now))
+    ) {
       left = i;
     }
   }
   if (left !== undefined) {
-    gateway.quickest = [...quickest.slice(0, left), { device, link }, ...quickest.slice(left + 1)];
+    gateway.quickest = [...quickest.slice(0, left), newQuick(device, link, now), ...quickest.slice(left + 1)];
   }
 }
 
@@ -77,11 +89,21 @@ function isBack({ heardAt, quickest }: Readonly<GatewayState>, now: number, list
     now - heardAt >= MIN_AWAY_MS &&
     quickest.length === QUICKEST &&
     quickest.every(
-      (one) => isThere(one, heardAt) && listening.listenedMs(one.link.heardAt, now) > missedMs(one.device),
+      (one) => isSteady(one, heardAt) && listening.listenedMs(one.link.heardAt, now) > missedMs(one.device),
     )
   );
 }
 
-const isThere = ({ device, link }: Quick, at: number): boolean => at - link.heardAt <= missedMs(device);
+const newQuick = (device: Readonly<DeviceState>, link: Readonly<Link>, now: number): Quick => ({
+  device,
+  link,
+  heardAt: now,
+  steadySince: now,
+});
+
+const isThere = ({ device, heardAt }: Quick, at: number): boolean => at - heardAt <= missedMs(device);
+
+const isSteady = (one: Quick, at: number): boolean =>
+  isThere(one, at) && one.heardAt - one.steadySince >= STEADY_INTERVALS * one.device.intervalMs;
 
 const missedMs = (device: Readonly<DeviceState>): number => MISSED_INTERVALS * (usualIntervalMs(device) ?? 0);

@@ -997,11 +997,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and gives devices their time anew when their gateway comes back long after it',
         ],
       },
-    'A gateway was away also where the two devices that it hears most often have missed two reports each: such a time is no habit of it or of its devices, and gives them their time anew.':
+    'A gateway was away also where the two devices that it hears most often, and that came steadily, have missed two reports each: such a time is no habit of it or of its devices, and gives them their time anew.':
       {
         'network/watch-habits': [
           'tells none of its quick devices silent, also where it is back before they tell its own silence',
           'tells each of its absences, and then the death of a device as soon as before',
+          'learns in two pauses the night of sensors whose values change all day',
         ],
       },
     "The fewer of a device's reports a gateway brings, the later it tells of its silence: at half of what another one brings, after four times the time.":

@@ -209,6 +209,26 @@ describe('a watch that learns the habits of devices', () => {
       });
     }
 
+    it('learns in two pauses the night of sensors whose values change all day', () => {
+      const next = random(3);
+      const evening = 2 * HOUR;
+      const hearings = Array.from({ length: 30 }, (_, i) => {
+        const who = { device: deviceAt(i + 1) };
+        const heartbeats: Hearing[] = [];
+        for (let at = next() * 20 * MINUTE; at < 12 * HOUR; at += (19.8 + 0.4 * next()) * MINUTE) {
+          heartbeats.push({ ...who, at });
+        }
+        for (let at = 0; at < evening; at += -Math.log(1 - next()) * 10 * S) {
+          heartbeats.push({ ...who, rest: 'property-decoded/motion', at });
+        }
+        return heartbeats;
+      }).flat();
+      const changes = watch(hearings, 11.5 * HOUR);
+      const silences = changes.filter(({ head }) => head.startsWith('+silent'));
+      assert.ok(silences.length <= 3 * 30, `${silences.length}`);
+      assert.ok(silences.every(({ minute }) => minute < 4 * 60));
+    });
+
     it('remembers its nights when Node-RED is restarted in the afternoon', () => {
       assert.deepEqual(watch(office(3), 3 * DAY, {}, DAY + 17 * HOUR), []);
     });
