@@ -37,6 +37,8 @@ export interface Heard {
   reports: number;
   /** The beginning of the last hearing. */
   countedAt: number;
+  /** Its last report that says how often it is heard. */
+  taughtAt: number;
   hearings: number;
   /** It has reported anything but events, which come when something happens and are no habit. */
   hasHabits: boolean;
@@ -78,7 +80,8 @@ export function hear(
   if (isWanted !== heard.isWanted) {
     hearUnlike(heard, at, now, isWanted);
   } else if (isNew && teaches(heard, at, now)) {
-    learnInterval(heard, at, { pause: heard.countedAt, burst: heard.heardAt }, now, listening);
+    learnInterval(heard, at, { pause: heard.countedAt, burst: heard.taughtAt }, now, listening);
+    heard.taughtAt = now;
   }
   heard.heardAt = now;
   return isNew;
@@ -128,6 +131,7 @@ function hearUnlike(heard: Heard, at: Readonly<Place>, now: number, isWanted: bo
 
 function learnAnew(heard: Heard, at: Readonly<Place>, now: number): void {
   heard.countedAt = now;
+  heard.taughtAt = now;
   heard.hearings = 1;
   heard.intervalMs = 0;
   heard.pauseMs = 0;
@@ -179,9 +183,13 @@ function learnInterval(
   }
   const gap = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
   heard.countedAt = now;
-  if (gap < MOMENT_MS) {
-    return;
+  if (gap >= MOMENT_MS) {
+    learnPause(heard, gap, passed, needed);
   }
+}
+
+/** @param gap its length @param passed since the last hearing, both in milliseconds */
+function learnPause(heard: Heard, gap: number, passed: number, needed: number): void {
   heard.hearings++;
   const { intervalMs: usual, pauseMs: longest } = heard;
   const cameTwice = Math.min(gap, longest);
@@ -196,11 +204,12 @@ function learnInterval(
   heard.pauseMs = Math.max(gap, longest * left);
 }
 
-/** From time to time it is one that may come again: what the device goes on with after the burst. */
+/** What goes on for so long is a habit, and no pause in it was longer than those of a burst. */
 function goOnWithBurst(heard: Heard, content: string | undefined, passed: number, now: number): void {
   if (passed >= ROUND_MS) {
     heard.counted = content;
     heard.countedAt = now;
+    learnPause(heard, BURST_MS, passed, neededHearings(heard));
   }
 }
 

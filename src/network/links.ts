@@ -64,13 +64,6 @@ export function mostUsed(links: readonly Link[]): Link | undefined {
   return most;
 }
 
-/** How many of the last reports of the device the gateway brought, for one of the gateway that brought most. */
-export function shareOf(links: readonly Link[], gateway: string): number {
-  const own = linkOf(links, gateway);
-  const most = mostUsed(links);
-  return own && most ? own.lately / most.lately : 1;
-}
-
 /** In dBm. 0 and 127 (Bluetooth: not available) stand for none, and JSON has numbers beyond all. */
 export const isSignal = (rssi: unknown): rssi is number =>
   typeof rssi === 'number' && Number.isFinite(rssi) && rssi < 0;

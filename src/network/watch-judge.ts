@@ -132,7 +132,7 @@ export class WatchJudge {
     const silence =
       entry.kind === 'gateway'
         ? gatewaySilence(network, entry, limit)
-        : deviceSilence(network, entry, limit, gateways);
+        : deviceSilence(network, entry, limit, gateways, this.#settings.silentAfter > 0);
     const isNews = silence.silentMs > limit && !entry.alarms.some((one) => one.isTold && isOfSilence(one));
     if (isNews && this.#isRefused(entry, gateways)) {
       // Nobody is silent because we may not hear.

@@ -9,13 +9,15 @@ import {
 import type { DeviceError } from './device-errors.ts';
 import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
-import { lastHeard, shareOf } from './links.ts';
+import { lastHeard, linkOf, mostUsed } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS } from './presence.ts';
 import type { WatchedGateway } from './watched-gateways.ts';
 
 /** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
 const ASSUMED_INTERVAL_MS = 20 * 60_000;
+/** A gateway that has brought nothing of a device for so long, and for longer than its limit, is not waited for: the others are believed. */
+const GONE_MS = 4 * 3_600_000;
 
 /** A condition that has begun; `value` and `limit` as they were told. */
 export interface Alarm {
@@ -196,12 +198,14 @@ export const heardNow = (limitMs: number): Silence => ({
  * time anew when it is back. One that brings few of the device's reports proves less, the longer it
  * must have brought none: of one in three the pauses are not only three times as long, but vary as much.
  * @param gateways that may bring its reports
+ * @param isSet the limit was set by the user, and is what counts then
  */
 export function deviceSilence(
   network: NetworkState,
   entry: Watched,
   limitMs: number,
   gateways: readonly WatchedGateway[],
+  isSet: boolean,
 ): Silence {
   const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
   // Of a gateway that has just come, for the first time since a restart perhaps, the other devices are still to be heard.
@@ -216,13 +220,13 @@ export function deviceSilence(
   for (const gateway of gateways) {
     const since = network.listenedMs(Math.max(heardAt, gateway.backAt));
     const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
-    const patienceMs = limitMs / shareOf(entry.state?.links ?? [], gateway.id) ** 2;
+    const { patienceMs, lastsMs } = isSet ? atOnce(limitMs) : patienceWith(network, entry, gateway, limitMs);
     const silentMs = since - unheard;
     silence.silentMs = Math.max(
       silence.silentMs,
       silentMs > patienceMs ? silentMs : Math.min(silentMs, limitMs),
     );
-    const leftMs = patienceMs - since;
+    const leftMs = Math.min(patienceMs - since, lastsMs);
     if (leftMs > 0) {
       silence.leftMs = Math.min(leftMs, silence.leftMs ?? leftMs);
     } else {
@@ -230,4 +234,29 @@ export function deviceSilence(
     }
   }
   return silence;
+}
+
+/** All in milliseconds. */
+interface Patience {
+  /** For how long the gateway must have brought nothing of the device. */
+  patienceMs: number;
+  /** For how long that is so. */
+  lastsMs: number;
+}
+
+const atOnce = (limitMs: number): Patience => ({ patienceMs: limitMs, lastsMs: Number.POSITIVE_INFINITY });
+
+function patienceWith(
+  network: NetworkState,
+  { state }: Watched,
+  { id }: WatchedGateway,
+  limitMs: number,
+): Patience {
+  const links = state?.links ?? [];
+  const [own, most] = [linkOf(links, id), mostUsed(links)];
+  if (own === undefined || most === undefined || own === most) {
+    return atOnce(limitMs);
+  }
+  const lastsMs = Math.max(GONE_MS, limitMs) - network.listenedMs(most.heardAt);
+  return lastsMs > 0 ? { patienceMs: limitMs / (own.lately / most.lately) ** 2, lastsMs } : atOnce(limitMs);
 }

@@ -963,12 +963,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/watch-habits':
         'tells nothing from 12 h on either, since events are no habit beside a heartbeat',
     },
-    'Until it is known, different reports and events are one as long as each comes within ten seconds of the one before; what was known before a restart counts on.':
+    'Until it is known, different reports and events are one as long as each comes within ten seconds of the one before, for up to a minute; what was known before a restart counts on.':
       {
         'network/watch-habits': [
           'does not miss one that joins with eight properties and then has a heartbeat in five minutes',
           'takes 30 properties in 60 s for one, however often it has a heartbeat in between',
           'knows one that goes on with two values in turn after it has joined',
+          'tells the death of one that reports without a pause: events alone, every 5 seconds',
           'remembers its nights when Node-RED is restarted in the afternoon',
         ],
       },
@@ -1005,12 +1006,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'learns in two pauses the night of sensors whose values change all day',
         ],
       },
-    "The fewer of a device's reports a gateway brings, the later it tells of its silence: at half of what another one brings, after four times the time.":
+    "Where no time is set, a gateway tells the later of a device's silence the fewer of its reports it brings: at half of what another one brings, after four times the time, as long as that one has brought any within four hours.":
       {
         'network/device-watch': [
           'not by that while its own is away',
           'and tells its death as soon as without that',
           'after four times the time by one that brought half as many',
+          'after the time that is set',
+          'within some hours where its own is gone for good, and it has died at the other one',
         ],
       },
     'Of a gateway that brings a single device, both are told.': {

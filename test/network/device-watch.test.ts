@@ -233,15 +233,34 @@ describe('a watch of devices', () => {
         assert.deepEqual(heads(), [`+silent ${D}`]);
       });
 
-      it('after four times the time by one that brought half as many', () => {
-        open();
+      const hearHalf = () => {
         for (let i = 0; i < 50; i++) {
           world.run(10 * S, 10 * S, [{}, OTHER, ...others, ...(i % 2 ? [{ gateway: G2 }] : [])]);
         }
+      };
+
+      it('after four times the time by one that brought half as many', () => {
+        open({ silentAfter: 0 });
+        hearHalf();
         world.run(4 * MINUTE - 10 * S, 10 * S, others);
         assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
         world.run(30 * S, 10 * S, others);
         assert.deepEqual(heads(), [`+silent ${D}`]);
+      });
+
+      it('after the time that is set', () => {
+        open({ silentAfter: 60 });
+        hearHalf();
+        world.run(MINUTE + 20 * S, 10 * S, others);
+        assert.ok(heads().includes(`+silent ${D}`), heads().join());
+      });
+
+      it('within some hours where its own is gone for good, and it has died at the other one', () => {
+        open({ silentAfter: 0 });
+        hearTenth(24 * 60, G);
+        world.run(30 * MINUTE, MINUTE / 2, [...others, { gateway: G2 }]);
+        world.run(5 * HOUR, MINUTE / 2, others);
+        assert.deepEqual(heads(), [`+gateway-silent ${G}`, `+silent ${D}`]);
       });
 
       it('and tells its death where it has moved there, and its own still hears others', () => {

@@ -111,6 +111,24 @@ describe('a watch that learns the habits of devices', () => {
     });
   }
 
+  for (const [what, everyMs, restOf] of [
+    ['events alone, every 5 seconds', 5 * S, () => 'event-decoded/motion'],
+    ['20 properties in turn, every 5 seconds', 5 * S, (n: number) => `property/${8_000 + (n % 20)}`],
+    [
+      'events every 5 seconds and 20 properties, one a minute',
+      5 * S,
+      (n: number) => (n % 12 === 1 ? `property/${8_000 + (((n - 1) / 12) % 20)}` : 'event-decoded/motion'),
+    ],
+  ] as const) {
+    it(`tells the death of one that reports without a pause: ${what}`, () => {
+      const [died, until] = [2 * HOUR, 3 * HOUR];
+      const own = Array.from({ length: died / everyMs }, (_, n) => ({ at: n * everyMs, rest: restOf(n) }));
+      const changes = watch([...own, ...regularly(OTHERS, { every: 5 * S, until })], until);
+      assert.deepEqual(heads(changes), [`+silent ${D}`]);
+      assert.ok((changes[0]?.minute ?? 0) <= 2 * 60 + 4, `${changes[0]?.minute}`);
+    });
+  }
+
   it('knows one after five reports of the same, though they come every second', () => {
     const changes = watch(
       [
