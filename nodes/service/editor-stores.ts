@@ -1,6 +1,7 @@
 // Where last values are kept over a restart: Node-RED's context stores to choose from, and any other by its name.
 import { CONFIG_INPUT, element, field, text } from '../shared/editor/panel.ts';
-import { attachPicker, type Choice } from '../shared/editor/picker.ts';
+import { attachPicker } from '../shared/editor/picker.ts';
+import type { Choice } from '../shared/editor/picker-list.ts';
 
 /** Makes *Remember in* a list with a button, as the other fields have it. @param none what keeping nothing is called */
 export function offerStores(none: string): void {

@@ -5,7 +5,6 @@ import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
 import type { Heard, HeardGateway } from './interval.ts';
 import { isSignal, type Link } from './links.ts';
-import type { Outages } from './outages.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
 
 /** Times are milliseconds of `performance.now()`. */
@@ -23,6 +22,24 @@ export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
   /** The last event: its identifier, and when it came; undefined and 0: none yet. */
   event: string | undefined;
   eventAt: number;
+}
+
+/** A device that a gateway hears often. */
+export interface Quick {
+  readonly device: Readonly<DeviceState>;
+  /** How the gateway hears it. */
+  readonly link: Readonly<Link>;
+  heardAt: number;
+  /** Since then it had no pause. */
+  steadySince: number;
+}
+
+/** All times are milliseconds of `performance.now()`. */
+export interface Outages {
+  /** The devices that it hears most often, of those that are there. */
+  quickest: readonly Quick[];
+  /** When it was heard first after it was away. */
+  backAt: number;
 }
 
 export interface GatewayState extends HeardGateway, Outages, RecencyEntry<GatewayState> {}

@@ -1,5 +1,5 @@
 // When a gateway was away: the devices that it hears most often stayed away all together.
-import type { DeviceState, GatewayState } from './device-state.ts';
+import type { DeviceState, GatewayState, Quick } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { Link } from './links.ts';
 import type { Listening } from './listening.ts';
@@ -14,23 +14,6 @@ const STEADY_INTERVALS = 10;
 const MUCH_QUICKER = 2;
 /** A shorter absence makes no device silent. */
 const MIN_AWAY_MS = 20_000;
-
-interface Quick {
-  readonly device: Readonly<DeviceState>;
-  /** How the gateway hears it. */
-  readonly link: Readonly<Link>;
-  heardAt: number;
-  /** Since then it had no pause. */
-  steadySince: number;
-}
-
-/** All times are milliseconds of `performance.now()`. */
-export interface Outages {
-  /** The devices that it hears most often, of those that are there. */
-  quickest: readonly Quick[];
-  /** When it was heard first after it was away. */
-  backAt: number;
-}
 
 /**
  * Leaves out the pause of a gateway that was away, and those of its devices. Call it for every report, before that is noted.

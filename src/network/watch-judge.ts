@@ -19,9 +19,9 @@ import {
   type Silence,
   stopWaiting,
   type Watched,
+  type WatchedGateway,
   waitFor,
 } from './watched.ts';
-import type { WatchedGateway } from './watched-gateways.ts';
 
 const isOfDfu = ({ condition }: Alarm): boolean => condition === 'dfu';
 

@@ -4,24 +4,12 @@ import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { GatewayState } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
-import type { Watched } from './watched.ts';
+import type { Watched, WatchedGateway } from './watched.ts';
 
 /** As many as the network's state holds; those that came first go first. */
 const MAX_GATEWAYS = 10_000;
 /** A shorter gap is no silence of a gateway. */
 const MIN_SILENCE_MS = 60_000;
-
-/** All times are milliseconds of `performance.now()`. */
-export interface WatchedGateway {
-  readonly id: string;
-  state: Readonly<GatewayState> | undefined;
-  /** Undefined: not heard since the start. */
-  heardAt: number | undefined;
-  /** When it was heard first after it was silent. */
-  backAt: number;
-  /** What waits for its next report. */
-  readonly waiting: Set<Watched>;
-}
 
 export class WatchedGateways {
   readonly #network: NetworkState;

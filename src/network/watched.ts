@@ -12,7 +12,6 @@ import { usualIntervalMs } from './interval.ts';
 import { lastHeard, linkOf, mostUsed } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS } from './presence.ts';
-import type { WatchedGateway } from './watched-gateways.ts';
 
 /** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
 const ASSUMED_INTERVAL_MS = 20 * 60_000;
@@ -64,6 +63,18 @@ export interface Watched extends Scheduled {
   alarms: Alarm[];
   /** Gateways that must be heard before anybody can tell whether it is silent. */
   waitsFor: WatchedGateway[];
+}
+
+/** What watches know of a gateway. All times are milliseconds of `performance.now()`. */
+export interface WatchedGateway {
+  readonly id: string;
+  state: Readonly<GatewayState> | undefined;
+  /** Undefined: not heard since the start. */
+  heardAt: number | undefined;
+  /** When it was heard first after it was silent. */
+  backAt: number;
+  /** What waits for its next report. */
+  readonly waiting: Set<Watched>;
 }
 
 /** Who looks at it again when its time has come. */

@@ -90,6 +90,26 @@ function importsByRoom(): Record<string, string[]> {
   return Object.fromEntries(Object.entries(rooms).map(([name, others]) => [name, [...others].sort()]));
 }
 
+/** Files that import each other, by way of others or not; each circle once, as far as it was found. */
+function circles(): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const follow = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) {
+      found.push([...way.slice(way.indexOf(file)), file].join(' → '));
+    } else if (!done.has(file)) {
+      for (const to of importsOf(file).filter((name) => sources.includes(name))) {
+        follow(to, [...way, file]);
+      }
+      done.add(file);
+    }
+  };
+  for (const file of sources) {
+    follow(file, []);
+  }
+  return found;
+}
+
 /** The drawing of the page: `mqtt ───► collections, protocol`. */
 function drawnImports(page: string): Record<string, string[]> {
   const lines = [...page.matchAll(/^([a-z]+) ─+► ([a-z, ]+)$/gm)].filter(([, name]) => name !== 'test');
@@ -132,6 +152,10 @@ describe('docs/architecture.md', () => {
       }),
     );
     assert.deepEqual(wrong, []);
+  });
+
+  it('has no files that import each other in a circle', () => {
+    assert.deepEqual(circles(), []);
   });
 
   it('draws the imports between the folders of the engine', () => {

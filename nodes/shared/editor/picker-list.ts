@@ -1,6 +1,18 @@
 // How the choices of a picker look, and where their list stands.
 import { element, text } from './panel.ts';
-import type { Choice } from './picker.ts';
+
+export interface Choice {
+  value: string;
+  title: string;
+  detail?: string;
+  /** Shown as words beside a coloured dot. */
+  connected?: boolean;
+  tags?: readonly string[];
+  /** The last value that was heard. */
+  last?: string;
+  /** What was typed, as it is. */
+  isTyped?: boolean;
+}
 
 /** One choice as a row of the list. */
 export function choiceRow(choice: Choice, id: string): JQuery {

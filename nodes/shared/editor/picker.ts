@@ -1,19 +1,6 @@
 // A text field that offers choices while one types. Enter takes the best of them; a row keeps what is typed as it is.
 import { element, text } from './panel.ts';
-import { choiceRow, showAt } from './picker-list.ts';
-
-export interface Choice {
-  value: string;
-  title: string;
-  detail?: string;
-  /** Shown as words beside a coloured dot. */
-  connected?: boolean;
-  tags?: readonly string[];
-  /** The last value that was heard. */
-  last?: string;
-  /** What was typed, as it is. */
-  isTyped?: boolean;
-}
+import { type Choice, choiceRow, showAt } from './picker-list.ts';
 
 export interface Found {
   choices: readonly Choice[];

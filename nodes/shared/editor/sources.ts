@@ -4,7 +4,8 @@ import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, text } from './panel.ts';
-import type { Choice, Found } from './picker.ts';
+import type { Found } from './picker.ts';
+import type { Choice } from './picker-list.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
 
 /** What is asked of the runtime, so that it can be put in order here; no more than it answers with. */
