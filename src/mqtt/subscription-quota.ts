@@ -6,8 +6,6 @@ import { type Backoff, createBackoff } from './backoff.ts';
 const MIN_QUOTA = 8;
 /** Connections that have to end at the same number, each with another filter. */
 const MIN_LOSSES = 3;
-/** In a session that is full nothing is granted in between: so many different filters in a row are hardly all forbidden. */
-const MANY_FILTERS = 10;
 /** Until a number that the broker has told is tried again. */
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
@@ -23,8 +21,6 @@ export class SubscriptionQuota {
   #shown = Number.POSITIVE_INFINITY;
   #losses = 0;
   #lastFilter = '';
-  /** All of them in a row, at the same number. */
-  readonly #lostFilters = new Set<string>();
   /** The filter was granted since, while there were fewer. */
   #isCleared = false;
 
@@ -72,10 +68,6 @@ export class SubscriptionQuota {
   lost(filter: string, held: number): boolean {
     const isSame = held === this.#limit && filter !== this.#lastFilter && this.#isCleared;
     this.#losses = isSame ? this.#losses + 1 : 1;
-    if (held !== this.#limit) {
-      this.#lostFilters.clear();
-    }
-    this.#lostFilters.add(filter);
     this.#lastFilter = filter;
     this.#isCleared = false;
     if (held < MIN_QUOTA) {
@@ -83,7 +75,7 @@ export class SubscriptionQuota {
       return false;
     }
     this.#limit = held;
-    if (this.#losses >= MIN_LOSSES || this.#lostFilters.size >= MANY_FILTERS) {
+    if (this.#losses >= MIN_LOSSES) {
       this.#learn(held, LAST_RETRY_MS);
       this.#shown = held;
       this.#expectLoss();
@@ -110,7 +102,6 @@ export class SubscriptionQuota {
   #expectLoss(): void {
     this.#limit = this.#shown;
     this.#losses = this.#shown === Number.POSITIVE_INFINITY ? 0 : MIN_LOSSES - 1;
-    this.#lostFilters.clear();
     this.#lastFilter = '';
     this.#isCleared = true;
   }

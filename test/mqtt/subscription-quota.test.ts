@@ -318,31 +318,6 @@ describe('a number of subscriptions that was shown by ended connections', () => 
   });
 });
 
-describe('a number of subscriptions that only ended connections show', () => {
-  const lost = (quota: SubscriptionQuota, filters: readonly string[], held = 12) =>
-    filters.map((filter) => quota.lost(filter, held)).indexOf(true);
-  const filters = upTo(20).map((n) => `filter ${n}`);
-
-  it('is believed when ten different filters in a row have ended one there, as in a session that is full', () => {
-    const quota = new SubscriptionQuota();
-    assert.deepEqual([lost(quota, filters), quota.max], [9, 12]);
-    quota.retry();
-    assert.deepEqual([lost(quota, ['one more']), quota.max], [0, 12]);
-  });
-
-  it('is not, when they are few, or at different numbers, or a further one was granted', () => {
-    const few = new SubscriptionQuota();
-    assert.equal(lost(few, [...filters.slice(0, 9), ...filters.slice(0, 9)]), -1);
-    const different = new SubscriptionQuota();
-    assert.equal(lost(different, filters.slice(0, 9)), -1);
-    assert.equal(lost(different, filters.slice(9, 18), 13), -1);
-    const granting = new SubscriptionQuota();
-    assert.equal(lost(granting, filters.slice(0, 9)), -1);
-    granting.granted('another', 12);
-    assert.equal(lost(granting, filters.slice(9, 18)), -1);
-  });
-});
-
 describe('a broker that allows one subscription', () => {
   const bench = useScriptedBroker();
 
