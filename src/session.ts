@@ -58,7 +58,7 @@ const UNCONFIGURED = { name: 'unconfigured' } as const;
 export class Session {
   readonly catalogue: Catalogue;
   /** What reports have shown since the start. */
-  readonly network = new NetworkState({ heardUntil: () => this.#mqtt?.client.signs.until });
+  readonly network = new NetworkState({ heardUntil: () => this.#heardUntil });
   /** What was heard last, for pickers. */
   readonly recent: RecentLists;
   /** The network as people look at it. */
@@ -302,6 +302,13 @@ export class Session {
     options: RequestOptions & { decode?: boolean },
   ): Promise<RequestResult> {
     return this.#needMqtt().requests.request(operation, input, options);
+  }
+
+  /** Whoever looks at a silence has the broker asked whether it is there, and sees the response the next time. */
+  get #heardUntil(): number | undefined {
+    const signs = this.#mqtt?.client.signs;
+    signs?.ask();
+    return signs?.until;
   }
 
   /**

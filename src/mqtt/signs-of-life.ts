@@ -50,7 +50,12 @@ export class SignsOfLife {
       return;
     }
     this.#waiting.push(call);
-    if (this.#client && this.#timer === undefined) {
+    this.ask();
+  }
+
+  /** Sends the broker a ping where nothing has come for a while and none is under way: `until` goes on with the response. */
+  ask(): void {
+    if (this.#client && this.#timer === undefined && performance.now() > this.until) {
       this.#timer = setTimeout(() => this.#seen(), this.#maxWaitMs).unref();
       this.#client.sendPing();
     }
@@ -58,8 +63,8 @@ export class SignsOfLife {
 
   #seen(): void {
     this.#seenAt = performance.now();
+    this.#stopTimer();
     if (this.#waiting.length > 0) {
-      this.#stopTimer();
       // What came is handled first: it may be the report that somebody would be missing.
       for (const call of this.#waiting.splice(0)) {
         setImmediate(call);
@@ -68,7 +73,9 @@ export class SignsOfLife {
   }
 
   #stopTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
   }
 }

@@ -85,6 +85,17 @@ describe('a device watch over a connection that died without a word', () => {
     assert.equal(bench.broker.packets('pingreq').length, 0);
   });
 
+  it('is asked for a sign of life by whoever looks at a silence, and no more often than he looks', async () => {
+    await watch(3_600, 0);
+    const seconds = () => Math.round(session.network.silentMs(session.network.device(D)!) / 1_000);
+    await pass(20);
+    assert.equal(bench.broker.packets('pingreq').length, 0);
+    assert.equal(seconds(), 2);
+    await pass(1);
+    assert.equal(seconds(), 21);
+    assert.equal(bench.broker.packets('pingreq').length, 1);
+  });
+
   it('does not wait for ever where no keep alive ends the connection', async () => {
     await watch(60, 0);
     bench.broker.options.withhold = ['pingresp'];

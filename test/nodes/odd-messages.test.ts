@@ -1,5 +1,6 @@
 // Messages that cannot be read, changed or copied, as function nodes can make them: no node ends the process or loses one.
 import assert from 'node:assert/strict';
+import type { NodeAPI } from 'node-red';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -119,6 +120,31 @@ describeNodes('a message of a function node', (start) => {
     const { error } = await flow.next('errors');
     assert.equal(error?.code, 'INVALID_INPUT');
     assert.doesNotMatch(JSON.stringify(error), /00112233/);
+  });
+
+  it('reaches its end though somebody who listens to statuses throws', async () => {
+    let stop = (): void => undefined;
+    const broken = (RED: NodeAPI) => {
+      const listener = ({ status }: { status: { text?: string } }) => {
+        if (status.text?.startsWith('working')) {
+          throw new Error('not of ours');
+        }
+      };
+      RED.events.on('node-status', listener);
+      stop = () => void RED.events.removeListener('node-status', listener);
+    };
+    const flow = await start(flowAround(serviceNode(box, { httpRetries: 0 }), { id: 'n', ...RENAME }), {
+      credentials: secretsOf(box),
+      nodes: [broken],
+    });
+    try {
+      flow.send('n', { device: DEVICE, payload: 'a' });
+      assert.deepEqual((await flow.next('out')).payload, { id: DEVICE, friendlyName: 'a' });
+      flow.send('n', { device: 'bmac-000000000000', payload: 'a' });
+      assert.equal((await flow.next('errors')).error?.code, 'HTTP_ERROR');
+    } finally {
+      stop();
+    }
   });
 
   it('that cannot be changed is sent on as a copy with the result', async () => {

@@ -70,15 +70,21 @@ export class Inputs {
       }
       const handled = this.handler(msg, (out) => sendChecked(out, send));
       if (handled) {
-        this.#show();
-        handled.then(
-          // One word for what is fine, that of the service: no node changes between two.
-          () => this.#finish(input, undefined),
-          (error: unknown) => this.#fail(input, error),
-        );
+        void this.#follow(input, handled);
       } else {
+        // One word for what is fine, that of the service: no node changes between two.
         this.#finish(input, undefined);
       }
+    } catch (error) {
+      this.#fail(input, error);
+    }
+  }
+
+  async #follow(input: Input, handled: Promise<void>): Promise<void> {
+    try {
+      this.#show();
+      await handled;
+      this.#finish(input, undefined);
     } catch (error) {
       this.#fail(input, error);
     }
@@ -120,7 +126,6 @@ export class Inputs {
     } catch (failure) {
       this.#reportError(input.msg, error ?? toFlowError(this.#context.RED, failure));
     }
-    // After `done`: a status that cannot be shown must not keep a message from its end.
     this.#show();
     if (this.#running.size === 0) {
       this.#idle?.();
@@ -139,11 +144,12 @@ export class Inputs {
 
   #show(): void {
     const count = this.#running.size;
-    if (count > 0) {
-      this.#context.show({ style: 'working', key: 'status.working', values: { count } });
-    } else {
-      const isReady = this.#service.style === 'ready';
-      this.#context.show(isReady ? (this.#last ?? this.#ready ?? this.#service) : this.#service);
+    const isReady = this.#service.style === 'ready';
+    const idle = isReady ? (this.#last ?? this.#ready ?? this.#service) : this.#service;
+    try {
+      this.#context.show(count > 0 ? { style: 'working', key: 'status.working', values: { count } } : idle);
+    } catch {
+      // Somebody else listens to statuses and has thrown: no message is kept from its end by that.
     }
   }
 }
