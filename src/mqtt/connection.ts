@@ -87,6 +87,11 @@ export class Connection {
     return sessionName(this.broker, this.#settings.clientId);
   }
 
+  /** Undefined: it ends with the connection. */
+  get #keptSession(): string | undefined {
+    return this.#settings.persistent ? this.#session : undefined;
+  }
+
   /** Whether a broker still collects for subscriptions that this client has made under another connection. */
   get hasKeptSubscriptions(): boolean {
     const { brokers, clientId, persistent } = this.#settings;
@@ -187,7 +192,7 @@ export class Connection {
           tunnel.signal,
         ) as IClientOptions['wsOptions'],
         ...clientOptions(this.#settings, isSecure),
-        ...this.#exchanges.options,
+        ...this.#exchanges.optionsFor(this.#keptSession),
       });
       this.#client = client;
       client.stream.once('close', () => tunnel.abort());
@@ -223,7 +228,7 @@ export class Connection {
       if (client !== this.#client) {
         return;
       }
-      exchanges.connected(client, sessionPresent, this.#settings.persistent ? this.#session : undefined);
+      exchanges.connected(client, sessionPresent, this.#keptSession);
       // Not that of the settings: MQTT.js ends the connection by this one.
       this.pings.connected(client, client.keepalive);
       this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
@@ -256,6 +261,12 @@ export class Connection {
         deferrable = acks;
       } else if (qos === 2 && messageId !== undefined) {
         exchanges.taken(client, messageId);
+        done = (error) => {
+          if (error) {
+            exchanges.returned(packet);
+          }
+          callback(error);
+        };
       }
       try {
         this.#events.message(topic, payload as Buffer, qos, retain, done, deferrable);

@@ -1,5 +1,5 @@
 // Exchanges of QoS 2 that outlive a connection: a new client of MQTT.js has to know what the one before has begun.
-import type { DefaultMessageIdProvider, IStore, MqttClient, Store } from 'mqtt';
+import type { DefaultMessageIdProvider, IPublishPacket, IStore, MqttClient, Store } from 'mqtt';
 
 /** Packet ids of what a client has published, each with the number of connections over which it was released again. */
 type Published = Map<number, number>;
@@ -19,6 +19,8 @@ const FIRST_REFUSAL = 0x80;
 
 /** By session, what the broker is not known to have completed: it outlives a redeploy. */
 const PUBLISHED_BY_SESSION = new Map<string, Published>();
+/** By session, what the broker has sent and not released yet, or what nobody has taken: it outlives a redeploy, too. */
+const INCOMING_BY_SESSION = new Map<string, IStore>();
 
 export class Exchanges {
   readonly #createStore: () => IStore;
@@ -43,8 +45,16 @@ export class Exchanges {
     this.#messageIds = ids;
   }
 
-  /** What a new client is given. Nothing that was published is in it, since that would be sent again. */
-  get options() {
+  /**
+   * What a new client is given: the broker may release what it has sent before the connection is known here to be there.
+   * Nothing that was published is in it, since that would be sent again.
+   * @param session its name; undefined: it ends with the connection
+   */
+  optionsFor(session: string | undefined) {
+    if (session !== undefined) {
+      this.#incoming = INCOMING_BY_SESSION.get(session) ?? this.#createStore();
+      INCOMING_BY_SESSION.set(session, this.#incoming);
+    }
     return {
       incomingStore: this.#incoming,
       outgoingStore: this.#createStore(),
@@ -65,6 +75,7 @@ export class Exchanges {
     if (session === undefined) {
       return;
     }
+    INCOMING_BY_SESSION.set(session, this.#incoming);
     const published: Published = (isPresent && PUBLISHED_BY_SESSION.get(session)) || new Map();
     PUBLISHED_BY_SESSION.set(session, published);
     this.#published = published;
@@ -87,9 +98,18 @@ export class Exchanges {
     client.incomingStore.del({ messageId }, () => {});
   }
 
+  /** Nobody has taken it after all: it waits until the broker releases it once more. */
+  returned(packet: IPublishPacket): void {
+    this.#incoming.put(packet, () => {});
+  }
+
   /** What this client has read is still worked through, and must touch no exchange of the next one. */
   ended(client: MqttClient): void {
-    client.incomingStore = this.#createStore();
+    const store = this.#createStore();
+    // Neither answers: what the broker is told now of an exchange, the next client would know nothing of.
+    store.put = () => store;
+    store.get = () => store;
+    client.incomingStore = store;
   }
 
   /** Also what the broker has not confirmed, as it may have had that; it completes what it does not know. */

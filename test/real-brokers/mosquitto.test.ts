@@ -87,6 +87,40 @@ describe('a Mosquitto with limits', function () {
       }
     });
 
+    it(`gives the reports of QoS 2 that a deploy has found under way to the service behind it, once (MQTT ${protocolVersion})`, async () => {
+      const settings: Partial<MqttSettings> = {
+        ...{ protocolVersion, persistent: true, reportQos: 2 as const },
+        clientId: `mt-under-way-${protocolVersion}`,
+      };
+      const collector = new Collector();
+      const follow = async (session: Session) => {
+        session.subscribe(ALL, collector, 'node');
+        await reached(session, 'connected');
+        return session;
+      };
+      const other = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
+      let session = await follow(openSession(mosquitto.url, settings));
+      try {
+        const report = (device: string) => {
+          const topic = `mt/gateway/c0141f68fc3d/device/${device}/heartbeat`;
+          return other.publishAsync(topic, JSON.stringify({ time: TIME, seq: 1, status: 0 }), { qos: 2 });
+        };
+        await report('d00000000001');
+        await collector.until(({ reports }) => reports.length === 1);
+        session.pauseReports();
+        for (const device of macs(60)) {
+          await report(device);
+        }
+        await session.close(false);
+        session = await follow(openSession(mosquitto.url, settings));
+        await collector.until(({ reports }) => new Set(reports.map(({ device }) => device)).size === 61);
+        assert.equal(collector.reports.length, 61);
+      } finally {
+        other.end(true);
+        await session.close();
+      }
+    });
+
     it(`of unacknowledged messages answers requests with QoS 2 after those that a deploy has interrupted (MQTT ${protocolVersion})`, async () => {
       const settings: Partial<MqttSettings> = {
         protocolVersion,
