@@ -291,11 +291,13 @@ export class MqttClient {
   async close(isFinal = false): Promise<void> {
     this.#closed = true;
     this.#users.close();
-    this.#inbound.discard();
     this.#requests.close();
     this.#budget.close();
     const passing = isFinal ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
-    await Promise.all([this.#connection.close(passing), this.#previews.close()]);
+    const closed = Promise.all([this.#connection.close(passing), this.#previews.close()]);
+    // Not before: the client reads on then, and what it reads must not be taken any more.
+    this.#inbound.discard();
+    await closed;
   }
 
   /** A request brings the connection up too, and keeps it up until it has ended. */
