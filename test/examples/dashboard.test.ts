@@ -31,6 +31,9 @@ describe('the dashboard', () => {
 
   after(() => dashboard?.close());
 
+  // What a test before it has looked for would hide the rows that this one waits for.
+  beforeEach(() => dashboard.page.getByLabel('Search').fill(''));
+
   it('lists the devices with what they measure, and finds one of them', async () => {
     const { page, service } = dashboard;
     const rows = page.locator('.mt-devices tbody tr');
