@@ -13,7 +13,7 @@ import type { ConnectionEvents } from './connection-events.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
-import { keptBy, sessionName } from './kept-subscriptions.ts';
+import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
 import { OrderedAcks, pubackOf } from './ordered-acks.ts';
 import { Pings } from './pings.ts';
 import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
@@ -88,14 +88,17 @@ export class Connection {
   }
 
   /** Undefined: it ends with the connection. */
-  get #keptSession(): string | undefined {
-    return this.#settings.persistent ? this.#session : undefined;
+  get #keptSession(): KeptSession | undefined {
+    return this.#settings.persistent ? keptSession(this.#session) : undefined;
   }
 
   /** Whether a broker still collects for subscriptions that this client has made under another connection. */
   get hasKeptSubscriptions(): boolean {
     const { brokers, clientId, persistent } = this.#settings;
-    return persistent && brokers.some((url) => keptBy(sessionName(showBroker(url), clientId)).size > 0);
+    return (
+      persistent &&
+      brokers.some((url) => keptSession(sessionName(showBroker(url), clientId)).filters.size > 0)
+    );
   }
 
   /** @param url of the settings: the first that is tried */

@@ -1,8 +1,6 @@
 // Exchanges of QoS 2 that outlive a connection: a new client of MQTT.js has to know what the one before has begun.
 import type { DefaultMessageIdProvider, IPublishPacket, IStore, MqttClient, Store } from 'mqtt';
-
-/** Packet ids of what a client has published, each with the number of connections over which it was released again. */
-type Published = Map<number, number>;
+import type { KeptSession } from './kept-sessions.ts';
 
 /** What of MQTT.js is needed. */
 interface Library {
@@ -17,17 +15,12 @@ const MAX_RELEASES = 3;
 /** From here on reason codes are refusals. */
 const FIRST_REFUSAL = 0x80;
 
-/** By session, what the broker is not known to have completed: it outlives a redeploy. */
-const PUBLISHED_BY_SESSION = new Map<string, Published>();
-/** By session, what the broker has sent and not released yet, or what nobody has taken: it outlives a redeploy, too. */
-const INCOMING_BY_SESSION = new Map<string, IStore>();
-
 export class Exchanges {
   readonly #createStore: () => IStore;
   readonly #messageIds: DefaultMessageIdProvider;
   /** What the broker has sent and not released yet. */
   #incoming: IStore;
-  #published: Published = new Map();
+  #published: KeptSession['published'] = new Map();
 
   constructor({ Store, DefaultMessageIdProvider }: Library) {
     // What was read before the end is worked through after it, and the library's own store throws then.
@@ -48,12 +41,12 @@ export class Exchanges {
   /**
    * What a new client is given: the broker may release what it has sent before the connection is known here to be there.
    * Nothing that was published is in it, since that would be sent again.
-   * @param session its name; undefined: it ends with the connection
+   * @param session undefined: it ends with the connection
    */
-  optionsFor(session: string | undefined) {
-    if (session !== undefined) {
-      this.#incoming = INCOMING_BY_SESSION.get(session) ?? this.#createStore();
-      INCOMING_BY_SESSION.set(session, this.#incoming);
+  optionsFor(session: KeptSession | undefined) {
+    if (session) {
+      session.incoming ??= this.#createStore();
+      this.#incoming = session.incoming;
     }
     return {
       incomingStore: this.#incoming,
@@ -65,19 +58,22 @@ export class Exchanges {
   /**
    * Call before anything is published: the broker counts what is not completed.
    * @param isPresent whether the broker knows anything of an earlier connection
-   * @param session its name; undefined: it ends with the connection
+   * @param session undefined: it ends with the connection
    */
-  connected(client: MqttClient, isPresent: boolean, session: string | undefined): void {
+  connected(client: MqttClient, isPresent: boolean, session: KeptSession | undefined): void {
     if (!isPresent) {
       this.#incoming = this.#createStore();
       client.incomingStore = this.#incoming;
     }
-    if (session === undefined) {
+    if (!session) {
       return;
     }
-    INCOMING_BY_SESSION.set(session, this.#incoming);
-    const published: Published = (isPresent && PUBLISHED_BY_SESSION.get(session)) || new Map();
-    PUBLISHED_BY_SESSION.set(session, published);
+    session.incoming = this.#incoming;
+    if (!isPresent) {
+      // Not emptied: the client before may still be at work.
+      session.published = new Map();
+    }
+    const { published } = session;
     this.#published = published;
     this.#release(client);
     client.on('packetsend', (packet) => {

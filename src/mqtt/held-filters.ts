@@ -1,5 +1,5 @@
 // The topic filters that a broker has granted to this connection, or may still hold of earlier ones.
-import { forgetKept, keptBy, noteKept } from './kept-subscriptions.ts';
+import { keptSession, newSession } from './kept-sessions.ts';
 import type { Qos } from './suback.ts';
 
 export class HeldFilters {
@@ -7,8 +7,8 @@ export class HeldFilters {
   #granted = new Map<string, Qos>();
   /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
   readonly #renewed = new Set<string>();
-  /** Names the broker and the client id. */
-  #session = '';
+  /** What the broker may hold of earlier connections as well. */
+  #kept: Set<string> = newSession().filters;
 
   /** @param persistent the broker keeps what it has granted over the end of a connection */
   constructor(persistent: boolean) {
@@ -22,16 +22,16 @@ export class HeldFilters {
 
   /** How many the broker may hold: what a persistent session has been granted is kept as well, so none is looked at. */
   get count(): number {
-    return Math.max(this.#granted.size, keptBy(this.#session).size);
+    return Math.max(this.#granted.size, this.#kept.size);
   }
 
   /** All that the broker may hold; linear. */
   all(): Set<string> {
-    return new Set([...this.#granted.keys(), ...keptBy(this.#session)]);
+    return new Set([...this.#granted.keys(), ...this.#kept]);
   }
 
   has(filter: string): boolean {
-    return this.#granted.has(filter) || keptBy(this.#session).has(filter);
+    return this.#granted.has(filter) || this.#kept.has(filter);
   }
 
   isGranted(filter: string): boolean {
@@ -46,13 +46,13 @@ export class HeldFilters {
 
   /** A connection begins. @param session names the broker and the client id */
   prepare(session: string): void {
-    this.#session = session;
+    this.#kept = (this.#persistent ? keptSession(session) : newSession()).filters;
   }
 
   /** @param isNew the broker has kept nothing of an earlier connection */
   connected(isNew: boolean): void {
     if (isNew) {
-      forgetKept(this.#session);
+      this.#kept.clear();
     }
     this.#granted = new Map();
   }
@@ -60,7 +60,7 @@ export class HeldFilters {
   disconnected(): void {
     this.#renewed.clear();
     if (this.#persistent) {
-      noteKept(this.#session, this.#granted.keys());
+      this.addStale(this.#granted.keys());
     }
     this.#granted = new Map();
   }
@@ -68,13 +68,15 @@ export class HeldFilters {
   /** A persistent session keeps what it grants, also when the connection breaks before this is known here. */
   asked(filters: Iterable<string>): void {
     if (this.#persistent) {
-      noteKept(this.#session, filters);
+      this.addStale(filters);
     }
   }
 
   /** The broker may hold these of an earlier life of this client. */
   addStale(filters: Iterable<string>): void {
-    noteKept(this.#session, filters);
+    for (const filter of filters) {
+      this.#kept.add(filter);
+    }
   }
 
   grant(filter: string, qos: Qos): void {
@@ -91,19 +93,19 @@ export class HeldFilters {
 
   /** The broker has refused what it did not hold before. */
   refused(filter: string): void {
-    forgetKept(this.#session, filter);
+    this.#kept.delete(filter);
   }
 
   /** The broker holds it no longer. */
   delete(filter: string): void {
     this.#granted.delete(filter);
     this.#renewed.delete(filter);
-    forgetKept(this.#session, filter);
+    this.#kept.delete(filter);
   }
 
   /** The broker is left, and nobody comes back. */
   clear(): void {
-    forgetKept(this.#session);
+    this.#kept.clear();
     this.#granted = new Map();
   }
 }

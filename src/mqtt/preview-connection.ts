@@ -7,8 +7,8 @@ import { type Backoff, createBackoff } from './backoff.ts';
 import { besideId } from './client-id.ts';
 import { Connection } from './connection.ts';
 import { InboundQueue } from './inbound-queue.ts';
-import { askForSession } from './kept-session.ts';
 import type { Consequence } from './reasons.ts';
+import { askForSession } from './session-question.ts';
 import type { MqttState } from './state.ts';
 
 /** Longer than an attempt to connect may take. */

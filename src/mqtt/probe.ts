@@ -10,8 +10,8 @@ import type { MqttSettings } from '../settings.ts';
 import { MqttClient, type SubscriptionCounts } from './client.ts';
 import { besideId } from './client-id.ts';
 import { ConnectionWatch, isFailure } from './connection-watch.ts';
-import { askForSession } from './kept-session.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
+import { askForSession } from './session-question.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
 

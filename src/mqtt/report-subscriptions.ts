@@ -4,16 +4,10 @@ import type { Phrase } from '../errors.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
-import { sessionName } from './kept-subscriptions.ts';
+import { forgetSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
 import { reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
-
-/**
- * Whether a broker may hold subscriptions that this process does not know, by broker and client id: it does when it had
- * a session before the first connection of this process. It outlives a redeploy.
- */
-const UNKNOWN_SUBSCRIPTIONS = new Map<string, boolean>();
 
 /**
  * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
@@ -144,18 +138,18 @@ export class ReportSubscriptions {
 
   /** A connection begins. @param isPresent whether the broker has kept a session of this client id */
   sessionBegins(broker: string, isPresent: boolean): void {
-    const key = sessionName(broker, this.#settings.clientId);
-    if (!isPresent) {
-      // Where nothing is kept, nothing is remembered: each test of a connection has a client id of its own.
-      if (this.#settings.persistent) {
-        UNKNOWN_SUBSCRIPTIONS.set(key, false);
-      } else {
-        UNKNOWN_SUBSCRIPTIONS.delete(key);
-      }
-    } else if (!UNKNOWN_SUBSCRIPTIONS.has(key)) {
-      UNKNOWN_SUBSCRIPTIONS.set(key, true);
+    const name = sessionName(broker, this.#settings.clientId);
+    // Where nothing is kept, nothing is remembered: each test of a connection has a client id of its own.
+    const session = this.#settings.persistent ? keptSession(name) : newSession();
+    if (isPresent) {
+      session.hasUnknownFilters ??= true;
+    } else {
+      session.hasUnknownFilters = false;
     }
-    this.#mayHaveStale = UNKNOWN_SUBSCRIPTIONS.get(key) === true;
+    if (!isPresent && !this.#settings.persistent) {
+      forgetSession(name);
+    }
+    this.#mayHaveStale = session.hasUnknownFilters;
     this.#isSynced = false;
     this.#handler.connected(broker, isPresent);
   }

@@ -1,6 +1,6 @@
 // The subscriptions and requests of one service in virtual time, at brokers with rules: put together as the MQTT client does.
 import type { Logger } from '../../src/log.ts';
-import { forgetKept, sessionName } from '../../src/mqtt/kept-subscriptions.ts';
+import { forgetSession, sessionName } from '../../src/mqtt/kept-sessions.ts';
 import { ReconnectWaits, wasGood } from '../../src/mqtt/reconnect-waits.ts';
 import { ReportSubscriptions } from '../../src/mqtt/report-subscriptions.ts';
 import { Requests } from '../../src/mqtt/requests.ts';
@@ -169,7 +169,7 @@ export class SubscriberWorld {
     this.#connectedAt = undefined;
     this.#subscriptions.offline(true);
     for (const [i] of this.#options.brokers.entries()) {
-      forgetKept(sessionName(String(i), CLIENT_ID));
+      forgetSession(sessionName(String(i), CLIENT_ID));
     }
   }
 

@@ -6,7 +6,7 @@ import { showBroker } from './address.ts';
 import { besideId } from './client-id.ts';
 import { Connection } from './connection.ts';
 import { ConnectionWatch } from './connection-watch.ts';
-import { sessionName } from './kept-subscriptions.ts';
+import { forgetSession, keptSession, sessionName } from './kept-sessions.ts';
 import type { Reason } from './reasons.ts';
 
 type Failure = Phrase | Reason;
@@ -14,9 +14,6 @@ type Session = 'none' | 'kept';
 
 /** A broker that never answers in time has no more sessions because of the questions. */
 const MAX_LEFT = 8;
-
-/** By the session in question, ids under which the broker may have one because of it: the next question ends them, after a deploy too. */
-const LEFT_BY_SESSION = new Map<string, Set<string>>();
 
 /**
  * Whether the broker has a session for an id that is new: then it takes another id for it, such as the user's name, and
@@ -37,9 +34,7 @@ export async function askForSession(
 ): Promise<Failure | Session> {
   const settings = { ...service, brokers: [url] };
   const clientId = besideId(settings.clientId);
-  const session = sessionName(showBroker(url), settings.clientId);
-  const left = LEFT_BY_SESSION.get(session) ?? new Set();
-  LEFT_BY_SESSION.set(session, left);
+  const { asked: left } = keptSession(sessionName(showBroker(url), settings.clientId));
   const found = await visit({ ...settings, clientId }, deadline, signal);
   if (found === 'kept') {
     left.clear();
@@ -60,7 +55,7 @@ async function endAll(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for (const clientId of [...left]) {
-    if (signal?.aborted || (await visit({ ...settings, clientId }, deadline, signal)) !== 'none') {
+    if ((await visit({ ...settings, clientId }, deadline, signal)) !== 'none') {
       return;
     }
     left.delete(clientId);
@@ -81,6 +76,10 @@ async function visit(
       const waiting = new ConnectionWatch(settings, deadline, (failure) => resolve(failure ?? 'none'));
       watch = waiting;
       leave = () => waiting.giveUp();
+      if (signal?.aborted) {
+        leave();
+        return;
+      }
       signal?.addEventListener('abort', leave);
       connection = new Connection(settings, SILENT, {
         state: (state) => waiting.look(state),
@@ -105,5 +104,7 @@ async function visit(
     signal?.removeEventListener('abort', leave);
     watch?.close();
     await connection?.close();
+    // Nobody goes on with it: only whether there is one was of interest.
+    forgetSession(sessionName(showBroker(settings.brokers[0] as string), settings.clientId));
   }
 }

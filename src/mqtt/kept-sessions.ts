@@ -1,0 +1,53 @@
+// What this process knows of its sessions at brokers, which outlive a connection and a redeploy.
+import type { IStore } from 'mqtt';
+
+/** Each service has one for each of its brokers; beyond that the one that was needed longest ago is forgotten. */
+const MAX_SESSIONS = 1_000;
+
+export interface KeptSession {
+  /** Topic filters that the broker may hold, as far as this process has asked for them. */
+  readonly filters: Set<string>;
+  /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
+  hasUnknownFilters: boolean | undefined;
+  /** What the broker has sent with QoS 2 and not released yet, or what nobody has taken. */
+  incoming: IStore | undefined;
+  /** Packet ids of what was published with QoS 2 and is not known to be complete, with the times it was released again. */
+  published: Map<number, number>;
+  /** Client ids under which the broker may have a session because it was asked whose it gives to new ones. */
+  readonly asked: Set<string>;
+}
+
+const SESSIONS = new Map<string, KeptSession>();
+
+/** The name of a client's session at a broker. */
+export function sessionName(broker: string, clientId: string): string {
+  return `${broker} ${clientId}`;
+}
+
+/** One of which nothing is known. */
+export function newSession(): KeptSession {
+  return {
+    filters: new Set(),
+    hasUnknownFilters: undefined,
+    incoming: undefined,
+    published: new Map(),
+    asked: new Set(),
+  };
+}
+
+/** What is known of this session. */
+export function keptSession(name: string): KeptSession {
+  const session = SESSIONS.get(name) ?? newSession();
+  // The first of a map is the one that was set longest ago.
+  SESSIONS.delete(name);
+  SESSIONS.set(name, session);
+  if (SESSIONS.size > MAX_SESSIONS) {
+    SESSIONS.delete(SESSIONS.keys().next().value as string);
+  }
+  return session;
+}
+
+/** The broker has it no longer. */
+export function forgetSession(name: string): void {
+  SESSIONS.delete(name);
+}
