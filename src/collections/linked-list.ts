@@ -20,6 +20,10 @@ export class LinkedList<T extends Linked<T>> {
     return this.#first;
   }
 
+  get last(): T | undefined {
+    return this.#last;
+  }
+
   has(item: T): boolean {
     return item.list === this;
   }

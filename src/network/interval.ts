@@ -14,7 +14,7 @@ const MIN_SHARED_HEARINGS = 12;
  * its habits. It is over after so long a pause.
  */
 const BURST_MS = 10_000;
-/** What comes again within this time is none of a burst, nor are the values of which a device sends one after the other. */
+/** What goes on for so long without a pause is no burst: it counts as a hearing. */
 const ROUND_MS = 60_000;
 /** No longer pause is ordinary: a device repeats its properties about every 20 minutes, whatever it does in between. */
 const ORDINARY_PAUSE_MS = 25 * 60_000;
@@ -159,8 +159,8 @@ function contentOf({ device, kind, identifier }: Readonly<Place>): string | unde
 }
 
 /**
- * The usual interval is the longest pause
- * that came twice in about a day: so a burst, or a busy day in an office, hides no quiet hours, and a single failure is no habit.
+ * The usual interval is the longest pause that came twice in about a day: so a burst, or a busy day in an office, hides no
+ * quiet hours, and a single failure is no habit.
  * @param since when the pause began, and when the last report of a burst came, if this goes on with it
  */
 function learnInterval(
@@ -204,7 +204,7 @@ function learnPause(heard: Heard, gap: number, passed: number, needed: number): 
   heard.pauseMs = Math.max(gap, longest * left);
 }
 
-/** What goes on for so long is a habit, and no pause in it was longer than those of a burst. */
+/** No pause in it was longer than those of a burst. */
 function goOnWithBurst(heard: Heard, content: string | undefined, passed: number, now: number): void {
   if (passed >= ROUND_MS) {
     heard.counted = content;
@@ -219,7 +219,7 @@ export function recallInterval(heard: Heard, intervalMs: number): void {
   heard.pauseMs = Math.max(heard.pauseMs, intervalMs);
 }
 
-/** Milliseconds between two hearings; undefined until five were heard, and a burst is one of them. */
+/** Milliseconds between two hearings; undefined until there were five, of a gateway with several devices twelve. */
 export function usualIntervalMs(heard: Readonly<Heard>): number | undefined {
   return heard.hearings < neededHearings(heard) ? undefined : heard.intervalMs;
 }

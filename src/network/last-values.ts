@@ -1,7 +1,7 @@
 // The newest value of each property of each device, by each gateway that brought it; bounded.
 import { CostlyResults } from '../collections/costly-results.ts';
 import { firstOf } from '../collections/first-of.ts';
-import { RecencyMap } from '../collections/recency-map.ts';
+import { type RecencyEntry, RecencyMap } from '../collections/recency-map.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
@@ -41,7 +41,7 @@ export interface ValueQuery {
 export type KeyedValue = [key: string, value: LastValue];
 
 /** One property of one device. */
-interface Property {
+interface Property extends RecencyEntry<Property> {
   /** What it is sorted by: device and property. */
   readonly id: string;
   readonly device: string;
@@ -49,8 +49,6 @@ interface Property {
   readonly key: string;
   /** By gateway; the newest comes first. A device is heard by few. */
   values: LastValue[];
-  newer: Property | undefined;
-  older: Property | undefined;
 }
 
 export class LastValues {
@@ -292,7 +290,15 @@ export class LastValues {
   #add(key: string, value: LastValue): void {
     const { device } = value;
     const id = `${device}/${key}`;
-    const property = { id, device, key, values: [value], newer: undefined, older: undefined };
+    const property: Property = {
+      id,
+      device,
+      key,
+      values: [value],
+      before: undefined,
+      after: undefined,
+      list: undefined,
+    };
     this.#properties.add(property);
     const ofDevice = this.#byDevice.get(device) ?? new Map<string, Property>();
     this.#byDevice.set(device, ofDevice.set(key, property));

@@ -268,8 +268,8 @@ export class NetworkState {
   }
 
   #touchDevice(device: DeviceState): void {
-    if (device === this.#oldestWithValues && device.newer !== undefined) {
-      this.#oldestWithValues = device.newer;
+    if (device === this.#oldestWithValues && device.after !== undefined) {
+      this.#oldestWithValues = device.after;
     }
     this.#devices.touch(device);
   }
@@ -283,7 +283,7 @@ export class NetworkState {
   #addDevice(id: string, now: number): DeviceState {
     const device = newDevice(id, now);
     if (this.#devices.oldest === this.#oldestWithValues && this.#devices.size >= MAX_DEVICES) {
-      this.#oldestWithValues = this.#oldestWithValues?.newer;
+      this.#oldestWithValues = this.#oldestWithValues?.after;
     }
     const pushedOut = this.#devices.add(device);
     if (pushedOut) {
@@ -374,7 +374,7 @@ export class NetworkState {
     if (oldest) {
       this.#values -= oldest.values.length;
       oldest.values = [];
-      this.#oldestWithValues = oldest.newer;
+      this.#oldestWithValues = oldest.after;
     }
   }
 

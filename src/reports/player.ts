@@ -8,8 +8,7 @@ import { Dispatch } from './dispatch.ts';
 import { Duplicates } from './duplicates.ts';
 import { type NameOf, readTopic } from './message.ts';
 import { readLine } from './recorded-line.ts';
-import type { ReportFilter } from './report-filter.ts';
-import { compileCriteria } from './report-filter.ts';
+import { compileCriteria, type ReportFilter } from './report-filter.ts';
 
 /** Of one portion. */
 const MAX_LINES = 1_000;
