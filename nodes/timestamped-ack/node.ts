@@ -36,15 +36,14 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       };
       return (msg, send) => {
         const report = readProperty(msg, 'report');
-        const part = (name: string) => (isObject(report) ? readProperty(report, name) : undefined);
-        const delivery = part('delivery');
+        const { delivery, test, kind, ack } = isObject(report) ? readParts(report) : ({} as Parts);
         // A person has sent it from a panel: the device may have had its acknowledgement long ago.
-        if (part('test') === true) {
+        if (test === true) {
           send(msg);
         } else if (readAction(config, msg) === 'again') {
           sendAgain(session, delivery, config.retryAfter);
           send(msg);
-        } else if (isObject(report) && !isAcknowledged({ kind: part('kind'), ack: part('ack') })) {
+        } else if (isObject(report) && !isAcknowledged({ kind, ack })) {
           // Most reports: no device waits for anything.
           confirm(session, delivery);
           send(msg);
@@ -54,6 +53,24 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       };
     },
   });
+}
+
+/** What of a report decides how it is acknowledged. */
+interface Parts {
+  delivery: unknown;
+  test: unknown;
+  kind: unknown;
+  ack: unknown;
+}
+
+/** @throws ServiceError `INVALID_INPUT` field `report`: flows may put anything there, also what throws when it is read */
+function readParts(report: Record<string, unknown>): Parts {
+  try {
+    const { delivery, test, kind, ack } = report;
+    return { delivery, test, kind, ack };
+  } catch {
+    throw invalidInput('report', 'report', 'expression');
+  }
 }
 
 function confirm(session: Session, delivery: unknown): void {

@@ -243,6 +243,7 @@ export class Connection {
     const acks = new OrderedAcks(
       () => client === this.#client,
       (messageId) => void client.stream.write(pubackOf(messageId)),
+      () => this.pings.ping(),
     );
     client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
     client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());

@@ -42,6 +42,8 @@ class Ack implements Deferral {
 const MAX_WAITING = 65_535;
 /** More than brokers leave unacknowledged, so that the oldest of more are settled; what MQTT 5 is told here as the most. */
 const MAX_WRITTEN = 1_000;
+/** After so many the broker is asked whether it has had them: what lives for long costs the garbage collector more than all the rest. */
+const MAX_UNASKED = 100;
 /** MQTT.js takes an error for "read on, but do not acknowledge". */
 const NOT_NOW = new Error('acknowledged later');
 
@@ -49,6 +51,7 @@ const NOT_NOW = new Error('acknowledged later');
 export class OrderedAcks implements Deferrable {
   readonly #isOpen: () => boolean;
   readonly #write: (messageId: number) => void;
+  readonly #ping: () => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
   /** The oldest first; also some that are settled. */
@@ -56,6 +59,8 @@ export class OrderedAcks implements Deferrable {
   /** By packet id: those that wait, and those that are written and not settled. */
   readonly #byId = new Map<number, Ack>();
   #lastWritten = 0;
+  /** What was written before the last ping. */
+  #lastAsked = 0;
   /** Of pings that have no response yet: what was written before each. */
   readonly #pings = new Queue<number>();
   #messageId = 0;
@@ -67,10 +72,12 @@ export class OrderedAcks implements Deferrable {
   /**
    * @param isOpen whether the connection is still there
    * @param write sends a PUBACK
+   * @param ping sends a PINGREQ, of which `pinged` tells
    */
-  constructor(isOpen: () => boolean, write: (messageId: number) => void) {
+  constructor(isOpen: () => boolean, write: (messageId: number) => void, ping: () => void) {
     this.#isOpen = isOpen;
     this.#write = write;
+    this.#ping = ping;
   }
 
   get isResent(): boolean {
@@ -110,6 +117,7 @@ export class OrderedAcks implements Deferrable {
 
   /** A ping goes to the broker, behind what was written so far. */
   pinged(): void {
+    this.#lastAsked = this.#lastWritten;
     if (this.#pings.size < MAX_WRITTEN) {
       this.#pings.push(this.#lastWritten);
     }
@@ -179,6 +187,9 @@ export class OrderedAcks implements Deferrable {
     if (this.#written.size > MAX_WRITTEN) {
       this.#settleOldest();
     }
+    if (this.#lastWritten - this.#lastAsked >= MAX_UNASKED && this.#pings.size === 0) {
+      this.#ping();
+    }
   }
 
   #settleOldest(): void {
@@ -200,5 +211,10 @@ export class OrderedAcks implements Deferrable {
 
 /** A PUBACK, without a reason: the same in MQTT 3.1.1 and 5. */
 export function pubackOf(messageId: number): Buffer {
-  return Buffer.from([0x40, 0x02, messageId >> 8, messageId & 0xff]);
+  const packet = Buffer.allocUnsafe(4);
+  packet[0] = 0x40;
+  packet[1] = 2;
+  packet[2] = messageId >> 8;
+  packet[3] = messageId & 0xff;
+  return packet;
 }

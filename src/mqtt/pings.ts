@@ -86,6 +86,11 @@ export class Pings {
     return this.#measuring;
   }
 
+  /** Sends one, also where none are due. */
+  ping(): void {
+    this.#ping(performance.now());
+  }
+
   #measure(client: PingedClient, maxMs: number): Promise<number | undefined> {
     const start = performance.now();
     return new Promise((resolve) => {

@@ -1,18 +1,16 @@
 // Messages that flows have confirmed and that a broker may send again all the same: it has not had the acknowledgement.
-import { Queue } from '../collections/queue.ts';
+import { type Linked, LinkedList } from '../collections/linked-list.ts';
 import { SetMap } from '../collections/set-map.ts';
 import { expectedUntil, keyOf } from './expected-messages.ts';
-import type { ReceivedMessage } from './message.ts';
+import type { OpenMessage } from './open-message.ts';
 
-export interface Confirmed {
-  /** Until its key is known, or it does not come again. */
-  message: ReceivedMessage | undefined;
-  key: string | undefined;
+/** What of a message is kept: it recognises it when it comes again. Times are milliseconds of `performance.now()`. */
+export interface Confirmed extends Linked<Confirmed> {
+  readonly key: string;
   /** The address by which it came. */
   readonly broker: string;
-  /** When that connection was lost, in milliseconds of `performance.now()`; undefined: it is the present one. */
+  /** When that connection was lost; undefined: it is the present one. */
   lostAt: number | undefined;
-  /** 0: it does not come again. */
   expectedUntil: number;
 }
 
@@ -23,75 +21,60 @@ const MAX_PAYLOAD_BYTES = 1_000;
 /** How often it is looked whether something is too old. */
 const LOOK_MS = 10_000;
 
-/** Only what recognises them is in memory. */
 export class ConfirmedMessages {
+  /** Their key is not known yet: most are settled soon, and a key takes longer than all the rest. */
+  readonly #fresh = new LinkedList<OpenMessage>();
+  /** Confirmed before those, the oldest first. */
+  readonly #keyed = new LinkedList<Confirmed>();
   readonly #byKey = new SetMap<string, Confirmed>();
-  /** Those whose key is not known yet. Most are settled soon, and a key takes longer than all the rest. */
-  #withoutKey: Confirmed[] = [];
-  #size = 0;
-  /** The oldest first; also some that are forgotten already. */
-  readonly #order = new Queue<Confirmed>();
   #lookAt = 0;
 
   /** @param now in milliseconds of `performance.now()` */
   isEmpty(now: number): boolean {
-    if (this.#size > 0 && now >= this.#lookAt) {
+    if (this.#keyed.size > 0 && now >= this.#lookAt) {
       this.#lookAt = now + LOOK_MS;
-      for (const confirmed of this.#order) {
+      for (const confirmed of this.#keyed) {
         if (confirmed.expectedUntil <= now) {
-          this.delete(confirmed);
+          this.#forget(confirmed);
         }
       }
-      this.#order.filter(isKnown);
     }
     return this.#size === 0;
   }
 
-  /**
-   * @param broker the address by which it came
-   * @param lost of a connection that was lost; undefined: its acknowledgement is on its way
-   */
-  add(message: ReceivedMessage, broker: string, lost?: { lostAt: number; expectedUntil: number }): Confirmed {
-    const until = lost?.expectedUntil ?? Number.POSITIVE_INFINITY;
-    const confirmed = { message, key: undefined, broker, lostAt: lost?.lostAt, expectedUntil: until };
-    this.#withoutKey.push(confirmed);
-    if (message.payload.length > MAX_PAYLOAD_BYTES) {
+  /** The acknowledgement of this one, in no other list, is on its way to the broker. */
+  add(message: OpenMessage): void {
+    this.#fresh.add(message);
+    if (message.received.payload.length > MAX_PAYLOAD_BYTES) {
       this.shrink();
     }
-    this.#order.push(confirmed);
-    this.#size++;
-    while (this.#order.first && (this.#size > MAX_CONFIRMED || !isKnown(this.#order.first))) {
-      this.delete(this.#order.first);
-      this.#order.shift();
-    }
-    if (this.#order.size > 2 * MAX_CONFIRMED) {
-      this.#order.filter(isKnown);
-    }
-    return confirmed;
+    this.#forgetOldest();
+  }
+
+  /** The connection of this one was lost, and it may come again. */
+  addLost(message: OpenMessage): void {
+    const { lostAt, expectedUntil } = message;
+    this.shrink();
+    this.#recognise(message, lostAt, expectedUntil);
+    this.#forgetOldest();
   }
 
   /** It does not come again. */
-  delete(confirmed: Confirmed): void {
-    if (isKnown(confirmed)) {
-      confirmed.expectedUntil = 0;
-      confirmed.message = undefined;
-      if (confirmed.key !== undefined) {
-        this.#byKey.delete(confirmed.key, confirmed);
-      }
-      this.#size--;
+  delete(message: OpenMessage): void {
+    if (message.confirmed) {
+      this.#forget(message.confirmed);
+    } else {
+      this.#fresh.delete(message);
     }
   }
 
   /** Call it twice a second: keeps of each message what recognises it; a payload keeps the whole chunk alive that it came in. */
   shrink(): void {
-    for (const confirmed of this.#withoutKey) {
-      if (confirmed.message) {
-        confirmed.key = keyOf(confirmed.message);
-        confirmed.message = undefined;
-        this.#byKey.add(confirmed.key, confirmed);
-      }
+    for (const message of this.#fresh) {
+      this.#fresh.delete(message);
+      message.confirmed = this.#recognise(message, undefined, Number.POSITIVE_INFINITY);
+      message.forgetContent();
     }
-    this.#withoutKey = [];
   }
 
   /** Whether this is one of them, which has come again now. */
@@ -99,7 +82,7 @@ export class ConfirmedMessages {
     this.shrink();
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
-      this.delete(confirmed);
+      this.#forget(confirmed);
       if (isExpected) {
         return true;
       }
@@ -109,11 +92,12 @@ export class ConfirmedMessages {
 
   /** The connection is a new one. @param isPresent the broker has kept the session */
   connected(broker: string, isPresent: boolean, now: number): void {
-    for (const confirmed of this.#order) {
+    this.shrink();
+    for (const confirmed of this.#keyed) {
       const isThere = confirmed.broker === broker;
       if (isThere && !isPresent) {
-        this.delete(confirmed);
-      } else if (isKnown(confirmed)) {
+        this.#forget(confirmed);
+      } else {
         confirmed.lostAt ??= now;
         confirmed.expectedUntil = expectedUntil(confirmed.lostAt, isThere, now);
       }
@@ -122,10 +106,39 @@ export class ConfirmedMessages {
 
   clear(): void {
     this.#byKey.clear();
-    this.#withoutKey = [];
-    this.#order.clear();
-    this.#size = 0;
+    this.#fresh.clear();
+    this.#keyed.clear();
+  }
+
+  get #size(): number {
+    return this.#fresh.size + this.#keyed.size;
+  }
+
+  #recognise(
+    { received, broker }: OpenMessage,
+    lostAt: number | undefined,
+    expectedUntil: number,
+  ): Confirmed {
+    const links = { before: undefined, after: undefined, list: undefined };
+    const confirmed = { key: keyOf(received), broker, lostAt, expectedUntil, ...links };
+    this.#keyed.add(confirmed);
+    this.#byKey.add(confirmed.key, confirmed);
+    return confirmed;
+  }
+
+  #forgetOldest(): void {
+    if (this.#size > MAX_CONFIRMED) {
+      if (this.#keyed.first) {
+        this.#forget(this.#keyed.first);
+      } else if (this.#fresh.first) {
+        this.#fresh.delete(this.#fresh.first);
+      }
+    }
+  }
+
+  #forget(confirmed: Confirmed): void {
+    if (this.#keyed.delete(confirmed)) {
+      this.#byKey.delete(confirmed.key, confirmed);
+    }
   }
 }
-
-const isKnown = ({ expectedUntil }: Confirmed): boolean => expectedUntil > 0;

@@ -59,7 +59,8 @@ export class OpenDeliveries {
     return this.#confirmers.size > 0;
   }
 
-  open(confirmer: Confirmer, source: OpenMessage): Delivery {
+  /** @param now in milliseconds, as `performance.now()` */
+  open(confirmer: Confirmer, source: OpenMessage, now: number): Delivery {
     const number = ++this.#lastNumber;
     const delivery: Delivery = {
       number,
@@ -70,7 +71,7 @@ export class OpenDeliveries {
       attempts: 0,
       confirmer,
       source,
-      due: this.#now() + confirmer.timeoutMs,
+      due: now + confirmer.timeoutMs,
       before: undefined,
       after: undefined,
       list: undefined,
@@ -85,7 +86,7 @@ export class OpenDeliveries {
     const delivery = this.#find(id);
     if (delivery !== undefined) {
       this.#byNumber.delete(delivery.number);
-      this.#of(delivery.confirmer).delete(delivery);
+      delivery.list?.delete(delivery);
     }
     return delivery;
   }

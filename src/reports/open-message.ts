@@ -13,8 +13,11 @@ interface Events {
   settled(message: OpenMessage): void;
 }
 
+/** What is left of one that was confirmed. */
+const NO_CONTENT: Message = { topic: '', payload: Buffer.alloc(0), retained: false, heardAt: 0 };
+
 export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
-  readonly received: Message;
+  received: Message;
   /** The address by which it came last. */
   broker: string;
   readonly size: number;
@@ -28,7 +31,7 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
   expectedUntil = 0;
   /** Deliveries that are not confirmed. */
   open = 0;
-  /** Set while its acknowledgement is on its way. */
+  /** What recognises it while its acknowledgement is on its way; until that is known, it itself does. */
   confirmed: Confirmed | undefined;
   before: OpenMessage | undefined;
   after: OpenMessage | undefined;
@@ -40,6 +43,11 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
     this.broker = broker;
     this.size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
     this.#events = events;
+  }
+
+  /** Nobody needs it any more, but it is not settled yet. */
+  forgetContent(): void {
+    this.received = NO_CONTENT;
   }
 
   written(): void {

@@ -45,8 +45,9 @@ export class OpenReports {
   };
   /** The address of the present connection, or of the last one. */
   #broker = '';
-  /** The message that is being delivered. */
+  /** The message that is being delivered, and since when. */
   #current: OpenMessage | undefined;
+  #currentAt = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #failed: (fault: unknown) => void;
   readonly #window = new BrokerWindow();
@@ -112,8 +113,12 @@ export class OpenReports {
    * @returns false: it may be acknowledged at once
    */
   receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => boolean): boolean {
-    this.#window.received(this.#now());
-    this.#checkHeldUp();
+    const now = this.#now();
+    this.#window.received(now);
+    // What comes ends it, and begins none.
+    if (this.#isHeldUp) {
+      this.#checkHeldUp();
+    }
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
       deliver(true);
@@ -122,6 +127,7 @@ export class OpenReports {
     const message = new OpenMessage(received, this.#broker, this.#events);
     let isThere = false;
     this.#current = message;
+    this.#currentAt = now;
     try {
       isThere = deliver(false);
     } finally {
@@ -140,7 +146,7 @@ export class OpenReports {
     }
     source.open++;
     BY_PREFIX.set(this.#idPrefix, this);
-    const delivery = this.#deliveries.open(confirmer, source);
+    const delivery = this.#deliveries.open(confirmer, source, this.#currentAt);
     this.#start();
     return delivery;
   }
@@ -237,13 +243,11 @@ export class OpenReports {
   #written(message: OpenMessage): void {
     this.#window.acknowledged();
     this.#messages.delete(message);
-    message.confirmed = this.#confirmed.add(message.received, message.broker);
+    this.#confirmed.add(message);
   }
 
-  #settled({ confirmed }: OpenMessage): void {
-    if (confirmed) {
-      this.#confirmed.delete(confirmed);
-    }
+  #settled(message: OpenMessage): void {
+    this.#confirmed.delete(message);
   }
 
   #keep(message: OpenMessage, deferrable: Deferrable): true {
@@ -308,7 +312,7 @@ export class OpenReports {
   #confirmUnsent(message: OpenMessage): void {
     this.#messages.delete(message);
     if (message.expectedUntil > this.#now()) {
-      this.#confirmed.add(message.received, message.broker, message);
+      this.#confirmed.addLost(message);
     }
     message.expectedUntil = 0;
   }

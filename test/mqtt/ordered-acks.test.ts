@@ -8,6 +8,8 @@ describe('acknowledgements in order', () => {
   function start() {
     const written: number[] = [];
     const read: number[] = [];
+    /** How many were written before each. */
+    const pings: number[] = [];
     let isOpen = true;
     const lose = (): void => {
       isOpen = false;
@@ -15,6 +17,10 @@ describe('acknowledgements in order', () => {
     const acks = new OrderedAcks(
       () => isOpen,
       (messageId) => void written.push(messageId),
+      () => {
+        pings.push(written.length);
+        acks.pinged();
+      },
     );
     const begin = (messageId: number) =>
       acks.begin(messageId, false, (error) => {
@@ -23,7 +29,7 @@ describe('acknowledgements in order', () => {
           written.push(messageId);
         }
       });
-    return { acks, begin, written, read, lose };
+    return { acks, begin, written, read, pings, lose };
   }
 
   it('are written once, also where a message is taken after it was deferred', () => {
@@ -79,7 +85,7 @@ describe('acknowledgements in order', () => {
 
   describe('that were written', () => {
     function write(count: number) {
-      const { acks, begin } = start();
+      const { acks, begin, pings } = start();
       const settled: number[] = [];
       const add = (id: number) => {
         begin(id);
@@ -89,7 +95,7 @@ describe('acknowledgements in order', () => {
       for (let id = 1; id <= count; id++) {
         add(id);
       }
-      return { acks, begin, add, settled };
+      return { acks, begin, add, settled, pings };
     }
 
     it('are settled when the broker answers a ping that went behind them, the others are not', () => {
@@ -109,6 +115,18 @@ describe('acknowledgements in order', () => {
       const { begin, settled } = write(2);
       begin(2);
       assert.deepEqual(settled, [2]);
+    });
+
+    it('are followed by a ping when there are a hundred, and by no other before that is answered', () => {
+      const { acks, add, pings } = write(99);
+      assert.deepEqual(pings, []);
+      for (let id = 100; id <= 350; id++) {
+        add(id);
+      }
+      assert.deepEqual(pings, [100]);
+      acks.ponged();
+      add(351);
+      assert.deepEqual(pings, [100, 351]);
     });
 
     it('are settled from the oldest on where there are more than a broker leaves unacknowledged', () => {

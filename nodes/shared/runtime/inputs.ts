@@ -63,7 +63,6 @@ export class Inputs {
 
   handle(msg: NodeMessageInFlow, send: Send, done: (error?: Error) => void): void {
     const input: Input = { msg, done };
-    this.#running.add(input);
     try {
       if (!this.handler) {
         throw this.#context.problem;
@@ -81,6 +80,7 @@ export class Inputs {
   }
 
   async #follow(input: Input, handled: Promise<void>): Promise<void> {
+    this.#running.add(input);
     try {
       this.#show();
       await handled;
