@@ -1,6 +1,7 @@
 // A flow that stores every report twice before it confirms it: in a SQLite database, and as lines of a plain file.
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type NodeConfig, VERSIONS } from '../e2e/node-red.ts';
@@ -13,6 +14,9 @@ export type Stored = Map<number, number>;
 export class TwoStores {
   readonly #database: string;
   readonly #file: string;
+  /** What was read of the file: it grows while it is read, and with it what a thousand looks at all of it would take. */
+  readonly #appended: Stored = new Map();
+  #read = 0;
 
   constructor(folder: string) {
     this.#database = join(folder, 'reports.sqlite');
@@ -77,13 +81,23 @@ return msg;`,
   }
 
   async inserted(): Promise<Stored> {
-    return countEach((await this.#query('SELECT n FROM reports')).split('\n').filter(Boolean).map(Number));
+    const stored: Stored = new Map();
+    for (const n of (await this.#query('SELECT n FROM reports')).split('\n').filter(Boolean)) {
+      count(stored, Number(n));
+    }
+    return stored;
   }
 
   async appended(): Promise<Stored> {
-    const lines = (await readFile(this.#file, 'utf8')).split('\n').slice(0, -1);
-    const reports = lines.map((line) => JSON.parse(line) as { n?: number; value?: { n: number } });
-    return countEach(reports.map(({ n, value }) => n ?? value?.n ?? Number.NaN));
+    const chunks: Buffer[] = await createReadStream(this.#file, { start: this.#read }).toArray();
+    const added = Buffer.concat(chunks);
+    const whole = added.subarray(0, added.lastIndexOf('\n') + 1);
+    this.#read += whole.length;
+    for (const line of whole.toString().split('\n').slice(0, -1)) {
+      const { n, value } = JSON.parse(line) as { n?: number; value?: { n: number } };
+      count(this.#appended, n ?? value?.n ?? Number.NaN);
+    }
+    return this.#appended;
   }
 
   /** SQLite comes with the pinned Node.js, and not with each that runs this. @returns `n` of each row, a line each */
@@ -98,10 +112,6 @@ console.log(database.prepare(process.argv[2]).all().map(({ n }) => n).join('\\n'
   }
 }
 
-function countEach(numbers: number[]): Stored {
-  const counts: Stored = new Map();
-  for (const number of numbers) {
-    counts.set(number, (counts.get(number) ?? 0) + 1);
-  }
-  return counts;
+function count(stored: Stored, n: number): void {
+  stored.set(n, (stored.get(n) ?? 0) + 1);
 }
