@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { InputError } from './input-error.ts';
 import { offsetOfToken, type Portal, pageToken, type Tokens } from './portal.ts';
 import { carryOut, type RestFault, type RestFaults, reset } from './rest-faults.ts';
 
@@ -239,11 +240,11 @@ function isAllowed({ options, tokens }: Ground, { headers }: Call): boolean {
 
 function answer(ground: Ground, call: Call): { status: number; body: unknown } {
   const control = ground.control[`${call.method} ${call.path}`];
-  if (control) {
-    return { status: 200, body: control(call.body) };
-  }
   const isLogin = call.path === '/api/v1/auth/login';
   try {
+    if (control) {
+      return { status: 200, body: control(call.body) };
+    }
     if (!isLogin && !isAllowed(ground, call)) {
       throw new Refusal(401, 'token missing, wrong or expired');
     }
@@ -256,6 +257,9 @@ function answer(ground: Ground, call: Call): { status: number; body: unknown } {
   } catch (error) {
     if (error instanceof URIError) {
       return { status: 400, body: { message: 'path malformed' } };
+    }
+    if (error instanceof InputError) {
+      return { status: 400, body: { message: error.message } };
     }
     if (!(error instanceof Refusal)) {
       throw error;

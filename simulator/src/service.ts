@@ -4,6 +4,7 @@ import { type Broker, startBroker } from './broker.ts';
 import { clientLinks } from './client-link.ts';
 import { DEMO, type Device, type Fleet, type Gateway } from './fleet.ts';
 import type { OpenLink } from './gateway-link.ts';
+import { InputError } from './input-error.ts';
 import { settle } from './measuring.ts';
 import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
@@ -16,7 +17,8 @@ import type { Counts, Records, ServiceEvents } from './records.ts';
 import { type RestHalf, startRest } from './rest.ts';
 import type { RestFault, RestFaults } from './rest-faults.ts';
 import type { SampleBook } from './samples.ts';
-import { type Actions, steer } from './steering.ts';
+import { type Actions, readNumber, steer } from './steering.ts';
+import { isObject } from './steering-fields.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface Service {
@@ -73,13 +75,22 @@ async function openBroker(options: ServiceOptions): Promise<Broker | undefined> 
   return startBroker({ host, ...ports, ...loginOf(options), qos: qosOf(options), queueLimit });
 }
 
+/** Reports at a time, and per second, that a caller may ask for: more would stall the process. */
+const MAX_PUBLISHED = 100_000;
+
 /** What other processes may steer over HTTP: faults on and off, counters, publishing. */
 function controlRoutes(service: Service): Record<string, (body: unknown) => unknown> {
-  const numberIn = (body: unknown, name: string): number => Number((body as Record<string, unknown>)[name]);
+  const objectOf = (body: unknown): Record<string, unknown> => {
+    if (!isObject(body)) {
+      throw new InputError('body', body, 'not an object');
+    }
+    return body;
+  };
+  const numberIn = (body: unknown, name: string): number => readNumber(objectOf(body), name, MAX_PUBLISHED);
   return {
     'GET /simulator/counters': () => service.counters(),
     'GET /simulator/calls': () => service.calls,
-    'POST /simulator/faults': (body) => void service.faults.rest.add(body as RestFault),
+    'POST /simulator/faults': (body) => void service.faults.rest.add(objectOf(body) as RestFault),
     'DELETE /simulator/faults': () => service.faults.rest.clear(),
     'POST /simulator/revoke': () => service.tokens.revoke(),
     'POST /simulator/rate': (body) => service.setRate(numberIn(body, 'rate')),

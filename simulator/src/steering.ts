@@ -102,7 +102,8 @@ function readBoolean(payload: Record<string, unknown>, field: string): boolean {
   return value;
 }
 
-function readNumber(payload: Record<string, unknown>, field: string, max: number): number {
+/** @throws InputError for anything but a number from 0 to `max` */
+export function readNumber(payload: Record<string, unknown>, field: string, max: number): number {
   const value = payload[field];
   if (typeof value !== 'number' || !(value >= 0 && value <= max)) {
     throw new InputError(field, value, `not a number from 0 to ${max}`);

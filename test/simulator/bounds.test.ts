@@ -122,6 +122,28 @@ describe('what the simulator keeps for others', () => {
     assert.ok(turns > 300, `${turns} turns`);
   });
 
+  it('is steered over HTTP within bounds, and says what is wrong', async () => {
+    const steered = await startService({ rate: 0, gateways: 1, control: true });
+    try {
+      for (const [path, body] of [
+        ['rate', { rate: 1e99 }],
+        ['rate', { rate: -1 }],
+        ['reports', { count: 1e6 }],
+        ['samples', null],
+        ['faults', null],
+      ] as const) {
+        const answer = await fetch(`${steered.urls.base}/simulator/${path}`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+        });
+        assert.equal(answer.status, 400, path);
+        assert.match(((await answer.json()) as { message: string }).message, /not an? /);
+      }
+    } finally {
+      await steered.close();
+    }
+  });
+
   it('lets nobody steer it over HTTP when it is not told to', async () => {
     const answer = await fetch(`${service.urls.base}/simulator/rate`, { method: 'POST', body: '{"rate":9}' });
     assert.equal(answer.status, 401);
