@@ -46,7 +46,7 @@ export class Exchanges {
   optionsFor(session: KeptSession | undefined) {
     if (session) {
       session.incoming ??= this.#createStore();
-      this.#incoming = session.incoming;
+      this.#incoming = session.incoming as IStore;
     }
     return {
       incomingStore: this.#incoming,

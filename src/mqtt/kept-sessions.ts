@@ -1,5 +1,4 @@
 // What this process knows of its sessions at brokers, which outlive a connection and a redeploy.
-import type { IStore } from 'mqtt';
 
 /** Each service has one for each of its brokers; beyond that the one that was needed longest ago is forgotten. */
 const MAX_SESSIONS = 1_000;
@@ -9,8 +8,8 @@ export interface KeptSession {
   readonly filters: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
-  /** What the broker has sent with QoS 2 and not released yet, or what nobody has taken. */
-  incoming: IStore | undefined;
+  /** What the broker has sent with QoS 2 and not released yet, or what nobody has taken: a store of MQTT.js. */
+  incoming: object | undefined;
   /** Packet ids of what was published with QoS 2 and is not known to be complete, with the times it was released again. */
   published: Map<number, number>;
   /** Client ids under which the broker may have a session because it was asked whose it gives to new ones. */
