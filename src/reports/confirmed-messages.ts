@@ -1,18 +1,8 @@
 // Messages that flows have confirmed and that a broker may send again all the same: it has not had the acknowledgement.
-import { type Linked, LinkedList } from '../collections/linked-list.ts';
+import { LinkedList } from '../collections/linked-list.ts';
 import { SetMap } from '../collections/set-map.ts';
 import { expectedUntil, keyOf } from './expected-messages.ts';
-import type { OpenMessage } from './open-message.ts';
-
-/** What of a message is kept: it recognises it when it comes again. Times are milliseconds of `performance.now()`. */
-export interface Confirmed extends Linked<Confirmed> {
-  readonly key: string;
-  /** The address by which it came. */
-  readonly broker: string;
-  /** When that connection was lost; undefined: it is the present one. */
-  lostAt: number | undefined;
-  expectedUntil: number;
-}
+import type { Confirmed, OpenMessage } from './open-message.ts';
 
 /** As many as MQTT has packet ids; beyond it the oldest are forgotten. */
 const MAX_CONFIRMED = 65_535;
@@ -20,6 +10,28 @@ const MAX_CONFIRMED = 65_535;
 const MAX_PAYLOAD_BYTES = 1_000;
 /** How often it is looked whether something is too old. */
 const LOOK_MS = 10_000;
+
+/** Services of one Node-RED are fewer. */
+const MAX_LEFT = 100;
+
+/** By client id, of services that a deploy has ended: the ones that it starts go on with them. */
+const LEFT_BY_CLIENT = new Map<string, ConfirmedMessages>();
+
+/** Keeps them for the next connection of this client, for as long as they are expected. */
+export function leaveConfirmed(clientId: string, messages: ConfirmedMessages): void {
+  LEFT_BY_CLIENT.delete(clientId);
+  LEFT_BY_CLIENT.set(clientId, messages);
+  if (LEFT_BY_CLIENT.size > MAX_LEFT) {
+    LEFT_BY_CLIENT.delete(LEFT_BY_CLIENT.keys().next().value as string);
+  }
+}
+
+/** Those that an earlier service of this process has left. */
+export function takeConfirmed(clientId: string): ConfirmedMessages | undefined {
+  const left = LEFT_BY_CLIENT.get(clientId);
+  LEFT_BY_CLIENT.delete(clientId);
+  return left;
+}
 
 export class ConfirmedMessages {
   /** Their key is not known yet: most are settled soon, and a key takes longer than all the rest. */

@@ -70,6 +70,7 @@ export class OpenDeliveries {
       wasWithOther: false,
       attempts: 0,
       confirmer,
+      isOfDeploy: false,
       source,
       due: now + confirmer.timeoutMs,
       before: undefined,
@@ -120,6 +121,7 @@ export class OpenDeliveries {
         delivery.wasWithOther = true;
       }
       delivery.confirmer = confirmer;
+      delivery.isOfDeploy = true;
       delivery.due = 0;
     }
   }
@@ -195,9 +197,10 @@ export class OpenDeliveries {
 
   #send(delivery: Delivery, now: number): void {
     const { confirmer } = delivery;
-    if (delivery.hasReached) {
+    if (delivery.hasReached && !delivery.isOfDeploy) {
       delivery.attempts++;
     }
+    delivery.isOfDeploy = false;
     delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
     // Behind the others, so that each has its turn where more are due than one look sends.
     this.#byNumber.delete(delivery.number);

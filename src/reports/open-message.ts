@@ -1,11 +1,20 @@
 // One message that the broker keeps until it is acknowledged there.
 import type { Linked, LinkedList } from '../collections/linked-list.ts';
 import type { Deferral, DeferralEvents } from '../protocol/deferral.ts';
-import type { Confirmed } from './confirmed-messages.ts';
 import type { Message } from './message.ts';
 
 /** What a message takes beside its payload and its topic. */
 const OVERHEAD_BYTES = 500;
+
+/** What of a message is kept: it recognises it when it comes again. Times are milliseconds of `performance.now()`. */
+export interface Confirmed extends Linked<Confirmed> {
+  readonly key: string;
+  /** The address by which it came. */
+  readonly broker: string;
+  /** When that connection was lost; undefined: it is the present one. */
+  lostAt: number | undefined;
+  expectedUntil: number;
+}
 
 /** Of all messages: there are many, and functions of its own for each would take as much memory as the rest. */
 interface Events {

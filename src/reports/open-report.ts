@@ -24,6 +24,8 @@ export interface Delivery extends OpenReport, Linked<Delivery> {
   /** Stands in the id. */
   readonly number: number;
   confirmer: Confirmer;
+  /** A deploy brings it again, which is not for want of its acknowledgement. */
+  isOfDeploy: boolean;
   source: OpenMessage;
   /** In milliseconds of `performance.now()`. */
   due: number;

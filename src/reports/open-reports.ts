@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { BrokerWindow } from './broker-window.ts';
-import { ConfirmedMessages } from './confirmed-messages.ts';
+import { ConfirmedMessages, leaveConfirmed, takeConfirmed } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import { KeptMessages, MAX_BYTES, MAX_MESSAGES } from './kept-messages.ts';
 import type { Message } from './message.ts';
@@ -30,6 +30,14 @@ export function openReportsOf(id: string): OpenReports | undefined {
   return latest?.opened;
 }
 
+interface Options {
+  /** Of a persistent session: the broker sends over the next connection what it was not told of. */
+  clientId?: string | undefined;
+  now?: () => number;
+  maxMessages?: number;
+  maxBytes?: number;
+}
+
 export class OpenReports {
   readonly #now: () => number;
   readonly #idPrefix = randomBytes(PREFIX_BYTES).toString('hex');
@@ -38,7 +46,8 @@ export class OpenReports {
   readonly #messages: KeptMessages;
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
-  readonly #confirmed = new ConfirmedMessages();
+  #confirmed = new ConfirmedMessages();
+  readonly #clientId: string | undefined;
   readonly #events = {
     written: (message: OpenMessage) => this.#written(message),
     settled: (message: OpenMessage) => this.#settled(message),
@@ -64,8 +73,14 @@ export class OpenReports {
     isPaused: () => boolean,
     failed: (fault: unknown) => void,
     abandoned: (owner: string, count: number) => void,
-    { now = () => performance.now(), maxMessages = MAX_MESSAGES, maxBytes = MAX_BYTES } = {},
+    {
+      clientId,
+      now = () => performance.now(),
+      maxMessages = MAX_MESSAGES,
+      maxBytes = MAX_BYTES,
+    }: Options = {},
   ) {
+    this.#clientId = clientId;
     this.#deliveries = new OpenDeliveries(this.#idPrefix, {
       ...{ isPaused, now, failed, abandoned },
       confirm: (id) => void this.confirm(id),
@@ -214,6 +229,10 @@ export class OpenReports {
     this.#window.connected();
     this.#checkHeldUp();
     this.#expected.clear();
+    if (this.#clientId !== undefined) {
+      // Those of a service that a deploy has ended: later there are none any more.
+      this.#confirmed = takeConfirmed(this.#clientId) ?? this.#confirmed;
+    }
     for (const message of this.#messages) {
       if (message.deferral) {
         message.deferral = undefined;
@@ -234,9 +253,28 @@ export class OpenReports {
     latest = undefined;
     clearInterval(this.#timer);
     this.#deliveries.close();
-    this.#messages.clear();
     this.#expected.clear();
-    this.#confirmed.clear();
+    if (this.#clientId !== undefined) {
+      this.#leaveConfirmed(this.#clientId);
+    }
+    this.#messages.clear();
+    this.#confirmed = new ConfirmedMessages();
+  }
+
+  /** What flows have stored, but the broker was not told of, as something before it is open. */
+  #leaveConfirmed(clientId: string): void {
+    const now = this.#now();
+    for (const message of this.#messages) {
+      if (message.open === 0 && message.deferral) {
+        this.#messages.delete(message);
+        message.lostAt = now;
+        message.expectedUntil = expectedUntil(now, true, now);
+        this.#confirmed.addLost(message);
+      }
+    }
+    if (!this.#confirmed.isEmpty(now)) {
+      leaveConfirmed(clientId, this.#confirmed);
+    }
   }
 
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */

@@ -49,6 +49,8 @@ export interface Subscription {
 interface ReportOptions {
   /** Whether reports are subscribed as a member of a shared group. */
   isShared?: boolean;
+  /** Of a persistent session. */
+  clientId?: string | undefined;
   now?: () => number;
   /** The name of a gateway or a device, where one is known; undefined: reports carry no names. */
   nameOf?: NameOf | undefined;
@@ -78,14 +80,22 @@ export class Reports {
     catalogue: Catalogue,
     network: NetworkState,
     log: Logger,
-    { isShared = false, now = () => performance.now(), nameOf, isPaused = () => false }: ReportOptions = {},
+    {
+      isShared = false,
+      clientId,
+      now = () => performance.now(),
+      nameOf,
+      isPaused = () => false,
+    }: ReportOptions = {},
   ) {
     this.#receivers = new Receivers({ catalogue, network, log, now });
     const abandoned = (owner: string, count: number) =>
       log.warn(
         `${count} reports that were not acknowledged are given up: node ${owner} does not wait for them any more`,
       );
-    this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), abandoned, { now });
+    this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), abandoned, {
+      ...{ clientId, now },
+    });
     this.#requested = new RequestedFilters(topics, isShared);
     this.#topics = topics;
     this.#now = now;

@@ -47,6 +47,7 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   const heardChanged = () => void allReports.update();
   const reports = new Reports(topics, catalogue, network, log, {
     ...{ isShared: settings.sharedGroup !== '', nameOf: names, isPaused },
+    clientId: settings.persistent ? settings.clientId : undefined,
   });
   const { open } = reports;
   open.onHeldUp = heardChanged;

@@ -734,13 +734,20 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/confirm': 'are not given to any flow twice by a broker that sends them again while it waits',
       },
-    'A deploy that replaces the node brings what is open again; one that removes it confirms it.': {
-      'mqtt/confirm': [
-        'come again to the node that a deploy has put in the place of another',
-        'of a node that was removed are nobody’s any more',
-      ],
-      'nodes/confirm': 'comes again to a node that is deployed anew',
-    },
+    'A deploy that replaces the node brings what is open again, which is none of those times; one that removes it confirms it.':
+      {
+        'mqtt/confirm': [
+          'come again to the node that a deploy has put in the place of another',
+          'of a node that was removed are nobody’s any more',
+        ],
+        'nodes/confirm': 'comes again to a node that is deployed anew',
+        'reports/open-reports': 'are not given up because their node is deployed often',
+      },
+    'One that restarts the service brings, with `persistent`, nothing again that was acknowledged behind it.':
+      {
+        'mqtt/confirm-deploys':
+          'do not come again when the service is restarted by a deploy; the open one does',
+      },
     'What is open at a node that a deploy leaves *invalid* waits for one in which it works or is removed.': {
       'mqtt/confirm-deploys': [
         'wait for a node that cannot work, until it can',

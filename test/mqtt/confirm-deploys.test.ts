@@ -109,3 +109,45 @@ describe('reports that a flow confirms, over a deploy', () => {
     });
   }
 });
+
+describe('reports that a flow has confirmed behind one that is open', () => {
+  const bench = useScriptedBroker();
+
+  it('do not come again when the service is restarted by a deploy; the open one does', async () => {
+    const start = async () => {
+      const session = bench.open({ persistent: true, clientId: `mt-deploys-${process.pid}` });
+      const flow = Object.assign(new Collector(), {
+        confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
+      });
+      session.subscribe(ALL, flow, 'node');
+      await reached(session, 'connected');
+      return { session, flow };
+    };
+    const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    const first = await start();
+    for (let n = 0; n < COUNT; n++) {
+      publish(n);
+    }
+    await first.flow.until(({ reports }) => reports.length === COUNT);
+    for (const { delivery } of first.flow.reports.slice(1)) {
+      first.session.confirm(String(delivery));
+    }
+    await first.session.close();
+    for (let deploy = 1; deploy <= 2; deploy++) {
+      const { session, flow } = await start();
+      publish(COUNT - 1 + deploy);
+      await flow.until(({ reports }) => reports.length === 1 + deploy);
+      assert.deepEqual(
+        flow.reports.map(({ seq }) => seq),
+        [0, COUNT, COUNT + 1].slice(0, 1 + deploy),
+      );
+      await session.close();
+    }
+    const last = await start();
+    await last.flow.until(({ reports }) => reports.length === 3);
+    for (const { delivery } of last.flow.reports) {
+      last.session.confirm(String(delivery));
+    }
+    await bench.broker.until((broker) => broker.packets('puback').length === COUNT + 2);
+  });
+});

@@ -210,6 +210,24 @@ describe('reports that are open', () => {
     }
   });
 
+  it('are not given up because their node is deployed often', () => {
+    const { confirmer, reports, receive, resent, pass } = start();
+    let givenUp = 0;
+    const deployed = () => ({ ...confirmer, maxAttempts: 2, givenUp: () => void givenUp++ });
+    receive('t');
+    reports.remove(confirmer, true);
+    for (let deploy = 1; deploy <= 5; deploy++) {
+      const node = deployed();
+      reports.add(node);
+      pass(TICK_MS);
+      assert.deepEqual([resent.length, givenUp], [deploy, 0]);
+      reports.remove(node, true);
+    }
+    reports.add(deployed());
+    pass(10 * confirmer.timeoutMs);
+    assert.deepEqual([resent.length, givenUp], [8, 1]);
+  });
+
   it('do not come while flows are replaced', () => {
     let isPaused = true;
     const { receive, resent, pass } = start({}, () => isPaused);
