@@ -42,7 +42,9 @@ export interface Outages {
   backAt: number;
 }
 
-export interface GatewayState extends HeardGateway, Outages, RecencyEntry<GatewayState> {}
+export interface GatewayState extends HeardGateway, Outages, RecencyEntry<GatewayState> {
+  quickest: Outages['quickest'];
+}
 
 const NO_DEVICES: GatewayState['quickest'] = [];
 
@@ -59,7 +61,7 @@ export function newGateway(id: string, now: number): GatewayState {
     reports: 0,
     hearings: 1,
     hasHabits: false,
-    counted: undefined,
+    learning: undefined,
     isWanted: false,
     before: undefined,
     after: undefined,
@@ -82,7 +84,7 @@ export function newDevice(id: string, now: number): DeviceState {
     reports: 0,
     hearings: 1,
     hasHabits: false,
-    counted: undefined,
+    learning: undefined,
     isWanted: false,
     before: undefined,
     after: undefined,

@@ -1,6 +1,13 @@
 // How often something is heard usually: learned from the gaps between its reports, undisturbed by copies, bursts and failures.
-import type { ReportTopic } from '../protocol/reports/index.ts';
-import { ownText } from '../protocol/text.ts';
+import {
+  contentOf,
+  isRoundOver,
+  type Learning,
+  newLearning,
+  noteAgain,
+  noteHearing,
+  type Place,
+} from './learning.ts';
 import type { Listening } from './listening.ts';
 
 /** Reports within this time are one hearing: copies by several gateways, and values that a device sends together. */
@@ -9,6 +16,8 @@ const MOMENT_MS = 1_000;
 const MIN_HEARINGS = 5;
 /** Of a gateway with several devices: of some at their own times, five pauses tell less than those of one. */
 const MIN_SHARED_HEARINGS = 12;
+/** So many pauses of several devices show the longest, whatever is known of the devices. */
+const MANY_HEARINGS = 36;
 /**
  * Until then a burst of events, or of several properties, is one hearing: what a device sends when it joins says nothing of
  * its habits. It is over after so long a pause.
@@ -20,8 +29,6 @@ const ROUND_MS = 60_000;
 const ORDINARY_PAUSE_MS = 25 * 60_000;
 /** A gateway that brought nothing but one device for so long has no other regular ones: they repeat their properties by then. */
 const ALONE_MS = 20 * 60_000;
-/** Of an identifier; a longer one is none of a device. */
-const MAX_CONTENT_LENGTH = 200;
 /** Habits of about so long count. */
 const MEMORY_MS = 24 * 3_600_000;
 /** A longer pause than an ordinary one may be a failure: it counts as so many usual intervals. */
@@ -42,8 +49,8 @@ export interface Heard {
   hearings: number;
   /** It has reported anything but events, which come when something happens and are no habit. */
   hasHabits: boolean;
-  /** What was reported in the last hearing, until the interval is known; what comes again like it is no burst. */
-  counted: string | undefined;
+  /** Until the interval is known. */
+  learning: Learning | undefined;
   /** Milliseconds; see `usualIntervalMs`. */
   intervalMs: number;
   /** Its longest pause lately, in milliseconds; it counts when one like it has come again. */
@@ -57,10 +64,9 @@ export interface HeardGateway extends Heard {
   devices: number;
   /** The device of the last hearing; undefined: of several. */
   countedOf: string | undefined;
+  /** The two devices that it hears most often, as soon as their intervals are known. */
+  quickest: readonly unknown[];
 }
-
-/** What identifies the reports that a device repeats. */
-type Place = Pick<ReportTopic, 'device' | 'kind' | 'identifier'>;
 
 /**
  * Notes a report.
@@ -109,7 +115,8 @@ export function hearGateway(
     gateway.countedOf = gateway.countedOf === device ? device : undefined;
   } else if (gateway.devices <= 1 || gateway.countedOf !== device) {
     const since = gateway.countedAt;
-    learnInterval(gateway, at, { pause: since, burst: since }, now, listening);
+    const burst = gateway.devices <= 1 ? gateway.heardAt : since;
+    learnInterval(gateway, at, { pause: since, burst }, now, listening);
     gateway.countedOf = gateway.countedAt === now ? device : gateway.countedOf;
   } else if (now - gateway.countedAt >= ALONE_MS) {
     const since = gateway.heardAt;
@@ -135,7 +142,8 @@ function learnAnew(heard: Heard, at: Readonly<Place>, now: number): void {
   heard.hearings = 1;
   heard.intervalMs = 0;
   heard.pauseMs = 0;
-  heard.counted = contentOf(at);
+  heard.learning = newLearning(now);
+  noteHearing(heard.learning, contentOf(at));
   heard.hasHabits = at.kind !== 'event';
 }
 
@@ -151,13 +159,6 @@ function teaches(heard: Heard, at: Readonly<Place>, now: number): boolean {
   return true;
 }
 
-/** Events are not repeated at intervals. */
-function contentOf({ device, kind, identifier }: Readonly<Place>): string | undefined {
-  return kind === 'event' || (identifier?.length ?? 0) > MAX_CONTENT_LENGTH
-    ? undefined
-    : ownText(`${device} ${identifier ?? kind}`);
-}
-
 /**
  * The usual interval is the longest pause that came twice in about a day: so a burst, or a busy day in an office, hides no
  * quiet hours, and a single failure is no habit.
@@ -171,30 +172,35 @@ function learnInterval(
   listening: Listening,
 ): void {
   const passed = listening.listenedMs(heard.countedAt, now);
-  const needed = neededHearings(heard);
-  if (heard.hearings < needed) {
-    const content = contentOf(at);
-    const isOther = content === undefined || content !== heard.counted;
-    if (isOther && listening.listenedMs(since.burst, now) < BURST_MS) {
-      goOnWithBurst(heard, content, passed, now);
-      return;
-    }
-    heard.counted = heard.hearings + 1 < needed ? content : undefined;
+  if (heard.hearings < neededHearings(heard)) {
+    // Of a gateway that had a single device until now, several may be.
+    heard.learning ??= newLearning(now);
   }
-  const gap = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
-  heard.countedAt = now;
-  if (gap >= MOMENT_MS) {
-    learnPause(heard, gap, passed, needed);
+  const { learning } = heard;
+  const content = learning && contentOf(at);
+  const isOther = learning !== undefined && (content === undefined || content !== learning.last);
+  if (isOther && listening.listenedMs(since.burst, now) < BURST_MS) {
+    goOnWithBurst(heard, learning, content, passed, now);
+  } else {
+    const gap = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
+    heard.countedAt = now;
+    if (gap >= MOMENT_MS) {
+      learnPause(heard, gap, passed, content);
+    }
+  }
+  if (learning && isLearned(heard, learning, listening.listenedMs(learning.since, now))) {
+    heard.learning = undefined;
   }
 }
 
-/** @param gap its length @param passed since the last hearing, both in milliseconds */
-function learnPause(heard: Heard, gap: number, passed: number, needed: number): void {
+/** @param gap its length @param passed since the last hearing, both in milliseconds @param content what ends it */
+function learnPause(heard: Heard, gap: number, passed: number, content: number | undefined): void {
   heard.hearings++;
-  const { intervalMs: usual, pauseMs: longest } = heard;
+  const { intervalMs: usual, pauseMs: longest, learning } = heard;
   const cameTwice = Math.min(gap, longest);
   let counted = cameTwice;
-  if (heard.hearings <= needed) {
+  if (learning) {
+    noteHearing(learning, content);
     counted = Math.max(cameTwice, Math.min(gap, ORDINARY_PAUSE_MS));
   } else if (cameTwice > ORDINARY_PAUSE_MS) {
     counted = Math.min(cameTwice, MAX_GROWTH * Math.max(usual, MIN_GROWN_MS));
@@ -205,12 +211,30 @@ function learnPause(heard: Heard, gap: number, passed: number, needed: number): 
 }
 
 /** No pause in it was longer than those of a burst. */
-function goOnWithBurst(heard: Heard, content: string | undefined, passed: number, now: number): void {
+function goOnWithBurst(
+  heard: Heard,
+  learning: Learning,
+  content: number | undefined,
+  passed: number,
+  now: number,
+): void {
   if (passed >= ROUND_MS) {
-    heard.counted = content;
     heard.countedAt = now;
-    learnPause(heard, BURST_MS, passed, neededHearings(heard));
+    learnPause(heard, BURST_MS, passed, content);
+  } else {
+    noteAgain(learning, content);
   }
+}
+
+/** It becomes known at a hearing, when its pauses have been seen. @param listenedMs to it until now */
+function isLearned(heard: Readonly<Heard>, learning: Readonly<Learning>, listenedMs: number): boolean {
+  if (heard.hearings < neededHearings(heard)) {
+    return false;
+  }
+  const isSeen = isShared(heard)
+    ? heard.quickest.length > 1 || heard.hearings >= MANY_HEARINGS
+    : isRoundOver(learning);
+  return isSeen || listenedMs >= ORDINARY_PAUSE_MS;
 }
 
 /** What was known before the start counts as if it had been learned since. */
@@ -219,10 +243,17 @@ export function recallInterval(heard: Heard, intervalMs: number): void {
   heard.pauseMs = Math.max(heard.pauseMs, intervalMs);
 }
 
-/** Milliseconds between two hearings; undefined until there were five, of a gateway with several devices twelve. */
+/**
+ * Milliseconds between two hearings; undefined until there were five, of a gateway with several devices twelve, and until
+ * its pauses have been seen: each property may repeat at a time of its own.
+ */
 export function usualIntervalMs(heard: Readonly<Heard>): number | undefined {
-  return heard.hearings < neededHearings(heard) ? undefined : heard.intervalMs;
+  return heard.learning || heard.hearings < neededHearings(heard) ? undefined : heard.intervalMs;
 }
 
-const neededHearings = (heard: Readonly<Heard | HeardGateway>): number =>
-  'devices' in heard && heard.devices > 1 ? MIN_SHARED_HEARINGS : MIN_HEARINGS;
+const neededHearings = (heard: Readonly<Heard>): number =>
+  isShared(heard) ? MIN_SHARED_HEARINGS : MIN_HEARINGS;
+
+/** A gateway that hears several devices. */
+const isShared = (heard: Readonly<Heard | HeardGateway>): heard is HeardGateway =>
+  'devices' in heard && heard.devices > 1;

@@ -956,6 +956,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is not told silent in its first hours for devices that report in 20 minutes, whenever they do',
         ],
       },
+    'Where properties repeat at times of their own it is known when those of the first reports have come again, when one of them has come four times, or after 25 minutes; that of a gateway with several devices when those of two are known, after 36 reports, or after 25 minutes.':
+      {
+        'network/watch-habits': [
+          'tells nothing in the first hours: 8 of them, a heartbeat every 0 minutes',
+          'tells the death of one soon after the start, by a heartbeat that comes oftener',
+          'tells the death of one half an hour after the start, though it said something but once',
+          'is not told silent after 4 of its devices have joined, each with its properties three times',
+          'tells its own death soon after the start, where many devices report seldom',
+        ],
+      },
     'The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
       {
         'network/watch-habits': [
@@ -964,6 +974,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells one that dies by day after an hour',
         ],
         'network/network-state': ['in spite of one failure', 'and learns another habit'],
+      },
+    'What is reported often at first and seldom later, as after a device was mounted, is told silent until the longer pause has come twice.':
+      {
+        'network/watch-habits': ['learns in two pauses the night of sensors whose values change all day'],
       },
     'Events are no habit of what reports anything else.': {
       'network/network-state': 'from events only of what reports nothing else',

@@ -297,6 +297,20 @@ describe('the state of a network', () => {
       assert.equal(every(60, 1), 68);
     });
 
+    it('and remembers but five things of what repeats until then, nothing after that', () => {
+      for (let i = 0; i < 50; i++) {
+        now += 20_000;
+        hear(`property-decoded/p${i}`);
+        assert.ok((known().learning?.contents.length ?? 0) <= 5);
+      }
+      assert.equal(usualIntervalMs(known()), undefined);
+      every(20, 4);
+      assert.equal(usualIntervalMs(known()), undefined, 'those that it remembers have not come again');
+      now += 9 * 60_000;
+      assert.equal(every(20, 1), 560);
+      assert.equal(known().learning, undefined);
+    });
+
     it('from events only of what reports nothing else', () => {
       const fire = (seconds: number, times: number) => {
         for (let i = 0; i < times; i++) {

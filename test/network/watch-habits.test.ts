@@ -189,6 +189,70 @@ describe('a watch that learns the habits of devices', () => {
     assert.ok((changes[0]?.minute ?? 0) < 12 * 60 + 25);
   });
 
+  describe('of properties that repeat at times of their own', () => {
+    const UNTIL = 12 * HOUR;
+    /** What each change has made begin anew at its own time. */
+    const properties = (who: { device: string }, count: number, next: () => number, until = UNTIL) =>
+      Array.from({ length: count }, (_, i) =>
+        regularly(
+          { ...who, rest: `property-decoded/p${i}` },
+          { every: 20 * MINUTE, from: next() * 20 * MINUTE, until },
+        ),
+      ).flat();
+
+    for (const [count, heartbeat] of [
+      [5, 0],
+      [8, 0],
+      [16, 0],
+      [8, 5],
+      [12, 10],
+    ] as const) {
+      it(`tells nothing in the first hours: ${count} of them, a heartbeat every ${heartbeat} minutes`, () => {
+        const next = random(count);
+        const hearings = Array.from({ length: 100 }, (_, i) => {
+          const who = { device: deviceAt(i + 1) };
+          const every = heartbeat * MINUTE;
+          const heartbeats = every > 0 ? regularly(who, { every, from: next() * every, until: UNTIL }) : [];
+          return [...properties(who, count, next), ...heartbeats];
+        });
+        assert.deepEqual(watch(hearings.flat(), UNTIL), []);
+      });
+    }
+
+    it('tells the death of one soon after the start, by a heartbeat that comes oftener', () => {
+      const died = 8 * MINUTE;
+      const next = random(5);
+      for (let i = 0; i < 20; i++) {
+        const changes = watch(
+          [
+            ...properties({ device: D }, 8, next, died),
+            ...regularly({}, { every: MINUTE, until: died }),
+            ...regularly(OTHERS, { every: 5 * S, until: 20 * MINUTE }),
+          ],
+          20 * MINUTE,
+        );
+        assert.deepEqual(heads(changes), [`+silent ${D}`]);
+        assert.ok((changes[0]?.minute ?? 0) <= 11);
+      }
+    });
+
+    it('tells the death of one half an hour after the start, though it said something but once', () => {
+      const until = 2 * HOUR;
+      const slow = { every: 8 * MINUTE, until: 33 * MINUTE };
+      const changes = watch(
+        [
+          { at: 0, rest: 'property/8005' },
+          ...regularly({ rest: 'measurement/8800' }, { ...slow, from: MINUTE }),
+          ...regularly({ rest: 'measurement/8801' }, { ...slow, from: 5 * MINUTE }),
+          ...regularly(OTHERS, { every: 5 * S, until }),
+        ],
+        until,
+      );
+      assert.deepEqual(heads(changes), [`+silent ${D}`]);
+      assert.ok((changes[0]?.minute ?? 0) <= 46);
+    });
+  });
+
   describe('of an office, where sensors fire events by day', () => {
     /** Six of them with a heartbeat in 20 minutes; begins at midnight. @param rest what they report by day */
     function office(days: number, from = 0, rest = 'heartbeat'): Hearing[] {
@@ -306,6 +370,37 @@ describe('a watch that learns the habits of devices', () => {
         });
         assert.deepEqual(watch(devices.flat(), until), [], `${seed}`);
       }
+    });
+
+    for (const count of [1, 2, 3, 4, 8]) {
+      it(`is not told silent after ${count} of its devices have joined, each with its properties three times`, () => {
+        for (let seed = 1; seed <= 20; seed++) {
+          const next = random(seed);
+          const joins = Array.from({ length: count }, (_, i) => {
+            const from = (i + next()) * 30 * S;
+            const times = [
+              0,
+              2 * MINUTE,
+              ...Array.from({ length: 12 }, (_, n) => 5 * MINUTE + n * 20 * MINUTE),
+            ];
+            return times.flatMap((at) =>
+              Array.from({ length: 8 }, (_, p) => ({
+                device: deviceAt(i + 1),
+                rest: `property-decoded/p${p}`,
+                at: from + at + p * 1_500,
+              })),
+            );
+          });
+          assert.deepEqual(watch(joins.flat(), 3 * HOUR), [], `${seed}`);
+        }
+      });
+    }
+
+    it('tells its own death soon after the start, where many devices report seldom', () => {
+      const died = 15 * MINUTE;
+      const changes = watch(neighbours(100, 20 * MINUTE, died), HOUR);
+      assert.deepEqual(heads(changes), [`+gateway-silent ${G}`]);
+      assert.ok((changes[0]?.minute ?? 0) <= 20);
     });
 
     describe('that is away now and then', () => {

@@ -1,0 +1,73 @@
+// What is remembered of the reports of something until it is known how often it is heard usually.
+import type { ReportTopic } from '../protocol/reports/index.ts';
+
+/** Of an identifier; a longer one is none of a device. */
+const MAX_CONTENT_LENGTH = 200;
+/** So many tell whether a round is over: what they are of repeats at the same intervals as the others. */
+const MAX_CONTENTS = 5;
+/** What came so often tells by itself how often something is heard, whatever else came in between. */
+const OFTEN = 4;
+/** Of a content: how often it came, beside what it is, in one number: there may be very many devices. */
+const TIMES = 8;
+const CODES = 2 ** 28;
+
+/** What identifies the reports that a device repeats. */
+export type Place = Pick<ReportTopic, 'device' | 'kind' | 'identifier'>;
+
+export interface Learning {
+  /** Since then, in milliseconds of `performance.now()`. */
+  readonly since: number;
+  /** What the last hearing began with; what comes again like it is no burst. Undefined: an event. */
+  last: number | undefined;
+  /** What the first hearings began with, and how often each came. */
+  contents: readonly number[];
+}
+
+const NOTHING: readonly number[] = [];
+
+export const newLearning = (since: number): Learning => ({ since, last: undefined, contents: NOTHING });
+
+/** @returns undefined: an event, which is not repeated at intervals */
+export function contentOf({ device, kind, identifier }: Readonly<Place>): number | undefined {
+  const what = identifier ?? kind;
+  return kind === 'event' || what.length > MAX_CONTENT_LENGTH ? undefined : addCode(addCode(0, device), what);
+}
+
+/** @param content what a hearing begins with */
+export function noteHearing(learning: Learning, content: number | undefined): void {
+  learning.last = content;
+  if (content === undefined) {
+    return;
+  }
+  const at = indexOf(learning, content);
+  if (at >= 0) {
+    learning.contents = learning.contents.with(at, more(learning.contents[at] as number, OFTEN));
+  } else if (learning.contents.length < MAX_CONTENTS) {
+    learning.contents = [...learning.contents, content * TIMES + 1];
+  }
+}
+
+/** @param content of a report that goes on with a burst; copies of it come by several gateways */
+export function noteAgain(learning: Learning, content: number | undefined): void {
+  const at = content === undefined ? -1 : indexOf(learning, content);
+  if (at >= 0) {
+    learning.contents = learning.contents.with(at, more(learning.contents[at] as number, 2));
+  }
+}
+
+/** What repeats at a time of its own comes once in a round: before that is over, its longest pause may be still to come. */
+export const isRoundOver = ({ contents }: Readonly<Learning>): boolean =>
+  contents.every((one) => one % TIMES >= 2) || contents.some((one) => one % TIMES >= OFTEN);
+
+const more = (one: number, most: number): number => (one % TIMES < most ? one + 1 : one);
+
+const indexOf = ({ contents }: Readonly<Learning>, content: number): number =>
+  contents.findIndex((one) => Math.floor(one / TIMES) === content);
+
+function addCode(code: number, text: string): number {
+  let sum = code;
+  for (let i = 0; i < text.length; i++) {
+    sum = (sum * 1_000_003 + text.charCodeAt(i)) % CODES;
+  }
+  return sum;
+}
