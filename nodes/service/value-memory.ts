@@ -135,7 +135,9 @@ export class ValueMemory {
       this.#keep(session);
       this.#forgetUnlessBack();
     }
-    const isDue = this.#store !== '' && (isFinal || (session && this.#isChanged && this.#isLoaded));
+    // Small changes of what watches have learnt are written now only.
+    const isChanged = session && (this.#isChanged || session.watches.areUsed);
+    const isDue = this.#store !== '' && (isFinal || (isChanged && this.#isLoaded));
     const writing = isDue ? this.#write(isFinal ? undefined : session) : this.#writing;
     if (writing !== undefined) {
       await withinDeadline(writing, CLOSE_DEADLINE_MS, () => this.#tellFault(SLOW));

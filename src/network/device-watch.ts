@@ -21,6 +21,8 @@ import { type Alarm, gatewayOf, isOfSilence, type Watched, type WatchedChecker }
 const MAX_FOLLOWED = 1_000;
 /** With more of them, finding the first conditions costs what is worth keeping. */
 const MANY_WATCHED = 10_000;
+/** An interval that has grown so much since it was stored is stored anew. */
+const MUCH_LONGER = 1.25;
 
 export class DeviceWatch implements WatchedChecker {
   readonly #context: WatchContext;
@@ -231,17 +233,12 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {
-    const { state, gatewayState, since, storedGateway, storedIntervalMs, hearings, isKnown, isExpected } =
-      before;
+    const { state, gatewayState, storedGateway, storedIntervalMs, leastStoredMs } = before;
+    const { since, hearings, isKnown, isExpected } = before;
     return {
-      state,
-      gatewayState,
+      ...{ state, gatewayState, storedGateway, storedIntervalMs, leastStoredMs },
+      ...{ hearings, isKnown, isExpected },
       since: isSame || before.alarms.some(isOfSilence) ? since : this.#context.now(),
-      storedGateway,
-      storedIntervalMs,
-      hearings,
-      isKnown,
-      isExpected,
     };
   }
 
@@ -308,9 +305,24 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.isKnown && !isKnown) {
       this.#members.keep(entry);
       this.#recallInterval(entry);
+    }
+    const isAnew = hearings !== entry.hearings;
+    if (isAnew || isKnown !== entry.isKnown) {
+      this.#noteInterval(entry, usualIntervalMs(heard));
+    }
+    return isAnew || entry.place < 0;
+  }
+
+  /** By an interval of a busier time a healthy device would be missed after a restart. */
+  #noteInterval(entry: Watched, intervalMs: number | undefined): void {
+    if (intervalMs === undefined) {
+      return;
+    }
+    if (intervalMs > MUCH_LONGER * entry.leastStoredMs) {
+      entry.leastStoredMs = intervalMs;
       this.#context.changed();
     }
-    return hearings !== entry.hearings || entry.place < 0;
+    entry.leastStoredMs = Math.min(entry.leastStoredMs, intervalMs);
   }
 
   /** What the first reports show is less than what was known before the start. */

@@ -83,6 +83,11 @@ export class DeviceWatches {
     };
   }
 
+  /** Whether there are any, of nodes that may come back too: of them a store holds something. */
+  get areUsed(): boolean {
+    return this.#watches.size + this.#kept.size > 0;
+  }
+
   /** Whether a timer is set. */
   get isWaiting(): boolean {
     return this.#schedule.isWaiting;

@@ -56,6 +56,8 @@ export interface Watched extends Scheduled {
   /** From before the start: by which gateway it was heard, and how often. */
   storedGateway: string | undefined;
   storedIntervalMs: number | undefined;
+  /** What a store holds of its interval is as long at least; 0: nothing yet. */
+  leastStoredMs: number;
   /** Of those that are watched already, when it was looked at last. */
   hearings: number;
   /** Its usual interval is: it is no passer-by. */
@@ -101,6 +103,7 @@ export function newWatched(
     isExpected: false,
     storedGateway: undefined,
     storedIntervalMs: undefined,
+    leastStoredMs: 0,
     hearings: 0,
     isKnown: false,
     alarms: [],

@@ -994,6 +994,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'remembers its nights when Node-RED is restarted in the afternoon',
         ],
       },
+    'With *Remember in* an interval is stored again when it has grown by a quarter, and each when Node-RED stops.':
+      {
+        'network/device-watch': [
+          'also where its interval has grown since, and with it what a store must hold',
+        ],
+        'nodes/value-memory': ['holds with a watch what that has learnt until the end'],
+      },
     'Of a gateway with several devices it is the pause between reports of different ones, so that one that dies or rests makes no gateway silent.':
       {
         'network/watch-habits': [

@@ -811,6 +811,23 @@ describe('a watch of devices', () => {
       }
     });
 
+    it('also where its interval has grown since, and with it what a store must hold', () => {
+      open({ conditions: ['silent'], silentAfter: 0 });
+      world.run(MINUTE, 10 * S, [{}]);
+      let stored = world.watches.store(1_000);
+      world.watches.onChange = () => {
+        stored = world.watches.store(1_000);
+      };
+      for (const minutes of [1, 2, 5, 10, 20]) {
+        world.run(3 * minutes * MINUTE, minutes * MINUTE, [{}]);
+        const [{ interval = 0 } = {}] = Object.values(stored).flat();
+        assert.ok(interval >= minutes * 45 * S, `${minutes}: ${interval}`);
+      }
+      world.watches.onChange = () => assert.fail('nothing has changed');
+      world.run(6 * HOUR, 20 * MINUTE, [{}]);
+      world.run(6 * HOUR, 10 * S, [{}]);
+    });
+
     it('tells what has ended meanwhile, and no end of what nobody knows yet', () => {
       open({ conditions: ALL });
       world.run(2 * MINUTE, 10 * S, [{}, OTHER]);

@@ -114,6 +114,14 @@ describe('what is remembered of last values', () => {
       ...(value !== undefined && { value }),
     });
 
+  function watchSilence({ watches }: Session) {
+    const conditions = ['silent' as const, 'gateway-silent' as const];
+    const scope = { gateways: [], devices: [mac(1)], labels: [], conditions };
+    const limits = { silentAfter: 0, batteryBelow: 20, batteryFine: 0, signalBelow: -85 };
+    const listener = { changed() {}, counted() {}, full() {}, follow() {} };
+    return watches.open('watch', { ...scope, ...limits }, listener);
+  }
+
   const known = ({ lastValues }: Session) => lastValues.all().map(({ device }) => device);
 
   /** Of the store of before. */
@@ -198,10 +206,7 @@ describe('what is remembered of last values', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const { memory, session } = await open();
-      const scope = { gateways: [], devices: [mac(1)], labels: [], conditions: ['silent' as const] };
-      const limits = { silentAfter: 0, batteryBelow: 20, batteryFine: 0, signalBelow: -85 };
-      const listener = { changed() {}, counted() {}, full() {}, follow() {} };
-      const watch = session.watches.open('watch', { ...scope, ...limits }, listener);
+      const watch = watchSilence(session);
       store.held = [];
       hear(session, mac(1));
       mock.timers.tick(30_000);
@@ -222,6 +227,36 @@ describe('what is remembered of last values', () => {
       await turn();
       assert.deepEqual(store.devices, [mac(1), mac(2)]);
       assert.deepEqual(Object.keys((store.content as { watches: object }).watches), ['watch']);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('holds with a watch what that has learnt until the end', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { memory, session } = await open();
+      watchSilence(session);
+      session.network.setListening(true, false);
+      let now = performance.now();
+      const hearAfter = (...pauses: number[]) => {
+        for (const ms of pauses) {
+          now += ms;
+          session.network.record(readReportTopic('t', G, mac(1), 'heartbeat'), now);
+        }
+      };
+      const stored = () => (store.content as { watches: { watch: { interval: number }[] } }).watches.watch;
+      hearAfter(10_000, 10_000, 10_000, 10_000, 10_000);
+      mock.timers.tick(30_000);
+      await turn();
+      assert.deepEqual(
+        stored().map(({ interval }) => interval),
+        [10_000, 10_000],
+        'of the gateway and of the device',
+      );
+      hearAfter(11_000, 11_000);
+      await memory.close(false);
+      assert.ok(stored().every(({ interval }) => interval > 10_900));
     } finally {
       mock.timers.reset();
     }
