@@ -1,4 +1,5 @@
 // How often something is heard usually: learned from the gaps between its reports, undisturbed by copies, bursts and failures.
+import type { Report } from '../protocol/reports/index.ts';
 import {
   contentOf,
   isRoundOver,
@@ -6,6 +7,7 @@ import {
   newLearning,
   noteAgain,
   noteHearing,
+  noteTime,
   type Place,
 } from './learning.ts';
 import type { Listening } from './listening.ts';
@@ -66,6 +68,18 @@ export interface HeardGateway extends Heard {
   countedOf: string | undefined;
   /** The two devices that it hears most often, as soon as their intervals are known. */
   quickest: readonly unknown[];
+}
+
+/** Notes when a report was sent, as far as that is of use. Call it before the report itself is noted. */
+export function hearTime(
+  { learning, heardAt }: Readonly<Heard>,
+  report: Readonly<Report>,
+  now: number,
+  listening: Listening,
+): void {
+  if (learning) {
+    noteTime(learning, report, now - heardAt - listening.listenedMs(heardAt, now));
+  }
 }
 
 /**
@@ -182,7 +196,8 @@ function learnInterval(
   if (isOther && listening.listenedMs(since.burst, now) < BURST_MS) {
     goOnWithBurst(heard, learning, content, passed, now);
   } else {
-    const gap = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
+    const heardMs = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
+    const gap = Math.max(heardMs, learning?.givenPauseMs ?? 0);
     heard.countedAt = now;
     if (gap >= MOMENT_MS) {
       learnPause(heard, gap, passed, content);
@@ -201,6 +216,7 @@ function learnPause(heard: Heard, gap: number, passed: number, content: number |
   let counted = cameTwice;
   if (learning) {
     noteHearing(learning, content);
+    learning.givenPauseMs = 0;
     counted = Math.max(cameTwice, Math.min(gap, ORDINARY_PAUSE_MS));
   } else if (cameTwice > ORDINARY_PAUSE_MS) {
     counted = Math.min(cameTwice, MAX_GROWTH * Math.max(usual, MIN_GROWN_MS));
@@ -220,7 +236,7 @@ function goOnWithBurst(
 ): void {
   if (passed >= ROUND_MS) {
     heard.countedAt = now;
-    learnPause(heard, BURST_MS, passed, content);
+    learnPause(heard, Math.max(BURST_MS, learning.givenPauseMs), passed, content);
   } else {
     noteAgain(learning, content);
   }

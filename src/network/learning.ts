@@ -1,6 +1,9 @@
 // What is remembered of the reports of something until it is known how often it is heard usually.
-import type { ReportTopic } from '../protocol/reports/index.ts';
+import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 
+/** A longer pause between two times is none of a device, but of a clock. */
+const MAX_GIVEN_PAUSE_MS = 24 * 3_600_000;
+const MAX_TIME_LENGTH = 40;
 /** Of an identifier; a longer one is none of a device. */
 const MAX_CONTENT_LENGTH = 200;
 /** So many tell whether a round is over: what they are of repeats at the same intervals as the others. */
@@ -21,11 +24,51 @@ export interface Learning {
   last: number | undefined;
   /** What the first hearings began with, and how often each came. */
   contents: readonly number[];
+  /** The time of the last report in whole seconds, and the gateway whose clock that was: others may differ. */
+  given: number;
+  givenBy: string | undefined;
+  /** The longest pause between two such times since the last hearing, in milliseconds. */
+  givenPauseMs: number;
 }
 
 const NOTHING: readonly number[] = [];
 
-export const newLearning = (since: number): Learning => ({ since, last: undefined, contents: NOTHING });
+export const newLearning = (since: number): Learning => ({
+  // What is no whole number takes memory of its own.
+  since: Math.round(since),
+  last: undefined,
+  contents: NOTHING,
+  given: 0,
+  givenBy: undefined,
+  givenPauseMs: 0,
+});
+
+/**
+ * What a broker has kept comes all at once: how long the pauses were is what the gateways say.
+ * @param awayMs for how long nothing could be heard since the last report
+ */
+export function noteTime(
+  learning: Learning,
+  { time, gateway }: Readonly<Pick<Report, 'time' | 'gateway'>>,
+  awayMs: number,
+): void {
+  const given = time.length > MAX_TIME_LENGTH ? Number.NaN : Math.floor(Date.parse(time) / 1_000);
+  if (Number.isNaN(given)) {
+    return;
+  }
+  const pauseMs = (given - learning.given - 1) * 1_000;
+  if (gateway === learning.givenBy && pauseMs < MAX_GIVEN_PAUSE_MS) {
+    learning.givenPauseMs = Math.max(learning.givenPauseMs, pauseMs - awayMs);
+  }
+  learning.given = given;
+  learning.givenBy = gateway;
+}
+
+/** The pause before the next report is not one of what is learned. */
+export function skipPause(learning: Learning): void {
+  learning.givenBy = undefined;
+  learning.givenPauseMs = 0;
+}
 
 /** @returns undefined: an event, which is not repeated at intervals */
 export function contentOf({ device, kind, identifier }: Readonly<Place>): number | undefined {

@@ -11,7 +11,7 @@ import {
   setCondition,
   setSignal,
 } from './device-state.ts';
-import { type Heard, hear, hearGateway, recallInterval, usualIntervalMs } from './interval.ts';
+import { type Heard, hear, hearGateway, hearTime, recallInterval, usualIntervalMs } from './interval.ts';
 import {
   bestSignal,
   chooseGateway,
@@ -128,6 +128,10 @@ export class NetworkState {
     if (skipOutage(gateway, device, now, listening)) {
       this.#gateways.touch(gateway);
       this.#touchDevice(device);
+    }
+    if (report !== undefined) {
+      hearTime(gateway, report, now, listening);
+      hearTime(device, report, now, listening);
     }
     if (hearGateway(gateway, at, now, isWanted, listening)) {
       this.#gateways.touch(gateway);

@@ -1,6 +1,7 @@
 // When a gateway was away: the devices that it hears most often stayed away all together.
 import type { DeviceState, GatewayState, Quick } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
+import { skipPause } from './learning.ts';
 import type { Link } from './links.ts';
 import type { Listening } from './listening.ts';
 
@@ -32,6 +33,9 @@ export function skipOutage(
   const isSkipped = device.countedAt < gateway.backAt;
   if (isSkipped) {
     device.countedAt = now;
+    if (device.learning) {
+      skipPause(device.learning);
+    }
   }
   return isSkipped;
 }

@@ -1001,6 +1001,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/value-memory': ['holds with a watch what that has learnt until the end'],
       },
+    'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
+      {
+        'network/watch-habits': [
+          'tells nothing when what came every 10 minutes was kept and comes in 13 s, and a death in time',
+          'not by those of several gateways whose clocks differ',
+          'and takes no time without the broker for a pause',
+        ],
+      },
     'Of a gateway with several devices it is the pause between reports of different ones, so that one that dies or rests makes no gateway silent.':
       {
         'network/watch-habits': [

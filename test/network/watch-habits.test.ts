@@ -1,6 +1,6 @@
 // Habits of healthy devices over hours and days: none of them is told silent, and one that dies is, in three of its usual pauses.
 import assert from 'node:assert/strict';
-import { D, deviceAt, G, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+import { D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 /** Something is heard at this moment. */
 interface Hearing {
@@ -9,6 +9,8 @@ interface Hearing {
   device?: string;
   /** What follows the device in the topic; a heartbeat by default. */
   rest?: string;
+  /** Since the beginning: when the gateway gave it its time; by default it has none. */
+  given?: number;
 }
 
 interface Change {
@@ -49,6 +51,11 @@ function random(seed: number): () => number {
   };
 }
 
+const timed = (ms: number, gateway = G) => ({
+  gateway,
+  time: new Date(Date.UTC(2026, 0, 1) + ms).toISOString(),
+});
+
 describe('a watch that learns the habits of devices', () => {
   /** What is told of these hearings, in order of their time. */
   function watch(hearings: Hearing[], until: number, settings = {}, restartAt?: number): Change[] {
@@ -71,7 +78,8 @@ describe('a watch that learns the habits of devices', () => {
       );
     open();
     let isRestarted = restartAt === undefined;
-    for (const { at, rest = 'heartbeat', ...who } of hearings.toSorted((one, other) => one.at - other.at)) {
+    const ordered = hearings.toSorted((one, other) => one.at - other.at);
+    for (const { at, rest = 'heartbeat', given, ...who } of ordered) {
       if (!isRestarted && at >= (restartAt as number)) {
         isRestarted = true;
         const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(10_000)));
@@ -82,7 +90,7 @@ describe('a watch that learns the habits of devices', () => {
         world.watches.setPaused(false);
       }
       world.wait(Math.max(0, start + at - world.time));
-      world.hear(rest, {}, who);
+      world.hear(rest, given === undefined ? {} : timed(given, who.gateway), who);
     }
     world.wait(start + until - world.time);
     return changes;
@@ -250,6 +258,80 @@ describe('a watch that learns the habits of devices', () => {
       );
       assert.deepEqual(heads(changes), [`+silent ${D}`]);
       assert.ok((changes[0]?.minute ?? 0) <= 46);
+    });
+  });
+
+  describe('by the times that gateways give', () => {
+    for (const [every, seconds, rests] of [
+      [10, 13, ['heartbeat']],
+      [5, 20, ['heartbeat']],
+      [20, 30, ['heartbeat', 'property/8000', 'property/8001']],
+      [20, 200, ['heartbeat', 'property/8000', 'property/8001', 'property/8002']],
+    ] as const) {
+      it(`tells nothing when what came every ${every} minutes was kept and comes in ${seconds} s, and a death in time`, () => {
+        const [kept, died] = [3 * HOUR, 6 * HOUR];
+        const next = random(seconds);
+        const hearings = Array.from({ length: 30 }, (_, i) =>
+          rests.flatMap((rest) => {
+            const from = next() * every * MINUTE;
+            return regularly(
+              { device: deviceAt(i + 1), rest },
+              { every: every * MINUTE, from, until: 2 * died },
+            );
+          }),
+        )
+          .flat()
+          .filter(({ at, device }) => at < died || device !== D)
+          .map((one) => ({
+            ...one,
+            given: one.at,
+            at: one.at < kept ? (one.at / kept) * seconds * S : one.at - kept,
+          }));
+        const changes = watch(hearings, died);
+        assert.deepEqual(heads(changes), [`+silent ${D}`]);
+        const minutes = (changes[0]?.minute ?? 0) - (died - kept) / MINUTE;
+        assert.ok(minutes >= 0 && minutes <= 3 * every + 2, `${minutes}`);
+      });
+    }
+
+    it('not by those of several gateways whose clocks differ', () => {
+      const until = 2 * MINUTE;
+      const own = regularly({}, { every: 10 * S, until }).map((one, i) => {
+        const given = one.at + (i % 2) * 20 * MINUTE;
+        return { ...one, given, gateway: i % 2 ? G2 : G };
+      });
+      const others = [G, G2].flatMap((gateway) =>
+        regularly({ ...OTHERS, gateway }, { every: 5 * S, until: 10 * MINUTE }),
+      );
+      const changes = watch([...own, ...others], 10 * MINUTE);
+      assert.deepEqual(heads(changes), [`+silent ${D}`]);
+      assert.ok((changes[0]?.minute ?? 0) <= 5);
+    });
+
+    it('and takes no time without the broker for a pause', () => {
+      const world = new World();
+      const told: string[] = [];
+      const listener = {
+        changed: ({ condition, device }: { condition: string; device: string }) =>
+          told.push(`${condition} ${device}`),
+        counted() {},
+        full() {},
+        follow() {},
+      };
+      world.watches.open('n', { ...SETTINGS, silentAfter: 0 }, listener);
+      const hear = (seconds: number, who = {}) => {
+        for (const end = world.time + seconds * S; world.time < end; world.wait(10 * S)) {
+          world.hear('heartbeat', timed(world.time), OTHERS);
+          world.hear('heartbeat', timed(world.time), who);
+        }
+      };
+      hear(30);
+      world.listen(false);
+      world.wait(10 * MINUTE);
+      world.listen(true);
+      hear(60);
+      hear(100, OTHERS);
+      assert.deepEqual(told, [`silent ${D}`]);
     });
   });
 
