@@ -98,9 +98,12 @@ export class MqttClient {
         }
       },
       subscribed: () => {
-        this.#reports.synced();
+        const isOther = this.#reports.synced();
         this.#drained();
         this.#setSubscribing(false);
+        if (isOther) {
+          this.updateFilters();
+        }
         // What it asks for would come in the middle of a round of subscriptions.
         setImmediate(() => this.#group.synced());
       },
@@ -115,6 +118,7 @@ export class MqttClient {
       quota: (max) => this.#budget.limit(max),
       lowerQos: (max) => this.#requests.limitQos(max),
       refusing: (filter) => this.#reports.isWidened(filter) && this.#budget.wideRefused(filter),
+      refused: () => this.#reports.judge() && this.#applyFiltersNow(),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
         if (name !== 'connected') {
@@ -141,6 +145,7 @@ export class MqttClient {
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),
+      askAgain: () => this.#reports.askAgain() && this.#applyFiltersNow(),
       shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
       isBlocked: (filter) => this.#connection.subscriptions.isBlocked(filter),
     });

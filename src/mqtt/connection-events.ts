@@ -15,6 +15,8 @@ export interface ConnectionEvents {
   lowerQos(max: 0 | 1 | 2): void;
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
   refusing(filter: string): void;
+  /** More are refused than before, and will be told as that: others may be wanted in their place. */
+  refused?(): void;
   /** Whether reports are subscribed by this filter. */
   isReportFilter(filter: string): boolean;
   /** The broker has granted or refused every filter that is wanted by now. */

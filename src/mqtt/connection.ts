@@ -56,6 +56,7 @@ export class Connection {
     this.pings = new Pings(() => events.isBlocked());
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
+      refused: () => events.refused?.(),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
       mayGiveWay: (filter) => events.isReportFilter(filter),
       synced: () => events.subscribed(),

@@ -30,6 +30,11 @@ export class HeldFilters {
     return new Set([...this.#granted.keys(), ...this.#kept]);
   }
 
+  /** Whether the broker may hold any but these. */
+  hasOthers(filters: ReadonlyMap<string, unknown>): boolean {
+    return [...this.all()].some((filter) => !filters.has(filter));
+  }
+
   has(filter: string): boolean {
     return this.#granted.has(filter) || this.#kept.has(filter);
   }

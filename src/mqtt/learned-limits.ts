@@ -1,12 +1,21 @@
 // What is learned of one broker by using it: the size of packets, forbidden filters, the number of subscriptions.
 import { ForbiddenFilters, TURNS, type Turn } from './forbidden-filters.ts';
 import { type PortionLimits, PortionSizes } from './portion-sizes.ts';
+import type { Qos } from './suback.ts';
 import { SubscriptionQuota } from './subscription-quota.ts';
 
 /** A broker that ends the connection because of a filter does so at once. */
 const MAX_REFUSAL_MS = 5_000;
 /** Filters in a packet are never more. */
 const MAX_PORTION = 200;
+
+/** What is known of a broker beforehand. */
+export interface KnownLimits {
+  portions: PortionLimits;
+  maxQos: Qos;
+  /** Subscriptions. */
+  maxCount?: number | undefined;
+}
 
 interface Sent {
   filters: readonly string[];

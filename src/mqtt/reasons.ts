@@ -115,6 +115,9 @@ export function reasonOfSuback(code: number, held = 0): Reason {
 
 export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filterRefused';
 
+/** It says nothing of the filter itself. */
+export const isLackOfRoom = ({ key }: Reason): boolean => key === 'reason.quota';
+
 /** No SUBACK came. */
 export const noSuback = (): Reason => reason('noSuback');
 

@@ -10,6 +10,8 @@ export interface RefusalEvents {
   isWanted(filter: string): boolean;
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
   refusing(filter: string): void;
+  /** More are refused than before, and will be told as that: others may be wanted in their place. */
+  refused(): void;
   /**
    * Others are refused than before, told once for many.
    * @param isSettled the broker has granted or refused everything by now
@@ -30,6 +32,8 @@ export class RefusedFilters {
   #trial: NodeJS.Timeout | undefined;
   /** More are refused than was told. */
   #hasMore = false;
+  /** More are refused than `refused` was called for. */
+  #hasNew = false;
   /** How many were refused when it was told last. */
   #told = 0;
   /** It is told when the broker has granted or refused everything: fewer are refused, or not all was told to be settled. */
@@ -68,7 +72,7 @@ export class RefusedFilters {
   /** The connection has ended. */
   disconnected(): void {
     this.#refused.clear();
-    [this.#hasMore, this.#isTellingDue, this.#isLimited] = [false, false, false];
+    [this.#hasMore, this.#hasNew, this.#isTellingDue, this.#isLimited] = [false, false, false, false];
     this.#told = 0;
     clearTimeout(this.#retry);
     clearTimeout(this.#trial);
@@ -110,6 +114,10 @@ export class RefusedFilters {
    * when they are twice as many, and when the broker has granted or refused everything.
    */
   tell(): void {
+    if (this.#hasNew) {
+      this.#hasNew = false;
+      this.#events.refused();
+    }
     if (this.#hasMore && this.#refused.size >= 2 * this.#told) {
       this.#tellAll(false);
     }
@@ -166,6 +174,7 @@ export class RefusedFilters {
     if (isWanted) {
       this.#refused.set(filter, reason);
       this.#hasMore = true;
+      this.#hasNew = true;
       this.#isLimited = true;
     }
     this.#events.settled(filter);

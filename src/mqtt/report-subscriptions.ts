@@ -5,7 +5,7 @@ import type { Deferrable } from '../protocol/deferral.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { forgetSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
-import { reasonOfRefusals } from './reasons.ts';
+import { isLackOfRoom, reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -16,16 +16,21 @@ import type { Subscriptions } from './subscriptions.ts';
  */
 type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
+/** What the broker has said to topic filters. */
+interface Verdicts {
+  /** Whether a filter must not take the place of narrower ones: then these stay, however many. */
+  isAvoided(filter: string): boolean;
+  /** Whether the broker refuses it: what it covers is asked for itself. */
+  isRefused(filter: string): boolean;
+  isGranted(filter: string): boolean;
+}
+
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
   /** Topic filters that flows want, where there is no limit. */
   readonly needed: number;
-  /**
-   * From now on reports are expected by these filters.
-   * @param max 1 or more
-   * @param isAvoided whether a filter must not take the place of narrower ones: then these stay, however many
-   */
-  filters(max: number, isAvoided: (filter: string) => boolean): string[];
+  /** From now on reports are expected by these filters. @param max 1 or more */
+  filters(max: number, verdicts: Verdicts): string[];
   /** What people look through beyond these. @param max 1 or more */
   previewFilters(max: number): string[];
   /** Whether one of these filters takes the place of narrower ones. */
@@ -65,6 +70,10 @@ export class ReportSubscriptions {
   /** The broker has granted or refused what it was asked for. */
   #isSynced = false;
   #wanted: ReadonlySet<string> = new Set();
+  /** Filters, as they are subscribed, that take the place of no other until they are granted. */
+  #refused = new Set<string>();
+  /** Over this connection. */
+  #hasAskedAgain = false;
 
   constructor(settings: MqttSettings, topics: Topics, handler: ReportHandler, subscriptions: Subscriptions) {
     this.#settings = settings;
@@ -81,7 +90,20 @@ export class ReportSubscriptions {
    * @returns whether flows want something new
    */
   apply(max: number, isAvoided: (subscribed: string) => boolean): boolean {
-    const wanted = this.#handler.filters(max, (filter) => isAvoided(this.#share + filter));
+    this.judge();
+    const stillRefused = new Set<string>();
+    const wanted = this.#handler.filters(max, {
+      isAvoided: (filter) => isAvoided(this.#share + filter),
+      isRefused: (filter) => {
+        const subscribed = this.#share + filter;
+        if (this.#refused.has(subscribed)) {
+          stillRefused.add(subscribed);
+        }
+        return stillRefused.has(subscribed);
+      },
+      isGranted: (filter) => this.#subscriptions.isActive(this.#share + filter),
+    });
+    this.#refused = stillRefused;
     const before = this.#wanted;
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));
@@ -90,6 +112,38 @@ export class ReportSubscriptions {
     const old = [...before].filter((filter) => !this.#wanted.has(filter));
     this.#subscriptions.change(this.#wanted, this.#qos, old);
     return isNew;
+  }
+
+  /**
+   * Takes note of what the broker has said to the filters.
+   * @returns whether it may take others: those that a refused one covers, or no longer that and those that it covers
+   */
+  judge(): boolean {
+    const granted = [...this.#refused].filter((filter) => this.#subscriptions.isActive(filter));
+    for (const filter of granted) {
+      this.#refused.delete(filter);
+    }
+    const all = this.#subscriptions.refusalsOf([...this.#wanted]);
+    const refused = [...all.keys()].filter((filter) => !this.#refused.has(filter));
+    for (const filter of refused) {
+      this.#refused.add(filter);
+    }
+    return granted.length + refused.length > 0;
+  }
+
+  /**
+   * What finds no room beside those that it covers is asked for once more in place of them.
+   * @returns whether that takes other filters
+   */
+  askAgain(): boolean {
+    const all = this.#subscriptions.refusalsOf([...this.#refused]);
+    const again = [...all].flatMap(([filter, reason]) => (isLackOfRoom(reason) ? [filter] : []));
+    for (const filter of again) {
+      this.#refused.delete(filter);
+    }
+    this.#subscriptions.askAgain(again);
+    this.#hasAskedAgain ||= again.length > 0;
+    return again.length > 0;
   }
 
   /** What is confirmed late can come twice, and a broker forgets the content of QoS 2 before that: 1 is enough, and safe. */
@@ -151,13 +205,16 @@ export class ReportSubscriptions {
     }
     this.#mayHaveStale = session.hasUnknownFilters;
     this.#isSynced = false;
+    this.#hasAskedAgain = false;
     this.#handler.connected(broker, isPresent);
   }
 
-  /** The broker has granted or refused everything. */
-  synced(): void {
+  /** The broker has granted or refused everything. @returns whether it may take others */
+  synced(): boolean {
     this.#isUnsubscribingStale = false;
     this.#isSynced = true;
+    const isOther = this.judge();
+    return (!this.#hasAskedAgain && this.askAgain()) || isOther;
   }
 
   /** Nothing waits to be delivered. */

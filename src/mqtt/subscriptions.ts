@@ -4,8 +4,7 @@ import type { Backoff } from './backoff.ts';
 import { GivenPlaces } from './given-places.ts';
 import { GrantWaiters } from './grant-waiters.ts';
 import { HeldFilters } from './held-filters.ts';
-import { LearnedLimits } from './learned-limits.ts';
-import type { PortionLimits } from './portion-sizes.ts';
+import { type KnownLimits, LearnedLimits } from './learned-limits.ts';
 import { isPlainRefusal, type Reason } from './reasons.ts';
 import { RefusedFilters } from './refused-filters.ts';
 import {
@@ -27,6 +26,8 @@ const RETRY_AFTER_STALE_MS = 10_000;
 export interface SubscriptionEvents {
   /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
   refusing(filter: string): void;
+  /** More are refused than before, and will be told as that: others may be wanted in their place. */
+  refused?(): void;
   /**
    * Others of the wanted filters are refused than before.
    * @param isSettled the broker has granted or refused everything by now
@@ -40,14 +41,6 @@ export interface SubscriptionEvents {
   quota(max: number): void;
   /** The broker has granted this QoS where a higher one was asked for. */
   lowerQos(max: Qos): void;
-}
-
-/** What is known of a broker beforehand. */
-export interface KnownLimits {
-  portions: PortionLimits;
-  maxQos: Qos;
-  /** Subscriptions. */
-  maxCount?: number | undefined;
 }
 
 /** The wanted filters with their QoS, and the broker's view of them. */
@@ -78,6 +71,7 @@ export class Subscriptions {
     const refusals = {
       isWanted: (filter: string) => this.#wanted.has(filter),
       refusing: (filter: string) => events.refusing(filter),
+      refused: () => events.refused?.(),
       changed: (all: ReadonlyMap<string, Reason>, isSettled: boolean) => events.refusals(all, isSettled),
       settled: (filter: string) => this.#waiting.call(filter, true),
       retry: () => void this.#sync(),
@@ -143,6 +137,14 @@ export class Subscriptions {
   refusalsOf(filters: readonly string[]): ReadonlyMap<string, Reason> {
     const { all } = this.#refused;
     return new Map(filters.flatMap((filter) => (all.has(filter) ? [[filter, all.get(filter)!]] : [])));
+  }
+
+  /** They count as not asked for; those that end the connection as its time allows. Call `change` then. */
+  askAgain(filters: readonly string[]): void {
+    for (const filter of filters) {
+      this.#refused.delete(filter);
+    }
+    this.#refused.refuseBlocked(filters);
   }
 
   /** Whether it ends the connection to ask this broker for the filter, as far as is known. */
@@ -367,7 +369,9 @@ export class Subscriptions {
     if (beyond.length > 0 && this.#held.count > 0) {
       this.#limit.reached(this.#held.count);
     }
-    for (const outcome of beyond) {
+    // What is to be given back anyway can make room: those are asked for once more then.
+    const makesRoom = beyond.length > 0 && this.#held.hasOthers(this.#wanted);
+    for (const outcome of beyond.filter(({ filter }) => held.has(filter) || !makesRoom)) {
       this.#settle(outcome);
     }
     this.#refused.tell();

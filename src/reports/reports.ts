@@ -13,7 +13,7 @@ import { type Message, type NameOf, readTopic } from './message.ts';
 import { OpenReports } from './open-reports.ts';
 import { type Receiver, Receivers, type ReportListener, takersOf } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
-import { RequestedFilters } from './requested-filters.ts';
+import { type FilterVerdicts, RequestedFilters } from './requested-filters.ts';
 
 /** To look for the oldest of very many open reports takes a while. */
 const LOOK_MS = 100;
@@ -26,6 +26,8 @@ interface TopicRoute {
   isWanted: boolean;
   /** How many subscriptions at the broker match it. */
   copies: number;
+  /** False: so many at most. */
+  isCertain: boolean;
   /** Of the previews that ask for it. */
   received: readonly (() => void)[];
   /** What is asked for flows brings it. */
@@ -152,10 +154,9 @@ export class Reports {
   /**
    * The topic filters that serve all subscribers. From now on reports are expected by these.
    * @param max 1 or more; what they bring beyond the subscribers' wishes is filtered here
-   * @param isAvoided whether a filter must not take the place of narrower ones: then these stay, however many
    */
-  filters(max = Number.POSITIVE_INFINITY, isAvoided: (filter: string) => boolean = () => false): string[] {
-    const { filters, isOther } = this.#requested.choose(max, isAvoided);
+  filters(max = Number.POSITIVE_INFINITY, verdicts?: FilterVerdicts): string[] {
+    const { filters, isOther } = this.#requested.choose(max, verdicts);
     if (isOther) {
       this.#grantedAt = undefined;
       this.#nextLookAt = 0;
@@ -262,10 +263,8 @@ export class Reports {
       return 'unwanted';
     }
     const { receivers, copies } = known;
-    if (
-      this.#requested.mayOverlap &&
-      this.#copies.isCopy(topic, payload, copies, retained, this.#requested.isSettled)
-    ) {
+    const isCertain = known.isCertain && this.#requested.isSettled;
+    if (this.#requested.mayOverlap && this.#copies.isCopy(topic, payload, copies, retained, isCertain)) {
       return 'copy';
     }
     if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {
@@ -304,12 +303,13 @@ export class Reports {
     const { gateway, device, segment, identifier = '' } = at;
     const place = { gateway, device, segment, identifier };
     const copies = this.#requested.countOf(place);
+    const isCertain = this.#requested.isCertain(place);
     const received = this.#requested.previewsOf(place);
     const matching = this.#dispatch.match(at);
     const receivers = takersOf(matching);
     const isWanted = matching.some(({ isPreview }) => !isPreview);
     const isRequested = this.#requested.isWanted(place);
-    const route = { at, receivers, isWanted, copies, received, isRequested };
+    const route = { at, receivers, isWanted, copies, isCertain, received, isRequested };
     this.#routes.set(topic, route);
     return route;
   }

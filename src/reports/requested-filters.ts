@@ -1,9 +1,29 @@
 // What subscribers and previews want, and the topic filters that the broker is asked for because of it.
 import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
-import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from './topic-filters.ts';
+import {
+  limitTopicFilters,
+  mergeTopicFilters,
+  separateTopicFilters,
+  TopicFilterIndex,
+} from './topic-filters.ts';
 
 /** Deploys while the broker is away change what is asked for again and again. */
 const MAX_EXPECTED_BEFORE = 10_000;
+
+/** What the broker has said to topic filters. */
+export interface FilterVerdicts {
+  /** Whether a filter must not take the place of narrower ones: then these stay, however many. */
+  isAvoided(filter: string): boolean;
+  /** Whether the broker refuses it: what it covers is asked for itself. */
+  isRefused(filter: string): boolean;
+  isGranted(filter: string): boolean;
+}
+
+const NO_VERDICTS: FilterVerdicts = {
+  isAvoided: () => false,
+  isRefused: () => false,
+  isGranted: () => false,
+};
 
 interface PreviewRequest {
   topicFilters: TopicFilterParts[];
@@ -28,8 +48,10 @@ export class RequestedFilters {
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
   #expectedBefore: TopicFilterParts[] = [];
-  /** What flows asked for last. */
+  /** What flows asked for last, but for what the broker refuses. */
   #wanted = new TopicFilterIndex([]);
+  /** What flows ask for all the same. */
+  #refused = new TopicFilterIndex([]);
   #widened: ReadonlySet<string> = new Set();
   /** What was asked for last for previews, over a connection of their own. */
   #previewed = new TopicFilterIndex([]);
@@ -83,6 +105,11 @@ export class RequestedFilters {
     return this.#overlaps?.count(place) ?? 1;
   }
 
+  /** Whether as many subscriptions match a topic of this place as `countOf` says. */
+  isCertain(place: Required<TopicFilterParts>): boolean {
+    return this.#refused.count(place) === 0;
+  }
+
   /** Tells of a device whether flows ask for any reports of it. */
   get wantedDevices(): (device: string) => boolean {
     const devices = new Set(Array.from(this.#topicFilters.values()).flatMap((wants) => wants.map(deviceOf)));
@@ -91,18 +118,25 @@ export class RequestedFilters {
 
   /** How many topic filters serve all subscribers, where the broker has no limit. */
   get needed(): number {
-    return this.#merged.length;
+    return mergeTopicFilters(this.#all, !this.#isShared).length;
   }
 
   /** See `Reports.filters`. */
-  choose(max: number, isAvoided: (filter: string) => boolean): FilterChange {
-    const merged = this.#merged;
-    const avoids = (parts: TopicFilterParts) => isAvoided(this.#topics.reportFilter(parts));
-    const wants = limitTopicFilters(merged, max, !this.#isShared, avoids);
-    const isOther = this.#expect(wants);
+  choose(max: number, verdicts: FilterVerdicts = NO_VERDICTS): FilterChange {
+    const nameOf = this.#topics.reportFilter;
+    const isRefused = (parts: TopicFilterParts) => verdicts.isRefused(nameOf(parts));
+    const { granted, refused } = this.#merge(isRefused, (parts) => verdicts.isGranted(nameOf(parts)));
+    const avoids = (parts: TopicFilterParts) => isRefused(parts) || verdicts.isAvoided(nameOf(parts));
+    const wants = limitTopicFilters(granted, max, !this.#isShared, avoids);
     this.#wanted = new TopicFilterIndex(wants);
-    const filters = wants.map(this.#topics.reportFilter);
-    const narrow = new Set(merged.length > max ? merged.map(this.#topics.reportFilter) : filters);
+    const others = new TopicFilterIndex(refused.filter((parts) => !this.#wanted.covers(parts)));
+    const isOtherRefused = !isSame(others, this.#refused);
+    this.#refused = others;
+    // First what is refused: a broker that takes no more subscriptions may take these before the narrow ones.
+    const chosen = [...others, ...wants];
+    const isOther = this.#expect(chosen) || isOtherRefused;
+    const filters = chosen.map(nameOf);
+    const narrow = new Set([...granted, ...refused].map(nameOf));
     this.#widened = new Set(filters.filter((filter) => !narrow.has(filter)));
     return { filters, isOther };
   }
@@ -113,7 +147,7 @@ export class RequestedFilters {
    */
   choosePreviews(max: number): string[] {
     const all = this.#isShared ? [] : Array.from(this.#previews, ({ topicFilters }) => topicFilters).flat();
-    const others = all.filter((want) => !this.#wanted.covers(want));
+    const others = all.filter((want) => !this.#wanted.covers(want) && !this.#refused.has(want));
     const chosen = limitTopicFilters(mergeTopicFilters(others, false), max, false);
     this.#previewed = new TopicFilterIndex(chosen);
     return chosen.map(this.#topics.reportFilter);
@@ -127,7 +161,7 @@ export class RequestedFilters {
   /** The filters, of those that were chosen last, that bring what these ask for. */
   serving(topicFilters: readonly TopicFilterParts[]): string[] {
     const covering = (parts: TopicFilterParts) => [
-      ...this.#wanted.covering(parts),
+      ...(this.#wanted.covers(parts) ? this.#wanted : this.#refused).covering(parts),
       ...this.#previewed.covering(parts),
     ];
     return topicFilters.flatMap((parts) => covering(parts).map(this.#topics.reportFilter));
@@ -144,14 +178,32 @@ export class RequestedFilters {
     this.#findOverlaps();
   }
 
-  get #merged(): TopicFilterParts[] {
-    return mergeTopicFilters([...this.#topicFilters.values()].flat(), !this.#isShared);
+  get #all(): TopicFilterParts[] {
+    return [...this.#topicFilters.values()].flat();
+  }
+
+  /**
+   * What takes few subscriptions and can be granted, and what is refused. In a shared group no two that are granted may
+   * overlap: where the filter that would take the place of both is refused, the one that is granted already works on.
+   */
+  #merge(
+    isRefused: (parts: TopicFilterParts) => boolean,
+    isGranted: (parts: TopicFilterParts) => boolean,
+  ): { granted: TopicFilterParts[]; refused: TopicFilterParts[] } {
+    const merged = mergeTopicFilters(this.#all, !this.#isShared, isRefused);
+    const refused = merged.filter(isRefused);
+    if (!this.#isShared) {
+      return { granted: refused.length > 0 ? merged.filter((parts) => !isRefused(parts)) : merged, refused };
+    }
+    const others = merged.filter((parts) => !isRefused(parts));
+    const sorted = others.sort((a, b) => Number(isGranted(b)) - Number(isGranted(a)));
+    const { apart, common } = separateTopicFilters(sorted);
+    return { granted: apart, refused: [...refused, ...common] };
   }
 
   /** @returns whether anything has changed */
   #expect(all: TopicFilterParts[]): boolean {
-    const before = new TopicFilterIndex(this.#expected);
-    if (all.length === this.#expected.length && all.every((want) => before.has(want))) {
+    if (isSame(new TopicFilterIndex(all), new TopicFilterIndex(this.#expected))) {
       return false;
     }
     this.#expectedBefore = [...this.#expectedBefore, ...this.#expected].slice(-MAX_EXPECTED_BEFORE);
@@ -167,6 +219,9 @@ export class RequestedFilters {
     this.#overlaps = mergeTopicFilters(all, false).length < index.size ? index : undefined;
   }
 }
+
+const isSame = (a: TopicFilterIndex, b: TopicFilterIndex): boolean =>
+  a.size === b.size && [...a].every((want) => b.has(want));
 
 /** Undefined: of any device. */
 const deviceOf = ({ device }: TopicFilterParts): string | undefined => device;

@@ -35,6 +35,8 @@ const GATEWAY_OR_DEVICE = 0b0011;
 const SEGMENT = 0b0100;
 const IDENTIFIER = 0b1000;
 
+const NONE = (): boolean => false;
+
 /**
  * A want that another one covers is dropped. Two that cross (one gateway, any kind; any gateway, one kind) can be
  * replaced by what both have in common, which covers them: where that still names a gateway or a device, this is the
@@ -43,16 +45,18 @@ const IDENTIFIER = 0b1000;
  *
  * Linear in the number of wants: they are compared by group, of which there are at most sixteen.
  * @param mayOverlap false: never, as in a shared group, where each overlapping filter has its own receiver
+ * @param isRefused whether a filter takes the place of no other, since it brings nothing
  */
 export function mergeTopicFilters(
   wants: Iterable<TopicFilterParts>,
   mayOverlap: boolean,
+  isRefused: (filter: TopicFilterParts) => boolean = NONE,
 ): TopicFilterParts[] {
   const groups = new Map<number, Group>();
   for (const want of wants) {
     add(groups, want);
   }
-  while (mergeOnce(groups, mayOverlap)) {
+  while (mergeOnce(groups, mayOverlap, isRefused)) {
     // A merge can make a want that overlaps a further one.
   }
   return [...groups.values()].flatMap((group) => [...group.values()]);
@@ -72,7 +76,7 @@ export function limitTopicFilters(
   filters: readonly TopicFilterParts[],
   max: number,
   mayOverlap: boolean,
-  isAvoided: (filter: TopicFilterParts) => boolean = () => false,
+  isAvoided: (filter: TopicFilterParts) => boolean = NONE,
 ): TopicFilterParts[] {
   if (filters.length <= max) {
     return [...filters];
@@ -178,7 +182,11 @@ function add(groups: Map<number, Group>, want: TopicFilterParts): void {
   }
 }
 
-function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
+function mergeOnce(
+  groups: Map<number, Group>,
+  mayOverlap: boolean,
+  isRefused: (filter: TopicFilterParts) => boolean,
+): boolean {
   const masks = [...groups.keys()].sort((a, b) => a - b);
   for (const [i, a] of masks.entries()) {
     for (const b of masks.slice(i + 1)) {
@@ -186,7 +194,7 @@ function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
       // `a` is the smaller number, so `b` cannot be the wider one.
       const isCovered = common === a;
       const isNarrow = (common & GATEWAY_OR_DEVICE) !== 0;
-      if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b)) {
+      if ((isCovered || isNarrow || !mayOverlap) && mergePair(groups, a, b, isRefused)) {
         return true;
       }
     }
@@ -195,11 +203,18 @@ function mergeOnce(groups: Map<number, Group>, mayOverlap: boolean): boolean {
 }
 
 /** Merges what overlaps between the groups `a` and `b`; false when nothing does. */
-function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
+function mergePair(
+  groups: Map<number, Group>,
+  a: number,
+  b: number,
+  isRefused: (filter: TopicFilterParts) => boolean,
+): boolean {
   const common = a & b;
   const [groupA, groupB] = [groups.get(a) as Group, groups.get(b) as Group];
   const keysOfA = new Set([...groupA.values()].map((want) => keyOf(want, common)));
-  const hit = [...groupB.values()].filter((want) => keysOfA.has(keyOf(want, common)));
+  const hit = [...groupB.values()].filter(
+    (want) => keysOfA.has(keyOf(want, common)) && !isRefused(project(want, common)),
+  );
   if (hit.length === 0) {
     return false;
   }
@@ -212,6 +227,46 @@ function mergePair(groups: Map<number, Group>, a: number, b: number): boolean {
     add(groups, want);
   }
   return true;
+}
+
+/** Filters of the same parts that stay. */
+interface Taken {
+  wants: TopicFilterParts[];
+  /** Of all of them, by the parts that others have as well. */
+  keys: Map<number, Set<string>>;
+}
+
+/**
+ * Where two overlap although they must not, the first one stays.
+ * @returns `apart`: those that stay; `common`: for each of the others what it has in common with one that stays
+ */
+export function separateTopicFilters(filters: readonly TopicFilterParts[]): {
+  apart: TopicFilterParts[];
+  common: TopicFilterParts[];
+} {
+  const [apart, common]: [TopicFilterParts[], TopicFilterParts[]] = [[], []];
+  const taken = new Map<number, Taken>();
+  for (const want of filters) {
+    const mask = maskOf(want);
+    const hit = [...taken].find(([own, { wants, keys }]) => {
+      const both = own & mask;
+      const known = keys.get(both) ?? new Set(wants.map((each) => keyOf(each, both)));
+      keys.set(both, known);
+      return known.has(keyOf(want, both));
+    });
+    if (hit) {
+      common.push(project(want, hit[0] & mask));
+      continue;
+    }
+    apart.push(want);
+    const group: Taken = taken.get(mask) ?? { wants: [], keys: new Map() };
+    taken.set(mask, group);
+    group.wants.push(want);
+    for (const [both, known] of group.keys) {
+      known.add(keyOf(want, both));
+    }
+  }
+  return { apart, common };
 }
 
 function remove(group: Group, mask: number, keys: Map<string, unknown>): void {
@@ -234,6 +289,12 @@ export class TopicFilterIndex {
 
   get size(): number {
     return [...this.#groups.values()].reduce((sum, group) => sum + group.size, 0);
+  }
+
+  *[Symbol.iterator](): Generator<TopicFilterParts> {
+    for (const group of this.#groups.values()) {
+      yield* group.values();
+    }
   }
 
   has(want: TopicFilterParts): boolean {

@@ -292,7 +292,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '**Refused subscription.** The other subscriptions work on.': {
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while subscriptions are refused, and the others work on',
+      'mqtt/refused-wide': 'lets the narrow one work on, where it …, also over …',
     },
+    'What a refused one covers is subscribed for itself, until that one is granted; in a shared group, of two that cross only the one that works already.':
+      {
+        'mqtt/refused-wide': [
+          'asks for the wide one again, and takes it in place of the narrow one when it is granted',
+          'asks for both where what would take the place of two is refused, and shows no refusal',
+          'lets the one that works go on in a shared group, where two must not overlap',
+        ],
+      },
     'All that are refused are tried again together after 10 seconds, doubling to 5 minutes with each time.': {
       'mqtt/subscriptions':
         'that are refused are tried again together, and the wait grows once for each time',
@@ -342,6 +351,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'mqtt/forbidden-filters': 'are not taken for a limit: all filters stay as they are',
         'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
+      },
+    'A refused one that finds no room beside those that it covers is asked for in their place, once with each connection and every hour.':
+      {
+        'mqtt/refused-wide': 'asks for the wide one again … where the narrow ones take … of 9 subscriptions',
+        'model/subscriptions':
+          'are those that it permits, without hanging requests, in … lives of some hours',
       },
     'What they bring beyond the wishes reaches no flow.': {
       'mqtt/broker-limits':

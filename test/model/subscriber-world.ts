@@ -1,11 +1,12 @@
 // The subscriptions and requests of one service in virtual time, at brokers with rules: put together as the MQTT client does.
 import type { Logger } from '../../src/log.ts';
 import { forgetSession, sessionName } from '../../src/mqtt/kept-sessions.ts';
+import type { KnownLimits } from '../../src/mqtt/learned-limits.ts';
 import { ReconnectWaits, wasGood } from '../../src/mqtt/reconnect-waits.ts';
 import { ReportSubscriptions } from '../../src/mqtt/report-subscriptions.ts';
 import { Requests } from '../../src/mqtt/requests.ts';
 import { SubscriptionBudget } from '../../src/mqtt/subscription-budget.ts';
-import { type KnownLimits, Subscriptions } from '../../src/mqtt/subscriptions.ts';
+import { Subscriptions } from '../../src/mqtt/subscriptions.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { buildRequest } from '../../src/protocol/operations/index.ts';
@@ -74,11 +75,12 @@ export class SubscriberWorld {
     this.#reports = new Reports(TOPICS, CATALOGUE, new NetworkState(), log);
     this.#subscriptions = new Subscriptions(persistent, log, {
       refusing: (filter) => this.#reportSubscriptions.isWidened(filter) && this.#budget.wideRefused(filter),
+      refused: () => this.#reportSubscriptions.judge() && this.#apply(),
       refusals: (refused) => {
         this.isLimited = [...refused.keys()].some((filter) => this.#reportSubscriptions.has(filter));
       },
       mayGiveWay: (filter) => this.#reportSubscriptions.has(filter),
-      synced: () => this.#reportSubscriptions.synced(),
+      synced: () => this.#reportSubscriptions.synced() && setImmediate(() => this.#apply()),
       quota: (max) => this.#budget.limit(max),
       lowerQos() {},
     });
@@ -86,6 +88,7 @@ export class SubscriberWorld {
     this.#requests = new Requests({ maxInFlight: 8, maxQueue: 1_000, qos: 1 }, TOPICS, this.#transport());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#apply(),
+      askAgain: () => this.#reportSubscriptions.askAgain() && this.#apply(),
       shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
       isBlocked: (filter) => this.#subscriptions.isBlocked(filter),
     });
@@ -101,13 +104,16 @@ export class SubscriberWorld {
     return this.#connectedAt !== undefined;
   }
 
-  /** Reports of these gateways are wanted, of no others. */
-  want(gateways: readonly string[]): void {
+  /** Reports of these gateways are wanted, of no others. @param everything by another node those of all as well */
+  want(gateways: readonly string[], everything = false): void {
     for (const one of this.#wanted) {
       one.remove();
     }
     this.#wanted = gateways.map((gateway) => this.#reports.add(criteriaOf([gateway]), true, NOBODY));
-    this.#note(`wants ${gateways.length}`);
+    if (everything) {
+      this.#wanted.push(this.#reports.add(criteriaOf([]), true, NOBODY));
+    }
+    this.#note(`wants ${gateways.length}${everything ? ' and everything' : ''}`);
     this.#apply();
   }
 

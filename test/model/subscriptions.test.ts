@@ -27,10 +27,15 @@ class Life {
   /** Whether filters can have been taken for forbidden that were one too many. */
   #hasEndedForQuota = false;
   wanted: string[] = [];
+  /** One more node wants the reports of all gateways. */
+  #wantsEverything = false;
+  /** Of its own, so that lives that were found are lived again. */
+  readonly #randomOfWide: () => number;
 
   constructor(seed: number, time: VirtualTime) {
     this.time = time;
     this.#random = randomOf(seed);
+    this.#randomOfWide = randomOf(seed + 2);
     this.#persistent = this.chance(0.3);
     this.#known = this.chance(0.3) ? 10 + this.upTo(8) : Number.POSITIVE_INFINITY;
     this.brokers = Array.from({ length: this.chance(0.4) ? 2 : 1 }, () => new RuledBroker(this.#random));
@@ -89,7 +94,8 @@ class Life {
 
   want(): void {
     this.wanted = this.some(this.upTo(20));
-    this.world.want(this.wanted);
+    this.#wantsEverything = this.#randomOfWide() < 0.3;
+    this.world.want(this.wanted, this.#wantsEverything);
   }
 
   /** One thing happens. */
@@ -142,7 +148,8 @@ class Life {
     const count = (world.connections - before) / 2;
     assert.ok(count <= MAX_CONNECTIONS_PER_HOUR * brokers.length, `${count} connections in an hour`);
     const { rules, session } = world.broker;
-    const isFree = Math.min(rules.maxSubscriptions, this.#known) > this.wanted.length + 1;
+    const needed = this.wanted.length + (this.#wantsEverything ? 2 : 1);
+    const isFree = Math.min(rules.maxSubscriptions, this.#known) > needed;
     if (brokers.length > 1 || !world.isConnected || !isFree) {
       return;
     }
@@ -175,7 +182,7 @@ class Life {
     assert.equal(world.isLimited, false, 'shown as refused');
     // Of those that ended connections one is tried with each round.
     await this.#isAnswered(GATEWAYS, 20);
-    const few = new Set([...filters, TOPICS.reportFilter({})]);
+    const few = new Set([...(this.#wantsEverything ? [] : filters), TOPICS.reportFilter({})]);
     const extra = [...session].filter((filter) => filter.includes('/device/') && !few.has(filter));
     assert.deepEqual(extra, [], 'still subscribed');
     world.close();

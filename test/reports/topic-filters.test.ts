@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { TopicFilterParts } from '../../src/protocol/topics.ts';
-import { limitTopicFilters, mergeTopicFilters, TopicFilterIndex } from '../../src/reports/topic-filters.ts';
+import {
+  limitTopicFilters,
+  mergeTopicFilters,
+  separateTopicFilters,
+  TopicFilterIndex,
+} from '../../src/reports/topic-filters.ts';
 
 describe('planning of subscriptions', () => {
   it('subscribes only to heartbeats when only heartbeats are wanted', () => {
@@ -96,6 +101,39 @@ describe('planning of subscriptions', () => {
         if (serving > 0) {
           assert.ok(isWanted || isNear, JSON.stringify(plan));
         }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  const isIn = (list: readonly TopicFilterParts[], filter: TopicFilterParts) =>
+    new TopicFilterIndex(list).has(filter);
+
+  it('serves every want that is not refused by a filter that is not, where overlaps are allowed', () => {
+    fc.assert(
+      fc.property(fc.array(want), fc.array(want, { maxLength: 4 }), (wants, refused) => {
+        const plan = mergeTopicFilters(wants, true, (filter) => isIn(refused, filter));
+        const granted = new TopicFilterIndex(plan.filter((filter) => !isIn(refused, filter)));
+        for (const wanted of wants) {
+          assert.ok(granted.covers(wanted) || (isIn(refused, wanted) && isIn(plan, wanted)));
+        }
+        assert.ok(plan.every((filter) => !isIn(refused, filter) || isIn(wants, filter)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves the first of those that overlap, and tells what the others have in common with one', () => {
+    fc.assert(
+      fc.property(fc.array(want, { maxLength: 12 }), topic, (all, message) => {
+        const wants = [...new TopicFilterIndex(all)];
+        const { apart, common } = separateTopicFilters(wants);
+        assert.ok(apart.filter((filter) => matches(filter, message)).length <= 1, 'two filters overlap');
+        assert.equal(apart.length + common.length, wants.length);
+        assert.deepEqual(apart[0], wants[0]);
+        const left = new TopicFilterIndex(common);
+        assert.ok(wants.every((wanted) => isIn(apart, wanted) || left.covers(wanted)));
+        assert.ok(common.every((filter) => apart.some((one) => new TopicFilterIndex([filter]).covers(one))));
       }),
       { numRuns: 2000 },
     );
