@@ -1084,13 +1084,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/network-state':
           'not counting the time in which the broker did not show that it was there, also once it is found lost',
       },
-    'Nor does time in which flows hold up the broker: as many reports of QoS 1 wait for an *ack report* node as ever did on this connection, and none has come for a second.':
+    'Nor does time in which flows hold up the broker: ten reports of QoS 1 or more wait for an *ack report* node, and none has come for a second.':
       {
         'mqtt/confirm-silent':
           'does not take for silent what the broker holds back, and does when it holds back nothing',
         'reports/open-reports':
-          'hold up the broker when nothing comes with as many open as there ever were, until one is acknowledged',
+          'hold up the broker when nothing comes while ten are open, however many once were',
       },
+    'Where a flow has so many open all the time, a silence is told later.': {
+      'reports/open-reports':
+        'hold up the broker when nothing comes while ten are open, however many once were',
+    },
     'Of what the broker refuses to send nobody is silent; their time counts anew when it is granted.': {
       'network/device-watch': [
         'not for a time in which the broker refused its reports, and anew after that',
