@@ -261,6 +261,15 @@ describe('a sample flow of reports and requests', () => {
     /** The gateway of a single device is told, too. */
     const offline = async () => [await notice(), await notice()].map(({ state }) => state);
 
+    it('takes as imported no pause of 20 minutes for a silence', async () => {
+      const sample = await readSample(trouble.site, LABEL);
+      const [{ value = '' } = {}] = sample.flatMap(({ env }) => (env ?? []) as { value: string }[]);
+      assert.equal(Number(value), 0, 'what each device does usually');
+      await deploy(value);
+      await heartbeat(4);
+      assert.equal((await notice()).state, 'status 4');
+    });
+
     it('tells no device as offline while the broker is away, and gives it the whole time after its return', async () => {
       await deploy('2');
       await heartbeat(0);
