@@ -53,6 +53,7 @@ export class MqttClient {
   #lostReports = 0;
   #isUpdatePending = false;
   #subscribing = false;
+  #isRenewing = false;
   #closed = false;
 
   constructor(
@@ -119,6 +120,7 @@ export class MqttClient {
       lowerQos: (max) => this.#requests.limitQos(max),
       refusing: (filter) => this.#reports.isWidened(filter) && this.#budget.wideRefused(filter),
       refused: () => this.#reports.judge() && this.#applyFiltersNow(),
+      renewing: () => this.#renewing(),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
         if (name !== 'connected') {
@@ -349,6 +351,18 @@ export class MqttClient {
     } else {
       this.#applyFilters();
     }
+  }
+
+  /** What waits in line is to be sent when they are granted again, and to end when they are not: all of it at once. */
+  #renewing(): void {
+    if (this.#isRenewing) {
+      return;
+    }
+    this.#isRenewing = true;
+    setImmediate(() => {
+      this.#isRenewing = false;
+      this.#requests.connectionChanged();
+    });
   }
 
   #drained(): void {

@@ -17,6 +17,8 @@ export interface ConnectionEvents {
   refusing(filter: string): void;
   /** More are refused than before, and will be told as that: others may be wanted in their place. */
   refused?(): void;
+  /** Some subscriptions that were granted do not count as that until the broker has granted them again. */
+  renewing?(): void;
   /** Whether reports are subscribed by this filter. */
   isReportFilter(filter: string): boolean;
   /** The broker has granted or refused every filter that is wanted by now. */

@@ -57,6 +57,7 @@ export class Connection {
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
       refused: () => events.refused?.(),
+      renewing: () => events.renewing?.(),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
       mayGiveWay: (filter) => events.isReportFilter(filter),
       synced: () => events.subscribed(),

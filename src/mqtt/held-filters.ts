@@ -89,11 +89,13 @@ export class HeldFilters {
     this.#renewed.delete(filter);
   }
 
-  /** What was granted is asked for once more. */
-  renew(filter: string): void {
-    if (this.#granted.has(filter)) {
+  /** What was granted is asked for once more. @returns whether it needed not be asked for until now */
+  renew(filter: string): boolean {
+    const wasCurrent = this.isCurrent(filter);
+    if (wasCurrent) {
       this.#renewed.add(filter);
     }
+    return wasCurrent;
   }
 
   /** The broker has refused what it did not hold before. */

@@ -196,7 +196,7 @@ export class Requests {
     this.#broker = { ...this.#broker, maxQos: Math.min(this.#broker.maxQos, max) as PublishLimits['maxQos'] };
   }
 
-  /** Call when the connection came or went. */
+  /** Call when the connection came or went, or a response filter is asked for once more. */
   connectionChanged(): void {
     for (const gateway of this.#gateways) {
       this.#waiting.updateDeadlines(gateway);

@@ -16,32 +16,13 @@ import {
   QUOTA_EXCEEDED,
   reasonOf,
 } from './suback.ts';
+import type { SubscriptionEvents } from './subscription-events.ts';
 import { SubscriptionLimit } from './subscription-limit.ts';
 import { SubscriptionPackets, type SubscriptionTransport } from './subscription-packets.ts';
 import { SubscriptionPlan } from './subscription-plan.ts';
 
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
 const RETRY_AFTER_STALE_MS = 10_000;
-
-export interface SubscriptionEvents {
-  /** A wanted filter will be told as refused, unless it is not wanted any more when this returns. */
-  refusing(filter: string): void;
-  /** More are refused than before, and will be told as that: others may be wanted in their place. */
-  refused?(): void;
-  /**
-   * Others of the wanted filters are refused than before.
-   * @param isSettled the broker has granted or refused everything by now
-   */
-  refusals(refused: ReadonlyMap<string, Reason>, isSettled: boolean): void;
-  /** Whether the filter may lose its place to one that may not, where there is none left. */
-  mayGiveWay(filter: string): boolean;
-  /** The broker has everything that is wanted, or has refused it. */
-  synced(): void;
-  /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */
-  quota(max: number): void;
-  /** The broker has granted this QoS where a higher one was asked for. */
-  lowerQos(max: Qos): void;
-}
 
 /** The wanted filters with their QoS, and the broker's view of them. */
 export class Subscriptions {
@@ -94,9 +75,10 @@ export class Subscriptions {
 
   /** Adds `add` and removes `remove`; the broker follows at once when it is there, else when it comes. */
   change(add: Iterable<string>, qos: Qos, remove: Iterable<string> = []): void {
+    let isRenewing = false;
     for (const filter of add) {
       if (this.#wanted.get(filter) !== qos) {
-        this.#held.renew(filter);
+        isRenewing = this.#held.renew(filter) || isRenewing;
       }
       this.#wanted.set(filter, qos);
     }
@@ -105,6 +87,9 @@ export class Subscriptions {
     }
     if (this.#transport) {
       this.#refused.refuseBlocked(add);
+    }
+    if (isRenewing) {
+      this.#events.renewing?.();
     }
     void this.#sync();
   }

@@ -1170,6 +1170,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         session: 'ends a request with NOT_CONNECTED when the broker stays away for the whole timeout',
         'mqtt/waiting':
           'says that the subscription to the answers was not confirmed, and not that the broker is away',
+        'mqtt/confirm-requests': 'end where the broker does not confirm it in their time',
       },
     'the broker takes few unacknowledged publishes and acknowledges none for the whole timeout, counted from arrival or from the last acknowledgement, whichever was later | `NOT_CONNECTED`':
       {
