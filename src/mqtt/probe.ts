@@ -185,6 +185,7 @@ class Trial {
       previewFilters: () => [],
       deliverPreview() {},
       isWidened: () => false,
+      isCovering: () => false,
       isFull: false,
       isConfirming: false,
       connected() {},

@@ -35,6 +35,8 @@ export interface ReportHandler {
   previewFilters(max: number): string[];
   /** Whether one of these filters takes the place of narrower ones. */
   isWidened(filter: string): boolean;
+  /** Whether one of these filters takes the place of what flows want. */
+  isCovering(filter: string): boolean;
   /** The connection is a new one. @param broker its address */
   connected(broker: string, isSessionPresent: boolean): void;
   /** What is delivered from now on came by the present filters. */
@@ -116,7 +118,7 @@ export class ReportSubscriptions {
 
   /**
    * Takes note of what the broker has said to the filters.
-   * @returns whether it may take others: those that a refused one covers, or no longer that and those that it covers
+   * @returns whether it may take others: what a refused one covers, or no longer what one that is granted now covers
    */
   judge(): boolean {
     const granted = [...this.#refused].filter((filter) => this.#subscriptions.isActive(filter));
@@ -128,7 +130,8 @@ export class ReportSubscriptions {
     for (const filter of refused) {
       this.#refused.add(filter);
     }
-    return granted.length + refused.length > 0;
+    const isCovering = (filter: string) => this.#handler.isCovering(filter.slice(this.#share.length));
+    return granted.length > 0 || refused.some(isCovering);
   }
 
   /**

@@ -176,6 +176,11 @@ export class Reports {
     return this.#requested.isWidened(filter);
   }
 
+  /** Whether a filter of those that `filters` returned last takes the place of narrower wants. */
+  isCovering(filter: string): boolean {
+    return this.#requested.isCovering(filter);
+  }
+
   /**
    * The filters, of those that `filters` returned last, by which reports come that a subscriber asks for; the cost is that
    * of its own filters.

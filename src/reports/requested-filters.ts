@@ -53,6 +53,8 @@ export class RequestedFilters {
   /** What flows ask for all the same. */
   #refused = new TopicFilterIndex([]);
   #widened: ReadonlySet<string> = new Set();
+  /** What was asked for last in place of narrower wants. */
+  #covering: ReadonlySet<string> = new Set();
   /** What was asked for last for previews, over a connection of their own. */
   #previewed = new TopicFilterIndex([]);
   /** The broker has granted what it was asked for, and all that it sent before was delivered. */
@@ -138,6 +140,7 @@ export class RequestedFilters {
     const filters = chosen.map(nameOf);
     const narrow = new Set([...granted, ...refused].map(nameOf));
     this.#widened = new Set(filters.filter((filter) => !narrow.has(filter)));
+    this.#covering = new Set(this.#findCovering(new TopicFilterIndex(chosen)).map(nameOf));
     return { filters, isOther };
   }
 
@@ -156,6 +159,11 @@ export class RequestedFilters {
   /** See `Reports.isWidened`. */
   isWidened(filter: string): boolean {
     return this.#widened.has(filter);
+  }
+
+  /** Whether a filter of those that were chosen last takes the place of narrower wants. */
+  isCovering(filter: string): boolean {
+    return this.#covering.has(filter);
   }
 
   /** The filters, of those that were chosen last, that bring what these ask for. */
@@ -199,6 +207,11 @@ export class RequestedFilters {
     const sorted = others.sort((a, b) => Number(isGranted(b)) - Number(isGranted(a)));
     const { apart, common } = separateTopicFilters(sorted);
     return { granted: apart, refused: [...refused, ...common] };
+  }
+
+  #findCovering(chosen: TopicFilterIndex): TopicFilterParts[] {
+    const hidden = [...new TopicFilterIndex(this.#all)].filter((want) => !chosen.has(want));
+    return hidden.flatMap((want) => chosen.covering(want));
   }
 
   /** @returns whether anything has changed */
