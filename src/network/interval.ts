@@ -264,8 +264,12 @@ export function recallInterval(heard: Heard, intervalMs: number): void {
  * its pauses have been seen: each property may repeat at a time of its own.
  */
 export function usualIntervalMs(heard: Readonly<Heard>): number | undefined {
-  return heard.learning || heard.hearings < neededHearings(heard) ? undefined : heard.intervalMs;
+  return heard.learning ? undefined : intervalSoFarMs(heard);
 }
+
+/** As `usualIntervalMs`, also while longer pauses may be still to come. */
+export const intervalSoFarMs = (heard: Readonly<Heard>): number | undefined =>
+  heard.hearings < neededHearings(heard) ? undefined : heard.intervalMs;
 
 const neededHearings = (heard: Readonly<Heard>): number =>
   isShared(heard) ? MIN_SHARED_HEARINGS : MIN_HEARINGS;

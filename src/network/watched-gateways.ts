@@ -2,7 +2,7 @@
 
 import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { GatewayState } from './device-state.ts';
-import { usualIntervalMs } from './interval.ts';
+import { intervalSoFarMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
 import type { Watched, WatchedGateway } from './watched.ts';
 
@@ -59,7 +59,7 @@ export class WatchedGateways {
   }
 
   #wasSilent(state: Readonly<GatewayState>, heardAt: number): boolean {
-    const limit = silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(state)) ?? MIN_SILENCE_MS;
+    const limit = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
     return this.#network.listenedMs(heardAt) > limit;
   }
 

@@ -485,6 +485,23 @@ describe('a watch that learns the habits of devices', () => {
       assert.ok((changes[0]?.minute ?? 0) <= 20);
     });
 
+    it('tells a death over a restart in time, also as long as its own interval is not known again', () => {
+      const [died, until] = [10 * HOUR, 13 * HOUR];
+      for (let seed = 1; seed <= 10; seed++) {
+        const next = random(seed);
+        const hearings = Array.from({ length: 30 }, (_, i) => {
+          const every = 20 * MINUTE;
+          return regularly({ device: deviceAt(i + 1) }, { every, from: next() * every, until });
+        })
+          .flat()
+          .filter(({ at, device }) => at < died || device !== D);
+        const changes = watch(hearings, until, {}, died);
+        assert.deepEqual(heads(changes), [`+silent ${D}`], `${seed}`);
+        const minutes = (changes[0]?.minute ?? 0) - died / MINUTE;
+        assert.ok(minutes <= 75, `${seed}: ${minutes}`);
+      }
+    });
+
     describe('that is away now and then', () => {
       const away = (from: number, ms: number) => (hearing: Hearing) =>
         hearing.at < from || hearing.at >= from + ms;
