@@ -15,6 +15,7 @@ import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
 import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
 import { OrderedAcks, pubackOf } from './ordered-acks.ts';
+import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
@@ -235,8 +236,8 @@ export class Connection {
       }
       exchanges.connected(client, sessionPresent, this.#keptSession);
       // Not that of the settings: MQTT.js ends the connection by this one.
-      this.pings.connected(client, client.keepalive);
-      this.#connected(client, sessionPresent, readConnectionLimits(this.#settings, properties));
+      const counts = this.pings.connected(client, client.keepalive);
+      this.#connected(client, counts, sessionPresent, readConnectionLimits(this.#settings, properties));
     });
     client.on('disconnect', (disconnect) => {
       loss ??= { disconnect };
@@ -285,7 +286,12 @@ export class Connection {
     };
   }
 
-  #connected(client: MqttClient, sessionPresent: boolean, limits: ConnectionLimits): void {
+  #connected(
+    client: MqttClient,
+    counts: PingCounts,
+    sessionPresent: boolean,
+    limits: ConnectionLimits,
+  ): void {
     this.#connectedAt = performance.now();
     this.subscriptions.prepare(this.#session, {
       portions: {
@@ -304,10 +310,10 @@ export class Connection {
     const transport = {
       subscribe: (filters: Record<string, { qos: 0 | 1 | 2 }>) =>
         subscribeAvailable(filters, limits.support, (available) =>
-          withResponseTimeout(client, client.subscribeAsync(available)),
+          withResponseTimeout(client, counts, client.subscribeAsync(available)),
         ),
       unsubscribe: async (filters: string[]) =>
-        void (await withResponseTimeout(client, client.unsubscribeAsync(filters))),
+        void (await withResponseTimeout(client, counts, client.unsubscribeAsync(filters))),
     };
     this.#setState({ name: 'connected', broker: this.broker });
     // After it, since what the broker is known not to take is told at once.

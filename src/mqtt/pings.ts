@@ -1,19 +1,17 @@
 // Pings of one connection after the other: when they are due though much is received, or nothing is read, and how long the
 // response takes.
 
+import { PingCounts, type PingSource } from './ping-counts.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 
 /** Half of the keep alive, for its seconds in milliseconds. */
 const HALF_SECOND_MS = 500;
 
-type Listener = (packet: { cmd: string }) => void;
-
 /** What this needs of a client of MQTT.js. */
-export interface PingedClient {
+export interface PingedClient extends PingSource {
   sendPing(): void;
   reschedulePing(force?: boolean): void;
-  on(event: 'packetreceive', listener: Listener): unknown;
-  off(event: 'packetreceive', listener: Listener): unknown;
+  off(event: 'packetreceive', listener: () => void): unknown;
 }
 
 export class Pings {
@@ -21,6 +19,7 @@ export class Pings {
   readonly signs = new SignsOfLife();
   readonly #isBlocked: () => boolean;
   #client: PingedClient | undefined;
+  #counts: PingCounts | undefined;
   /** Seconds between pings; 0: none are sent but to measure. */
   #keepalive = 0;
   /** In milliseconds of `performance.now()`. */
@@ -33,12 +32,15 @@ export class Pings {
     this.#isBlocked = isBlocked;
   }
 
-  /** A connection begins. @param keepalive seconds */
-  connected(client: PingedClient, keepalive: number): void {
+  /** A connection begins. @param keepalive seconds @returns of its pings */
+  connected(client: PingedClient, keepalive: number): PingCounts {
+    const counts = new PingCounts(client);
     this.#client = client;
+    this.#counts = counts;
     this.#keepalive = keepalive;
     this.#pingedAt = performance.now();
     this.signs.connected(client, keepalive);
+    return counts;
   }
 
   disconnected(): void {
@@ -93,14 +95,15 @@ export class Pings {
 
   #measure(client: PingedClient, maxMs: number): Promise<number | undefined> {
     const start = performance.now();
+    const pings = this.#counts?.fromNow();
     return new Promise((resolve) => {
       const end = (ms: number | undefined) => {
         clearTimeout(timer);
         client.off('packetreceive', look);
         resolve(ms);
       };
-      const look: Listener = ({ cmd }) => {
-        if (cmd === 'pingresp') {
+      const look = () => {
+        if (pings?.isAnswered()) {
           end(Math.round(performance.now() - start));
         }
       };

@@ -406,7 +406,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/subscriptions': 'is given up after a ping of its own with a keep alive of … seconds',
     },
     'As long as pings wait too, the response is waited for: it may stand behind a flood of reports.': {
-      'mqtt/subscriptions': 'is waited for as long as pings wait, too: its response may stand behind a flood',
+      'mqtt/subscriptions': [
+        'is waited for as long as pings wait, too: its response may stand behind a flood',
+        'is waited for though an earlier ping is answered meanwhile',
+      ],
     },
     'What was asked for together is asked for one by one the next time.': {
       'mqtt/packet-sizes':
