@@ -128,7 +128,9 @@ export class RequestedFilters {
     const nameOf = this.#topics.reportFilter;
     const isRefused = (parts: TopicFilterParts) => verdicts.isRefused(nameOf(parts));
     const { granted, refused } = this.#merge(isRefused, (parts) => verdicts.isGranted(nameOf(parts)));
-    const avoids = (parts: TopicFilterParts) => isRefused(parts) || verdicts.isAvoided(nameOf(parts));
+    // Of one that nobody asks for itself it is known elsewhere, for how long it is not to be tried.
+    const asked = new TopicFilterIndex(refused);
+    const avoids = (parts: TopicFilterParts) => asked.has(parts) || verdicts.isAvoided(nameOf(parts));
     const wants = limitTopicFilters(granted, max, !this.#isShared, avoids);
     this.#wanted = new TopicFilterIndex(wants);
     const others = new TopicFilterIndex(refused.filter((parts) => !this.#wanted.covers(parts)));
