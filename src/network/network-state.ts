@@ -129,7 +129,8 @@ export class NetworkState {
       this.#gateways.touch(gateway);
       this.#touchDevice(device);
     }
-    if (report !== undefined) {
+    // The time of a sample is that at which the device took it, which may be hours ago.
+    if (report !== undefined && report.kind !== 'timestamped') {
       hearTime(gateway, report, now, listening);
       hearTime(device, report, now, listening);
     }
