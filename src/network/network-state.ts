@@ -130,7 +130,7 @@ export class NetworkState {
       this.#touchDevice(device);
     }
     // The time of a sample is that at which the device took it, which may be hours ago.
-    if (report !== undefined && report.kind !== 'timestamped') {
+    if (report !== undefined && at.kind !== 'timestamped') {
       hearTime(gateway, report, now, listening);
       hearTime(device, report, now, listening);
     }

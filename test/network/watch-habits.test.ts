@@ -296,10 +296,14 @@ describe('a watch that learns the habits of devices', () => {
 
     it('not by those of samples, which a device may have taken hours ago', () => {
       const until = 5 * MINUTE;
-      const live = regularly({}, { every: 30 * S, until }).map((one) => ({ ...one, given: 8 * HOUR + one.at }));
-      const samples = live.map(({ at }) => ({ at: at + S, rest: 'timestamped-decoded/8000', given: at }));
-      const others = regularly(OTHERS, { every: 5 * S, until: 2 * until });
-      assert.deepEqual(heads(watch([...live, ...samples, ...others], 2 * until)), [`+silent ${D}`]);
+      const live = [
+        ...regularly({}, { every: 30 * S, until }),
+        ...regularly(OTHERS, { every: 5 * S, until: 2 * until }),
+      ].map((one) => ({ ...one, given: 8 * HOUR + one.at }));
+      const samples = regularly({ rest: 'timestamped-decoded/8000' }, { every: 30 * S, from: S, until }).map(
+        (one) => ({ ...one, given: one.at }),
+      );
+      assert.deepEqual(heads(watch([...live, ...samples], 2 * until)), [`+silent ${D}`]);
     });
 
     it('not by those of several gateways whose clocks differ', () => {
