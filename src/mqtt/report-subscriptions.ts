@@ -35,7 +35,7 @@ export interface ReportHandler {
   previewFilters(max: number): string[];
   /** Whether one of these filters takes the place of narrower ones. */
   isWidened(filter: string): boolean;
-  /** Whether one of these filters takes the place of what flows want. */
+  /** Whether one of these filters covers what flows want. */
   isCovering(filter: string): boolean;
   /** The connection is a new one. @param broker its address */
   connected(broker: string, isSessionPresent: boolean): void;
@@ -130,8 +130,7 @@ export class ReportSubscriptions {
     for (const filter of refused) {
       this.#refused.add(filter);
     }
-    const isCovering = (filter: string) => this.#handler.isCovering(filter.slice(this.#share.length));
-    return granted.length > 0 || refused.some(isCovering);
+    return granted.length > 0 || refused.some((filter) => this.#isCovering(filter));
   }
 
   /**
@@ -140,13 +139,22 @@ export class ReportSubscriptions {
    */
   askAgain(): boolean {
     const all = this.#subscriptions.refusalsOf([...this.#refused]);
-    const again = [...all].flatMap(([filter, reason]) => (isLackOfRoom(reason) ? [filter] : []));
+    const again = [...all].flatMap(([filter, reason]) =>
+      isLackOfRoom(reason) && this.#isCovering(filter) ? [filter] : [],
+    );
     for (const filter of again) {
       this.#refused.delete(filter);
     }
+    if (again.length === 0) {
+      return false;
+    }
+    this.#hasAskedAgain = true;
     this.#subscriptions.askAgain(again);
-    this.#hasAskedAgain ||= again.length > 0;
-    return again.length > 0;
+    return true;
+  }
+
+  #isCovering(subscribed: string): boolean {
+    return this.#handler.isCovering(subscribed.slice(this.#share.length));
   }
 
   /** What is confirmed late can come twice, and a broker forgets the content of QoS 2 before that: 1 is enough, and safe. */

@@ -176,7 +176,7 @@ export class Reports {
     return this.#requested.isWidened(filter);
   }
 
-  /** Whether a filter of those that `filters` returned last takes the place of narrower wants. */
+  /** Whether a filter of those that `filters` returned last covers narrower wants. */
   isCovering(filter: string): boolean {
     return this.#requested.isCovering(filter);
   }

@@ -53,7 +53,7 @@ export class RequestedFilters {
   /** What flows ask for all the same. */
   #refused = new TopicFilterIndex([]);
   #widened: ReadonlySet<string> = new Set();
-  /** What was asked for last in place of narrower wants. */
+  /** What was asked for last in place of narrower wants, or would be if it were not refused. */
   #covering: ReadonlySet<string> = new Set();
   /** What was asked for last for previews, over a connection of their own. */
   #previewed = new TopicFilterIndex([]);
@@ -163,7 +163,7 @@ export class RequestedFilters {
     return this.#widened.has(filter);
   }
 
-  /** Whether a filter of those that were chosen last takes the place of narrower wants. */
+  /** Whether a filter of those that were chosen last takes the place of narrower wants, or would if it were not refused. */
   isCovering(filter: string): boolean {
     return this.#covering.has(filter);
   }
@@ -213,7 +213,8 @@ export class RequestedFilters {
 
   #findCovering(chosen: TopicFilterIndex): TopicFilterParts[] {
     const hidden = [...new TopicFilterIndex(this.#all)].filter((want) => !chosen.has(want));
-    return hidden.flatMap((want) => chosen.covering(want));
+    const covering = hidden.flatMap((want) => chosen.covering(want));
+    return [...covering, ...[...this.#wanted].flatMap((want) => this.#refused.covering(want))];
   }
 
   /** @returns whether anything has changed */
