@@ -36,7 +36,7 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       };
       return (msg, send) => {
         const report = readProperty(msg, 'report');
-        const { delivery, test, kind, ack } = isObject(report) ? readParts(report) : ({} as Parts);
+        const { delivery, test, kind, ack } = isObject(report) ? readParts(report) : {};
         // A person has sent it from a panel: the device may have had its acknowledgement long ago.
         if (test === true) {
           send(msg);
@@ -63,13 +63,13 @@ interface Parts {
   ack: unknown;
 }
 
-/** @throws ServiceError `INVALID_INPUT` field `report`: flows may put anything there, also what throws when it is read */
-function readParts(report: Record<string, unknown>): Parts {
+/** Flows may put anything there, also what throws when it is read: then the acknowledgement says what is wrong with it. */
+function readParts(report: Record<string, unknown>): Partial<Parts> {
   try {
     const { delivery, test, kind, ack } = report;
     return { delivery, test, kind, ack };
   } catch {
-    throw invalidInput('report', 'report', 'expression');
+    return {};
   }
 }
 
