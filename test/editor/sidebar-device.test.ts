@@ -210,7 +210,8 @@ describe('a device in the sidebar', function () {
   });
 
   it('attaches a label as it is typed, though others that there are begin so', async () => {
-    const before = [...listed().labels];
+    const before = listed().labels.filter((label) => !label.startsWith('floor'));
+    listed().labels = [...before];
     const field = details().getByRole('combobox', { name: 'New label' });
     for (const offered of ['floor-2', 'floor']) {
       await field.click();
@@ -223,7 +224,8 @@ describe('a device in the sidebar', function () {
     }
     await field.click();
     await editor.page.keyboard.type('floor-');
-    await editor.page.getByRole('option', { name: 'floor-2' }).waitFor();
+    // Behind the others of this list: one before it had the same.
+    await editor.page.getByRole('option', { name: '“floor-”' }).waitFor();
     await editor.page.keyboard.press('ArrowDown');
     await editor.page.keyboard.press('Enter');
     await result(/Add label floor-1: Done/);
