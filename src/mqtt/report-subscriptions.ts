@@ -2,6 +2,7 @@
 
 import type { Phrase } from '../errors.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
+import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { forgetSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
@@ -16,21 +17,12 @@ import type { Subscriptions } from './subscriptions.ts';
  */
 type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
-/** What the broker has said to topic filters. */
-interface Verdicts {
-  /** Whether a filter must not take the place of narrower ones: then these stay, however many. */
-  isAvoided(filter: string): boolean;
-  /** Whether the broker refuses it: what it covers is asked for itself. */
-  isRefused(filter: string): boolean;
-  isGranted(filter: string): boolean;
-}
-
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
   /** Topic filters that flows want, where there is no limit. */
   readonly needed: number;
   /** From now on reports are expected by these filters. @param max 1 or more */
-  filters(max: number, verdicts: Verdicts): string[];
+  filters(max: number, verdicts: FilterVerdicts): string[];
   /** What people look through beyond these. @param max 1 or more */
   previewFilters(max: number): string[];
   /** Whether one of these filters takes the place of narrower ones. */
@@ -206,11 +198,7 @@ export class ReportSubscriptions {
     const name = sessionName(broker, this.#settings.clientId);
     // Where nothing is kept, nothing is remembered: each test of a connection has a client id of its own.
     const session = this.#settings.persistent ? keptSession(name) : newSession();
-    if (isPresent) {
-      session.hasUnknownFilters ??= true;
-    } else {
-      session.hasUnknownFilters = false;
-    }
+    session.hasUnknownFilters = isPresent && (session.hasUnknownFilters ?? true);
     if (!isPresent && !this.#settings.persistent) {
       forgetSession(name);
     }

@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
+import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
@@ -13,7 +14,7 @@ import { type Message, type NameOf, readTopic } from './message.ts';
 import { OpenReports } from './open-reports.ts';
 import { type Receiver, Receivers, type ReportListener, takersOf } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
-import { type FilterVerdicts, RequestedFilters } from './requested-filters.ts';
+import { RequestedFilters } from './requested-filters.ts';
 
 /** To look for the oldest of very many open reports takes a while. */
 const LOOK_MS = 100;

@@ -1,4 +1,5 @@
 // What subscribers and previews want, and the topic filters that the broker is asked for because of it.
+import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import type { TopicFilterParts, Topics } from '../protocol/topics.ts';
 import {
   limitTopicFilters,
@@ -9,15 +10,6 @@ import {
 
 /** Deploys while the broker is away change what is asked for again and again. */
 const MAX_EXPECTED_BEFORE = 10_000;
-
-/** What the broker has said to topic filters. */
-export interface FilterVerdicts {
-  /** Whether a filter must not take the place of narrower ones: then these stay, however many. */
-  isAvoided(filter: string): boolean;
-  /** Whether the broker refuses it: what it covers is asked for itself. */
-  isRefused(filter: string): boolean;
-  isGranted(filter: string): boolean;
-}
 
 const NO_VERDICTS: FilterVerdicts = {
   isAvoided: () => false,
