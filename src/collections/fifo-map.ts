@@ -18,7 +18,7 @@ export class FifoMap<V> {
     return this.#map.get(key);
   }
 
-  /** @returns the entry that was pushed out */
+  /** Adds one that is not there. @returns the entry that was pushed out */
   add(key: string, value: V): [string, V] | undefined {
     const pushedOut = this.isFull ? this.#oldest.next().value : undefined;
     if (pushedOut) {
@@ -26,6 +26,11 @@ export class FifoMap<V> {
     }
     this.#map.set(key, value);
     return pushedOut;
+  }
+
+  /** What is added again after it is the newest. */
+  delete(key: string): void {
+    this.#map.delete(key);
   }
 
   entries(): Iterable<[string, V]> {

@@ -1,4 +1,5 @@
 // What this process knows of its sessions at brokers, which outlive a connection and a redeploy.
+import { FifoMap } from '../collections/fifo-map.ts';
 
 /** Each service has one for each of its brokers; beyond that the one that was needed longest ago is forgotten. */
 const MAX_SESSIONS = 1_000;
@@ -16,7 +17,7 @@ export interface KeptSession {
   readonly asked: Set<string>;
 }
 
-const SESSIONS = new Map<string, KeptSession>();
+const SESSIONS = new FifoMap<KeptSession>(MAX_SESSIONS);
 
 /** The name of a client's session at a broker. */
 export function sessionName(broker: string, clientId: string): string {
@@ -37,12 +38,8 @@ export function newSession(): KeptSession {
 /** What is known of this session. */
 export function keptSession(name: string): KeptSession {
   const session = SESSIONS.get(name) ?? newSession();
-  // The first of a map is the one that was set longest ago.
   SESSIONS.delete(name);
-  SESSIONS.set(name, session);
-  if (SESSIONS.size > MAX_SESSIONS) {
-    SESSIONS.delete(SESSIONS.keys().next().value as string);
-  }
+  SESSIONS.add(name, session);
   return session;
 }
 

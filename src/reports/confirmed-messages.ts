@@ -1,4 +1,5 @@
 // Messages that flows have confirmed and that a broker may send again all the same: it has not had the acknowledgement.
+import { FifoMap } from '../collections/fifo-map.ts';
 import { LinkedList } from '../collections/linked-list.ts';
 import { SetMap } from '../collections/set-map.ts';
 import { expectedUntil, keyOf } from './expected-messages.ts';
@@ -15,15 +16,12 @@ const LOOK_MS = 10_000;
 const MAX_LEFT = 100;
 
 /** By client id, of services that a deploy has ended: the ones that it starts go on with them. */
-const LEFT_BY_CLIENT = new Map<string, ConfirmedMessages>();
+const LEFT_BY_CLIENT = new FifoMap<ConfirmedMessages>(MAX_LEFT);
 
 /** Keeps them for the next connection of this client, for as long as they are expected. */
 export function leaveConfirmed(clientId: string, messages: ConfirmedMessages): void {
   LEFT_BY_CLIENT.delete(clientId);
-  LEFT_BY_CLIENT.set(clientId, messages);
-  if (LEFT_BY_CLIENT.size > MAX_LEFT) {
-    LEFT_BY_CLIENT.delete(LEFT_BY_CLIENT.keys().next().value as string);
-  }
+  LEFT_BY_CLIENT.add(clientId, messages);
 }
 
 /** Those that an earlier service of this process has left. */

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { FifoMap } from '../../src/collections/fifo-map.ts';
+
+describe('A bounded map, the first in is the first out', () => {
+  it('pushes out what was added first', () => {
+    const map = new FifoMap<number>(2);
+    assert.equal(map.add('a', 1), undefined);
+    assert.equal(map.add('b', 2), undefined);
+    assert.deepEqual(map.add('c', 3), ['a', 1]);
+    assert.deepEqual(
+      [...map.entries()],
+      [
+        ['b', 2],
+        ['c', 3],
+      ],
+    );
+  });
+
+  it('takes what was deleted and added again for the newest', () => {
+    const map = new FifoMap<number>(2);
+    map.add('a', 1);
+    map.add('b', 2);
+    map.delete('a');
+    assert.equal(map.get('a'), undefined);
+    assert.equal(map.add('a', 3), undefined);
+    assert.deepEqual(map.add('c', 4), ['b', 2]);
+    assert.deepEqual(map.add('d', 5), ['a', 3]);
+  });
+});
