@@ -2,15 +2,12 @@
 import { Queue } from '../collections/queue.ts';
 import type { Deferrable, Deferral, DeferralEvents } from '../protocol/deferral.ts';
 
-/** One message, from its arrival until the broker is known to have its acknowledgement. */
+/** One message, from its arrival until its acknowledgement is written. */
 class Ack implements Deferral {
   readonly messageId: number;
-  /** Undefined: nobody wants to know, or the broker has had it. */
-  events: DeferralEvents | undefined;
+  /** Undefined: nobody wants to know. */
+  readonly events: DeferralEvents | undefined;
   isDue = false;
-  isWritten = false;
-  /** Counts up those that are on their way to the broker, which may not have had them. */
-  writtenAs = 0;
   readonly #acks: OrderedAcks;
   #callback: ((error?: Error) => void) | undefined;
 
@@ -38,6 +35,8 @@ class Ack implements Deferral {
   }
 }
 
+/** Of packet ids. */
+const MAX_IDS = 65_536;
 /** As many as MQTT has packet ids: what a broker sends then needs none. Beyond it nothing is read until some are written. */
 const MAX_WAITING = 65_535;
 /** More than brokers leave unacknowledged, so that the oldest of more are settled; what MQTT 5 is told here as the most. */
@@ -54,15 +53,20 @@ export class OrderedAcks implements Deferrable {
   readonly #ping: () => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
-  /** The oldest first; also some that are settled. */
-  readonly #written = new Queue<Ack>();
-  /** By packet id: those that wait, and those that are written and not settled. */
-  readonly #byId = new Map<number, Ack>();
+  /** How many of them have this packet id; one, where the broker keeps to MQTT. Made when the first waits. */
+  #waitingById: Uint16Array | undefined;
+  /** The order in which this packet id was written last; 0: never. Made when the first is. */
+  #writtenById: Float64Array | undefined;
+  /** Counts up those that somebody wants to know of. */
   #lastWritten = 0;
+  /** Up to here the broker has had them. */
+  #lastSettled = 0;
   /** What was written before the last ping. */
   #lastAsked = 0;
   /** Of pings that have no response yet: what was written before each. */
   readonly #pings = new Queue<number>();
+  /** Of the message that was written last. */
+  #events: DeferralEvents | undefined;
   #messageId = 0;
   #isResent = false;
   /** Reads on. */
@@ -98,16 +102,12 @@ export class OrderedAcks implements Deferrable {
    * @returns false: it is here already, and the broker has sent it once more since that takes long; nothing follows
    */
   begin(messageId: number, isResent: boolean, callback: (error?: Error) => void): boolean {
-    if (isResent && this.#byId.get(messageId)?.isWritten === false) {
+    if (!isResent) {
+      // The broker uses the id for another message, so it has had the acknowledgement, and those before it.
+      this.#settle(this.#writtenById?.[messageId] ?? 0);
+    } else if (this.#waitingById?.[messageId]) {
       callback(NOT_NOW);
       return false;
-    }
-    if (!isResent) {
-      // The broker uses the id for another message, so it has had the acknowledgement.
-      const before = this.#byId.get(messageId);
-      if (before?.isWritten) {
-        this.#settle(before);
-      }
     }
     this.#messageId = messageId;
     this.#isResent = isResent;
@@ -125,9 +125,8 @@ export class OrderedAcks implements Deferrable {
 
   /** The broker has answered a ping, so it has had what was written before that. */
   ponged(): void {
-    const before = this.#pings.shift() ?? 0;
-    while (this.#written.first && this.#written.first.writtenAs <= before) {
-      this.#settleOldest();
+    if (this.#isOpen()) {
+      this.#settle(this.#pings.shift() ?? 0);
     }
   }
 
@@ -159,14 +158,11 @@ export class OrderedAcks implements Deferrable {
   /** Not after a loss: the broker sends the message again, and it is known again only while nothing was written. */
   writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
-      const ack = this.#waiting.shift() as Ack;
-      this.#write(ack.messageId);
-      ack.isWritten = true;
-      if (ack.events) {
-        this.#remember(ack);
-        ack.events.written();
-      } else if (this.#byId.get(ack.messageId) === ack) {
-        this.#byId.delete(ack.messageId);
+      const { messageId, events } = this.#waiting.shift() as Ack;
+      this.#write(messageId);
+      this.#countWaiting(messageId, -1);
+      if (events) {
+        this.#written(messageId, events);
       }
     }
     if (this.#held && this.#waiting.size <= MAX_WAITING) {
@@ -178,34 +174,31 @@ export class OrderedAcks implements Deferrable {
 
   #wait(ack: Ack): void {
     this.#waiting.push(ack);
-    this.#byId.set(ack.messageId, ack);
+    this.#countWaiting(ack.messageId, 1);
   }
 
-  #remember(ack: Ack): void {
-    ack.writtenAs = ++this.#lastWritten;
-    this.#written.push(ack);
-    if (this.#written.size > MAX_WRITTEN) {
-      this.#settleOldest();
-    }
+  #countWaiting(messageId: number, change: number): void {
+    this.#waitingById ??= new Uint16Array(MAX_IDS);
+    this.#waitingById[messageId] = (this.#waitingById[messageId] ?? 0) + change;
+  }
+
+  #written(messageId: number, events: DeferralEvents): void {
+    this.#lastWritten++;
+    this.#writtenById ??= new Float64Array(MAX_IDS);
+    this.#writtenById[messageId] = this.#lastWritten;
+    this.#events = events;
+    events.written(this.#lastWritten);
+    this.#settle(this.#lastWritten - MAX_WRITTEN);
     if (this.#lastWritten - this.#lastAsked >= MAX_UNASKED && this.#pings.size === 0) {
       this.#ping();
     }
   }
 
-  #settleOldest(): void {
-    const ack = this.#written.shift();
-    if (ack) {
-      this.#settle(ack);
+  #settle(order: number): void {
+    if (order > this.#lastSettled) {
+      this.#lastSettled = order;
+      this.#events?.settled(order);
     }
-  }
-
-  #settle(ack: Ack): void {
-    if (this.#byId.get(ack.messageId) === ack) {
-      this.#byId.delete(ack.messageId);
-    }
-    const { events } = ack;
-    ack.events = undefined;
-    events?.settled();
   }
 }
 

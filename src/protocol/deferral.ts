@@ -18,8 +18,11 @@ export interface Deferrable {
 }
 
 export interface DeferralEvents {
-  /** The acknowledgement is on its way to the broker. */
-  written(): void;
-  /** The broker has had it, and does not send the message again; not called where that is never known. */
-  settled(): void;
+  /** The acknowledgement is on its way to the broker. @param order counts up over those of one connection */
+  written(order: number): void;
+  /**
+   * The broker has had all acknowledgements up to this one, and does not send these messages again. Told to one of the
+   * messages for all of them, while the connection is there; not at all where that is never known.
+   */
+  settled(order: number): void;
 }

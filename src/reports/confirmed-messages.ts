@@ -1,16 +1,20 @@
 // Messages that flows have confirmed and that a broker may send again all the same: it has not had the acknowledgement.
 import { FifoMap } from '../collections/fifo-map.ts';
-import { LinkedList } from '../collections/linked-list.ts';
+import { type Linked, LinkedList } from '../collections/linked-list.ts';
+import { PackedQueue } from '../collections/packed-queue.ts';
 import { SetMap } from '../collections/set-map.ts';
 import { expectedUntil, keyOf } from './expected-messages.ts';
-import type { Confirmed, OpenMessage } from './open-message.ts';
+import type { ReceivedMessage } from './message.ts';
+import type { OpenMessage } from './open-message.ts';
 
 /** As many as MQTT has packet ids; beyond it the oldest are forgotten. */
 const MAX_CONFIRMED = 65_535;
-/** A longer payload is not kept until the next look. */
-const MAX_PAYLOAD_BYTES = 1_000;
+/** What is longer, topic and payload together, is not kept whole. */
+const MAX_PACKED = 1_000;
 /** How often it is looked whether something is too old. */
 const LOOK_MS = 10_000;
+/** Until the connection is lost. */
+const FOREVER = Number.POSITIVE_INFINITY;
 
 /** Services of one Node-RED are fewer. */
 const MAX_LEFT = 100;
@@ -31,19 +35,36 @@ export function takeConfirmed(clientId: string): ConfirmedMessages | undefined {
   return left;
 }
 
+/** Recognises a message when it comes again. Times are milliseconds of `performance.now()`. */
+interface Confirmed extends Linked<Confirmed> {
+  readonly key: string;
+  /** The address by which it came. */
+  readonly broker: string;
+  /** Of its acknowledgement, among those of the present connection. */
+  readonly order: number;
+  /** When its connection was lost; undefined: it is the present one. */
+  lostAt: number | undefined;
+  expectedUntil: number;
+}
+
 export class ConfirmedMessages {
-  /** Their key is not known yet: most are settled soon, and a key takes longer than all the rest. */
-  readonly #fresh = new LinkedList<OpenMessage>();
-  /** Confirmed before those, the oldest first. */
-  readonly #keyed = new LinkedList<Confirmed>();
+  /** Of the present connection; most are settled soon, and a key takes longer than all the rest. */
+  readonly #fresh = new PackedQueue();
+  /** By which `fresh` came. */
+  #broker = '';
+  /** Of the present connection too, before `fresh`. */
+  readonly #recognised = new LinkedList<Confirmed>();
+  /** Of connections that were lost. */
+  readonly #lost = new LinkedList<Confirmed>();
+  /** Of these two. */
   readonly #byKey = new SetMap<string, Confirmed>();
   #lookAt = 0;
 
   /** @param now in milliseconds of `performance.now()` */
   isEmpty(now: number): boolean {
-    if (this.#keyed.size > 0 && now >= this.#lookAt) {
+    if (this.#lost.size > 0 && now >= this.#lookAt) {
       this.#lookAt = now + LOOK_MS;
-      for (const confirmed of this.#keyed) {
+      for (const confirmed of this.#lost) {
         if (confirmed.expectedUntil <= now) {
           this.#forget(confirmed);
         }
@@ -52,44 +73,41 @@ export class ConfirmedMessages {
     return this.#size === 0;
   }
 
-  /** The acknowledgement of this one, in no other list, is on its way to the broker. */
-  add(message: OpenMessage): void {
-    this.#fresh.add(message);
-    if (message.received.payload.length > MAX_PAYLOAD_BYTES) {
-      this.shrink();
+  /** The acknowledgement of this one is on its way to the broker. @param order of it, see `DeferralEvents` */
+  add({ received, broker }: OpenMessage, order: number): void {
+    const { topic, payload } = received;
+    this.#broker = broker;
+    if (topic.length + payload.length <= MAX_PACKED) {
+      this.#fresh.push(order, topic, payload);
+    } else {
+      this.#recogniseFresh();
+      this.#recognise(this.#recognised, received, {
+        broker,
+        order,
+        lostAt: undefined,
+        expectedUntil: FOREVER,
+      });
     }
     this.#forgetOldest();
   }
 
   /** The connection of this one was lost, and it may come again. */
-  addLost(message: OpenMessage): void {
-    const { lostAt, expectedUntil } = message;
-    this.shrink();
-    this.#recognise(message, lostAt, expectedUntil);
+  addLost({ received, broker, lostAt, expectedUntil }: OpenMessage): void {
+    this.#recognise(this.#lost, received, { broker, order: 0, lostAt, expectedUntil });
     this.#forgetOldest();
   }
 
-  /** It does not come again. */
-  delete(message: OpenMessage): void {
-    if (message.confirmed) {
-      this.#forget(message.confirmed);
-    } else {
-      this.#fresh.delete(message);
+  /** Those up to this order do not come again. */
+  settled(order: number): void {
+    for (let { first } = this.#recognised; first && first.order <= order; { first } = this.#recognised) {
+      this.#forget(first);
     }
-  }
-
-  /** Call it twice a second: keeps of each message what recognises it; a payload keeps the whole chunk alive that it came in. */
-  shrink(): void {
-    for (const message of this.#fresh) {
-      this.#fresh.delete(message);
-      message.confirmed = this.#recognise(message, undefined, Number.POSITIVE_INFINITY);
-      message.forgetContent();
-    }
+    this.#fresh.dropTo(order);
   }
 
   /** Whether this is one of them, which has come again now. */
   take(key: string, now: number): boolean {
-    this.shrink();
+    this.#recogniseFresh();
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
       this.#forget(confirmed);
@@ -102,53 +120,63 @@ export class ConfirmedMessages {
 
   /** The connection is a new one. @param isPresent the broker has kept the session */
   connected(broker: string, isPresent: boolean, now: number): void {
-    this.shrink();
-    for (const confirmed of this.#keyed) {
+    this.#recogniseFresh();
+    for (const confirmed of this.#recognised) {
+      this.#recognised.delete(confirmed);
+      confirmed.lostAt = now;
+      this.#lost.add(confirmed);
+    }
+    for (const confirmed of this.#lost) {
       const isThere = confirmed.broker === broker;
       if (isThere && !isPresent) {
         this.#forget(confirmed);
       } else {
-        confirmed.lostAt ??= now;
-        confirmed.expectedUntil = expectedUntil(confirmed.lostAt, isThere, now);
+        confirmed.expectedUntil = expectedUntil(confirmed.lostAt ?? now, isThere, now);
       }
     }
   }
 
-  clear(): void {
-    this.#byKey.clear();
-    this.#fresh.clear();
-    this.#keyed.clear();
+  get #size(): number {
+    return this.#fresh.size + this.#recognised.size + this.#lost.size;
   }
 
-  get #size(): number {
-    return this.#fresh.size + this.#keyed.size;
+  #recogniseFresh(): void {
+    const broker = this.#broker;
+    for (const { order, text, content } of this.#fresh.clear()) {
+      const received = { topic: text, payload: content };
+      this.#recognise(this.#recognised, received, {
+        broker,
+        order,
+        lostAt: undefined,
+        expectedUntil: FOREVER,
+      });
+    }
   }
 
   #recognise(
-    { received, broker }: OpenMessage,
-    lostAt: number | undefined,
-    expectedUntil: number,
-  ): Confirmed {
+    list: LinkedList<Confirmed>,
+    received: ReceivedMessage,
+    known: Pick<Confirmed, 'broker' | 'order' | 'lostAt' | 'expectedUntil'>,
+  ): void {
     const links = { before: undefined, after: undefined, list: undefined };
-    const confirmed = { key: keyOf(received), broker, lostAt, expectedUntil, ...links };
-    this.#keyed.add(confirmed);
+    const confirmed = { key: keyOf(received), ...known, ...links };
+    list.add(confirmed);
     this.#byKey.add(confirmed.key, confirmed);
-    return confirmed;
   }
 
   #forgetOldest(): void {
     if (this.#size > MAX_CONFIRMED) {
-      if (this.#keyed.first) {
-        this.#forget(this.#keyed.first);
-      } else if (this.#fresh.first) {
-        this.#fresh.delete(this.#fresh.first);
+      const oldest = this.#lost.first ?? this.#recognised.first;
+      if (oldest) {
+        this.#forget(oldest);
+      } else {
+        this.#fresh.drop();
       }
     }
   }
 
   #forget(confirmed: Confirmed): void {
-    if (this.#keyed.delete(confirmed)) {
-      this.#byKey.delete(confirmed.key, confirmed);
-    }
+    confirmed.list?.delete(confirmed);
+    this.#byKey.delete(confirmed.key, confirmed);
   }
 }

@@ -6,27 +6,14 @@ import type { Message } from './message.ts';
 /** What a message takes beside its payload and its topic. */
 const OVERHEAD_BYTES = 500;
 
-/** What of a message is kept: it recognises it when it comes again. Times are milliseconds of `performance.now()`. */
-export interface Confirmed extends Linked<Confirmed> {
-  readonly key: string;
-  /** The address by which it came. */
-  readonly broker: string;
-  /** When that connection was lost; undefined: it is the present one. */
-  lostAt: number | undefined;
-  expectedUntil: number;
-}
-
 /** Of all messages: there are many, and functions of its own for each would take as much memory as the rest. */
 interface Events {
-  written(message: OpenMessage): void;
-  settled(message: OpenMessage): void;
+  written(message: OpenMessage, order: number): void;
+  settled(order: number): void;
 }
 
-/** What is left of one that was confirmed. */
-const NO_CONTENT: Message = { topic: '', payload: Buffer.alloc(0), retained: false, heardAt: 0 };
-
 export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
-  received: Message;
+  readonly received: Message;
   /** The address by which it came last. */
   broker: string;
   readonly size: number;
@@ -40,8 +27,6 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
   expectedUntil = 0;
   /** Deliveries that are not confirmed. */
   open = 0;
-  /** What recognises it while its acknowledgement is on its way; until that is known, it itself does. */
-  confirmed: Confirmed | undefined;
   before: OpenMessage | undefined;
   after: OpenMessage | undefined;
   list: LinkedList<OpenMessage> | undefined;
@@ -54,16 +39,11 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
     this.#events = events;
   }
 
-  /** Nobody needs it any more, but it is not settled yet. */
-  forgetContent(): void {
-    this.received = NO_CONTENT;
+  written(order: number): void {
+    this.#events.written(this, order);
   }
 
-  written(): void {
-    this.#events.written(this);
-  }
-
-  settled(): void {
-    this.#events.settled(this);
+  settled(order: number): void {
+    this.#events.settled(order);
   }
 }

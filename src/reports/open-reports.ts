@@ -49,8 +49,8 @@ export class OpenReports {
   #confirmed = new ConfirmedMessages();
   readonly #clientId: string | undefined;
   readonly #events = {
-    written: (message: OpenMessage) => this.#written(message),
-    settled: (message: OpenMessage) => this.#settled(message),
+    written: (message: OpenMessage, order: number) => this.#written(message, order),
+    settled: (order: number) => this.#confirmed.settled(order),
   };
   /** The address of the present connection, or of the last one. */
   #broker = '';
@@ -278,14 +278,10 @@ export class OpenReports {
   }
 
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */
-  #written(message: OpenMessage): void {
+  #written(message: OpenMessage, order: number): void {
     this.#window.acknowledged();
     this.#messages.delete(message);
-    this.#confirmed.add(message);
-  }
-
-  #settled(message: OpenMessage): void {
-    this.#confirmed.delete(message);
+    this.#confirmed.add(message, order);
   }
 
   #keep(message: OpenMessage, deferrable: Deferrable): true {
@@ -357,7 +353,6 @@ export class OpenReports {
 
   #look(): void {
     this.#messages.copyPayloads();
-    this.#confirmed.shrink();
     this.#checkHeldUp();
     this.#expected.endOld(this.#now());
     this.#deliveries.look();

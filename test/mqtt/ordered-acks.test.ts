@@ -85,17 +85,22 @@ describe('acknowledgements in order', () => {
 
   describe('that were written', () => {
     function write(count: number) {
-      const { acks, begin, pings } = start();
+      const { acks, begin, pings, lose } = start();
+      const ids: number[] = [];
       const settled: number[] = [];
       const add = (id: number) => {
+        ids.push(id);
         begin(id);
-        const deferral = acks.defer({ written() {}, settled: () => void settled.push(id) });
+        const deferral = acks.defer({
+          written() {},
+          settled: (order) => void settled.push(...ids.splice(0, order - settled.length)),
+        });
         deferral.acknowledge();
       };
       for (let id = 1; id <= count; id++) {
         add(id);
       }
-      return { acks, begin, add, settled, pings };
+      return { acks, begin, add, settled, pings, lose };
     }
 
     it('are settled when the broker answers a ping that went behind them, the others are not', () => {
@@ -111,10 +116,18 @@ describe('acknowledgements in order', () => {
       assert.deepEqual(settled, [1, 2, 3]);
     });
 
-    it('are settled when the broker uses the packet id for another message', () => {
-      const { begin, settled } = write(2);
+    it('are settled when the broker uses the packet id for another message, with those before it', () => {
+      const { begin, settled } = write(3);
       begin(2);
-      assert.deepEqual(settled, [2]);
+      assert.deepEqual(settled, [1, 2]);
+    });
+
+    it('are not settled by a broker that answers after the connection is lost', () => {
+      const { acks, lose, settled } = write(2);
+      acks.pinged();
+      lose();
+      acks.ponged();
+      assert.deepEqual(settled, []);
     });
 
     it('are followed by a ping when there are a hundred, and by no other before that is answered', () => {
