@@ -1,10 +1,10 @@
 // One gateway's requests: those that wait in its queue, and those that are under way.
+import type { Identified } from '../collections/identified-items.ts';
 import type { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
-import type { InFlightItem } from './in-flight.ts';
 import { SendQueue, type TrafficClass } from './send-queue.ts';
 
-export interface Pending extends InFlightItem {
+export interface Pending extends Identified {
   request: BuiltRequest;
   gateway: GatewayRequests;
   trafficClass: TrafficClass;

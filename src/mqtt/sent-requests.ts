@@ -1,10 +1,13 @@
 // Requests that were sent: each ends with its response, with what is wrong with it, or when its time is over.
+import { randomBytes } from 'node:crypto';
+import { IdentifiedItems } from '../collections/identified-items.ts';
 import type { ServiceError } from '../errors.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
-import { InFlight } from './in-flight.ts';
 import { notJson, timedOut } from './request-errors.ts';
 
+/** Of ids: responses to other clients arrive here too, so those of requests begin with something of our own. */
+const PREFIX_BYTES = 6;
 /** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
 const MAX_UNAWAITED = 10_000;
 /** When reading goes on, the responses that have come meanwhile are read within this time. */
@@ -19,7 +22,7 @@ interface Reading {
 export class SentRequests {
   readonly #reading: Reading;
   readonly #freed: (gateway: GatewayRequests) => void;
-  readonly #inFlight = new InFlight<Pending>();
+  readonly #inFlight = new IdentifiedItems<Pending>(randomBytes(PREFIX_BYTES).toString('hex'));
   readonly #deadlines = new Deadlines((now) => this.#expire(now));
   /** Of those in flight, which nobody waits for yet. */
   #unawaited = 0;
@@ -101,7 +104,7 @@ export class SentRequests {
 
   /** Ends the flight of a request; false when it has ended already. */
   #settle(pending: Pending): boolean {
-    if (!this.#inFlight.remove(pending)) {
+    if (!this.#inFlight.delete(pending)) {
       return false;
     }
     pending.group.delete(pending);

@@ -1,4 +1,5 @@
 // Reports that are open at nodes: each is sent to the flow again until it is confirmed, also by the node that a deploy puts there.
+import { IdentifiedItems } from '../collections/identified-items.ts';
 import { LinkedList } from '../collections/linked-list.ts';
 import { AbandonedCounts } from './abandoned-counts.ts';
 import { OpenCounts } from './open-counts.ts';
@@ -24,11 +25,8 @@ interface DeliveryEvents {
 export class OpenDeliveries {
   readonly #events: DeliveryEvents;
   readonly #now: () => number;
-  readonly #idPrefix: string;
-  #lastNumber = 0;
-  /** By the number in their ids. Those that were sent last come last. */
-  readonly #byNumber = new Map<number, Delivery>();
-  /** Nodes come and go by the hundred, and each has its own. */
+  readonly #deliveries: IdentifiedItems<Delivery>;
+  /** Nodes come and go by the hundred, and each has its own. Those that were sent last come last. */
   readonly #byOwner = new Map<string, LinkedList<Delivery>>();
   readonly #confirmers = new Set<Confirmer>();
   readonly #counts = new OpenCounts<Confirmer>((listener) => this.#call(listener));
@@ -38,7 +36,7 @@ export class OpenDeliveries {
 
   /** @param idPrefix what ids begin with: no others in this process do */
   constructor(idPrefix: string, events: DeliveryEvents) {
-    this.#idPrefix = idPrefix;
+    this.#deliveries = new IdentifiedItems(idPrefix);
     this.#events = events;
     const { isPaused, now } = events;
     this.#now = now;
@@ -51,7 +49,7 @@ export class OpenDeliveries {
   }
 
   get size(): number {
-    return this.#byNumber.size;
+    return this.#deliveries.size;
   }
 
   /** Whether a node confirms what it receives. */
@@ -61,10 +59,9 @@ export class OpenDeliveries {
 
   /** @param now in milliseconds, as `performance.now()` */
   open(confirmer: Confirmer, source: OpenMessage, now: number): Delivery {
-    const number = ++this.#lastNumber;
     const delivery: Delivery = {
-      number,
-      id: `${this.#idPrefix}-${number}`,
+      id: '',
+      slot: -1,
       message: source.received,
       hasReached: false,
       wasWithOther: false,
@@ -77,16 +74,16 @@ export class OpenDeliveries {
       after: undefined,
       list: undefined,
     };
-    this.#byNumber.set(delivery.number, delivery);
+    this.#deliveries.add(delivery);
     this.#of(confirmer).add(delivery);
     return delivery;
   }
 
   /** It is not open any more; undefined: it was not. */
   take(id: string): Delivery | undefined {
-    const delivery = this.#find(id);
+    const delivery = this.#deliveries.find(id);
     if (delivery !== undefined) {
-      this.#byNumber.delete(delivery.number);
+      this.#deliveries.delete(delivery);
       delivery.list?.delete(delivery);
     }
     return delivery;
@@ -94,7 +91,7 @@ export class OpenDeliveries {
 
   /** See `OpenReports.sendAgain`. */
   sendAgain(id: string, ms: number): boolean {
-    const delivery = this.#find(id);
+    const delivery = this.#deliveries.find(id);
     if (delivery) {
       const { attempts } = delivery;
       const base = attempts > STEADY_ATTEMPTS ? Math.max(ms, MIN_DOUBLED_MS) : ms;
@@ -141,7 +138,7 @@ export class OpenDeliveries {
    * @param isWaitedFor whether a node of this name is there, but cannot work: what is open stays open for it
    */
   resumed(isWaitedFor: (owner: string) => boolean): void {
-    for (const { id, confirmer } of [...this.#byNumber.values()]) {
+    for (const { id, confirmer } of [...this.#all()]) {
       if (!this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
         this.#abandoned.add(confirmer.owner);
         this.#events.confirm(id);
@@ -157,9 +154,10 @@ export class OpenDeliveries {
 
   /** Call it twice a second: sends what is due. */
   look(): void {
-    this.#resends.look(this.#byNumber.values());
+    this.#resends.look(this.#all());
     this.#abandoned.tellWhenAll();
-    this.#counts.tell(this.#byNumber.values(), this.#now());
+    this.#counts.tell(this.#all(), this.#now());
+    this.#nextOwner();
   }
 
   /** Nobody looks any more. */
@@ -168,7 +166,7 @@ export class OpenDeliveries {
   }
 
   close(): void {
-    this.#byNumber.clear();
+    this.#deliveries.clear();
     this.#resends.clear();
     this.#byOwner.clear();
     this.#confirmers.clear();
@@ -186,13 +184,24 @@ export class OpenDeliveries {
   }
 
   /** One whose node is being replaced comes again at the next one. */
-  #isDue({ number, due, confirmer }: Delivery, now: number): boolean {
-    return due <= now && this.#confirmers.has(confirmer) && this.#byNumber.has(number);
+  #isDue({ due, confirmer, list }: Delivery, now: number): boolean {
+    return due <= now && this.#confirmers.has(confirmer) && list !== undefined;
   }
 
-  #find(id: string): Delivery | undefined {
-    const delivery = this.#byNumber.get(Number(id.slice(this.#idPrefix.length + 1)));
-    return delivery?.id === id ? delivery : undefined;
+  /** Node by node. */
+  *#all(): Generator<Delivery> {
+    for (const deliveries of this.#byOwner.values()) {
+      yield* deliveries;
+    }
+  }
+
+  /** Another one comes first, where more are due than one look sends. */
+  #nextOwner(): void {
+    const [first] = this.#byOwner;
+    if (first) {
+      this.#byOwner.delete(first[0]);
+      this.#byOwner.set(...first);
+    }
   }
 
   #send(delivery: Delivery, now: number): void {
@@ -203,8 +212,9 @@ export class OpenDeliveries {
     delivery.isOfDeploy = false;
     delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
     // Behind the others, so that each has its turn where more are due than one look sends.
-    this.#byNumber.delete(delivery.number);
-    this.#byNumber.set(delivery.number, delivery);
+    const { list } = delivery;
+    list?.delete(delivery);
+    list?.add(delivery);
     if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
       this.#events.confirm(delivery.id);
       this.#call(() => confirmer.givenUp(delivery));

@@ -1,4 +1,5 @@
 // One report that is open at one node, the node that confirms it, and how long it takes until it comes again.
+import type { Identified } from '../collections/identified-items.ts';
 import type { Linked } from '../collections/linked-list.ts';
 import type { Message } from './message.ts';
 import type { OpenMessage } from './open-message.ts';
@@ -20,9 +21,9 @@ export interface OpenReport {
   attempts: number;
 }
 
-export interface Delivery extends OpenReport, Linked<Delivery> {
-  /** Stands in the id. */
-  readonly number: number;
+export interface Delivery extends OpenReport, Identified, Linked<Delivery> {
+  /** Unique in this process; stands in the report as `delivery`. */
+  id: string;
   confirmer: Confirmer;
   /** A deploy brings it again, which is not for want of its acknowledgement. */
   isOfDeploy: boolean;

@@ -35,7 +35,6 @@ const ALONE: readonly string[] = [
   'src/reports/dispatch.ts',
   'src/reports/duplicates.ts',
   'src/mqtt/write-batch.ts',
-  'src/mqtt/in-flight.ts',
   'src/mqtt/send-queue.ts',
   'src/reports/topic-filters.ts',
   'src/reports/report-filter.ts',

@@ -47,10 +47,11 @@ describe('reports that are open', () => {
     const given: string[] = [];
     const read: string[] = [];
     const acknowledged: string[] = [];
+    let written = 0;
     const receive = (
       topic: string,
       payload = Buffer.alloc(0),
-      { isResent = false, isLost = false, mustWait = false, isOpened = true } = {},
+      { isResent = false, isLost = false, mustWait = false, isOpened = true, confirmer: at = confirmer } = {},
     ) => {
       let id: string | undefined;
       const received = { topic, payload, retained: false, heardAt: now };
@@ -59,7 +60,7 @@ describe('reports that are open', () => {
         acknowledge: () => {
           acknowledged.push(topic);
           if (!mustWait) {
-            events.written();
+            events.written(++written);
           }
         },
       });
@@ -68,7 +69,7 @@ describe('reports that are open', () => {
           return true;
         }
         given.push(topic);
-        const opened = isOpened ? reports.open(confirmer) : undefined;
+        const opened = isOpened ? reports.open(at) : undefined;
         if (opened) {
           opened.hasReached = true;
           id = opened.id;
@@ -152,6 +153,29 @@ describe('reports that are open', () => {
     while (new Set(resent).size < 1_200) {
       await turn();
     }
+  });
+
+  it('come again to one node though another wants more again than come in one look', async () => {
+    const { reports, confirmer, receive, resent, pass } = start();
+    const often = (): boolean => resent.push('often') > 0;
+    for (const owner of ['a', 'b']) {
+      const other = { ...confirmer, owner, timeoutMs: 1, again: often };
+      reports.add(other);
+      for (let n = 0; n < 600; n++) {
+        receive(`${owner}${n}`, undefined, { confirmer: other });
+      }
+    }
+    const last = { ...confirmer, owner: 'last' };
+    reports.add(last);
+    receive('seldom', undefined, { confirmer: last });
+    const looks = 4;
+    for (let look = 1; look <= looks; look++) {
+      pass(TICK_MS);
+      while (resent.length < look * 500) {
+        await turn();
+      }
+    }
+    assert.ok(resent.includes('seldom'));
   });
 
   it('come again in turns, so that others have theirs, and not while flows are replaced in between', async () => {

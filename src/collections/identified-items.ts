@@ -1,9 +1,6 @@
-// Requests in flight, found by their id, which ends in the index that the request has in a list.
-import { randomBytes } from 'node:crypto';
+// Items found by ids that are made here: each ends in the index that the item has in a list.
 
-const RADIX = 36;
-
-export interface InFlightItem {
+export interface Identified {
   /** Given by `add`; empty before. */
   id: string;
   /** Given by `add`. */
@@ -11,15 +8,19 @@ export interface InFlightItem {
 }
 
 /**
- * A map by id would be rebuilt for every so many requests, and each version of it would keep alive what was in
- * flight then until memory is cleared thoroughly.
+ * For items that come and go by the thousand in a second. A map by id would be rebuilt for every so many, and V8 keeps each
+ * version of it, with all that was in there, until memory is cleared thoroughly.
  */
-export class InFlight<T extends InFlightItem> {
-  /** Responses to other clients arrive here too, so ids begin with something of our own. */
-  readonly #prefix = `${randomBytes(6).toString('hex')}-`;
+export class IdentifiedItems<T extends Identified> {
+  readonly #prefix: string;
   readonly #items: (T | undefined)[] = [];
   readonly #free: number[] = [];
   #count = 0;
+
+  /** @param prefix what ids begin with, and no other ids do */
+  constructor(prefix: string) {
+    this.#prefix = `${prefix}-`;
+  }
 
   get size(): number {
     return this.#items.length - this.#free.length;
@@ -28,7 +29,7 @@ export class InFlight<T extends InFlightItem> {
   /** Gives the item an id that no other has or had. */
   add(item: T): void {
     item.slot = this.#free.pop() ?? this.#items.length;
-    item.id = `${this.#prefix}${(this.#count++).toString(RADIX)}-${item.slot.toString(RADIX)}`;
+    item.id = `${this.#prefix}${this.#count++}-${item.slot}`;
     this.#items[item.slot] = item;
   }
 
@@ -36,12 +37,12 @@ export class InFlight<T extends InFlightItem> {
     if (!id.startsWith(this.#prefix)) {
       return undefined;
     }
-    const item = this.#items[Number.parseInt(id.slice(id.lastIndexOf('-') + 1), RADIX)];
+    const item = this.#items[Number(id.slice(id.lastIndexOf('-') + 1))];
     return item?.id === id ? item : undefined;
   }
 
-  /** False when the item is not in flight. */
-  remove(item: T): boolean {
+  /** @returns false: it is not one of them */
+  delete(item: T): boolean {
     if (this.#items[item.slot] !== item) {
       return false;
     }
@@ -53,5 +54,10 @@ export class InFlight<T extends InFlightItem> {
   /** May be changed while one goes through them. */
   values(): T[] {
     return this.#items.filter((item) => item !== undefined);
+  }
+
+  clear(): void {
+    this.#items.length = 0;
+    this.#free.length = 0;
   }
 }
