@@ -3,16 +3,24 @@ import type { EditorNode } from './red.ts';
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
 
+/**
+ * Words in which no tag begins: Node-RED reads what validators say as HTML in some places and as text in others. A word
+ * joiner is not seen in either.
+ */
+export const withoutTags = (words: string): string => words.replaceAll('<', '<\u2060');
+
 /** A text that several panels use, from the catalogue of mt-service. */
 export const text = (key: string, values?: Record<string, unknown>): string =>
-  RED._(`${CATALOGUE}editor.${key}`, values);
+  withoutTags(RED._(`${CATALOGUE}editor.${key}`, values));
 
 /** What the runtime says when a setting is `INVALID_INPUT`. */
 export const errorText = (setting: string, reason: string, values: Record<string, unknown>): string =>
-  RED._(`${CATALOGUE}error.INVALID_INPUT.${reason}`, {
-    ...values,
-    field: RED._(`${CATALOGUE}field.${setting}`),
-  });
+  withoutTags(
+    RED._(`${CATALOGUE}error.INVALID_INPUT.${reason}`, {
+      ...values,
+      field: RED._(`${CATALOGUE}field.${setting}`),
+    }),
+  );
 
 /** Builds an element whose text is never read as HTML: names of devices are not trusted. */
 export function element(tag: string, className: string, content = ''): JQuery {

@@ -6,7 +6,7 @@ import { hasLogin, showAddress } from '../../../src/protocol/redaction.ts';
 import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from '../defaults.ts';
-import { errorText, NODE_INPUT, text } from './panel.ts';
+import { errorText, NODE_INPUT, text, withoutTags } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
@@ -118,7 +118,10 @@ export function typed(name: string, check?: (value: string) => Verdict) {
 /** The editor's own words tell what its parser expected, in the words of that parser. */
 function inOurWords(verdict: Verdict, type: string): Verdict {
   const problem = { json: 'json', num: 'number', msg: 'path', flow: 'path', global: 'path' }[type];
-  return verdict === true || problem === undefined ? verdict : text(`problem.${problem}`);
+  if (verdict !== true && problem !== undefined) {
+    return text(`problem.${problem}`);
+  }
+  return typeof verdict === 'string' ? withoutTags(verdict) : verdict;
 }
 
 /** The type that an open panel shows, which is newer than the saved one. */
@@ -154,7 +157,7 @@ export function each(check: (value: string) => Verdict) {
     for (const entry of readList(value ?? [])) {
       const verdict = hasEnv(entry) ? true : check(entry);
       if (verdict !== true) {
-        return `${entry}: ${verdict}`;
+        return `${withoutTags(entry)}: ${verdict}`;
       }
     }
     return true;
