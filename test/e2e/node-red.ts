@@ -28,6 +28,9 @@ export const OLDEST: Version = {
   red: join(MODULES, 'node-red-4.0/red.js'),
 };
 
+/** Flags for a Node-RED whose time passes five times as fast: for tests that wait until something has held for seconds. */
+export const FAST_CLOCK: readonly string[] = [`--require=${join(import.meta.dirname, 'fast-clock.cjs')}`];
+
 /** A message as it left the flow; functions and undefined values are lost on the way. */
 export type FlowMessage = Record<string, unknown>;
 
@@ -79,7 +82,8 @@ process.on('disconnect', () => process.exit());
 module.exports = {
   uiHost: '127.0.0.1', flowFile: 'flows.json', credentialSecret: 'a test', telemetry: { enabled: false, updateNotification: false },
   logging: { console: { level: 'info', metrics: false, audit: false } },
-  editorTheme: { tours: false },
+  // Monaco is five megabytes that each page would compile.
+  editorTheme: { tours: false, codeEditor: { lib: 'basic' } },
   functionGlobalContext: {
     inbox,
     outbox: (sink, msg) => {
@@ -126,7 +130,7 @@ const WATCHERS: NodeConfig[] = [
 export async function startNodeRed(
   version: Version,
   settings: Record<string, unknown> = {},
-  nodeOptions: string[] = [],
+  nodeOptions: readonly string[] = [],
   predecessor?: NodeRed,
   packages?: readonly PackageFolder[],
 ): Promise<NodeRed> {

@@ -15,6 +15,9 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
+/** Only ends what hangs: several pages that load at once on a busy machine take long. */
+const MAX_WAIT_MS = 60_000;
+
 /** Node-RED's own tips fail where one of them is due before their place in the sidebar is there. */
 const OF_TIPS = /undefined \(reading 'html'\)/;
 
@@ -83,7 +86,12 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
     locale: language,
     colorScheme: theme,
   });
+  await context.addInitScript(HURRY_PANELS);
   const page = await context.newPage();
+  page.setDefaultTimeout(MAX_WAIT_MS);
+  // For pictures in descriptions: three megabytes. A route would turn the cache off.
+  const devTools = await context.newCDPSession(page);
+  await devTools.send('Network.setBlockedURLs', { urls: ['*/mermaid.min.js*'] });
   const errors: string[] = [];
   page.on('pageerror', (error) => {
     if (!OF_TIPS.test(error.message)) {
@@ -108,6 +116,18 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
   }
   return { ...hands(page), page, errors, close: () => context.close() };
 }
+
+/** For the browser: panels slide in and out by timers and a transition of Node-RED, which only take time. */
+const HURRY_PANELS = `
+  const wait = window.setTimeout;
+  const isOfEditor = () => new Error().stack.includes('/red/red.');
+  window.setTimeout = (call, ms, ...rest) => wait(call, [150, 200, 250].includes(ms) && isOfEditor() ? 0 : ms, ...rest);
+  document.addEventListener('DOMContentLoaded', () => {
+    const style = document.createElement('style');
+    style.textContent = '.red-ui-tray { transition: none !important; }';
+    document.head.append(style);
+  });
+`;
 
 /** The editor is there when its palette, its flows and their nodes are. */
 async function drawn(page: Page): Promise<void> {
@@ -203,13 +223,13 @@ async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
     (element) => {
       const moving = element as unknown as { lastX?: number };
-      const { x } = (element as { getBoundingClientRect(): { x: number } }).getBoundingClientRect();
-      const still = moving.lastX === x;
+      const { x, right } = (element as Element).getBoundingClientRect();
+      const still = moving.lastX === x && right <= window.innerWidth;
       moving.lastX = x;
       return still;
     },
     await tray.elementHandle(),
-    { polling: 100 },
+    { polling: 'raf' },
   );
 }
 

@@ -61,8 +61,8 @@ function everyContent(): NodeConfig[] {
   return [...tabs, service, user, ...nodes];
 }
 
-/** Side by side, because a panel opens and closes by timers of Node-RED, which nobody can shorten. */
-const EDITORS = 4;
+/** Side by side, because a panel that opens and closes mostly waits. */
+const EDITORS = 2;
 
 describe('a panel that is opened and closed with Done', function () {
   this.timeout(240_000);

@@ -112,6 +112,9 @@ describe('a technician with a mouse', function () {
     await editor.press('ok');
 
     await editor.deploy();
+    // What is published before the broker has its subscription does not come.
+    const connected = page.locator(`[id="${reports}"] .red-ui-flow-node-status-dot-green`);
+    await connected.waitFor({ state: 'attached' });
     const written = nextWrite();
     const value = { time: new Date().toISOString(), seq: 1, value: 31.5 };
     await service.publish(gateway, device, 'measurement-decoded/temperature', value);
