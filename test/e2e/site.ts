@@ -22,15 +22,16 @@ const hasMosquitto = () =>
   nothingMayBeSkipped ||
   (findProgram('mosquitto') !== undefined && findProgram('mosquitto_pub') !== undefined);
 
-/** @param options of the simulator; @param settings of Node-RED. */
+/** @param options of the simulator; @param settings of Node-RED; @param nodeOptions flags for its Node.js. */
 export async function openSite(
   version: Version,
   options: Partial<ServiceOptions> = {},
   settings: Record<string, unknown> = {},
+  nodeOptions: readonly string[] = [],
 ): Promise<Site> {
   const mosquitto = hasMosquitto() ? await startMosquitto() : undefined;
   const service = await startService({ rate: 0, delay: 0, brokerUrl: mosquitto?.url ?? '', ...options });
-  const red = await startNodeRed(version, settings);
+  const red = await startNodeRed(version, settings, nodeOptions);
   const report: Site['report'] = (gateway, device, suffix, payload) =>
     mosquitto === undefined
       ? service.publish(gateway, device, suffix, payload)

@@ -1,6 +1,6 @@
 // The sample Low battery to label removes only its own labels, whatever the service says and wherever Node-RED stops.
 import assert from 'node:assert/strict';
-import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { FAST_CLOCK, type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
 import {
   type Adaptation,
@@ -37,7 +37,7 @@ describe('the sample flow Low battery to label', function () {
 
   before(async function () {
     this.timeout(120_000);
-    trouble = await openTrouble(SETTINGS);
+    trouble = await openTrouble(SETTINGS, FAST_CLOCK);
     gateways = trouble.site.service.gateways.map(({ mac }) => mac);
     devices = trouble.site.service.fleet.devices.map(({ mac }) => mac);
   });
@@ -191,7 +191,7 @@ describe('the sample flow Low battery to label', function () {
       await level(100, devices[1]);
       await red().next('watched', ({ topic }) => topic === 'battery-low');
       await red().shutDown();
-      trouble.site.red = await startNodeRed(VERSIONS[0]!, SETTINGS, [], red());
+      trouble.site.red = await startNodeRed(VERSIONS[0]!, SETTINGS, FAST_CLOCK, red());
       await isStarted();
       // Kept by the gateway since before the battery was low.
       const time = new Date(Date.now() - 2 * HOUR_MS).toISOString();

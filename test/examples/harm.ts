@@ -26,9 +26,13 @@ export interface Trouble {
 /**
  * Opens the site: label calls answer 409 and 404 as a strict service would.
  * @param settings of Node-RED
+ * @param nodeOptions flags for its Node.js
  */
-export async function openTrouble(settings: Record<string, unknown> = {}): Promise<Trouble> {
-  const site = await openSite(VERSIONS[0]!, { brokerUrl: '', strictLabels: true }, settings);
+export async function openTrouble(
+  settings: Record<string, unknown> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<Trouble> {
+  const site = await openSite(VERSIONS[0]!, { brokerUrl: '', strictLabels: true }, settings, nodeOptions);
   const { service } = site;
   const sensor = service.fleet.devices[0]!;
   const broker = service.broker!;
