@@ -2,6 +2,7 @@
 import type { RecencyEntry } from '../collections/recency-map.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import { NO_PAUSES } from './absences.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
 import type { Heard, HeardGateway } from './interval.ts';
 import { isSignal, type Link } from './links.ts';
@@ -69,6 +70,7 @@ export function newGateway(id: string, now: number): GatewayState {
     countedOf: undefined,
     devices: 0,
     quickest: NO_DEVICES,
+    longPauses: NO_PAUSES,
     backAt: Number.NEGATIVE_INFINITY,
   };
 }

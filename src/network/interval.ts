@@ -1,5 +1,6 @@
 // How often something is heard usually: learned from the gaps between its reports, undisturbed by copies, bursts and failures.
 import type { Report } from '../protocol/reports/index.ts';
+import { habitOf, type LongPause } from './absences.ts';
 import {
   contentOf,
   isRoundOver,
@@ -68,6 +69,8 @@ export interface HeardGateway extends Heard {
   countedOf: string | undefined;
   /** The two devices that it hears most often, as soon as their intervals are known. */
   quickest: readonly unknown[];
+  /** The last ones for which it is told silent. */
+  longPauses: readonly LongPause[];
 }
 
 /** Notes when a report was sent, as far as that is of use. Call it before the report itself is noted. */
@@ -199,13 +202,23 @@ function learnInterval(
     const heardMs = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
     const gap = Math.max(heardMs, learning?.givenPauseMs ?? 0);
     heard.countedAt = now;
-    if (gap >= MOMENT_MS) {
+    if (gap >= MOMENT_MS && !isAbsence(heard, now, listening)) {
       learnPause(heard, gap, passed, content);
     }
   }
   if (learning && isLearned(heard, learning, listening.listenedMs(learning.since, now))) {
     heard.learning = undefined;
   }
+}
+
+/** One of a gateway, which is not learned. What comes often enough counts as if it had come before. */
+function isAbsence(heard: Heard, now: number, listening: Listening): boolean {
+  if (heard.learning || !isShared(heard)) {
+    return false;
+  }
+  const habitMs = habitOf(heard, heard.intervalMs, listening.listenedMs(heard.heardAt, now), now);
+  heard.pauseMs = Math.max(heard.pauseMs, habitMs ?? 0);
+  return habitMs === undefined;
 }
 
 /** @param gap its length @param passed since the last hearing, both in milliseconds @param content what ends it */

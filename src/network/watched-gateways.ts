@@ -46,21 +46,18 @@ export class WatchedGateways {
     if (
       heardAt === undefined ||
       isBack ||
-      (now - heardAt > MIN_SILENCE_MS && this.#wasSilent(state, heardAt))
+      (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs)
     ) {
       gateway.backAt = now;
     }
     gateway.heardAt = now;
+    // The next pause may be its habit as soon as it is over, and was its silence until then.
+    gateway.limitMs = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
     if (gateway.waiting.size > 0) {
       const waiting = [...gateway.waiting];
       gateway.waiting.clear();
       this.#due(waiting);
     }
-  }
-
-  #wasSilent(state: Readonly<GatewayState>, heardAt: number): boolean {
-    const limit = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
-    return this.#network.listenedMs(heardAt) > limit;
   }
 
   #add(id: string): WatchedGateway {
@@ -73,6 +70,7 @@ export class WatchedGateways {
       id,
       state: undefined,
       heardAt: undefined,
+      limitMs: MIN_SILENCE_MS,
       backAt: Number.NEGATIVE_INFINITY,
       waiting: new Set<Watched>(),
     };

@@ -73,6 +73,8 @@ export interface WatchedGateway {
   state: Readonly<GatewayState> | undefined;
   /** Undefined: not heard since the start. */
   heardAt: number | undefined;
+  /** When it is not heard for longer than this, it is silent. */
+  limitMs: number;
   /** When it was heard first after it was silent. */
   backAt: number;
   /** What waits for its next report. */

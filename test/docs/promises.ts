@@ -1034,6 +1034,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells its own death, after three times the pause between reports of different devices',
         ],
       },
+    'Pauses for which such a gateway is told silent are its habit only when three of them came within 90 minutes.':
+      {
+        'network/watch-habits': [
+          'tells its absences alone, where they are shorter than the pauses of its devices',
+          'learns a pause that comes three times within 90 minutes',
+        ],
+      },
     'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
       {
         'network/device-watch': [

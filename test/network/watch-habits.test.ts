@@ -549,6 +549,43 @@ describe('a watch that learns the habits of devices', () => {
         const { minute = 0 } = changes.at(-1) ?? {};
         assert.ok(minute >= died / MINUTE && minute <= died / MINUTE + 2, `${minute}`);
       });
+
+      it('tells its absences alone, where they are shorter than the pauses of its devices', () => {
+        for (const [days, every] of [
+          [4, 24],
+          [2, 8],
+        ] as const) {
+          const next = random(days);
+          const properties = Array.from({ length: 80 }, (_, i) =>
+            regularly(
+              { device: deviceAt(i % 20), rest: `property-decoded/p${i % 4}` },
+              { every: 20 * MINUTE, from: next() * 20 * MINUTE, until: days * DAY },
+            ),
+          );
+          let hearings = properties.flat();
+          let absences = 0;
+          for (let hour = 6; hour < days * 24; hour += every) {
+            hearings = hearings.filter(away(hour * HOUR, 15 * MINUTE));
+            absences++;
+          }
+          const told = heads(watch(hearings, days * DAY)).filter((head) => head.startsWith('+'));
+          assert.deepEqual(told, Array(absences).fill(`+gateway-silent ${G}`));
+        }
+      });
+
+      it('learns a pause that comes three times within 90 minutes', () => {
+        const devices = [1, 2, 3].map((i) => ({ device: deviceAt(i) }));
+        const hearings = devices.flatMap((who, i) => [
+          ...regularly(who, { every: 20 * S, from: i * 5 * S, until: 2 * HOUR }),
+          ...regularly(who, { every: 20 * MINUTE, from: 2 * HOUR + i * 2 * S, until: 8 * HOUR }),
+        ]);
+        const told = watch(hearings, 8 * HOUR).filter(({ head }) => head === `+gateway-silent ${G}`);
+        assert.ok(told.length > 0);
+        assert.deepEqual(
+          told.filter(({ minute }) => minute > 4 * 60),
+          [],
+        );
+      });
     });
 
     it('also where another one of its devices has only passed by', () => {
