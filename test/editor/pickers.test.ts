@@ -85,6 +85,37 @@ describe('the pickers', function () {
       .waitFor();
   });
 
+  it('keep what the arrow keys have marked when the rest of the list comes', async () => {
+    const { page } = editor;
+    const lists = ({ pathname, searchParams }: URL) =>
+      pathname.endsWith('/devices') && searchParams.get('q') === '';
+    let answer = (): void => undefined;
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let calls = 0;
+    const { mac } = service.gateways.at(-1)!;
+    const later = [{ id: `bmac-${mac}`, mac, name: '0 first of all' }];
+    await page.route(lists, async (route) => {
+      if (++calls === 1) {
+        await route.fulfill({ status: 202, contentType: 'application/json', body: '{"loading":true}' });
+      } else {
+        await isAnswered;
+        await route.fulfill({ contentType: 'application/json', body: JSON.stringify(later) });
+      }
+    });
+    await editor.edit('mt-gw-read');
+    await openAt('gateway');
+    await page.keyboard.press('ArrowDown');
+    const marked = page.locator('.mt-gateway-choice[aria-selected="true"] .mt-gateway-choice-title');
+    const title = await marked.innerText();
+    assert.equal(title, (await titles())[0]);
+    answer();
+    await choices().filter({ hasText: '0 first of all' }).waitFor();
+    assert.equal(await marked.innerText(), title);
+    await page.unroute(lists);
+  });
+
   it('offer a device where a device is asked for, told apart by its signal and its battery', async () => {
     const { device } = service.demo;
     await publish('rssi', { parent: service.demo.gateway, rssi: -67 });

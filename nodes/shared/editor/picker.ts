@@ -38,6 +38,8 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   const list = element('div', 'mt-gateway-list').attr({ id, role: 'listbox' }).hide();
   let choices: readonly Choice[] = [];
   let marked = -1;
+  /** The value that the arrow keys have marked. */
+  let chosen: string | undefined;
   /** The text that the shown choices were found for; undefined while they are searched. */
   let shownFor: string | undefined;
   /** Something was typed since the choices were closed. */
@@ -67,6 +69,10 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
       current[0]?.scrollIntoView({ block: 'nearest' });
     }
   };
+  const move = (step: number) => {
+    mark(marked < 0 && step < 0 ? choices.length - 1 : marked + step);
+    chosen = choices[marked]?.value;
+  };
   const pick = (index: number) => {
     const choice = choices[index];
     if (choice) {
@@ -76,6 +82,9 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     }
   };
   const show = (found: Found, query?: string) => {
+    if (query !== shownFor) {
+      chosen = undefined;
+    }
     choices = query === undefined ? [] : withTyped(found.choices, query);
     shownFor = query;
     list.empty();
@@ -92,7 +101,10 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     marked = -1;
     hide();
     hide = showAt(list, input);
-    if (query?.trim()) {
+    const again = choices.findIndex(({ value }) => value === chosen);
+    if (again >= 0) {
+      mark(again);
+    } else if (query?.trim()) {
       mark(found.isComplete ? indexOfTyped(choices, query) : indexOfBest(choices, query));
     }
   };
@@ -156,7 +168,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
       if (step !== undefined && isActive()) {
         event.preventDefault();
         event.stopPropagation();
-        isOpen() ? mark(marked < 0 && step < 0 ? choices.length - 1 : marked + step) : void open('');
+        isOpen() ? move(step) : void open('');
       } else if (isEnter && (isOpen() || isTyping)) {
         event.preventDefault();
         event.stopImmediatePropagation();
