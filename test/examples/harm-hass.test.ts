@@ -1,7 +1,7 @@
 // The sample Home Assistant discovery publishes what Home Assistant's documentation asks for, to a real broker,
 // and tells it anew when that may be lost.
 import assert from 'node:assert/strict';
-import { startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { FAST_CLOCK, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { openTrouble, type Trouble } from './harm.ts';
@@ -24,7 +24,7 @@ describe('the sample flow Home Assistant discovery', () => {
     this.timeout(120_000);
     requirePrograms(this, 'mosquitto', 'mosquitto_pub');
     broker = await startMosquitto();
-    trouble = await openTrouble(SETTINGS);
+    trouble = await openTrouble(SETTINGS, FAST_CLOCK);
     device = trouble.sensor.mac;
   });
   beforeEach(async () => {
@@ -210,7 +210,7 @@ describe('the sample flow Home Assistant discovery', () => {
     await home.on(state('temperature'));
     await red().shutDown();
     home.forget();
-    trouble.site.red = await startNodeRed(VERSIONS[0]!, SETTINGS, [], red());
+    trouble.site.red = await startNodeRed(VERSIONS[0]!, SETTINGS, FAST_CLOCK, red());
     await red().next('sample-hass-tab-started');
     assert.equal(await home.on(state('temperature')), '20');
     await home.described(config('sensor', 'temperature'));

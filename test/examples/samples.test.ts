@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Device } from '../../simulator/src/fleet.ts';
-import { VERSIONS } from '../e2e/node-red.ts';
+import { FAST_CLOCK, VERSIONS } from '../e2e/node-red.ts';
 import { isReady, openSite, type Site } from '../e2e/site.ts';
 import { requirePrograms } from '../requirements.ts';
 import { deploySample, deployTabs, listenTo, menuOf, press, readSample, setClock, until } from './import.ts';
@@ -20,7 +20,7 @@ describe('a sample flow', () => {
   before(async function () {
     this.timeout(120_000);
     folder = await mkdtemp(join(tmpdir(), 'mt-samples-'));
-    site = await openSite(VERSIONS[0]!);
+    site = await openSite(VERSIONS[0]!, {}, {}, FAST_CLOCK);
     sensor = site.service.fleet.devices[0]!;
   });
 
