@@ -4,14 +4,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectAsync } from 'mqtt';
 import type { Session, SessionState } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
-import { startMosquitto } from '../mosquitto.ts';
-import { requirePrograms } from '../requirements.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import type { BrokerOptions } from '../scripted-broker/options.ts';
-import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
+import { ALL, Collector, mqttSettings, openSession } from '../session.ts';
 import { answerAll, G, G2, heartbeat, reportTopic, responseFilter } from './scripted.ts';
 
 const COUNTED_MS = 30_000;
@@ -245,50 +242,5 @@ describe('in half a minute a service makes', function () {
     const { connections, mqtt } = elsewhere;
     assert.ok(connections <= MAX_UNUSABLE, `${connections} connections`);
     assert.ok('reason' in mqtt && mqtt.reason.key === 'reason.notMqtt', JSON.stringify(mqtt));
-  });
-});
-
-/** A flow that keeps the processor busy with each report. */
-class SlowCollector extends Collector {
-  static readonly BUSY_MS = 20;
-
-  override report(...[report]: Parameters<Collector['report']>): void {
-    const end = performance.now() + SlowCollector.BUSY_MS;
-    while (performance.now() < end) {}
-    super.report(report);
-  }
-}
-
-describe('a flow that is slower than the reports, for half a minute', function () {
-  this.timeout(COUNTED_MS * 4);
-
-  // A broker of its own process, since this one is busy.
-  it('costs neither the connection, with a keep alive of 6 s, nor a report', async function () {
-    requirePrograms(this, 'mosquitto');
-    const mosquitto = await startMosquitto(['max_inflight_messages 0', 'max_queued_messages 0']);
-    const session = openSession(mosquitto.url, { keepalive: 6 });
-    const gateway = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
-    try {
-      const flow = new SlowCollector();
-      session.subscribe(ALL, flow);
-      await reached(session, 'connected');
-      let losses = 0;
-      session.onState(({ mqtt }) => {
-        losses += mqtt.name === 'connected' ? 0 : 1;
-      });
-      // All of them are on their way before the first one is taken: the response to a ping waits behind them.
-      session.pauseReports();
-      const count = COUNTED_MS / SlowCollector.BUSY_MS;
-      const send = (n: number) =>
-        gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
-      await Promise.all(Array.from({ length: count }, (_, n) => send(n)));
-      session.resumeReports();
-      await flow.until(({ reports }) => reports.length === count);
-      assert.equal(losses, 0);
-    } finally {
-      gateway.end(true);
-      await session.close();
-      await mosquitto.stop();
-    }
   });
 });

@@ -1,0 +1,54 @@
+// A flow that is slower than its reports for much longer than the keep alive: the processor has no time for anything else.
+import assert from 'node:assert/strict';
+import { connectAsync } from 'mqtt';
+import { startMosquitto } from '../mosquitto.ts';
+import { requirePrograms } from '../requirements.ts';
+import { ALL, Collector, openSession, reached } from '../session.ts';
+import { heartbeat, reportTopic } from './scripted.ts';
+
+const BUSY_MS = 15_000;
+/** What the flow takes for a report. */
+const TAKEN_MS = 20;
+
+/** A flow that keeps the processor busy with each report. */
+class SlowCollector extends Collector {
+  override report(...[report]: Parameters<Collector['report']>): void {
+    const end = performance.now() + TAKEN_MS;
+    while (performance.now() < end) {}
+    super.report(report);
+  }
+}
+
+describe('a flow that is slower than the reports, for a quarter of a minute', function () {
+  this.timeout(BUSY_MS * 6);
+
+  // A broker of its own process, since this one is busy.
+  it('costs neither the connection, with a keep alive of 3 s, nor a report', async function () {
+    requirePrograms(this, 'mosquitto');
+    const mosquitto = await startMosquitto(['max_inflight_messages 0', 'max_queued_messages 0']);
+    const session = openSession(mosquitto.url, { keepalive: 3 });
+    const gateway = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
+    try {
+      const flow = new SlowCollector();
+      session.subscribe(ALL, flow);
+      await reached(session, 'connected');
+      let losses = 0;
+      session.onState(({ mqtt }) => {
+        losses += mqtt.name === 'connected' ? 0 : 1;
+      });
+      // All of them are on their way before the first one is taken: the response to a ping waits behind them.
+      session.pauseReports();
+      const count = BUSY_MS / TAKEN_MS;
+      const send = (n: number) =>
+        gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
+      await Promise.all(Array.from({ length: count }, (_, n) => send(n)));
+      session.resumeReports();
+      await flow.until(({ reports }) => reports.length === count);
+      assert.equal(losses, 0);
+    } finally {
+      gateway.end(true);
+      await session.close();
+      await mosquitto.stop();
+    }
+  });
+});
