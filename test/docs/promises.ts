@@ -904,6 +904,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is in a store for the network that it is of, and replaced by another',
         ],
       },
+    'A value that is a list or an object is written as a text, so that a store that indents what it holds takes no more for one that is nested deep.':
+      {
+        'nodes/value-memory': 'is no more than a store can take that indents it, however deep it is nested',
+      },
     'Nothing is written before the store has been read: while that fails, its content stays.': {
       'nodes/value-memory': [
         'is not replaced by the few values that came before the store was read',

@@ -417,7 +417,7 @@ describe('a query of last values', () => {
       assert.ok(turns > 2, `${turns}`);
       assert.equal(stored.length, 200_000);
       const [first] = stored;
-      const known = { ...first?.report };
+      const known = structuredClone(first?.report);
       hear(first?.device as string, 'later');
       assert.deepEqual(first?.report, known);
     });

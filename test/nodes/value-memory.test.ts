@@ -369,14 +369,34 @@ describe('what is remembered of last values', () => {
     }
   });
 
+  it('is no more than a store can take that indents it, however deep it is nested', async () => {
+    const [depth, count] = [480, 300_000];
+    const deep = JSON.parse(`${'['.repeat(depth)}${'1,'.repeat(count)}1${']'.repeat(depth)}`) as unknown;
+    const { memory, session } = await open();
+    hearReport(session, mac(1), deep);
+    hear(session, mac(2), deep);
+    await memory.close(false);
+    const { length } = JSON.stringify(store.content, null, 4);
+    assert.ok(length < 2_000_000, `${length}`);
+    id += 'x';
+    const next = await open();
+    assert.deepEqual(
+      next.session.lastValues.all().map(({ device, value }) => [device, JSON.stringify(value)]),
+      [mac(1), mac(2)].map((device) => [device, JSON.stringify(deep)]),
+    );
+  });
+
   it('is the value with its report, which the store holds once, also of a store of before', async () => {
     const first = await open();
     hearReport(first.session, mac(1), { text: 'long'.repeat(9) });
     hearReport(first.session, mac(2), undefined);
     await first.memory.close(false);
     assert.equal(JSON.stringify(store.content).split('longlong').length, 1 + 4);
-    const ofBefore = structuredClone(store.content) as { values: { value?: unknown; report: Report }[] };
+    const ofBefore = structuredClone(store.content) as {
+      values: { value?: unknown; report: Report | string }[];
+    };
     for (const one of ofBefore.values) {
+      one.report = typeof one.report === 'string' ? (JSON.parse(one.report) as Report) : one.report;
       one.value = one.report.value ?? null;
     }
     for (const content of [store.content, ofBefore]) {
