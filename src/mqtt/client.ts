@@ -120,6 +120,7 @@ export class MqttClient {
       lowerQos: (max) => this.#requests.limitQos(max),
       refusing: (filter) => this.#reports.isWidened(filter) && this.#budget.wideRefused(filter),
       refused: () => this.#reports.judge() && this.#applyFiltersNow(),
+      trying: (filter) => this.#reports.trying(filter) && this.#applyFiltersNow(),
       renewing: () => this.#renewing(),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
@@ -147,7 +148,6 @@ export class MqttClient {
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),
-      askAgain: () => this.#reports.askAgain() && this.#applyFiltersNow(),
       shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
       isBlocked: (filter) => this.#connection.subscriptions.isBlocked(filter),
     });

@@ -17,6 +17,8 @@ export interface ConnectionEvents {
   refusing(filter: string): void;
   /** More are refused than before, and will be told as that: others may be wanted in their place. */
   refused?(): void;
+  /** One that has ended a connection is about to be asked for again: it may take the place of others. */
+  trying?(filter: string): void;
   /** Some subscriptions that were granted do not count as that until the broker has granted them again. */
   renewing?(): void;
   /** Whether reports are subscribed by this filter. */

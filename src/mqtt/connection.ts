@@ -58,6 +58,7 @@ export class Connection {
     this.subscriptions = new Subscriptions(settings.persistent, log, {
       refusing: (filter) => events.refusing(filter),
       refused: () => events.refused?.(),
+      trying: (filter) => events.trying?.(filter),
       renewing: () => events.renewing?.(),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
       mayGiveWay: (filter) => events.isReportFilter(filter),

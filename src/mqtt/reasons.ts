@@ -115,8 +115,9 @@ export function reasonOfSuback(code: number, held = 0): Reason {
 
 export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filterRefused';
 
-/** It says nothing of the filter itself. */
-export const isLackOfRoom = ({ key }: Reason): boolean => key === 'reason.quota';
+/** It may say nothing of the filter itself. */
+export const mayLackRoom = ({ key }: Reason): boolean =>
+  key === 'reason.quota' || key === 'reason.filterRefusedBeside';
 
 /** No SUBACK came. */
 export const noSuback = (): Reason => reason('noSuback');
@@ -135,7 +136,7 @@ export function reasonOfRefusals(refused: ReadonlyMap<string, Phrase>): Phrase {
 
 const REFUSED_FILTER = 0x80;
 /** No broker that is known allows fewer subscriptions. */
-const MIN_QUOTA = 8;
+export const MIN_QUOTA = 8;
 /** No broker that is known takes fewer publishes that it has not acknowledged. */
 const MIN_WINDOW = 10;
 

@@ -12,6 +12,8 @@ export interface RefusalEvents {
   refusing(filter: string): void;
   /** More are refused than before, and will be told as that: others may be wanted in their place. */
   refused(): void;
+  /** One that has ended a connection is about to be asked for again. */
+  trying(filter: string): void;
   /**
    * Others are refused than before, told once for many.
    * @param isSettled the broker has granted or refused everything by now
@@ -128,6 +130,7 @@ export class RefusedFilters {
     const filter = this.#forbidden.startTrial((one) => this.#refused.has(one));
     if (filter !== undefined) {
       this.delete(filter);
+      this.#events.trying(filter);
       this.#events.retry();
     }
   }

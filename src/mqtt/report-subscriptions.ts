@@ -6,7 +6,7 @@ import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
 import { forgetSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
-import { isLackOfRoom, reasonOfRefusals } from './reasons.ts';
+import { MIN_QUOTA, mayLackRoom, reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -16,6 +16,9 @@ import type { Subscriptions } from './subscriptions.ts';
  * later.
  */
 type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
+
+/** So long a refused filter is not asked for once more in place of what it covers: one of that makes room meanwhile. */
+const IN_PLACE_MS = 3_600_000;
 
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
@@ -66,8 +69,10 @@ export class ReportSubscriptions {
   #wanted: ReadonlySet<string> = new Set();
   /** Filters, as they are subscribed, that take the place of no other until they are granted. */
   #refused = new Set<string>();
-  /** Over this connection. */
-  #hasAskedAgain = false;
+  /** When those of them were asked for in place of what they cover, in milliseconds of `performance.now()`. */
+  readonly #askedInPlace = new Map<string, number>();
+  /** The address of the connection. */
+  #broker = '';
 
   constructor(settings: MqttSettings, topics: Topics, handler: ReportHandler, subscriptions: Subscriptions) {
     this.#settings = settings;
@@ -104,6 +109,11 @@ export class ReportSubscriptions {
     this.#wanted = filters;
     this.#isSynced = false;
     const old = [...before].filter((filter) => !this.#wanted.has(filter));
+    for (const filter of old) {
+      this.#askedInPlace.delete(filter);
+    }
+    // Until now a flow asked for it by itself; how long it takes the place of no others is decided anew.
+    this.#subscriptions.forgetRefusals([...filters].filter((filter) => this.isWidened(filter)));
     this.#subscriptions.change(this.#wanted, this.#qos, old);
     return isNew;
   }
@@ -126,23 +136,46 @@ export class ReportSubscriptions {
   }
 
   /**
-   * What finds no room beside those that it covers is asked for once more in place of them.
+   * What finds no room beside those that it covers, or perhaps none, is asked for in their place.
    * @returns whether that takes other filters
    */
-  askAgain(): boolean {
+  #askAgain(): boolean {
     const all = this.#subscriptions.refusalsOf([...this.#refused]);
     const again = [...all].flatMap(([filter, reason]) =>
-      isLackOfRoom(reason) && this.#isCovering(filter) ? [filter] : [],
+      mayLackRoom(reason) && this.#isCovering(filter) && this.#isDue(filter) ? [filter] : [],
     );
     for (const filter of again) {
-      this.#refused.delete(filter);
+      this.#askInPlace(filter);
     }
-    if (again.length === 0) {
+    if (again.length > 0) {
+      this.#subscriptions.askAgain(again);
+    }
+    return again.length > 0;
+  }
+
+  /**
+   * One that has ended the connection will be asked for: where that may have been one too many, in place of what it covers.
+   * @returns whether that takes other filters
+   */
+  trying(subscribed: string): boolean {
+    const isInPlace =
+      this.#refused.has(subscribed) && this.#isCovering(subscribed) && this.#isDue(subscribed);
+    if (!isInPlace || this.#subscriptions.inUse < MIN_QUOTA) {
       return false;
     }
-    this.#hasAskedAgain = true;
-    this.#subscriptions.askAgain(again);
+    this.#askInPlace(subscribed);
+    this.#subscriptions.makeRoom();
     return true;
+  }
+
+  #isDue(subscribed: string): boolean {
+    const at = this.#askedInPlace.get(subscribed);
+    return at === undefined || performance.now() - at >= IN_PLACE_MS;
+  }
+
+  #askInPlace(subscribed: string): void {
+    this.#refused.delete(subscribed);
+    this.#askedInPlace.set(subscribed, performance.now());
   }
 
   #isCovering(subscribed: string): boolean {
@@ -204,7 +237,10 @@ export class ReportSubscriptions {
     }
     this.#mayHaveStale = session.hasUnknownFilters;
     this.#isSynced = false;
-    this.#hasAskedAgain = false;
+    if (broker !== this.#broker) {
+      this.#broker = broker;
+      this.#askedInPlace.clear();
+    }
     this.#handler.connected(broker, isPresent);
   }
 
@@ -213,7 +249,7 @@ export class ReportSubscriptions {
     this.#isUnsubscribingStale = false;
     this.#isSynced = true;
     const isOther = this.judge();
-    return (!this.#hasAskedAgain && this.askAgain()) || isOther;
+    return this.#askAgain() || isOther;
   }
 
   /** Nothing waits to be delivered. */

@@ -16,8 +16,6 @@ export interface BudgetEvents {
    * @param isTried also where that filter is known to end connections
    */
   shareResponses(isShared: boolean, isTried: boolean): void;
-  /** What found no room beside narrower filters is to be asked for in their place. */
-  askAgain(): void;
   /** Whether the broker ends the connection when it is asked for the filter, as far as is known. */
   isBlocked(filter: string): boolean;
 }
@@ -104,9 +102,6 @@ export class SubscriptionBudget {
     this.#askAgainLater();
     if (this.isLimited) {
       this.#events.shareResponses(true, isTried);
-    }
-    if (isTried) {
-      this.#events.askAgain();
     }
     const again = [...this.#refusedWide].filter((filter) => isTried || !this.#events.isBlocked(filter));
     for (const filter of again) {

@@ -7,6 +7,8 @@ export interface SubscriptionEvents {
   refusing(filter: string): void;
   /** More are refused than before, and will be told as that: others may be wanted in their place. */
   refused?(): void;
+  /** One that has ended a connection is about to be asked for again: it may take the place of others. */
+  trying?(filter: string): void;
   /**
    * Others of the wanted filters are refused than before.
    * @param isSettled the broker has granted or refused everything by now

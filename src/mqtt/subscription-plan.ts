@@ -20,6 +20,7 @@ export class SubscriptionPlan {
   #swapped = 1;
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
+  #mustMakeRoom = false;
 
   constructor(wanted: ReadonlyMap<string, unknown>, held: HeldFilters, places: GivenPlaces) {
     this.#wanted = wanted;
@@ -35,6 +36,12 @@ export class SubscriptionPlan {
   /** The broker has everything that is wanted, or has refused it, or the connection has ended. */
   settled(): void {
     this.#madeRoom.clear();
+    this.#mustMakeRoom = false;
+  }
+
+  /** One that is not wanted any more is given back before the next ones are asked for: their number may be too high. */
+  makeRoomFirst(): void {
+    this.#mustMakeRoom = true;
   }
 
   /**
@@ -47,6 +54,10 @@ export class SubscriptionPlan {
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     if (missing.length === 0) {
       return stale.length > 0 ? { ...NOTHING, unsubscribe: stale } : undefined;
+    }
+    if (this.#mustMakeRoom && stale.length > 0) {
+      this.#mustMakeRoom = false;
+      return this.#makeRoom(stale, 1);
     }
     const sorted = [...missing].sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
     const fresh = sorted.filter((filter) => !held.has(filter));

@@ -53,6 +53,7 @@ export class Subscriptions {
       isWanted: (filter: string) => this.#wanted.has(filter),
       refusing: (filter: string) => events.refusing(filter),
       refused: () => events.refused?.(),
+      trying: (filter: string) => events.trying?.(filter),
       changed: (all: ReadonlyMap<string, Reason>, isSettled: boolean) => events.refusals(all, isSettled),
       settled: (filter: string) => this.#waiting.call(filter, true),
       retry: () => void this.#sync(),
@@ -124,12 +125,28 @@ export class Subscriptions {
     return new Map(filters.flatMap((filter) => (all.has(filter) ? [[filter, all.get(filter)!]] : [])));
   }
 
-  /** They count as not asked for; those that end the connection as its time allows. Call `change` then. */
+  /**
+   * They count as not asked for, and have room made for them; those that end the connection as its time allows. Call
+   * `change` then.
+   */
   askAgain(filters: readonly string[]): void {
     for (const filter of filters) {
       this.#refused.delete(filter);
     }
     this.#refused.refuseBlocked(filters);
+    this.makeRoom();
+  }
+
+  /** Call `change` then. */
+  forgetRefusals(filters: readonly string[]): void {
+    for (const filter of filters) {
+      this.#refused.delete(filter);
+    }
+  }
+
+  /** One that is not wanted any more is given back before others are asked for. */
+  makeRoom(): void {
+    this.#plan.makeRoomFirst();
   }
 
   /** Whether it ends the connection to ask this broker for the filter, as far as is known. */

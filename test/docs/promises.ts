@@ -352,9 +352,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/forbidden-filters': 'are not taken for a limit: all filters stay as they are',
         'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
       },
-    'A refused one that finds no room beside those that it covers is asked for in their place, once with each connection and every hour.':
+    'A refused one that finds no room beside those that it covers, or perhaps none, is asked for in place of one of them, once an hour at most.':
       {
-        'mqtt/refused-wide': 'asks for the wide one again … where the narrow ones take … of 9 subscriptions',
+        'mqtt/refused-wide': [
+          'asks for the wide one again … where the narrow ones take … of 9 subscriptions',
+          'makes room at once for the wide one where only room is missing (MQTT …)',
+          'is back at the narrow one that made room, once in an hour, where the wide one is refused then',
+          'makes room for the wide one where the broker ends a kept session at its number',
+        ],
         'model/subscriptions':
           'are those that it permits, without hanging requests, in … lives of some hours',
       },
@@ -370,6 +375,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and forbids one for all responses goes on answering for the gateways that have theirs',
           'and is known for it answers for single gateways where one for all responses is forbidden, now or later',
         ],
+        'mqtt/refused-wide':
+          'lets narrow ones work on where the refused one would take their place, as its node has gone',
       },
     'One of the places goes to the responses of a gateway that is asked.': {
       'mqtt/subscription-quota': [

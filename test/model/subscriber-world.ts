@@ -76,11 +76,12 @@ export class SubscriberWorld {
     this.#subscriptions = new Subscriptions(persistent, log, {
       refusing: (filter) => this.#reportSubscriptions.isWidened(filter) && this.#budget.wideRefused(filter),
       refused: () => this.#reportSubscriptions.judge() && this.#apply(),
+      trying: (filter) => this.#reportSubscriptions.trying(filter) && this.#apply(),
       refusals: (refused) => {
         this.isLimited = [...refused.keys()].some((filter) => this.#reportSubscriptions.has(filter));
       },
       mayGiveWay: (filter) => this.#reportSubscriptions.has(filter),
-      synced: () => this.#reportSubscriptions.synced() && setImmediate(() => this.#apply()),
+      synced: () => this.#reportSubscriptions.synced() && queueMicrotask(() => this.#apply()),
       quota: (max) => this.#budget.limit(max),
       lowerQos() {},
     });
@@ -88,7 +89,6 @@ export class SubscriberWorld {
     this.#requests = new Requests({ maxInFlight: 8, maxQueue: 1_000, qos: 1 }, TOPICS, this.#transport());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#apply(),
-      askAgain: () => this.#reportSubscriptions.askAgain() && this.#apply(),
       shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
       isBlocked: (filter) => this.#subscriptions.isBlocked(filter),
     });

@@ -1,7 +1,7 @@
 // A wide filter that the broker refuses: what it covers is subscribed for itself, and works on.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ALL, Collector, reached } from '../session.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import {
   G,
   G2,
@@ -160,19 +160,77 @@ describe('a session at a broker that refuses a filter which covers others', () =
     });
   }
 
-  it('makes room at once for the wide one where only room is missing', async () => {
-    mockTime(1_000_000);
+  for (const protocolVersion of [4, 5] as const) {
+    it(`makes room at once for the wide one where only room is missing (MQTT ${protocolVersion})`, async () => {
+      mockTime(1_000_000);
+      const { broker } = bench;
+      const gateways = Array.from({ length: 9 }, (_, n) => `d${n.toString(16).padStart(11, '0')}`);
+      broker.options.maxSubscriptions = 9;
+      const session = bench.open({ protocolVersion });
+      session.subscribe({ ...ALL, gateways }, new Collector());
+      await reached(session, 'connected');
+      session.subscribe(ALL, new Collector());
+      await broker.until(() => subscribed().join() === WIDE);
+      const [first] = broker.packets('unsubscribe');
+      assert.equal(first?.unsubscriptions.length, 1);
+    });
+  }
+
+  it('is back at the narrow one that made room, once in an hour, where the wide one is refused then', async () => {
     const { broker } = bench;
+    broker.options.refuses = (filter) => filter === WIDE;
     const gateways = Array.from({ length: 9 }, (_, n) => `d${n.toString(16).padStart(11, '0')}`);
-    broker.options.maxSubscriptions = 9;
-    const session = bench.open({ protocolVersion: 5 });
+    const session = bench.open();
     session.subscribe({ ...ALL, gateways }, new Collector());
     await reached(session, 'connected');
     session.subscribe(ALL, new Collector());
-    await broker.until(() => subscribed().includes(WIDE));
-    await broker.until(() => subscribed().length === 1);
-    const [first] = broker.packets('unsubscribe');
-    assert.equal(first?.unsubscriptions.length, 1);
+    await broker.until(() => broker.packets('unsubscribe').length === 1);
+    await broker.until(() => subscribed().length === 9);
+    await reached(session, 'limited');
+    broker.drop();
+    await reached(session, 'waiting');
+    await reached(session, 'limited');
+    await broker.until(() => subscribed().length === 9);
+    await passRealTime();
+    assert.equal(session.refusalOf({ ...ALL, gateways }), undefined);
+    assert.deepEqual([subscribed().length, broker.packets('unsubscribe').length], [9, 1]);
+  });
+
+  it('lets narrow ones work on where the refused one would take their place, as its node has gone', async () => {
+    const { broker } = bench;
+    broker.options.refuses = (filter) => filter === WIDE;
+    const session = bench.open({ limits: { ...mqttSettings('').limits, maxSubscriptions: 4 } });
+    const gateways = Array.from({ length: 6 }, (_, n) => `d${n.toString(16).padStart(11, '0')}`);
+    session.subscribe({ ...ALL, gateways: gateways.slice(0, 2) }, new Collector());
+    const leave = session.subscribe(ALL, new Collector());
+    await reached(session, 'limited');
+    session.subscribe({ ...ALL, gateways }, new Collector());
+    leave();
+    await broker.until(() => subscribed().length === 4);
+    await reached(session, 'limited');
+    await passRealTime();
+    assert.equal(subscribed().length, 4);
+  });
+
+  it('makes room for the wide one where the broker ends a kept session at its number', async () => {
+    mockTime(1_000_000);
+    const { broker } = bench;
+    const gateways = Array.from({ length: 9 }, (_, n) => `d${n.toString(16).padStart(11, '0')}`);
+    Object.assign(broker.options, { maxSubscriptions: 9, refusesBy: 'close' });
+    const session = bench.open({ persistent: true });
+    session.subscribe({ ...ALL, gateways }, new Collector());
+    await reached(session, 'connected');
+    session.subscribe(ALL, new Collector());
+    const passUntil = async (isThere: () => boolean) => {
+      while (!isThere()) {
+        mock.timers.tick(300);
+        await passRealTime();
+      }
+    };
+    await passUntil(() => session.state.mqtt.name === 'limited');
+    const count = broker.packets('connect').length;
+    await passUntil(() => subscribed().join() === WIDE);
+    assert.equal(broker.packets('connect').length, count);
   });
 
   it('shows in a panel what the refused one covers', async () => {
