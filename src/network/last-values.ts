@@ -191,18 +191,20 @@ export class LastValues {
   /**
    * Those of the properties that were heard last, which come last.
    * @param max how many values
-   * @param maxSize of all of them, in bytes, estimated
+   * @param maxSize of all of them, in bytes, estimated; what has no room is left out
    */
   newest(max: number, maxSize = Number.POSITIVE_INFINITY): LastValue[] {
     const found: LastValue[] = [];
     let size = 0;
     for (const { values } of this.#properties.newestFirst()) {
       for (const value of values) {
-        size += value.size;
-        if (found.length >= max || size > maxSize) {
+        if (found.length >= max) {
           return found.reverse();
         }
-        found.push(value);
+        if (size + value.size <= maxSize) {
+          size += value.size;
+          found.push(value);
+        }
       }
     }
     return found.reverse();

@@ -913,8 +913,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'A value that is a list or an object is written as a text, so that a store that indents what it holds takes no more for one that is nested deep.':
       {
+        'e2e/remember': 'are known to the next process, with their age',
         'nodes/value-memory': 'is no more than a store can take that indents it, however deep it is nested',
       },
+    'Where one alone would take more than the 16 MB, or more than the newer ones leave of them, those before it are written without it.':
+      { 'nodes/value-memory': 'is all that has room beside a value that has none' },
     'Nothing is written before the store has been read: while that fails, its content stays.': {
       'nodes/value-memory': [
         'is not replaced by the few values that came before the store was read',

@@ -88,6 +88,12 @@ for (const version of VERSIONS) {
         value: 21.5,
       });
       await site.red.next('report');
+      // Together, as a file in which they are indented, longer than any text may be.
+      const deep = JSON.parse(`${'['.repeat(480)}${'1,'.repeat(60_000)}1${']'.repeat(480)}`) as unknown;
+      for (let n = 0; n < 5; n++) {
+        await site.report(gateway, device, `property-decoded/deep-${n}`, { time: TIME, value: deep });
+        await site.red.next('report');
+      }
       const asked = { device, identifier: 'temperature' };
       site.red.send('ask', asked);
       assert.equal((await site.red.next('value')).source, 'report');
@@ -103,6 +109,8 @@ for (const version of VERSIONS) {
       const { payload, source: from, report, age } = await successor.next('value');
       assert.deepEqual([payload, from, (report as { time: string }).time], [21.5, 'stored', TIME]);
       assert.ok(Number(age) > 0 && Number(age) < 600, `${String(age)}`);
+      successor.send('ask', { device, identifier: 'deep-0' });
+      assert.deepEqual((await successor.next('value')).payload, deep);
     });
 
     it('tell nothing twice, and tell what has ended meanwhile', async () => {

@@ -386,6 +386,20 @@ describe('what is remembered of last values', () => {
     );
   });
 
+  it('is all that has room beside a value that has none', async () => {
+    const { memory, session } = await open();
+    hear(session, mac(1));
+    hear(session, mac(2), 'x'.repeat(9_000_000));
+    hearReport(
+      session,
+      mac(3),
+      Array.from({ length: 300_000 }, () => []),
+    );
+    hear(session, mac(4));
+    await memory.close(false);
+    assert.deepEqual(store.devices, [mac(1), mac(4)]);
+  });
+
   it('is the value with its report, which the store holds once, also of a store of before', async () => {
     const first = await open();
     hearReport(first.session, mac(1), { text: 'long'.repeat(9) });
