@@ -79,8 +79,7 @@ export class ForbiddenFilters {
     if (this.#trial !== undefined || this.#mustServe) {
       return undefined;
     }
-    const find = (filters: Set<string>) => [...filters].find(isWanted);
-    const filter = find(this.#untested) ?? find(this.#blocked);
+    const filter = [...this.#blocked].find(isWanted);
     if (filter !== undefined) {
       this.#blocked.delete(filter);
       this.#trial = filter;
@@ -249,13 +248,19 @@ export class ForbiddenFilters {
     }
   }
 
+  /** They are tried before the others, once: what finds no room then would hold up a wide one that makes room. */
   #setAside(wanted: Iterable<string>): void {
+    const known = [...this.#blocked];
     for (const filter of wanted) {
       if (!this.#granted.has(filter) && !this.#blocked.has(filter)) {
         this.#suspects.delete(filter);
         this.#blocked.add(filter);
         this.#untested.add(filter);
       }
+    }
+    for (const filter of known) {
+      this.#blocked.delete(filter);
+      this.#blocked.add(filter);
     }
     this.#trialAt = performance.now() + FIRST_TRIAL_MS;
   }

@@ -235,8 +235,8 @@ async function live(seed: number): Promise<void> {
 }
 
 /**
- * Lives that have shown a defect once: many connections of a full session whose wide filter is refused; a refused wide
- * filter in the place of narrow ones, whose node has gone.
+ * Lives that have shown a defect once: many connections of a full session whose wide filter is refused; filters
+ * without room that were tried again and again, ahead of the wide one that makes room.
  */
 const FOUND = [2_070_574_063, 674_012_900, 1_817_806_862, 1_827_991_397];
 

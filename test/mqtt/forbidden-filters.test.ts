@@ -277,6 +277,20 @@ describe('a filter that ends connections and for which there is no room', () => 
       'wide',
     );
   });
+
+  it('lets the wide one be tried next, also where it was only set aside', () => {
+    const filters = new ForbiddenFilters();
+    for (const filter of ['wide', 'wide', ...upTo(39).map(String)]) {
+      filters.lost([filter], 0);
+    }
+    filters.granted('other', 1);
+    filters.connected(new Set(['other', 'wide', 'narrow']));
+    now += 60_000;
+    const isAny = () => true;
+    assert.equal(filters.startTrial(isAny), 'narrow');
+    filters.postponed('narrow');
+    assert.equal(filters.startTrial(isAny), 'wide');
+  });
 });
 
 describe('connections that are lost by chance while filters wait for their response', () => {
