@@ -27,13 +27,14 @@ const SECTIONS = [
   'simulator/node',
   'examples/demo',
   'scripts',
+  'test/docs',
 ];
 
-const isCode = (file: string): boolean => /\.(ts|mjs)$/.test(file);
+const isCode = (file: string): boolean => /\.(ts|mjs|js)$/.test(file) && !/\.test\.ts$/.test(file);
 
 /** Every code file of the map, by path from the project's folder, sorted. */
 export function mappedFiles(): string[] {
-  const roots = ['src', 'nodes', 'simulator/src', 'simulator/node', 'examples/demo', 'scripts'];
+  const roots = ['src', 'nodes', 'simulator/src', 'simulator/node', 'examples/demo', 'scripts', 'test/docs'];
   const below = roots.flatMap((root) =>
     readdirSync(root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && isCode(entry.name))
