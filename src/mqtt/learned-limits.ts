@@ -157,6 +157,9 @@ export class LearnedLimits {
   #searched({ filters, held }: Sent): Lesson {
     const [filter = ''] = filters;
     const isTrial = this.forbidden.turnOf(filter) === 'trial';
+    if (filters.length > 1) {
+      this.quota.lostSeveral(held);
+    }
     const isQuota = filters.length === 1 && !isTrial && this.quota.lost(filter, held);
     const isFound = this.forbidden.lost(filters, held);
     if (isQuota) {

@@ -21,6 +21,8 @@ export class SubscriptionQuota {
   #shown = Number.POSITIVE_INFINITY;
   #losses = 0;
   #lastFilter = '';
+  /** A packet of several filters has ended the connection beside so many: the next one there has one filter. */
+  #doubted = Number.POSITIVE_INFINITY;
   /** The filter was granted since, while there were fewer. */
   #isCleared = false;
 
@@ -39,7 +41,8 @@ export class SubscriptionQuota {
    * @param held how many subscriptions the broker has
    */
   room(held: number): number {
-    return held < this.#limit ? this.#limit - held : 1;
+    const limit = Math.min(this.#limit, this.#doubted);
+    return held < limit ? limit - held : 1;
   }
 
   /** The broker has refused a filter for this reason. @param held how many subscriptions it has */
@@ -51,6 +54,9 @@ export class SubscriptionQuota {
 
   /** The broker has granted the filter. @param held how many subscriptions it had before */
   granted(filter: string, held: number): void {
+    if (held >= this.#doubted) {
+      this.#doubted = Number.POSITIVE_INFINITY;
+    }
     if (filter === this.#lastFilter && held < this.#limit) {
       this.#isCleared = true;
     } else if (held >= this.#shown) {
@@ -82,6 +88,11 @@ export class SubscriptionQuota {
       return true;
     }
     return false;
+  }
+
+  /** A packet with several filters has ended the connection. @param held how many subscriptions the broker had */
+  lostSeveral(held: number): void {
+    this.#doubted = held;
   }
 
   /** What counted may be gone: it is tried soon whether the broker allows more. */
