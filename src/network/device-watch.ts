@@ -15,7 +15,14 @@ import type {
 import { WatchJudge } from './watch-judge.ts';
 import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
-import { type Alarm, gatewayOf, isOfSilence, type Watched, type WatchedChecker } from './watched.ts';
+import {
+  type Alarm,
+  gatewayOf,
+  isOfSilence,
+  silentSince,
+  type Watched,
+  type WatchedChecker,
+} from './watched.ts';
 
 /** Gateways of listed devices; see `WatchListener.follow`. */
 const MAX_FOLLOWED = 1_000;
@@ -67,7 +74,12 @@ export class DeviceWatch implements WatchedChecker {
   /** What goes on in another one. */
   get kept(): KeptWatch {
     const { filter } = this.#scope;
-    return { filter, entries: this.entries, gatewayOf: (entry) => this.#scope.gatewayOf(entry) };
+    return {
+      filter,
+      entries: this.entries,
+      gatewayOf: (entry) => this.#scope.gatewayOf(entry),
+      silentMs: (entry) => this.#judge.silentMs(entry),
+    };
   }
 
   /** By their MACs. */
@@ -203,16 +215,23 @@ export class DeviceWatch implements WatchedChecker {
     this.#listener.counted();
   }
 
-  /** Takes one of a store. */
+  /** A gateway that was there before the start. @param intervalMs usually; undefined: not known */
+  recallGateway(id: string, intervalMs?: number): void {
+    this.#context.gateways.recall(id, this.#context.now(), intervalMs);
+  }
+
+  /** Takes one of a store. @param silentMs for so long it was silent already */
   restore(
     id: string,
     kind: Presence['kind'],
     stored: Pick<Watched, 'storedGateway' | 'storedIntervalMs' | 'alarms'>,
+    silentMs: number,
   ): void {
     const entry = this.#members.need(id, kind);
     if (entry === undefined) {
       return;
     }
+    entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
     this.#setKind(entry, kind);
     entry.storedGateway = stored.storedGateway;
     this.#followGateway(entry);

@@ -24,6 +24,8 @@ interface StoredDevice {
   gateway?: string;
   /** Milliseconds between two reports, usually. */
   interval?: number;
+  /** Milliseconds for which it is silent; none while Node-RED is down. */
+  silent?: number;
   active?: StoredAlarm[];
 }
 
@@ -32,6 +34,8 @@ export type StoredWatches = Record<string, StoredDevice[]>;
 
 /** Texts of a store that somebody has filled are not kept longer than this. */
 const MAX_TEXT_LENGTH = 200;
+/** Nobody is silent for longer. */
+const MAX_SILENT_MS = 366 * 24 * 3_600_000;
 
 /**
  * @param watches what each watches, by its name
@@ -41,12 +45,12 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
   const stored: StoredWatches = {};
   let left = max;
   for (const isNeeding of [true, false]) {
-    for (const [owner, { entries, gatewayOf }] of watches) {
+    for (const [owner, { entries, gatewayOf, silentMs }] of watches) {
       const devices = stored[owner] ?? [];
       stored[owner] = devices;
       for (const entry of entries.values()) {
         if (left > 0 && entry.alarms.some(({ isTold }) => isTold) === isNeeding && isMissed(entry)) {
-          devices.push(toStored(entry, gatewayOf(entry)));
+          devices.push(toStored(entry, gatewayOf(entry), Math.round(silentMs(entry))));
           left--;
         }
       }
@@ -58,7 +62,7 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
 /** What was heard a few times only would be missed by nobody. */
 const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || intervalOf(entry) !== undefined;
 
-function toStored(entry: Watched, heardBy: string | undefined): StoredDevice {
+function toStored(entry: Watched, heardBy: string | undefined, silent: number): StoredDevice {
   const { id, kind, alarms } = entry;
   const gateway = kind === 'gateway' ? undefined : heardBy;
   const interval = knownIntervalOf(entry);
@@ -68,6 +72,7 @@ function toStored(entry: Watched, heardBy: string | undefined): StoredDevice {
     kind,
     ...(gateway !== undefined && { gateway }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
+    ...(silent > 0 && { silent }),
     ...(active.length > 0 && { active }),
   };
 }
@@ -96,19 +101,29 @@ function toStoredAlarm({
 
 /** What is none of ours is left out. */
 export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): void {
+  const silent = new Set<string>();
   for (const one of Array.isArray(stored) ? (stored as unknown[]) : []) {
-    const { id, kind, gateway, interval, active } = (one ?? {}) as Partial<StoredDevice>;
+    const { id, kind, gateway, interval, silent: silentMs, active } = (one ?? {}) as Partial<StoredDevice>;
     const mac = parseMac(id);
     if (mac === undefined || (kind !== 'device' && kind !== 'gateway')) {
       continue;
     }
-    watch.restore(mac, kind, {
-      storedGateway: parseMac(gateway),
-      storedIntervalMs: typeof interval === 'number' && interval > 0 ? interval : undefined,
-      alarms: fromStored(active, now),
-    });
+    const storedGateway = parseMac(gateway);
+    const storedIntervalMs = isPositive(interval) ? interval : undefined;
+    const alarms = fromStored(active, now);
+    const known = kind === 'gateway' ? mac : storedGateway;
+    // Those that need somebody come first.
+    if (alarms.some(({ condition }) => condition === 'gateway-silent')) {
+      silent.add(mac);
+    } else if (known !== undefined && !silent.has(known)) {
+      watch.recallGateway(known, kind === 'gateway' ? storedIntervalMs : undefined);
+    }
+    const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
+    watch.restore(mac, kind, { storedGateway, storedIntervalMs, alarms }, wasSilentMs);
   }
 }
+
+const isPositive = (given: unknown): given is number => typeof given === 'number' && given > 0;
 
 function fromStored(active: unknown, now: number): Alarm[] {
   return (Array.isArray(active) ? (active as unknown[]) : []).flatMap((one): Alarm[] => {

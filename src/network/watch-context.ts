@@ -69,6 +69,8 @@ export interface KeptWatch {
   entries: ReadonlyMap<string, Watched>;
   /** By which an entry belongs to the watch. */
   gatewayOf(entry: Readonly<Watched>): string | undefined;
+  /** For how many milliseconds it is silent, as far as that is its own silence. */
+  silentMs(entry: Watched): number;
 }
 
 /** Whether all that comes counts; else only what tells of the conditions. */

@@ -56,6 +56,11 @@ export class WatchJudge {
     }
   }
 
+  /** As far as that is its own silence and somebody asked for it. */
+  silentMs(entry: Watched): number {
+    return this.#missedAfter(entry) === undefined ? 0 : (this.#silenceOf(entry, false)?.silentMs ?? 0);
+  }
+
   /** @returns milliseconds; undefined: nobody asked for its silence, or it is not missed */
   #missedAfter(entry: Watched): number | undefined {
     const condition = entry.kind === 'gateway' ? 'gateway-silent' : 'silent';

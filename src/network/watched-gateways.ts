@@ -36,23 +36,35 @@ export class WatchedGateways {
     return this.#gateways.get(id) ?? this.#add(id);
   }
 
+  /** It was there before the start: unless it stays away, its devices do not get their time anew. @param intervalMs usually */
+  recall(id: string, now: number, intervalMs: number | undefined): void {
+    const gateway = this.need(id);
+    if (gateway.state === undefined) {
+      gateway.heardAt ??= now;
+      gateway.limitMs = Math.max(gateway.limitMs, silenceLimitMs(DEFAULT_LIMITS, intervalMs) ?? 0);
+    }
+  }
+
   /** Call it for every report. */
   heard(state: Readonly<GatewayState>): void {
     const gateway = this.#gateways.get(state.id) ?? this.#add(state.id);
     const now = state.heardAt;
     const { heardAt } = gateway;
-    gateway.state = state;
-    const isBack = state.backAt === now;
-    if (
+    const isBack =
       heardAt === undefined ||
-      isBack ||
-      (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs)
-    ) {
+      state.backAt === now ||
+      (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs);
+    if (isBack) {
       gateway.backAt = now;
     }
+    if (isBack || gateway.state === undefined) {
+      gateway.cameAt = now;
+    }
+    gateway.state = state;
     gateway.heardAt = now;
     // The next pause may be its habit as soon as it is over, and was its silence until then.
-    gateway.limitMs = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
+    const limit = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
+    gateway.limitMs = state.learning ? Math.max(limit, gateway.limitMs) : limit;
     if (gateway.waiting.size > 0) {
       const waiting = [...gateway.waiting];
       gateway.waiting.clear();
@@ -72,6 +84,7 @@ export class WatchedGateways {
       heardAt: undefined,
       limitMs: MIN_SILENCE_MS,
       backAt: Number.NEGATIVE_INFINITY,
+      cameAt: Number.NEGATIVE_INFINITY,
       waiting: new Set<Watched>(),
     };
     this.#gateways.set(id, gateway);

@@ -71,12 +71,14 @@ export interface Watched extends Scheduled {
 export interface WatchedGateway {
   readonly id: string;
   state: Readonly<GatewayState> | undefined;
-  /** Undefined: not heard since the start. */
+  /** Undefined: nothing is known of it. What was there before the start counts as heard then. */
   heardAt: number | undefined;
   /** When it is not heard for longer than this, it is silent. */
   limitMs: number;
   /** When it was heard first after it was silent. */
   backAt: number;
+  /** The same, or when it was heard first since the start. */
+  cameAt: number;
   /** What waits for its next report. */
   readonly waiting: Set<Watched>;
 }
@@ -200,6 +202,12 @@ export function gatewaySilence(network: NetworkState, entry: Watched, limitMs: n
   return { unheardMs: silentMs, silentMs, leftMs: limitMs - silentMs, waitsFor: [] };
 }
 
+/** Since when that counts which was silent for so long before the start: the time until flows could receive reports does not. */
+export function silentSince(network: NetworkState, silentMs: number): number {
+  const { startedAt } = network;
+  return startedAt + network.listenedMs(startedAt) - silentMs;
+}
+
 /** Of what was heard just now. */
 export const heardNow = (limitMs: number): Silence => ({
   unheardMs: 0,
@@ -225,7 +233,7 @@ export function deviceSilence(
 ): Silence {
   const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
   // Of a gateway that has just come, for the first time since a restart perhaps, the other devices are still to be heard.
-  const isKnown = ({ backAt }: WatchedGateway) => backAt <= heardAt || network.listenedMs(backAt) > limitMs;
+  const isKnown = ({ cameAt }: WatchedGateway) => cameAt <= heardAt || network.listenedMs(cameAt) > limitMs;
   // Nothing but this device shows whether such a gateway is there.
   const isAlone = gateways.every((one) => one.state !== undefined && one.state.devices <= 1 && isKnown(one));
   const unheardMs = network.listenedMs(heardAt);

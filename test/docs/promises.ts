@@ -1033,6 +1033,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/value-memory': ['holds with a watch what that has learnt until the end'],
       },
+    'For how long each was silent is stored, too, and goes on after the start; the time in which Node-RED is down does not count.':
+      {
+        'network/device-watch': [
+          'and tells a death in time, also when each process is over before',
+          'and takes nobody for silent who comes as often as ever, however often Node-RED starts',
+          'as long as somebody was silent, whatever stands there for it',
+        ],
+      },
     'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
       {
         'network/watch-habits': [
@@ -1071,6 +1079,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'where another gateway that is still there has heard the device, too',
           'and gives its devices their time anew when it is back',
           'and gives devices their time anew when their gateway comes back long after it',
+          'and gives devices their time anew with a gateway that was silent before, and is back at once',
         ],
       },
     'A gateway was away also where the two devices that it hears most often, and that came steadily, have missed two reports each: such a time is no habit of it or of its devices, and gives them their time anew.':

@@ -978,6 +978,68 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('and tells a death in time, also when each process is over before', () => {
+      const settings = { silentAfter: 24 * 3_600 };
+      open(settings);
+      world.run(HOUR, MINUTE, [{}, OTHER]);
+      for (let times = 0; times < 3; times++) {
+        world.run(7 * HOUR, MINUTE, [OTHER]);
+        assert.deepEqual(heads(), []);
+        restart(settings);
+      }
+      world.run(4 * HOUR, MINUTE, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    it('and takes nobody for silent who comes as often as ever, however often Node-RED starts', () => {
+      const all = Array.from({ length: 8 }, (_, i) => ({ device: deviceAt(i + 1) }));
+      open({ silentAfter: 0 });
+      // Each comes every 16 minutes.
+      for (let times = 0; times < 80; times++) {
+        world.hear('heartbeat', {}, all[times % 8]);
+        world.wait(2 * MINUTE);
+        if (times > 40 && times % 7 === 0) {
+          restart({ silentAfter: 0 });
+        }
+      }
+      assert.deepEqual(heads(), []);
+    });
+
+    it('and gives devices their time anew with a gateway that was silent before, and is back at once', () => {
+      const all = Array.from({ length: 20 }, (_, i) => ({ device: deviceAt(i + 1) }));
+      open({ silentAfter: 0 });
+      world.run(15 * MINUTE, MINUTE, all);
+      world.run(2 * MINUTE, MINUTE, all.slice(1));
+      world.wait(10 * MINUTE);
+      restart({ silentAfter: 0 });
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      world.run(2 * MINUTE, MINUTE, all.slice(1));
+      assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+      world.run(3 * MINUTE, MINUTE, all.slice(1));
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    it('as long as somebody was silent, whatever stands there for it', () => {
+      for (const [silent, isTold] of [
+        [30 * MINUTE, true],
+        [Number.MAX_VALUE, true],
+        [-HOUR, false],
+        ['x', false],
+        [undefined, false],
+      ] as const) {
+        const watch = open({ silentAfter: 60 * 60 });
+        const interval = MINUTE;
+        const entries = [D, OTHER.device].map((id) => ({ id, kind: 'device', gateway: G, interval }));
+        world.watches.restore({ n: [{ ...entries[0], silent }, entries[1]] });
+        world.run(40 * MINUTE, MINUTE, [OTHER]);
+        assert.deepEqual(heads(), isTold ? [`+silent ${D}`] : [], `${silent}`);
+        watch.close(false);
+        world.startAnew();
+        world.listen(true);
+        world.watches.setPaused(false);
+      }
+    });
+
     it('with what somebody else has written into the store', () => {
       open({ devices: [D] });
       const active = [
