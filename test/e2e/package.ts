@@ -1,12 +1,16 @@
 // The package as a user gets it: packed, then installed by npm into a fresh user directory, once per run.
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { cp, mkdtemp, writeFile } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { runFolder } from '../run-folder.ts';
 
 const execute = promisify(execFile);
+/** Between two looks at what another worker installs. */
+const POLL_MS = 100;
 const ROOT = join(import.meta.dirname, '../..');
 
 /** What `npm pack --json` says about the tarball; sizes in bytes. */
@@ -30,7 +34,7 @@ async function temporaryFolder(prefix: string): Promise<string> {
   return folder;
 }
 
-/** The tarball of the built package; made once per run. */
+/** The tarball of the built package; made once per process. */
 export function packPackage(of: PackageFolder = '.'): Promise<{ folder: string; report: Packed }> {
   const made = packed.get(of) ?? pack(of);
   packed.set(of, made);
@@ -51,8 +55,36 @@ async function pack(of: PackageFolder): Promise<{ folder: string; report: Packed
 }
 
 async function install(packages: readonly PackageFolder[]): Promise<string> {
+  const shared = runFolder();
+  if (shared === undefined) {
+    const userDir = await temporaryFolder('mt-user-');
+    await installInto(userDir, packages);
+    return userDir;
+  }
+  const userDir = join(shared, `user-${packages.length}`);
+  const ready = `${userDir}.ready`;
+  while (!existsSync(ready)) {
+    const isMine = await mkdir(userDir).then(
+      () => true,
+      () => false,
+    );
+    if (!isMine) {
+      await wait(POLL_MS);
+      continue;
+    }
+    try {
+      await installInto(userDir, packages);
+      await writeFile(ready, '');
+    } catch (error) {
+      await rm(userDir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+  return userDir;
+}
+
+async function installInto(userDir: string, packages: readonly PackageFolder[]): Promise<void> {
   const tarballs = await Promise.all(packages.map((each) => packPackage(each)));
-  const userDir = await temporaryFolder('mt-user-');
   await writeFile(
     join(userDir, 'package.json'),
     '{"name":"node-red-project","version":"0.0.1","private":true}',
@@ -60,7 +92,6 @@ async function install(packages: readonly PackageFolder[]): Promise<string> {
   const options = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--engine-strict'];
   const files = tarballs.map(({ folder, report }) => join(folder, report.filename));
   await execute('npm', ['install', ...options, ...files], { cwd: userDir });
-  return userDir;
 }
 
 /** A user directory of its own that has the packages installed, as the palette manager would do it. */
