@@ -87,6 +87,27 @@ export class AskedGateways {
   }
 
   /**
+   * Where there is no room for another one, the gateway whose requests ended longest ago gives its subscription back.
+   * @returns whether there is one with nothing to do
+   */
+  makeRoom(): boolean {
+    if (this.#isShared) {
+      return false;
+    }
+    let idle: GatewayRequests | undefined;
+    for (const gateway of this.#gateways.values()) {
+      const isEarlier = gateway.isIdle && (idle === undefined || gateway.usedAt < idle.usedAt);
+      if (isEarlier && this.#filters.isFilterActive(gateway.filter)) {
+        idle = gateway;
+      }
+    }
+    if (idle) {
+      this.releaseIfIdle(idle);
+    }
+    return idle !== undefined;
+  }
+
+  /**
    * Where the broker allows few subscriptions, one filter brings the responses of all gateways. Until it is granted the
    * gateways keep theirs but for one, which makes room for it: the broker may refuse the wide one.
    * @param isTried also where that filter is known to end connections

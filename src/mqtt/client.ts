@@ -107,6 +107,7 @@ export class MqttClient {
         }
         // What it asks for would come in the middle of a round of subscriptions.
         setImmediate(() => this.#group.synced());
+        setImmediate(() => this.#requests.subscribed());
       },
       isBlocked: () => this.#isReadingBlocked,
       underWay: () => this.#requests.underWay,

@@ -36,7 +36,7 @@ export class GatewayRequests {
   readonly queue: SendQueue<Pending>;
   /** What was sent and may still be answered. */
   readonly sent: Pending[] = [];
-  /** When it was asked last, in milliseconds of `performance.now()`. */
+  /** When it was asked last, or its last request ended, in milliseconds of `performance.now()`. */
   usedAt = performance.now();
   requestsInFlight = 0;
   acksInFlight = 0;
@@ -89,6 +89,7 @@ export class GatewayRequests {
   /** In constant time: the last one takes the place of the one that leaves. */
   remove(pending: Pending): void {
     this.freeSlot(pending);
+    this.usedAt = performance.now();
     const last = this.sent.pop() as Pending;
     if (last === pending) {
       return;

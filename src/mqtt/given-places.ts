@@ -42,12 +42,17 @@ export class GivenPlaces {
     return back;
   }
 
-  /** The filter has no place any more. @returns the one that gave way to it */
-  left(filter: string): string | undefined {
+  /**
+   * The filter has no place any more.
+   * @param refused have none either: the place may go on to one of its kind
+   * @returns the one that gave way to it
+   */
+  left(filter: string, refused: Iterable<string> = []): string | undefined {
     const back = this.#mayGiveWay(filter) ? undefined : this.#gaveWay;
-    if (back !== undefined) {
-      this.#gaveWay = undefined;
+    if (back === undefined || ![...refused].every(this.#mayGiveWay)) {
+      return undefined;
     }
+    this.#gaveWay = undefined;
     return back;
   }
 }

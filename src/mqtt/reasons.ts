@@ -115,9 +115,12 @@ export function reasonOfSuback(code: number, held = 0): Reason {
 
 export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filterRefused';
 
+/** It says nothing of the filter itself. */
+export const isLackOfRoom = ({ key }: Reason): boolean => key === 'reason.quota';
+
 /** It may say nothing of the filter itself. */
-export const mayLackRoom = ({ key }: Reason): boolean =>
-  key === 'reason.quota' || key === 'reason.filterRefusedBeside';
+export const mayLackRoom = (reason: Reason): boolean =>
+  isLackOfRoom(reason) || reason.key === 'reason.filterRefusedBeside';
 
 /** No SUBACK came. */
 export const noSuback = (): Reason => reason('noSuback');

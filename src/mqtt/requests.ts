@@ -6,7 +6,7 @@ import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { PublishWindow } from './publish-window.ts';
-import type { Reason } from './reasons.ts';
+import { isLackOfRoom, mayLackRoom, type Reason } from './reasons.ts';
 import { closed, refusedRequest, refusedResponses, tooLarge } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
 import { SentRequests } from './sent-requests.ts';
@@ -74,6 +74,8 @@ export class Requests {
   readonly #window = new PublishWindow<GatewayRequests>((gateway) => this.#sendNext(gateway));
   readonly #waiting: WaitingRequests;
   readonly #sent: SentRequests;
+  /** Others give their subscriptions back for these, which ask then. */
+  readonly #needingRoom = new Set<GatewayRequests>();
   #closed = false;
   #broker: PublishLimits = NO_LIMITS;
 
@@ -179,6 +181,7 @@ export class Requests {
     if (!isNew) {
       return;
     }
+    this.#needingRoom.clear();
     for (const gateway of this.#gateways) {
       gateway.isGrantPending = false;
       this.#requestGrant(gateway);
@@ -189,6 +192,21 @@ export class Requests {
   connected(limits: PublishLimits): void {
     this.#broker = limits;
     this.#window.reset(limits.maxUnacknowledged);
+    for (const gateway of this.#takeNeedingRoom()) {
+      gateway.isGrantPending = false;
+    }
+  }
+
+  /** Call when the broker has nothing to subscribe or to give back any more. */
+  subscribed(): void {
+    for (const gateway of this.#takeNeedingRoom()) {
+      gateway.isGrantPending = false;
+      if (!this.#transport.isFilterActive(gateway.filter)) {
+        // Else its refusal would hold on.
+        this.#transport.releaseFilter(gateway.filter);
+      }
+      this.#requestGrant(gateway, false);
+    }
   }
 
   /** The broker takes no higher QoS, as it has shown by what it granted. */
@@ -221,8 +239,11 @@ export class Requests {
     }
   }
 
-  /** Responses can only arrive once the broker has granted the response filter: nothing leaves before. */
-  #requestGrant(gateway: GatewayRequests): void {
+  /**
+   * Responses can only arrive once the broker has granted the response filter: nothing leaves before.
+   * @param isFirst false: another one has given its place back for it
+   */
+  #requestGrant(gateway: GatewayRequests, isFirst = true): void {
     if (gateway.isGrantPending || gateway.waiting === 0 || !this.#transport.connected) {
       return;
     }
@@ -235,6 +256,8 @@ export class Requests {
       }
       if (filter !== gateway.filter) {
         this.#requestGrant(gateway);
+      } else if (refused && this.#makeRoom(gateway, isFirst)) {
+        this.#waiting.updateDeadlines(gateway);
       } else if (refused) {
         this.#rejectAllUnsent(gateway);
         this.#gateways.releaseIfIdle(gateway);
@@ -243,6 +266,27 @@ export class Requests {
         this.#sendNext(gateway);
       }
     });
+  }
+
+  /**
+   * One with nothing to do gives its place back, and this one asks again then: once where it may be refused for itself.
+   * @returns whether there is one
+   */
+  #makeRoom(gateway: GatewayRequests, isFirst: boolean): boolean {
+    const reason = this.#transport.refusalOf(gateway.filter);
+    const needsRoom = reason && (isLackOfRoom(reason) || (isFirst && mayLackRoom(reason)));
+    const hasRoom = needsRoom === true && gateway.waiting > 0 && this.#gateways.makeRoom();
+    if (hasRoom) {
+      gateway.isGrantPending = true;
+      this.#needingRoom.add(gateway);
+    }
+    return hasRoom;
+  }
+
+  #takeNeedingRoom(): GatewayRequests[] {
+    const gateways = [...this.#needingRoom];
+    this.#needingRoom.clear();
+    return gateways;
   }
 
   #sendNext(gateway: GatewayRequests): void {

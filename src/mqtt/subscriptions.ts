@@ -253,7 +253,7 @@ export class Subscriptions {
     this.#refused.delete(filter);
     this.#learned.unwanted(filter);
     if (this.#held.isGranted(filter)) {
-      this.#givePlaceBack(this.#places.left(filter));
+      this.#givePlaceBack(this.#places.left(filter, this.#refused.all.keys()));
     }
   }
 

@@ -49,9 +49,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/topic-filters': 'subscribes only to heartbeats when only heartbeats are wanted',
       'mqtt/connection': 'drops subscriptions of an earlier deploy that nobody wants any more',
     },
-    'subscription to the responses of a gateway | with the first request to this gateway | with the service, and with the connection; after an hour without a request; beyond 10 000 gateways those that have nothing to do are given back':
+    'subscription to the responses of a gateway | with the first request to this gateway | with the service, and with the connection; after an hour without a request; where the broker has no room for that of another gateway, the one whose requests ended longest ago; beyond 10 000 gateways those that have nothing to do are given back':
       {
         'mqtt/asked-gateways': 'is given back after an hour without a request, and that of others is kept',
+        'mqtt/idle-places': [
+          'and … takes that of the gateway whose requests ended longest ago',
+          'takes none of a gateway that is being asked, and says why there is none',
+        ],
         'mqtt/losses': 'to the responses of a gateway begin with the first request to it',
         'mqtt/closing': 'does not leave the subscriptions to responses in a session that the broker keeps',
         'mqtt/waiting': 'may go to any number of gateways: of 10 000 one that has nothing to do is forgotten',

@@ -81,7 +81,12 @@ export class SubscriberWorld {
         this.isLimited = [...refused.keys()].some((filter) => this.#reportSubscriptions.has(filter));
       },
       mayGiveWay: (filter) => this.#reportSubscriptions.has(filter),
-      synced: () => this.#reportSubscriptions.synced() && queueMicrotask(() => this.#apply()),
+      synced: () => {
+        if (this.#reportSubscriptions.synced()) {
+          queueMicrotask(() => this.#apply());
+        }
+        setImmediate(() => this.#requests.subscribed());
+      },
       quota: (max) => this.#budget.limit(max),
       lowerQos() {},
     });
