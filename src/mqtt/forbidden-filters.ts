@@ -139,7 +139,6 @@ export class ForbiddenFilters {
   /** The broker does not have it any more. */
   forget(filter: string): void {
     this.#granted.delete(filter);
-    this.#suspects.delete(filter);
   }
 
   /** Nobody wants it any more: where it was to be tried, another one can be. */
@@ -155,10 +154,15 @@ export class ForbiddenFilters {
 
   /**
    * The broker has answered everything. Before that nothing is forgotten: what is not wanted at the beginning of a
-   * connection may be wanted a moment later, in the place of what is refused.
+   * connection may be wanted a moment later, in the place of what is refused. What was alone in a packet that was not
+   * answered, as a request's filter is, is known for that until it is answered.
    */
   settled(wanted: ReadonlyMap<string, unknown>): void {
-    this.#suspects.clear();
+    for (const [filter, losses] of this.#suspects) {
+      if (losses === 0) {
+        this.#suspects.delete(filter);
+      }
+    }
     this.#mustServe = false;
     if (this.#granted.size > wanted.size) {
       for (const filter of [...this.#granted].filter((one) => !wanted.has(one))) {

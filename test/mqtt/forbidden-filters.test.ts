@@ -278,6 +278,14 @@ describe('a filter that ends connections and for which there is no room', () => 
     );
   });
 
+  it('is found also where it is asked for after everything was answered, and given back before the next time', () => {
+    const filters = new ForbiddenFilters();
+    assert.equal(filters.lost(['response'], 9), false);
+    filters.settled(new Map());
+    filters.forget('response');
+    assert.equal(filters.lost(['response'], 9), true);
+  });
+
   it('lets the wide one be tried next, also where it was only set aside', () => {
     const filters = new ForbiddenFilters();
     for (const filter of ['wide', 'wide', ...upTo(39).map(String)]) {
