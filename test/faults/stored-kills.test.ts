@@ -144,8 +144,8 @@ for (const [name, subject] of Object.entries(BROKERS)) {
   });
 }
 
-/** Nothing comes any more when nothing has come for so long. */
-const PATIENCE_MS = 10_000;
+/** Nothing comes any more when nothing has come for so long; beside other work a start alone takes ten seconds. */
+const PATIENCE_MS = 60_000;
 
 /** Waits until all are there, or no further ones come. */
 async function complete(read: () => Promise<Stored>, sent: number): Promise<void> {
