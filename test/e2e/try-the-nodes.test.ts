@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { DEFAULTS } from '../../simulator/node/config.ts';
 import { freePort } from '../mosquitto.ts';
 import {
+  FAST_CLOCK,
   type FlowMessage,
   type NodeConfig,
   type NodeRed,
@@ -35,7 +36,7 @@ for (const version of [...VERSIONS, OLDEST]) {
     let ports: { mqtt: number; rest: number };
     before(async function () {
       this.timeout(180_000);
-      red = await startNodeRed(version, {}, [], undefined, ['.', 'simulator']);
+      red = await startNodeRed(version, {}, FAST_CLOCK, undefined, ['.', 'simulator']);
       ports = { mqtt: await freePort(), rest: await freePort() };
     });
     after(() => red?.stop());
