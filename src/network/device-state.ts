@@ -4,9 +4,12 @@ import { parseMac } from '../protocol/mac.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { NO_PAUSES } from './absences.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
-import type { Heard, HeardGateway } from './interval.ts';
+import { type Heard, type HeardGateway, intervalSoFarMs } from './interval.ts';
 import { isSignal, type Link } from './links.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
+
+/** What was not heard for so long has no precedence over what is new. */
+const GONE_MS = 24 * 3_600_000;
 
 /** Times are milliseconds of `performance.now()`. */
 export interface DeviceState extends Heard, RecencyEntry<DeviceState> {
@@ -101,6 +104,13 @@ export function newDevice(id: string, now: number): DeviceState {
     eventAt: 0,
   };
 }
+
+/**
+ * Whether it was heard a few times only, or not for long: it is forgotten before others, as anybody may publish addresses that
+ * there are not.
+ */
+export const isPasserBy = (heard: Readonly<Heard>, now: number): boolean =>
+  intervalSoFarMs(heard) === undefined || now - heard.heardAt > GONE_MS;
 
 export function newLink(gateway: string, parent: string, now: number): Link {
   return { gateway, parent, heardAt: now, reports: 0, lately: 0, signal: undefined };

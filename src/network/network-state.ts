@@ -4,6 +4,7 @@ import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import {
   type DeviceState,
   type GatewayState,
+  isPasserBy,
   newDevice,
   newGateway,
   newLink,
@@ -59,8 +60,8 @@ export type SignalListener = (
 
 /** All times are milliseconds of `performance.now()`. */
 export class NetworkState {
-  #gateways = new RecencyMap<GatewayState>(MAX_GATEWAYS);
-  #devices = new RecencyMap<DeviceState>(MAX_DEVICES);
+  #gateways = new RecencyMap<GatewayState>(MAX_GATEWAYS, (one) => isPasserBy(one, this.#now()));
+  #devices = new RecencyMap<DeviceState>(MAX_DEVICES, (one) => isPasserBy(one, this.#now()));
   #values = 0;
   #links = 0;
   /** All devices that were silent longer have no values. */
@@ -287,7 +288,7 @@ export class NetworkState {
 
   #addDevice(id: string, now: number): DeviceState {
     const device = newDevice(id, now);
-    if (this.#devices.oldest === this.#oldestWithValues && this.#devices.size >= MAX_DEVICES) {
+    if (this.#devices.findNextOut() === this.#oldestWithValues) {
       this.#oldestWithValues = this.#oldestWithValues?.after;
     }
     const pushedOut = this.#devices.add(device);

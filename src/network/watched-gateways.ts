@@ -1,20 +1,27 @@
 // When each gateway was heard, and when it was back after a silence: what tells its silence from that of its devices.
 
+import { RecencyMap } from '../collections/recency-map.ts';
 import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
-import type { GatewayState } from './device-state.ts';
+import { type GatewayState, isPasserBy } from './device-state.ts';
 import { intervalSoFarMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
 import type { Watched, WatchedGateway } from './watched.ts';
 
-/** As many as the network's state holds; those that came first go first. */
+/** As many as the network's state holds. */
 const MAX_GATEWAYS = 10_000;
 /** A shorter gap is no silence of a gateway. */
 const MIN_SILENCE_MS = 60_000;
+/** To change their order with each of many reports would cost too much. */
+const MOMENT_MS = 1_000;
 
 export class WatchedGateways {
   readonly #network: NetworkState;
   readonly #due: (waiting: Iterable<Watched>) => void;
-  #gateways = new Map<string, WatchedGateway>();
+  // One that was never heard is needed: a device was heard through it before the start.
+  #gateways = new RecencyMap<WatchedGateway>(
+    MAX_GATEWAYS,
+    ({ state }) => state !== undefined && isPasserBy(state, this.#network.now),
+  );
 
   /** @param due called with what has waited for a gateway that was heard */
   constructor(network: NetworkState, due: (waiting: Iterable<Watched>) => void) {
@@ -61,6 +68,9 @@ export class WatchedGateways {
       gateway.cameAt = now;
     }
     gateway.state = state;
+    if (heardAt === undefined || now - heardAt >= MOMENT_MS) {
+      this.#gateways.touch(gateway);
+    }
     gateway.heardAt = now;
     // The next pause may be its habit as soon as it is over, and was its silence until then.
     const limit = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
@@ -73,12 +83,7 @@ export class WatchedGateways {
   }
 
   #add(id: string): WatchedGateway {
-    if (this.#gateways.size >= MAX_GATEWAYS) {
-      const oldest = this.#gateways.values().next().value as WatchedGateway;
-      this.#gateways.delete(oldest.id);
-      this.#due(oldest.waiting);
-    }
-    const gateway = {
+    const gateway: WatchedGateway = {
       id,
       state: undefined,
       heardAt: undefined,
@@ -86,8 +91,14 @@ export class WatchedGateways {
       backAt: Number.NEGATIVE_INFINITY,
       cameAt: Number.NEGATIVE_INFINITY,
       waiting: new Set<Watched>(),
+      before: undefined,
+      after: undefined,
+      list: undefined,
     };
-    this.#gateways.set(id, gateway);
+    const pushedOut = this.#gateways.add(gateway);
+    if (pushedOut) {
+      this.#due(pushedOut.waiting);
+    }
     return gateway;
   }
 }

@@ -1,5 +1,6 @@
 // What one watch knows of a gateway or device beside the network's state, and for how long it is silent.
 import type { Scheduled } from '../collections/deadline-heap.ts';
+import type { RecencyEntry } from '../collections/recency-map.ts';
 import {
   type Condition,
   type ConditionLimits,
@@ -68,8 +69,7 @@ export interface Watched extends Scheduled {
 }
 
 /** What watches know of a gateway. All times are milliseconds of `performance.now()`. */
-export interface WatchedGateway {
-  readonly id: string;
+export interface WatchedGateway extends RecencyEntry<WatchedGateway> {
   state: Readonly<GatewayState> | undefined;
   /** Undefined: nothing is known of it. What was there before the start counts as heard then. */
   heardAt: number | undefined;
