@@ -25,10 +25,14 @@ export interface WaitLimits {
   timeout?: number;
   /** What the end of the time is told with. */
   timeoutError?: () => ServiceError;
+  /** What it is told with when the other one has not left by then; undefined: that only waits for its turn. */
+  unsentError?: () => ServiceError | undefined;
 }
 
 interface Sent<Outcome> extends Sending<Outcome> {
   at: number;
+  /** It has left the line. */
+  isSent: boolean;
   /** The broker has it, or it failed. */
   isDelivered: boolean;
 }
@@ -54,15 +58,17 @@ export class Acknowledgements<Outcome> {
   /**
    * Runs `send` for a sample that was not acknowledged within the last minute; otherwise the outcome of the first
    * time holds for this one too. When the first time fails, the next in line sends again.
+   * @param send gets since when it waits to be sent, in milliseconds of the clock
    * @param wait true: resolves with the response; false: when the broker has it, with nothing
    * @param limits of waiting for somebody else's
    */
   async once(
     sample: string,
     wait: boolean,
-    send: () => Sending<Outcome>,
+    send: (since: number) => Sending<Outcome>,
     limits: WaitLimits = {},
   ): Promise<Outcome | undefined> {
+    let since = this.#now();
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
@@ -70,13 +76,16 @@ export class Acknowledgements<Outcome> {
         break;
       }
       const joined = wait ? earlier.responded : earlier.delivered;
-      const outcome = await this.#settled(joined, earlier.sent, limits);
+      const outcome = await this.#settled(joined, earlier, since, limits);
       if (outcome.status === 'fulfilled') {
         return wait ? (outcome.value as Outcome) : undefined;
       }
       this.#forget(sample, earlier);
+      if (earlier.isSent) {
+        since = this.#now();
+      }
     }
-    const { delivered, responded } = this.#remember(sample, send());
+    const { delivered, responded } = this.#remember(sample, send(since));
     if (wait) {
       return responded;
     }
@@ -84,11 +93,12 @@ export class Acknowledgements<Outcome> {
     return undefined;
   }
 
-  /** How it ended. @throws what the limits say; the time counts from `sent` */
+  /** How it ended. @throws what the limits say; the time counts from `since`, and from when the other one has left */
   #settled<T>(
     outcome: Promise<T>,
-    sent: Promise<unknown>,
-    { signal, timeout, timeoutError }: WaitLimits,
+    other: Sent<Outcome>,
+    since: number,
+    { signal, timeout, timeoutError, unsentError }: WaitLimits,
   ): Promise<PromiseSettledResult<T>> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -100,12 +110,27 @@ export class Acknowledgements<Outcome> {
         settle();
       };
       const stay = this.#onAbort(signal, () => end(() => reject(new ServiceError('CLOSED', 'stopped'))));
-      void sent.then(() => {
-        if (isOver || !timeoutError || timeout === undefined) {
+      const endAfter = (wait: number, errorOf: (() => ServiceError | undefined) | undefined) => {
+        if (isOver || !errorOf) {
           return;
         }
-        timer = setTimeout(() => end(() => reject(timeoutError())), Math.min(timeout, MAX_TIMER_MS));
-      });
+        clearTimeout(timer);
+        timer = setTimeout(
+          () => {
+            const error = errorOf();
+            if (error) {
+              end(() => reject(error));
+            }
+          },
+          Math.min(wait, MAX_TIMER_MS),
+        );
+      };
+      if (timeout !== undefined) {
+        if (!other.isSent) {
+          endAfter(since + timeout - this.#now(), unsentError);
+        }
+        void other.sent.then(() => endAfter(timeout, timeoutError));
+      }
       void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
     });
   }
@@ -127,8 +152,11 @@ export class Acknowledgements<Outcome> {
   }
 
   #remember(sample: string, sending: Sending<Outcome>): Sending<Outcome> {
-    const sent = { ...sending, at: this.#now(), isDelivered: false };
+    const sent = { ...sending, at: this.#now(), isSent: false, isDelivered: false };
     this.#sent.set(sample, sent);
+    void sending.sent.then(() => {
+      sent.isSent = true;
+    });
     const settle = () => {
       sent.isDelivered = true;
     };

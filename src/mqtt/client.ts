@@ -145,7 +145,8 @@ export class MqttClient {
       transport,
     );
     this.#users = new ConnectionUsers(this.#connection, this.#requests, () => this.#inbound.isPaused);
-    this.#acknowledgements = new SampleAcknowledgements(settings.requestTimeout, this.#send.bind(this));
+    const send = this.#send.bind(this);
+    this.#acknowledgements = new SampleAcknowledgements(settings.requestTimeout, send, this.#requests);
     this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),
@@ -312,7 +313,7 @@ export class MqttClient {
   #send(
     request: BuiltRequest,
     { signal, timeout = this.#settings.requestTimeout }: RequestOptions,
-    handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered'>,
+    handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered' | 'since'>,
   ): Promise<unknown> {
     this.#users.open();
     const response = this.#requests.send(request, { signal, timeout, ...handling });

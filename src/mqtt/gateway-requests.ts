@@ -20,7 +20,7 @@ export interface Pending extends Identified {
   isCounted: boolean;
   /** Index in `sent` of the gateway. */
   index: number;
-  /** Since when it waits, in milliseconds of `performance.now()`. */
+  /** Since when it waits, if it does, in milliseconds of `performance.now()`. */
   waitingSince: number;
   /** In milliseconds of `performance.now()`; infinite while it waits for its turn at an open gateway. */
   deadline: number;

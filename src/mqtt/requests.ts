@@ -1,5 +1,6 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
 import { SignalGroups } from '../collections/signal-groups.ts';
+import type { ServiceError } from '../errors.ts';
 import { isObject, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
@@ -54,6 +55,8 @@ export interface RequestOptions {
 export interface SendOptions {
   /** Milliseconds: from sending to the response; while the broker is away, from arrival to sending. */
   timeout: number;
+  /** Its arrival where that was earlier, in milliseconds of `performance.now()`. */
+  since?: number;
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
   trafficClass: TrafficClass;
@@ -117,12 +120,18 @@ export class Requests {
         isRemoved: true,
         isCounted: false,
         index: -1,
-        waitingSince: 0,
+        waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,
         resolve,
         reject,
       });
     });
+  }
+
+  /** How a request to this gateway ends that could not be sent in its time; undefined: it waits for its turn. */
+  unsent(gateway: string, timeout: number): ServiceError | undefined {
+    const found = this.#gateways.find(gateway);
+    return found && !this.#waiting.isOpen(found) ? this.#waiting.unsent(timeout, false) : undefined;
   }
 
   /** How many were sent and have no response yet. */

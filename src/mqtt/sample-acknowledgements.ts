@@ -1,4 +1,5 @@
 // Acknowledgements of timestamped samples as requests (assumed: beyond the interface), with their response or without.
+import type { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import { Acknowledgements, type Sending } from './acknowledgements.ts';
 import { timedOut } from './request-errors.ts';
@@ -8,17 +9,27 @@ import type { RequestOptions, SendOptions } from './requests.ts';
 type Send = (
   request: BuiltRequest,
   options: RequestOptions,
-  handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered'>,
+  handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered' | 'since'>,
 ) => Promise<unknown>;
+
+interface Line {
+  /** How a request to a gateway ends that could not be sent in its time; undefined: it waits for its turn. */
+  unsent(gateway: string, timeout: number): ServiceError | undefined;
+}
 
 export class SampleAcknowledgements {
   readonly #timeout: number;
   readonly #send: Send;
+  readonly #line: Line;
   readonly #sent = new Acknowledgements<unknown>();
 
-  /** @param timeout milliseconds, where the options have none */
-  constructor(timeout: number, send: Send) {
+  /**
+   * @param timeout milliseconds, where the options have none
+   * @param line in which they wait
+   */
+  constructor(timeout: number, send: Send, line: Line) {
     this.#timeout = timeout;
+    this.#line = line;
     this.#send = send;
   }
 
@@ -36,8 +47,13 @@ export class SampleAcknowledgements {
     read: (body: unknown) => T,
   ): Promise<T | undefined> {
     const { signal, timeout = this.#timeout } = options;
-    const limits = { signal, timeout, timeoutError: () => timedOut(request, timeout) };
-    const send = () => this.#begin(request, options, read);
+    const limits = {
+      signal,
+      timeout,
+      timeoutError: () => timedOut(request, timeout),
+      unsentError: () => this.#line.unsent(request.gateway, timeout),
+    };
+    const send = (since: number) => this.#begin(request, options, read, since);
     const outcome = await this.#sent.once(sample, options.wait, send, limits);
     return outcome as T | undefined;
   }
@@ -46,11 +62,13 @@ export class SampleAcknowledgements {
     request: BuiltRequest,
     options: RequestOptions & { wait: boolean },
     read: (body: unknown) => unknown,
+    since: number,
   ): Sending<unknown> {
     const [sent, delivered] = [createEvent(), createEvent()];
     const handling = {
       trafficClass: 'ack',
       awaitResponse: options.wait,
+      since,
       sent: sent.happen,
       delivered: delivered.happen,
     } as const;

@@ -66,7 +66,6 @@ export class WaitingRequests {
       this.reject(pending, queueFull(limit));
       return false;
     }
-    pending.waitingSince = performance.now();
     if (this.isOpen(pending.gateway)) {
       return false;
     }
@@ -114,6 +113,15 @@ export class WaitingRequests {
     pending.reject(error);
   }
 
+  /** How one ends that could not be sent in its time. */
+  unsent(timeout: number, isOpen: boolean): ServiceError {
+    const { broker, connected } = this.#transport;
+    if (isOpen) {
+      return unsent(broker, 'notAcknowledged', timeout);
+    }
+    return unsent(broker, connected ? 'notGranted' : 'unreachable', timeout);
+  }
+
   close(): void {
     this.#deadlines.clear();
   }
@@ -144,20 +152,12 @@ export class WaitingRequests {
         const since = Math.max(this.#window.changedAt, pending.waitingSince);
         const deadline = isOpen ? since + pending.timeout : pending.deadline;
         if (deadline <= now) {
-          this.reject(pending, this.#unsent(pending, isOpen));
+          this.reject(pending, this.unsent(pending.timeout, isOpen));
         } else {
           next = Math.min(next, deadline);
         }
       }
     }
     return { next, checked };
-  }
-
-  #unsent({ timeout }: Pending, isOpen: boolean): ServiceError {
-    const { broker, connected } = this.#transport;
-    if (isOpen) {
-      return unsent(broker, 'notAcknowledged', timeout);
-    }
-    return unsent(broker, connected ? 'notGranted' : 'unreachable', timeout);
   }
 }

@@ -13,6 +13,7 @@ import {
   G2,
   heartbeat,
   mockTime,
+  passRealTime,
   reportTopic,
   restoreTime,
   useScriptedBroker,
@@ -92,6 +93,38 @@ describe('waits of the MQTT half', () => {
     const lost = reached(session, 'waiting');
     tick(0.001);
     await lost;
+  });
+
+  it('are those of each one where the same sample is acknowledged again while the broker is away', async () => {
+    const session = open({ brokers: [NOBODY] });
+    const sample = {
+      gateway: G,
+      device: 'd00000000001',
+      identifier: '8800',
+      time: '2026-01-01T00:00:00.000Z',
+    };
+    let now = 0;
+    const timeouts = [10, 10, 10, 5];
+    const ended = new Map<number, number>();
+    for (const [n, timeout] of timeouts.entries()) {
+      session
+        .acknowledge(sample, { signal, wait: n % 2 === 0, timeout: timeout * 1_000 })
+        .catch(({ code }) => code === 'NOT_CONNECTED' && ended.set(n, now));
+      tick(1);
+      now++;
+    }
+    while (ended.size < timeouts.length && now < 60) {
+      await passRealTime();
+      tick(1);
+      now++;
+      await passRealTime();
+    }
+    assert.deepEqual([...ended].sort(), [
+      [0, 10],
+      [1, 11],
+      [2, 12],
+      [3, 8],
+    ]);
   });
 
   it('double from 1 second to 60 seconds while nobody listens', async () => {
