@@ -1,5 +1,5 @@
 // Which broker of the list is tried next, and when: the waits after losses, refusals and searches.
-import { createBackoff } from './backoff.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
 import type { Consequence } from './reasons.ts';
 
 /** Until a session is taken back: so long, the broker has worked through the end of the connection that took it. */
@@ -24,17 +24,26 @@ export function wasGood(connectedAt: number): boolean {
 export class ReconnectWaits {
   readonly #brokers: number;
   readonly #backoff = createBackoff(FIRST_MS, LAST_MS);
-  readonly #refusedBackoff = createBackoff(REFUSED_FIRST_MS, REFUSED_LAST_MS);
+  /** By broker. */
+  readonly #refusedBackoffs: readonly Backoff[];
   readonly #searchBackoff = createBackoff(SEARCH_FIRST_MS, SEARCH_LAST_MS);
   #broker = 0;
-  /** A broker of the list has refused the login, or another client has the id, since the last wait. */
-  #isLongWaitDue = false;
+  /**
+   * By broker: it has refused the login, or another client has the id, so that it is not tried until this time, in
+   * milliseconds of `performance.now()`. The others are tried as if it were not in the list.
+   */
+  readonly #restsUntil: number[];
+  /** When the next round begins, where one that has rested is tried before; with which broker. */
+  #roundAt = 0;
+  #first = 0;
   /** A connection was lost since the last wait because of what the broker was asked for. */
   #isSearching = false;
 
   /** @param brokers how many are in the list */
   constructor(brokers: number) {
     this.#brokers = brokers;
+    this.#restsUntil = Array(brokers).fill(0);
+    this.#refusedBackoffs = this.#restsUntil.map(() => createBackoff(REFUSED_FIRST_MS, REFUSED_LAST_MS));
   }
 
   /** Index of the broker in use or tried next. */
@@ -50,9 +59,12 @@ export class ReconnectWaits {
   /** What was before a good connection does not count any more. */
   startOver(): void {
     this.#backoff.reset();
-    this.#refusedBackoff.reset();
     this.#searchBackoff.reset();
-    this.#isLongWaitDue = false;
+    for (const backoff of this.#refusedBackoffs) {
+      backoff.reset();
+    }
+    this.#restsUntil.fill(0);
+    this.#roundAt = 0;
     this.#isSearching = false;
   }
 
@@ -62,20 +74,34 @@ export class ReconnectWaits {
    * @returns milliseconds until the next attempt
    */
   next(consequence: Consequence, isSearch: boolean): number {
+    const now = performance.now();
     this.#isSearching ||= isSearch;
-    this.#isLongWaitDue ||= consequence === 'refused' || consequence === 'longWait';
-    // The others have refused just now: only this one is there to be asked.
-    if (isSearch && this.#isLongWaitDue) {
-      return this.#searchBackoff.next();
+    if (consequence === 'refused' || consequence === 'longWait') {
+      this.#restsUntil[this.#broker] = now + (this.#refusedBackoffs[this.#broker]?.next() ?? 0);
     }
-    this.#broker = (this.#broker + 1) % this.#brokers;
-    if (this.#broker !== 0) {
-      return NEXT_BROKER_MS;
+    let wait = this.#roundAt - now;
+    if (wait <= 0) {
+      const next = this.#nextOf(now);
+      if (next !== undefined && next > this.#broker) {
+        this.#broker = next;
+        return NEXT_BROKER_MS;
+      }
+      const backoff = this.#isSearching ? this.#searchBackoff : this.#backoff;
+      wait = next === undefined ? Number.POSITIVE_INFINITY : backoff.next();
+      this.#first = next ?? 0;
+      this.#isSearching = false;
     }
-    const backoff = this.#isSearching ? this.#searchBackoff : this.#backoff;
-    const wait = (this.#isLongWaitDue ? this.#refusedBackoff : backoff).next();
-    this.#isLongWaitDue = false;
-    this.#isSearching = false;
-    return wait;
+    const rests = this.#restsUntil.map((until) => (until > now ? until - now : Number.POSITIVE_INFINITY));
+    const rest = Math.min(...rests);
+    const isRested = rest < wait;
+    this.#broker = isRested ? rests.indexOf(rest) : this.#first;
+    this.#roundAt = isRested && wait !== Number.POSITIVE_INFINITY ? now + wait : 0;
+    return Math.max(NEXT_BROKER_MS, Math.min(rest, wait));
+  }
+
+  /** The broker behind this one that does not rest, in a circle; undefined: all of them do. */
+  #nextOf(now: number): number | undefined {
+    const behind = this.#restsUntil.map((_, n) => (this.#broker + 1 + n) % this.#brokers);
+    return behind.find((broker) => (this.#restsUntil[broker] ?? 0) <= now);
   }
 }

@@ -271,8 +271,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
     },
-    'Further addresses of a list are tried at once all the same.': {
-      'mqtt/waits': 'are 50 milliseconds to the next address when a broker of the list refuses the login',
+    'Further addresses of a list are tried at once all the same, and after their own waits.': {
+      'mqtt/waits': [
+        'are 50 milliseconds to the next address when a broker of the list refuses the login',
+        'are short for an address that is away, though another one of the list refuses the login',
+      ],
     },
     'It recovers without a deploy.': {
       'mqtt/waits':

@@ -241,6 +241,29 @@ describe('waits of the MQTT half', () => {
     }
   });
 
+  it('are short for an address that is away, though another one of the list refuses the login', async () => {
+    const refusing = await startScriptedBroker({ connackCode: 5 });
+    try {
+      const session = open({ brokers: [refusing.url, NOBODY] });
+      session.attach();
+      const tries = () => refusing.packets('connect').length;
+      for (const [n, wait] of [0.05, 1, 2, 4].entries()) {
+        const all = await told(/next attempt in/, n + 1);
+        assert.match(all[n] ?? '', n === 0 ? /not allowed/ : /127.0.0.1:1: /);
+        tick(wait);
+      }
+      const [text = ''] = (await told(/next attempt in/, 5)).slice(-1);
+      assert.match(text, /127.0.0.1:1: .*in (3|2.9) s$/);
+      assert.equal(tries(), 1);
+      tick(3);
+      // That of the other address goes on: 8 seconds, of which 3 have passed.
+      assert.match((await told(/next attempt in/, 6)).at(-1) ?? '', /not allowed.*in (5|5.1) s$/);
+      assert.equal(tries(), 2);
+    } finally {
+      await refusing.stop();
+    }
+  });
+
   it('are short after a good connection to one address, though another one refuses the login', async () => {
     const refusing = await startScriptedBroker({ connackCode: 5 });
     try {
