@@ -242,6 +242,8 @@ export class Connection {
     });
     client.on('disconnect', (disconnect) => {
       loss ??= { disconnect };
+      // The broker may not end the socket, or its end does not come through: nothing more comes from it.
+      client.stream.destroy();
     });
     client.on('close', () => this.#lost(client, loss));
     const acks = new OrderedAcks(

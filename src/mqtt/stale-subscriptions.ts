@@ -6,6 +6,8 @@ import { createTopics, fitsTopic, type ParsedTopic, prefixOf, type Topics } from
 const MAX_KNOWN = 1_000;
 const FORGET_AFTER_MS = 600_000;
 const MAX_TOPIC = 1_000;
+/** Where a broker allows few subscriptions, one brings the responses of all gateways. */
+const ANY = '+';
 
 /**
  * MQTT has no way to list a session's subscriptions. But one that was left by a process that ended shows: a message
@@ -41,7 +43,8 @@ export class StaleSubscriptions {
     }
     const response = topics?.parseResponse(topic);
     if (topics && response && this.#isNew(response.gateway)) {
-      return [topics.responseFilter(response.gateway)];
+      const { gateway } = response;
+      return [gateway, ANY].map((id) => topics.responseFilter(id));
     }
     return [];
   }

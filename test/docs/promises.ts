@@ -227,7 +227,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
     },
     '**Lose.** A broken connection is noticed at once.': {
-      'mqtt/waits': 'are not needed to notice that a connection is broken',
+      'mqtt/waits': [
+        'are not needed to notice that a connection is broken',
+        'are not needed to leave a broker that says goodbye and does not end the connection',
+      ],
     },
     'A broker that is silent is noticed at the latest after one and a half times *Keep alive* (`keepalive`, 60 seconds).':
       {
@@ -626,6 +629,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'mqtt/stale-subscriptions': [
           'gives back subscriptions to responses that nobody here has asked for',
+          'gives back a subscription to the responses of all gateways, and not one that is in use',
           'gives back … to reports that nobody wants any more',
           'gives each report once, although the broker sends it for the old subscription too',
           'names the filters of the shared group, too',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
 import { StaleSubscriptions } from '../../src/mqtt/stale-subscriptions.ts';
+import { brokerLimits } from '../../src/protocol/broker-profiles.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import { answerAll, G, G2, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
@@ -32,6 +33,26 @@ describe('a session that an earlier process left at the broker', () => {
       });
     }
     await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 1);
+  });
+
+  it('gives back a subscription to the responses of all gateways, and not one that is in use', async () => {
+    const all = responseFilter('+');
+    const clientId = await leave([all]);
+    const { broker } = bench;
+    const answerOfOther = () =>
+      broker.publish(`mt/gateway/${G2}/response/${G2}/apiversion`, { id: 'of another', status: 0 });
+    const limits = brokerLimits('emqx', { maxSubscriptions: 10, maxUnacknowledged: 0 });
+    const session = bench.open({ clientId, persistent: true, limits });
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    answerOfOther();
+    await broker.until(() => !broker.subscriptionsOf(clientId).has(all));
+    answerAll(broker, ({ id }) => ({ id }));
+    const { signal } = new AbortController();
+    await session.request('apiversion', { gateway: G }, { signal });
+    answerOfOther();
+    await session.request('apiversion', { gateway: G }, { signal });
+    assert.ok(broker.subscriptionsOf(clientId).has(all));
   });
 
   for (const [what, filter] of [

@@ -201,6 +201,15 @@ describe('waits of the MQTT half', () => {
     await reached(session, 'waiting');
   });
 
+  it('are not needed to leave a broker that says goodbye and does not end the connection', async () => {
+    const session = await connect({ protocolVersion: 5 });
+    const { broker } = bench;
+    broker.options.intercept = () => true;
+    const lost = reached(session, 'waiting');
+    broker.connections.at(-1)?.send({ cmd: 'disconnect', reasonCode: 0x8b });
+    await lost;
+  });
+
   it('are one and a half times the keep-alive until a silent broker is left', async () => {
     bench.broker.options.withhold = ['pingresp'];
     const session = await connect({ keepalive: 60 });
