@@ -4,7 +4,7 @@ import { parseMac } from '../protocol/mac.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { NO_PAUSES } from './absences.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
-import { type Heard, type HeardGateway, intervalSoFarMs } from './interval.ts';
+import { type Heard, type HeardGateway, MIN_HEARINGS } from './interval.ts';
 import { isSignal, type Link } from './links.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
 
@@ -110,7 +110,7 @@ export function newDevice(id: string, now: number): DeviceState {
  * there are not.
  */
 export const isPasserBy = (heard: Readonly<Heard>, now: number): boolean =>
-  intervalSoFarMs(heard) === undefined || now - heard.heardAt > GONE_MS;
+  heard.hearings < MIN_HEARINGS || now - heard.heardAt > GONE_MS;
 
 export function newLink(gateway: string, parent: string, now: number): Link {
   return { gateway, parent, heardAt: now, reports: 0, lately: 0, signal: undefined };

@@ -16,7 +16,7 @@ import type { Listening } from './listening.ts';
 /** Reports within this time are one hearing: copies by several gateways, and values that a device sends together. */
 const MOMENT_MS = 1_000;
 /** With fewer hearings nothing is known. */
-const MIN_HEARINGS = 5;
+export const MIN_HEARINGS = 5;
 /** Of a gateway with several devices: of some at their own times, five pauses tell less than those of one. */
 const MIN_SHARED_HEARINGS = 12;
 /** So many pauses of several devices show the longest, whatever is known of the devices. */

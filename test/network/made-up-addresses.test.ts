@@ -53,8 +53,8 @@ describe('a watch among made-up addresses', function () {
 
   it('learns how often the devices of a gateway are heard, however many others are heard once', () => {
     watch();
-    pass(30, 4_000, [...living, DEAD]);
-    pass(10, 4_000, living);
+    pass(30, 11_000, [...living, DEAD]);
+    pass(10, 11_000, living);
     assert.deepEqual(told, [`silent ${DEAD}`]);
   });
 
