@@ -64,7 +64,7 @@ describe('the memory of a sample flow', () => {
     const env = { WINDOW_SECONDS: '600', MEASUREMENT: 'temperature' };
     return runner(dashboard, 'dashboard-network', env);
   };
-  const alarms = () => runner(dashboard, 'dashboard-alarms', { WORDS: {} });
+  const alarms = () => runner(dashboard, 'dashboard-alarms', { WORDS: {}, SILENT_AFTER_MINUTES: '60' });
   const entity = () => runner(hass, 'sample-hass-entity', { EXPIRE_AFTER_MINUTES: '60' });
   const dfu = () => runner(watch, 'sample-dfu-watch', { GONE_AFTER_SECONDS: '60' });
 
