@@ -292,6 +292,8 @@ for (const [name, start] of Object.entries(BROKERS)) {
 
     it('ends a request without a response with TIMEOUT, and one that failed with REQUEST_FAILED', async () => {
       session = openSession(broker.url, { requestTimeout: 150 });
+      session.attach();
+      await reached(session, 'connected');
       await answer(({ topic, id }) =>
         topic.endsWith('8001') ? undefined : { id, status: 5, errorMessage: 'no' },
       );
@@ -322,6 +324,8 @@ for (const [name, start] of Object.entries(BROKERS)) {
 
     it('leaves answers to other clients alone', async () => {
       session = openSession(broker.url, { requestTimeout: 200 });
+      session.attach();
+      await reached(session, 'connected');
       await answer(() => ({ id: 'somebody else', value: '0102' }));
       await rejects(session.request('read', { gateway: G, identifier: '8000' }, { signal }), 'TIMEOUT');
     });
