@@ -1,4 +1,5 @@
 // What was heard last, as lists for pickers: gateways, devices and identifiers.
+import { CostlyResults } from '../collections/costly-results.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { DeviceState } from './device-state.ts';
@@ -10,6 +11,8 @@ import { wallTime } from './wall-time.ts';
 
 /** Entries of one list, and devices that are looked through for it: those heard last. */
 const MAX_LISTED = 10_000;
+/** With more of them, finding the properties of all costs what is worth keeping. */
+const MANY_VALUES = 10_000;
 
 export interface RecentEntry {
   id: string;
@@ -40,6 +43,7 @@ export class RecentLists {
   readonly #network: NetworkState;
   readonly #catalogue: Catalogue;
   readonly #nameOf: (mac: string) => string;
+  readonly #identifiers = new CostlyResults<RecentEntry[]>();
 
   /** @param nameOf the name of a gateway or a device, where one is known */
   constructor(
@@ -67,13 +71,30 @@ export class RecentLists {
     return list(heard, query, this.#nameOf).map((entry) => ({ ...entry, ...this.#readingsOf(entry.id) }));
   }
 
+  /** Where there are very many, those of some seconds ago. */
   identifiers(query: RecentQuery = {}): RecentEntry[] {
-    const merged = new Map<string, PropertyValue>();
+    if (this.#network.size.values < MANY_VALUES) {
+      return this.#findIdentifiers(query);
+    }
+    const { gateway, device, text, limit } = query;
+    const key = JSON.stringify([gateway, device, text, limit]);
+    return this.#identifiers.get(key, () => this.#findIdentifiers(query));
+  }
+
+  #findIdentifiers(query: RecentQuery): RecentEntry[] {
+    const merged = new Map<string, Pick<PropertyValue, 'value' | 'heardAt' | 'reports'>>();
     for (const device of this.#chosenDevices(query)) {
-      for (const one of device.values) {
-        const sum = merged.get(one.identifier);
-        const newest = sum && sum.heardAt > one.heardAt ? sum : one;
-        merged.set(one.identifier, { ...newest, reports: one.reports + (sum?.reports ?? 0) });
+      for (const { identifier, value, heardAt, reports } of device.values) {
+        const sum = merged.get(identifier);
+        if (sum === undefined) {
+          merged.set(identifier, { value, heardAt, reports });
+          continue;
+        }
+        sum.reports += reports;
+        if (heardAt >= sum.heardAt) {
+          sum.heardAt = heardAt;
+          sum.value = value;
+        }
       }
     }
     return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id).map((entry) => {

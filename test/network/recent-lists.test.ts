@@ -57,6 +57,25 @@ describe('the lists of what was heard last', () => {
     assert.equal(listed(seen).size, 3);
   });
 
+  it('keeps the properties of very many devices for a while, each question for itself, and of few none', () => {
+    const seen = open();
+    const reportAll = (from: number, devices: number, properties: number) => {
+      for (let n = from; n < from + devices * properties; n++) {
+        const rest = `property-decoded/${n}-${'x'.repeat(100)}`;
+        seen.record(readReportTopic('t', G, deviceAt(n % devices), rest), performance.now(), undefined);
+      }
+    };
+    reportAll(0, 2, 2);
+    assert.notEqual(seen.identifiers(), seen.identifiers());
+    reportAll(4, 1_000, 30);
+    const all = seen.identifiers({ limit: 50 });
+    assert.equal(all.length, 50);
+    assert.equal(seen.identifiers({ limit: 50 }), all);
+    const [first] = seen.identifiers({ limit: 50, text: '29999-' });
+    assert.ok(first?.id.startsWith('29999-'));
+    assert.deepEqual(seen.identifiers({ limit: 50, device: deviceAt(10_000) }), []);
+  });
+
   it('lists the devices that came last when they are too many, and knows the gateway of all', () => {
     const seen = open();
     heard(seen, 0, 15_000);
