@@ -4,6 +4,7 @@ import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
 import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
+import { oneLine } from '../protocol/text.ts';
 import type { MqttSettings } from '../settings.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { subscribeAvailable } from './available-filters.ts';
@@ -283,7 +284,7 @@ export class Connection {
         this.pings.received();
       } catch (error) {
         // A mistake of ours must not end somebody else's runtime.
-        this.#log.warn(`${topic}: ${String(error)}`);
+        this.#log.warn(`${oneLine(topic)}: ${String(error)}`);
         done();
       }
     };

@@ -2,6 +2,7 @@
 import { Queue } from '../collections/queue.ts';
 import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
+import { oneLine } from '../protocol/text.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
@@ -191,7 +192,7 @@ export class InboundQueue {
     try {
       return this.#handlers.report(topic, payload, retained, deferrable);
     } catch (fault) {
-      this.#handlers.failed(topic, fault);
+      this.#handlers.failed(oneLine(topic), fault);
       return false;
     }
   }

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ErrorText, Phrase } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import { isMac } from '../protocol/mac.ts';
+import { oneLine } from '../protocol/text.ts';
 import { createTopics, type Topics } from '../protocol/topics.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
@@ -100,7 +101,7 @@ export async function probeBroker(
     return {
       ...result,
       ok: false,
-      text: noBroker({ key: 'reason.other', values: { message } }),
+      text: noBroker({ key: 'reason.other', values: { message: oneLine(message) } }),
       ms: since(),
     };
   }

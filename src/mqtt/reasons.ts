@@ -1,5 +1,6 @@
 // Why a broker refused or ended something, as a text of the locale files, and what follows from it.
 import { type Phrase, ServiceError, type TextValues } from '../errors.ts';
+import { oneLine } from '../protocol/text.ts';
 import { refusesProxyLogin } from '../proxy/tunnel.ts';
 import { findTlsFault } from './tls-faults.ts';
 
@@ -173,7 +174,7 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   }
   return isSyntaxError(code, message, wasConnected)
     ? reason(wasConnected ? 'malformed' : 'notMqtt', 'retry', values)
-    : reason('other', 'retry', { message: message || String(code ?? error) });
+    : reason('other', 'retry', { message: oneLine(message || String(code ?? error)) });
 }
 
 /** Not authorised may be about one topic here, so it is no reason to take the credentials for wrong. */
@@ -185,7 +186,7 @@ function ofDisconnect(
   const found =
     serverReference === undefined
       ? reasonOfCode(reasonCode, values)
-      : reason('anotherServerNamed', 'nextBroker', { ...values, server: serverReference });
+      : reason('anotherServerNamed', 'nextBroker', { ...values, server: oneLine(serverReference) });
   return reasonCode === 135 ? { ...found, consequence: 'retry' } : found;
 }
 

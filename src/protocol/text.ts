@@ -6,6 +6,20 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /** V8 copies a shorter part of a text; a longer one keeps the whole text in memory. */
 const MIN_SLICE_LENGTH = 13;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const BREAKS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+/** Half of a character that takes two. */
+const TORN_END = /[\ud800-\udbff]$/;
+const MAX_LINE_LENGTH = 200;
+
+/** A text of others as one line that is not long, wherever it is shown. */
+export function oneLine(text: string): string {
+  const line = text.replace(BREAKS, ' ').trim();
+  return line.length > MAX_LINE_LENGTH
+    ? `${line.slice(0, MAX_LINE_LENGTH - 1).replace(TORN_END, '')}…`
+    : line;
+}
+
 export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
 }

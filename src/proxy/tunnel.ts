@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect as connectPlain, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import { ServiceError } from '../errors.ts';
+import { oneLine } from '../protocol/text.ts';
 import type { ProxyAddress } from './choice.ts';
 
 export interface TunnelOptions {
@@ -67,7 +68,7 @@ export function openTunnel(options: TunnelOptions): Promise<Socket> {
     // Also after the promise is settled: an error that nobody hears would end the process.
     socket.on('error', () => {});
     const lost = (error: Error & { code?: string }) => {
-      const reason = error.code ?? error.message;
+      const reason = error.code ?? oneLine(error.message);
       settle(fault(options, isReached ? 'PROXY_NO_TUNNEL' : 'PROXY_UNREACHABLE', reason));
     };
     const asked = ask(options, socket);

@@ -1,16 +1,10 @@
 // The names of devices for people: from the last known list, and from what was renamed since it was asked for.
 import { parseMac } from '../protocol/mac.ts';
+import { oneLine } from '../protocol/text.ts';
 import type { DeviceIndex } from './device-index.ts';
 
-const MAX_NAME_LENGTH = 200;
 /** Renamed devices that no list has shown yet; the oldest go first. */
 const MAX_RENAMED = 1_000;
-/** A name is one line, wherever it is shown. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const BREAKS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
-/** Half of a character that takes two. */
-const TORN_END = /[\ud800-\udbff]$/;
-
 interface Renamed {
   name: string;
   /** The last fetch of a list that was begun before. */
@@ -24,11 +18,11 @@ export class DeviceNames {
   of(mac: string, list: DeviceIndex | undefined): string | undefined {
     const renamed = this.#renamed.size === 0 ? undefined : this.#renamed.get(mac);
     if (renamed) {
-      return oneLine(renamed.name);
+      return shownName(renamed.name);
     }
     const entry = list?.byMac.get(mac);
     // The index shows the id where there is no name.
-    return entry === undefined || entry.name === entry.id ? undefined : oneLine(entry.name);
+    return entry === undefined || entry.name === entry.id ? undefined : shownName(entry.name);
   }
 
   /**
@@ -60,9 +54,7 @@ export class DeviceNames {
   }
 }
 
-function oneLine(name: string): string | undefined {
-  const line = name.replace(BREAKS, ' ').trim();
-  const shown =
-    line.length > MAX_NAME_LENGTH ? `${line.slice(0, MAX_NAME_LENGTH - 1).replace(TORN_END, '')}…` : line;
-  return shown === '' ? undefined : shown;
+/** A name is one line, wherever it is shown. */
+function shownName(name: string): string | undefined {
+  return oneLine(name) || undefined;
 }

@@ -80,6 +80,16 @@ describe('the reason of a refusal or a loss', () => {
     });
   }
 
+  it('takes texts of the broker as one line that is not long', () => {
+    const text = `b.example\n[error] forged\u0007${'x'.repeat(50_000)}`;
+    const disconnect = { reasonCode: 0x9c, properties: { serverReference: text } };
+    for (const loss of [{ disconnect, wasConnected: true }, { error: new Error(text) }]) {
+      const words = inEnglish(lossOf(loss));
+      assert.match(words, /b\.example \[error\] forged x+…/);
+      assert.ok(words.length < 400);
+    }
+  });
+
   it('of a connection that was broken off with many requests under way is that they may be too many', () => {
     for (const error of [undefined, { code: 'ECONNRESET' }]) {
       const lost = (underWay: number) => inEnglish(lossOf({ error, wasConnected: true, underWay }));
