@@ -1,5 +1,5 @@
 // The MQTT half of a service: connection, incoming reports, requests and acknowledgements put together.
-import type { Phrase } from '../errors.ts';
+import { inEnglish, type Phrase } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { Topics } from '../protocol/topics.ts';
@@ -7,6 +7,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Connection } from './connection.ts';
 import { ConnectionUsers } from './connection-users.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
+import { keptElsewhere } from './kept-elsewhere.ts';
 import { PreviewConnection } from './preview-connection.ts';
 import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { createTransport } from './request-transport.ts';
@@ -137,17 +138,16 @@ export class MqttClient {
       },
     });
     this.#reports = new ReportSubscriptions(settings, topics, reports, this.#connection.subscriptions);
-    const transport = createTransport(this.#connection, this.#inbound, () => this.#responseQos);
-    this.#transport = transport;
+    this.#transport = createTransport(this.#connection, this.#inbound, () => this.#responseQos);
     this.#requests = new Requests(
       { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
       topics,
-      transport,
+      this.#transport,
     );
     this.#users = new ConnectionUsers(this.#connection, this.#requests, () => this.#inbound.isPaused);
     const send = this.#send.bind(this);
     this.#acknowledgements = new SampleAcknowledgements(settings.requestTimeout, send, this.#requests);
-    this.#group = new SharedGroup(settings, topics, transport, () => this.#groupTried());
+    this.#group = new SharedGroup(settings, topics, this.#transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),
       shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
@@ -302,11 +302,13 @@ export class MqttClient {
     this.#users.close();
     this.#requests.close();
     this.#budget.close();
+    const leaveOthers = isFinal ? keptElsewhere(this.#settings, this.#connection.url, this.#log) : undefined;
     const passing = isFinal ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
     const closed = Promise.all([this.#connection.close(passing), this.#previews.close()]);
     // Not before: the client reads on then, and what it reads must not be taken any more.
     this.#inbound.discard();
     await closed;
+    await leaveOthers?.();
   }
 
   /** A request brings the connection up too, and keeps it up until it has ended. */
@@ -375,9 +377,7 @@ export class MqttClient {
 
   #groupTried(): void {
     if (this.#group.isPlain) {
-      this.#log.warn(
-        `the broker takes the group ${this.#settings.sharedGroup} for a plain topic: no report arrives`,
-      );
+      this.#log.warn(inEnglish(this.#plainGroup));
     }
     this.#events.state();
   }

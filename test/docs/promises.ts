@@ -663,7 +663,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/closing':
           'gives back what the broker keeps when a deploy brings the service back without a node that wants it',
       },
-    'When the broker is away just then, it goes on collecting for nobody.': 'about the broker',
+    'When the service is deleted, disabled or changed so, they are given back at each address of a list that may hold some, within 1.5 seconds more.':
+      {
+        'mqtt/closing': [
+          'leaves nothing subscribed at an address of before, in a session that nobody comes back to',
+          'names in the log what it cannot reach at an address of before, in a session that nobody comes back to',
+        ],
+      },
+    'When a broker is away just then, it goes on collecting for nobody.': 'about the broker',
     'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, and its report comes once, but not after a restart of Node-RED.':
       {
         'mqtt/receiving': [

@@ -1,6 +1,9 @@
 // Leaving the broker: the socket is gone in time, and nothing of the session lives on there.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
+import { SILENT } from '../../src/log.ts';
+import { Session } from '../../src/session.ts';
+import { startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import { answerAll, G, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
 
@@ -126,6 +129,38 @@ describe('closing a session', () => {
     await session.close(true);
     await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 0);
   });
+
+  for (const isReachable of [true, false]) {
+    const what = isReachable ? 'leaves nothing subscribed' : 'names in the log what it cannot reach';
+    it(`${what} at an address of before, in a session that nobody comes back to`, async () => {
+      const { broker } = bench;
+      const first = await startScriptedBroker();
+      try {
+        const warnings: string[] = [];
+        const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+        const mqtt = mqttSettings('', { brokers: [first.url, broker.url], persistent: true });
+        const session = new Session({ mqtt }, log);
+        session.subscribe(ALL, new Collector());
+        await reached(session, 'connected');
+        first.options.connackCode = 3;
+        first.drop();
+        await reached(session, 'waiting');
+        await reached(session, 'connected');
+        first.options.connackCode = isReachable ? 0 : 3;
+        warnings.length = 0;
+        await session.close(true);
+        await broker.until(() => broker.subscriptionsOf(mqtt.clientId).size === 0);
+        assert.equal(first.subscriptionsOf(mqtt.clientId).size, isReachable ? 0 : 1);
+        assert.deepEqual(
+          warnings.map((text) => text.includes('goes on collecting')),
+          isReachable ? [] : [true],
+        );
+        await first.until(({ openConnections }) => openConnections.length === 0);
+      } finally {
+        await first.stop();
+      }
+    });
+  }
 
   it('gives back what the broker keeps when a deploy brings the service back without a node that wants it', async () => {
     const { broker } = bench;

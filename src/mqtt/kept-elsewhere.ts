@@ -1,0 +1,70 @@
+// What a persistent session holds at the addresses that are not in use: given back when nobody comes back to it.
+import { type Logger, SILENT } from '../log.ts';
+import type { MqttSettings } from '../settings.ts';
+import { showBroker } from './address.ts';
+import { Connection } from './connection.ts';
+import { keptSession, sessionName } from './kept-sessions.ts';
+
+/** Closing takes no longer because of it, however many addresses there are. */
+const DEADLINE_MS = 1_500;
+
+/**
+ * Call it before the connection is closed, and what it returns afterwards: several addresses may lead to one broker,
+ * where a connection to another one would end the first in the middle.
+ * @param url of the settings: the address in use
+ * @returns connects to the others where the broker may hold subscriptions, and gives them back; at the same time
+ */
+export function keptElsewhere(settings: MqttSettings, url: string, log: Logger): () => Promise<void> {
+  const others = settings.persistent ? settings.brokers.filter((other) => other !== url) : [];
+  const held = others.flatMap((other) => {
+    const filters = [...keptSession(sessionName(showBroker(other), settings.clientId)).filters];
+    return filters.length > 0 ? [{ other, filters }] : [];
+  });
+  return async () => {
+    const visits = held.map(({ other, filters }) => giveBack({ ...settings, brokers: [other] }, filters));
+    const isDone = await Promise.all(visits);
+    for (const [n, { other }] of held.entries()) {
+      if (!isDone[n]) {
+        log.warn(
+          `${showBroker(other)} cannot be reached in time: it goes on collecting for ${settings.clientId}`,
+        );
+      }
+    }
+  };
+}
+
+/** @returns whether the broker holds none of the filters any more */
+async function giveBack(settings: MqttSettings, filters: readonly string[]): Promise<boolean> {
+  const kept = keptSession(sessionName(showBroker(settings.brokers[0] as string), settings.clientId)).filters;
+  for (const filter of filters) {
+    kept.add(filter);
+  }
+  let finish = (_: boolean): void => {};
+  const finished = new Promise<boolean>((resolve) => {
+    finish = resolve;
+  });
+  const timer = setTimeout(() => finish(false), DEADLINE_MS);
+  // It wants nothing: what the session holds is given back as soon as it is there.
+  const connection = new Connection(settings, SILENT, {
+    state: ({ name }) => (name === 'waiting' || name === 'refused') && finish(false),
+    subscribed: () => finish(true),
+    // Nobody is there for it, and what is behind it would not be read.
+    message: (_topic, _payload, _qos, _retained, done) => done(),
+    session() {},
+    quota() {},
+    lowerQos() {},
+    refusing() {},
+    isReportFilter: () => false,
+    isBlocked: () => false,
+    underWay: () => 0,
+  });
+  connection.open();
+  const isDone = await finished;
+  clearTimeout(timer);
+  if (!isDone) {
+    connection.drop();
+  }
+  await connection.close();
+  kept.clear();
+  return isDone;
+}
