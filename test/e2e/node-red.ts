@@ -187,6 +187,10 @@ class Inbox {
     return list;
   }
 
+  forget(sink: string): void {
+    this.#messages.delete(sink);
+  }
+
   /** Takes the first message that fits out of the list, waiting for it when there is none. */
   async take(sink: string, fits: (msg: FlowMessage) => boolean): Promise<FlowMessage> {
     const signal = AbortSignal.timeout(MAX_WAIT_MS);
@@ -220,6 +224,10 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
     log,
     call,
     deploy: async (nodes, type = 'full') => {
+      if (type === 'full') {
+        // All nodes begin anew: what one said before would be taken for what the next one of its name says.
+        inbox.forget('statuses');
+      }
       const flows = [{ id: 'tab', type: 'tab', label: 'test' }, ...[...WATCHERS, ...nodes].map(onTab)];
       await callAdmin(url, 'POST', 'flows', flows, { 'Node-RED-Deployment-Type': type });
     },
