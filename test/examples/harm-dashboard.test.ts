@@ -6,7 +6,7 @@ import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } f
 import { clockOf, withClock } from './import.ts';
 
 const FLOW = dashboard as unknown as NodeConfig[];
-const PARTS = ['network', 'request', 'alarms', 'acknowledge', 'look', 'snapshot'].map(
+const PARTS = ['names', 'network', 'request', 'alarms', 'acknowledge', 'look', 'snapshot'].map(
   (part) => `dashboard-${part}`,
 );
 const DEVICE = 'e4a7c5102030';
@@ -279,6 +279,26 @@ describe('the flow of the dashboard', () => {
     assert.deepEqual([battery, points.length], [null, 1]);
     assert.ok(points[0]!.time <= now);
     assert.ok(parents.every(({ rssi }) => Number.isFinite(rssi)));
+  });
+
+  it('shows a picture also where the device list brings one gateway twice', async () => {
+    await deploy();
+    const row = { mac: GATEWAY, friendlyName: 'Hall, gateway 1', connectivity: { connected: false } };
+    red.send('to-dashboard-names', {
+      payload: [row, { mac: DEVICE, friendlyName: 'Cold store 1' }, row, {}],
+    });
+    await red.next('dashboard-names-0');
+    report({ kind: 'heartbeat', status: 0 });
+    red.send('to-dashboard-snapshot', {});
+    const { devices, gateways } = (await red.next('dashboard-snapshot-0')).payload as {
+      devices: { name: string; place: string }[];
+      gateways: { place: string; connected: boolean }[];
+    };
+    assert.deepEqual(
+      devices.map(({ name, place }) => [name, place]),
+      [['Cold store 1', 'Hall']],
+    );
+    assert.deepEqual(gateways, [{ mac: GATEWAY, place: 'Hall', connected: false }]);
   });
 
   const report = (payload: object, device = DEVICE) => {
