@@ -483,6 +483,54 @@ describe('the flow of the dashboard', () => {
     assert.ok((await alarms()).alarms.every(({ active }) => !active));
   });
 
+  it('misses nobody that was heard in update mode alone, but who was also heard otherwise', async () => {
+    await deploy();
+    const updating = 'e4a7c5102031';
+    report({ kind: 'heartbeat', status: 0 });
+    report({ kind: 'dfu' });
+    report({ kind: 'dfu' }, updating);
+    const shown = async () => {
+      red.send('to-dashboard-snapshot', {});
+      const { devices } = (await red.next('dashboard-snapshot-0')).payload as {
+        devices: { mac: string; state: string }[];
+      };
+      return devices.map(({ mac, state }) => [mac, state]);
+    };
+    assert.deepEqual(await shown(), [
+      [DEVICE, 'update'],
+      [updating, 'update'],
+    ]);
+    await setAhead(61 * 60_000);
+    const { alarms: all } = await alarms();
+    assert.deepEqual(
+      all.filter(({ key }) => key.endsWith('silent')).map(({ key }) => key),
+      [`${DEVICE} silent`],
+    );
+    assert.deepEqual(await shown(), [[DEVICE, 'silent']]);
+  });
+
+  it('takes nothing that the broker had kept for a sign of life', async () => {
+    await deploy();
+    report({ kind: 'heartbeat', status: 4, retained: true }, 'e4a7c5102031');
+    report({ kind: 'heartbeat', status: 0 });
+    await setAhead(61 * 60_000);
+    report({ kind: 'heartbeat', status: 4, retained: true });
+    const { alarms: all } = await alarms();
+    assert.deepEqual(
+      all.map(({ key, active }) => [key, active]),
+      [[`${DEVICE} silent`, true]],
+    );
+    report({ kind: 'heartbeat', status: 4, retained: true });
+    red.send('to-dashboard-snapshot', {});
+    const { devices } = (await red.next('dashboard-snapshot-0')).payload as {
+      devices: { mac: string; state: string }[];
+    };
+    assert.deepEqual(
+      devices.map(({ mac, state }) => [mac, state]),
+      [[DEVICE, 'silent']],
+    );
+  });
+
   it('keeps at most 500 alarms, and of too many first drops those that somebody has seen', async () => {
     await deploy();
     const mac = (index: number) => index.toString(16).padStart(12, '0');
