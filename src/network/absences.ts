@@ -1,9 +1,13 @@
 // Pauses of a gateway for which it is told silent: absences, unless they come as often as a habit does.
 import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 
-/** A gateway that is unplugged, or starts anew, is so seldom; devices repeat their properties three times in this time. */
-const HABIT_PAUSES = 3;
-const HABIT_MS = 90 * 60_000;
+/** So many in such a time: a gateway that is unplugged, or starts anew, is so less often. */
+const HABITS = [
+  // Devices repeat their properties about every 20 minutes.
+  { pauses: 3, withinMs: 90 * 60_000 },
+  { pauses: 6, withinMs: 24 * 3_600_000 },
+] as const;
+const MAX_PAUSES = 6;
 
 /** A pause for which a gateway is told silent, when it ended, and how long it was, in milliseconds. */
 export interface LongPause {
@@ -28,8 +32,13 @@ export function habitOf(
   if (ms <= (silenceLimitMs(DEFAULT_LIMITS, intervalMs) as number)) {
     return 0;
   }
-  const recent = gateway.longPauses.filter(({ endedAt }) => now - endedAt < HABIT_MS);
-  const all = [...recent, { endedAt: now, ms }];
-  gateway.longPauses = all.slice(1 - HABIT_PAUSES);
-  return all.length < HABIT_PAUSES ? undefined : Math.min(...all.map((one) => one.ms));
+  const all = [...gateway.longPauses, { endedAt: now, ms }];
+  gateway.longPauses = all.slice(1 - MAX_PAUSES);
+  for (const { pauses, withinMs } of HABITS) {
+    const last = all.slice(-pauses);
+    if (last.length === pauses && last.every(({ endedAt }) => now - endedAt < withinMs)) {
+      return Math.min(...last.map((one) => one.ms));
+    }
+  }
+  return undefined;
 }

@@ -73,6 +73,7 @@ export function newGateway(id: string, now: number): GatewayState {
     countedOf: undefined,
     devices: 0,
     quickest: NO_DEVICES,
+    alonePauseMs: 0,
     longPauses: NO_PAUSES,
     backAt: Number.NEGATIVE_INFINITY,
   };

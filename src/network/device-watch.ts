@@ -79,6 +79,7 @@ export class DeviceWatch implements WatchedChecker {
       entries: this.entries,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
       silentMs: (entry) => this.#judge.silentMs(entry),
+      isAlone: (entry) => this.#judge.isAlone(entry),
     };
   }
 
@@ -224,7 +225,7 @@ export class DeviceWatch implements WatchedChecker {
   restore(
     id: string,
     kind: Presence['kind'],
-    stored: Pick<Watched, 'storedGateway' | 'storedIntervalMs' | 'alarms'>,
+    stored: Pick<Watched, 'storedGateway' | 'storedIntervalMs' | 'wasAlone' | 'alarms'>,
     silentMs: number,
   ): void {
     const entry = this.#members.need(id, kind);
@@ -236,6 +237,8 @@ export class DeviceWatch implements WatchedChecker {
     entry.storedGateway = stored.storedGateway;
     this.#followGateway(entry);
     entry.storedIntervalMs = stored.storedIntervalMs;
+    entry.wasStored = true;
+    entry.wasAlone = stored.wasAlone;
     // An address that was used for an update only is not heard again.
     entry.isExpected ||=
       stored.storedIntervalMs !== undefined || !stored.alarms.some(({ condition }) => condition === 'dfu');
@@ -253,10 +256,10 @@ export class DeviceWatch implements WatchedChecker {
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {
     const { state, gatewayState, storedGateway, storedIntervalMs, leastStoredMs } = before;
-    const { since, hearings, isKnown, isExpected } = before;
+    const { since, hearings, isKnown, isExpected, wasStored, wasAlone } = before;
     return {
       ...{ state, gatewayState, storedGateway, storedIntervalMs, leastStoredMs },
-      ...{ hearings, isKnown, isExpected },
+      ...{ hearings, isKnown, isExpected, wasStored, wasAlone },
       since: isSame || before.alarms.some(isOfSilence) ? since : this.#context.now(),
     };
   }

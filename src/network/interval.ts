@@ -69,6 +69,8 @@ export interface HeardGateway extends Heard {
   countedOf: string | undefined;
   /** The two devices that it hears most often, as soon as their intervals are known. */
   quickest: readonly unknown[];
+  /** While a single device is heard: the longest pause between its reports since the last hearing, in milliseconds. */
+  alonePauseMs: number;
   /** The last ones for which it is told silent. */
   longPauses: readonly LongPause[];
 }
@@ -135,10 +137,15 @@ export function hearGateway(
     const burst = gateway.devices <= 1 ? gateway.heardAt : since;
     learnInterval(gateway, at, { pause: since, burst }, now, listening);
     gateway.countedOf = gateway.countedAt === now ? device : gateway.countedOf;
-  } else if (now - gateway.countedAt >= ALONE_MS) {
+  } else {
     const since = gateway.heardAt;
-    learnInterval(gateway, at, { pause: since, burst: gateway.countedAt }, now, listening);
+    // A device sends several reports, and any of them may be the one that counts.
+    gateway.alonePauseMs = Math.max(gateway.alonePauseMs, listening.listenedMs(since, now));
+    if (now - gateway.countedAt >= ALONE_MS) {
+      learnInterval(gateway, at, { pause: since, burst: gateway.countedAt }, now, listening);
+    }
   }
+  gateway.alonePauseMs = gateway.countedAt === now ? 0 : gateway.alonePauseMs;
   gateway.heardAt = now;
   return isNew;
 }
@@ -200,7 +207,7 @@ function learnInterval(
     goOnWithBurst(heard, learning, content, passed, now);
   } else {
     const heardMs = since.pause === heard.countedAt ? passed : listening.listenedMs(since.pause, now);
-    const gap = Math.max(heardMs, learning?.givenPauseMs ?? 0);
+    const gap = Math.max(heardMs, alonePauseOf(heard), learning?.givenPauseMs ?? 0);
     heard.countedAt = now;
     if (gap >= MOMENT_MS && !isAbsence(heard, now, listening)) {
       learnPause(heard, gap, passed, content);
@@ -211,13 +218,15 @@ function learnInterval(
   }
 }
 
-/** One of a gateway, which is not learned. What comes often enough counts as if it had come before. */
+/** One of a gateway, which is not learned. What comes often enough is its usual interval at once. */
 function isAbsence(heard: Heard, now: number, listening: Listening): boolean {
   if (heard.learning || !isShared(heard)) {
     return false;
   }
-  const habitMs = habitOf(heard, heard.intervalMs, listening.listenedMs(heard.heardAt, now), now);
+  const ms = Math.max(listening.listenedMs(heard.heardAt, now), heard.alonePauseMs);
+  const habitMs = habitOf(heard, heard.intervalMs, ms, now);
   heard.pauseMs = Math.max(heard.pauseMs, habitMs ?? 0);
+  heard.intervalMs = Math.max(heard.intervalMs, habitMs ?? 0);
   return habitMs === undefined;
 }
 
@@ -290,3 +299,5 @@ const neededHearings = (heard: Readonly<Heard>): number =>
 /** A gateway that hears several devices. */
 const isShared = (heard: Readonly<Heard | HeardGateway>): heard is HeardGateway =>
   'devices' in heard && heard.devices > 1;
+
+const alonePauseOf = (heard: Readonly<Heard>): number => (isShared(heard) ? heard.alonePauseMs : 0);

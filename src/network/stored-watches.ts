@@ -22,6 +22,8 @@ interface StoredDevice {
   id: string;
   kind: Watched['kind'];
   gateway?: string;
+  /** The gateway has no other device. */
+  alone?: boolean;
   /** Milliseconds between two reports, usually. */
   interval?: number;
   /** Milliseconds for which it is silent; none while Node-RED is down. */
@@ -45,12 +47,12 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
   const stored: StoredWatches = {};
   let left = max;
   for (const isNeeding of [true, false]) {
-    for (const [owner, { entries, gatewayOf, silentMs }] of watches) {
+    for (const [owner, watch] of watches) {
       const devices = stored[owner] ?? [];
       stored[owner] = devices;
-      for (const entry of entries.values()) {
+      for (const entry of watch.entries.values()) {
         if (left > 0 && entry.alarms.some(({ isTold }) => isTold) === isNeeding && isMissed(entry)) {
-          devices.push(toStored(entry, gatewayOf(entry), Math.round(silentMs(entry))));
+          devices.push(toStored(entry, watch));
           left--;
         }
       }
@@ -62,15 +64,17 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
 /** What was heard a few times only would be missed by nobody. */
 const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || intervalOf(entry) !== undefined;
 
-function toStored(entry: Watched, heardBy: string | undefined, silent: number): StoredDevice {
+function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
   const { id, kind, alarms } = entry;
-  const gateway = kind === 'gateway' ? undefined : heardBy;
+  const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
+  const silent = Math.round(watch.silentMs(entry));
   const interval = knownIntervalOf(entry);
   const active = alarms.filter(({ isTold }) => isTold).map(toStoredAlarm);
   return {
     id,
     kind,
     ...(gateway !== undefined && { gateway }),
+    ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
     ...(silent > 0 && { silent }),
     ...(active.length > 0 && { active }),
@@ -103,7 +107,15 @@ function toStoredAlarm({
 export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): void {
   const silent = new Set<string>();
   for (const one of Array.isArray(stored) ? (stored as unknown[]) : []) {
-    const { id, kind, gateway, interval, silent: silentMs, active } = (one ?? {}) as Partial<StoredDevice>;
+    const {
+      id,
+      kind,
+      gateway,
+      alone,
+      interval,
+      silent: silentMs,
+      active,
+    } = (one ?? {}) as Partial<StoredDevice>;
     const mac = parseMac(id);
     if (mac === undefined || (kind !== 'device' && kind !== 'gateway')) {
       continue;
@@ -119,7 +131,8 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       watch.recallGateway(known, kind === 'gateway' ? storedIntervalMs : undefined);
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
-    watch.restore(mac, kind, { storedGateway, storedIntervalMs, alarms }, wasSilentMs);
+    const wasAlone = alone === true;
+    watch.restore(mac, kind, { storedGateway, storedIntervalMs, wasAlone, alarms }, wasSilentMs);
   }
 }
 

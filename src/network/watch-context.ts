@@ -71,6 +71,8 @@ export interface KeptWatch {
   gatewayOf(entry: Readonly<Watched>): string | undefined;
   /** For how many milliseconds it is silent, as far as that is its own silence. */
   silentMs(entry: Watched): number;
+  /** Whether nothing but this device shows that its gateways are there. */
+  isAlone(entry: Readonly<Watched>): boolean;
 }
 
 /** Whether all that comes counts; else only what tells of the conditions. */

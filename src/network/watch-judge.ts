@@ -61,6 +61,15 @@ export class WatchJudge {
     return this.#missedAfter(entry) === undefined ? 0 : (this.#silenceOf(entry, false)?.silentMs ?? 0);
   }
 
+  /** Whether nothing but this device shows that its gateways are there. */
+  isAlone({ kind, state, wasAlone }: Readonly<Watched>): boolean {
+    if (kind === 'gateway' || state === undefined) {
+      return wasAlone;
+    }
+    const { gateways } = this.#context;
+    return state.links.every(({ gateway }) => gateways.get(gateway)?.state?.devices === 1);
+  }
+
   /** @returns milliseconds; undefined: nobody asked for its silence, or it is not missed */
   #missedAfter(entry: Watched): number | undefined {
     const condition = entry.kind === 'gateway' ? 'gateway-silent' : 'silent';

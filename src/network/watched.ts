@@ -19,6 +19,9 @@ const ASSUMED_INTERVAL_MS = 20 * 60_000;
 /** A gateway that has brought nothing of a device for so long, and for longer than its limit, is not waited for: the others are believed. */
 const GONE_MS = 4 * 3_600_000;
 
+/** After a start gateways need this time to come back: it makes nobody silent who was heard before. */
+const RETURN_MS = 60_000;
+
 /** A condition that has begun; `value` and `limit` as they were told. */
 export interface Alarm {
   condition: Condition;
@@ -57,6 +60,9 @@ export interface Watched extends Scheduled {
   /** From before the start: by which gateway it was heard, and how often. */
   storedGateway: string | undefined;
   storedIntervalMs: number | undefined;
+  /** It was watched before the start, and the only device of its gateway. */
+  wasStored: boolean;
+  wasAlone: boolean;
   /** What a store holds of its interval is as long at least; 0: nothing yet. */
   leastStoredMs: number;
   /** Of those that are watched already, when it was looked at last. */
@@ -107,6 +113,8 @@ export function newWatched(
     isExpected: false,
     storedGateway: undefined,
     storedIntervalMs: undefined,
+    wasStored: false,
+    wasAlone: false,
     leastStoredMs: 0,
     hearings: 0,
     isKnown: false,
@@ -198,8 +206,17 @@ export interface Silence {
 }
 
 export function gatewaySilence(network: NetworkState, entry: Watched, limitMs: number): Silence {
-  const silentMs = network.listenedMs(Math.max(entry.since, entry.gatewayState?.heardAt ?? entry.since));
+  const heardAt = Math.max(entry.since, entry.gatewayState?.heardAt ?? entry.since);
+  const silentMs = unheardSince(network, entry, heardAt);
   return { unheardMs: silentMs, silentMs, leftMs: limitMs - silentMs, waitsFor: [] };
+}
+
+/** @param at when it was heard last, or since when it counts */
+function unheardSince(network: NetworkState, { since, wasStored }: Readonly<Watched>, at: number): number {
+  const ms = network.listenedMs(at);
+  const returningMs =
+    wasStored && at === since ? Math.min(RETURN_MS, network.listenedMs(network.startedAt)) : 0;
+  return Math.max(0, ms - returningMs);
 }
 
 /** Since when that counts which was silent for so long before the start: the time until flows could receive reports does not. */
@@ -235,14 +252,16 @@ export function deviceSilence(
   // Of a gateway that has just come, for the first time since a restart perhaps, the other devices are still to be heard.
   const isKnown = ({ cameAt }: WatchedGateway) => cameAt <= heardAt || network.listenedMs(cameAt) > limitMs;
   // Nothing but this device shows whether such a gateway is there.
-  const isAlone = gateways.every((one) => one.state !== undefined && one.state.devices <= 1 && isKnown(one));
-  const unheardMs = network.listenedMs(heardAt);
+  const isAlone = gateways.every((one) =>
+    one.state === undefined ? entry.wasAlone : one.state.devices <= 1 && isKnown(one),
+  );
+  const unheardMs = unheardSince(network, entry, heardAt);
   if (isAlone) {
     return { unheardMs, silentMs: unheardMs, leftMs: limitMs - unheardMs, waitsFor: [] };
   }
   const silence: Silence = { unheardMs, silentMs: 0, leftMs: undefined, waitsFor: [] };
   for (const gateway of gateways) {
-    const since = network.listenedMs(Math.max(heardAt, gateway.backAt));
+    const since = unheardSince(network, entry, Math.max(heardAt, gateway.backAt));
     const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
     const { patienceMs, lastsMs } = isSet ? atOnce(limitMs) : patienceWith(network, entry, gateway, limitMs);
     const silentMs = since - unheard;

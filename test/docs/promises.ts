@@ -1051,12 +1051,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/value-memory': ['holds with a watch what that has learnt until the end'],
       },
-    'For how long each was silent is stored, too, and goes on after the start; the time in which Node-RED is down does not count.':
+    'For how long each was silent is stored, too, and goes on after the start; the time in which Node-RED is down does not count, and neither does the first minute after it, which gateways need to come back.':
       {
         'network/device-watch': [
           'and tells a death in time, also when each process is over before',
           'and takes nobody for silent who comes as often as ever, however often Node-RED starts',
           'as long as somebody was silent, whatever stands there for it',
+        ],
+        'network/watch-habits': [
+          'counts how long one was silent before, and not the first minute after it',
+          'makes no device silent that reports every 10 seconds, where it needs 55 seconds to come back',
         ],
       },
     'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
@@ -1074,11 +1078,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells its own death, after three times the pause between reports of different devices',
         ],
       },
-    'Pauses for which such a gateway is told silent are its habit only when three of them came within 90 minutes.':
+    'Pauses for which such a gateway is told silent are its habit when three of them came within 90 minutes, or six in a day.':
       {
         'network/watch-habits': [
           'tells its absences alone, where they are shorter than the pauses of its devices',
           'learns a pause that comes three times within 90 minutes',
+          'learns a pause that comes six times in a day',
         ],
       },
     'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
@@ -1120,6 +1125,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'Of a gateway that brings a single device, both are told.': {
       'network/device-watch': 'and tells both where it brings nothing but that one device',
+      'network/watch-habits': 'tells also the only device that it brought, where neither comes back',
     },
     'Time without the broker does not count, and neither do retained reports.': {
       'network/device-watch': 'not for a time in which the broker was away',

@@ -514,6 +514,46 @@ describe('a watch that learns the habits of devices', () => {
       }
     });
 
+    describe('over a restart', () => {
+      const RESTART = 2 * HOUR;
+      const without = (from: number, ms: number) => (hearing: Hearing) =>
+        hearing.at < from || hearing.at >= from + ms;
+
+      for (const [every, back] of [
+        [10, 55],
+        [15, 58],
+        [25, 58],
+      ] as const) {
+        it(`makes no device silent that reports every ${every} seconds, where it needs ${back} seconds to come back`, () => {
+          const until = 3 * HOUR;
+          const devices = neighbours(50, every * S, until).filter(without(RESTART, back * S));
+          assert.deepEqual(watch(devices, until - every * S, {}, RESTART), []);
+        });
+      }
+
+      it('counts how long one was silent before, and not the first minute after it', () => {
+        const died = RESTART - 5 * MINUTE;
+        const others = regularly(OTHERS, { every: 5 * S, until: 3 * HOUR });
+        const changes = watch(
+          [...regularly({}, { every: 10 * S, until: died }), ...others],
+          3 * HOUR,
+          { silentAfter: 600 },
+          RESTART,
+        );
+        assert.deepEqual(changes, [{ minute: died / MINUTE + 11, head: `+silent ${D}` }]);
+      });
+
+      it('tells also the only device that it brought, where neither comes back', () => {
+        const own = regularly({}, { every: 10 * S, until: RESTART });
+        const other = regularly({ ...OTHERS, gateway: G2 }, { every: 10 * S, until: 3 * HOUR });
+        for (const conditions of [['silent'], ['silent', 'gateway-silent']] as const) {
+          const told = heads(watch([...own, ...other], 3 * HOUR, { conditions }, RESTART));
+          assert.ok(told.includes(`+silent ${D}`), JSON.stringify(told));
+          assert.equal(told.includes(`+gateway-silent ${G}`), conditions.length > 1);
+        }
+      });
+    });
+
     describe('that is away now and then', () => {
       const away = (from: number, ms: number) => (hearing: Hearing) =>
         hearing.at < from || hearing.at >= from + ms;
@@ -587,6 +627,53 @@ describe('a watch that learns the habits of devices', () => {
         );
       });
     });
+
+    it('learns a pause that comes six times in a day', () => {
+      const rounds = [1, 2, 3, 4].map((i) => ({
+        ...{ device: deviceAt(i), rest: 'property-decoded/alarm' },
+        from: 2 * HOUR + i * 10 * S,
+      }));
+      const told = watch(
+        [
+          ...[1, 2, 3, 4].flatMap((i) =>
+            regularly({ device: deviceAt(i) }, { every: 20 * S, from: i * 5 * S, until: 2 * HOUR }),
+          ),
+          ...rounds.flatMap(({ from, ...who }) => regularly(who, { every: HOUR, from, until: 3 * DAY })),
+        ],
+        3 * DAY,
+      ).filter(({ head }) => head === `+gateway-silent ${G}`);
+      assert.ok(told.length >= 6 && told.length <= 7, `${told.length}`);
+      assert.deepEqual(
+        told.filter(({ minute }) => minute > 14 * 60),
+        [],
+      );
+    });
+
+    for (const [what, every] of [
+      ['less', 20 * MINUTE - 3 * S],
+      ['more', 20 * MINUTE + 100],
+    ] as const) {
+      it(`knows the pauses of its only device, which repeats its properties in a little ${what} than 20 minutes`, () => {
+        const next = random(every);
+        const properties = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((i) =>
+          regularly({ rest: `property-decoded/p${i}` }, { every, from: i * 2 * S, until: 4 * DAY }),
+        );
+        const told = watch(
+          [
+            // One after the other is tried out beside it at first.
+            ...regularly({ rest: 'measurement-decoded/light' }, { every: 5 * S, until: HOUR }),
+            ...regularly(OTHERS, { every: 45 * S, until: HOUR }),
+            ...properties.map(({ at, ...who }) => ({ ...who, at: at + next() * 100 })),
+          ],
+          4 * DAY,
+        ).filter(({ head }) => head === `+gateway-silent ${G}`);
+        assert.ok(told.length <= 6, `${told.length}`);
+        assert.deepEqual(
+          told.filter(({ minute }) => minute > 6 * 60),
+          [],
+        );
+      });
+    }
 
     it('also where another one of its devices has only passed by', () => {
       const changes = watch(
