@@ -19,19 +19,19 @@ const FOREVER = Number.POSITIVE_INFINITY;
 /** Services of one Node-RED are fewer. */
 const MAX_LEFT = 100;
 
-/** By client id, of services that a deploy has ended: the ones that it starts go on with them. */
-const LEFT_BY_CLIENT = new FifoMap<ConfirmedMessages>(MAX_LEFT);
+/** By the name of their session, of services that a deploy has ended: the ones that it starts go on with them. */
+const LEFT_BY_SESSION = new FifoMap<ConfirmedMessages>(MAX_LEFT);
 
-/** Keeps them for the next connection of this client, for as long as they are expected. */
-export function leaveConfirmed(clientId: string, messages: ConfirmedMessages): void {
-  LEFT_BY_CLIENT.delete(clientId);
-  LEFT_BY_CLIENT.add(clientId, messages);
+/** Keeps them for the next connection of this session, for as long as they are expected. */
+export function leaveConfirmed(session: string, messages: ConfirmedMessages): void {
+  LEFT_BY_SESSION.delete(session);
+  LEFT_BY_SESSION.add(session, messages);
 }
 
 /** Those that an earlier service of this process has left. */
-export function takeConfirmed(clientId: string): ConfirmedMessages | undefined {
-  const left = LEFT_BY_CLIENT.get(clientId);
-  LEFT_BY_CLIENT.delete(clientId);
+export function takeConfirmed(session: string): ConfirmedMessages | undefined {
+  const left = LEFT_BY_SESSION.get(session);
+  LEFT_BY_SESSION.delete(session);
   return left;
 }
 

@@ -31,8 +31,11 @@ export function openReportsOf(id: string): OpenReports | undefined {
 }
 
 interface Options {
-  /** Of a persistent session: the broker sends over the next connection what it was not told of. */
-  clientId?: string | undefined;
+  /**
+   * Names a persistent session, as no other service does: the broker sends over the next connection what it was not told
+   * of, also when a deploy has started the service anew.
+   */
+  keptSession?: string | undefined;
   now?: () => number;
   maxMessages?: number;
   maxBytes?: number;
@@ -47,7 +50,7 @@ export class OpenReports {
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
   #confirmed = new ConfirmedMessages();
-  readonly #clientId: string | undefined;
+  readonly #keptSession: string | undefined;
   readonly #events = {
     written: (message: OpenMessage, order: number) => this.#written(message, order),
     settled: (order: number) => this.#confirmed.settled(order),
@@ -74,13 +77,13 @@ export class OpenReports {
     failed: (fault: unknown) => void,
     abandoned: (owner: string, count: number) => void,
     {
-      clientId,
+      keptSession,
       now = () => performance.now(),
       maxMessages = MAX_MESSAGES,
       maxBytes = MAX_BYTES,
     }: Options = {},
   ) {
-    this.#clientId = clientId;
+    this.#keptSession = keptSession;
     this.#deliveries = new OpenDeliveries(this.#idPrefix, {
       ...{ isPaused, now, failed, abandoned },
       confirm: (id) => void this.confirm(id),
@@ -229,9 +232,9 @@ export class OpenReports {
     this.#window.connected();
     this.#checkHeldUp();
     this.#expected.clear();
-    if (this.#clientId !== undefined) {
+    if (this.#keptSession !== undefined) {
       // Those of a service that a deploy has ended: later there are none any more.
-      this.#confirmed = takeConfirmed(this.#clientId) ?? this.#confirmed;
+      this.#confirmed = takeConfirmed(this.#keptSession) ?? this.#confirmed;
     }
     for (const message of this.#messages) {
       if (message.deferral) {
@@ -254,15 +257,15 @@ export class OpenReports {
     clearInterval(this.#timer);
     this.#deliveries.close();
     this.#expected.clear();
-    if (this.#clientId !== undefined) {
-      this.#leaveConfirmed(this.#clientId);
+    if (this.#keptSession !== undefined) {
+      this.#leaveConfirmed(this.#keptSession);
     }
     this.#messages.clear();
     this.#confirmed = new ConfirmedMessages();
   }
 
   /** What flows have stored, but the broker was not told of, as something before it is open. */
-  #leaveConfirmed(clientId: string): void {
+  #leaveConfirmed(session: string): void {
     const now = this.#now();
     for (const message of this.#messages) {
       if (message.open === 0 && message.deferral) {
@@ -273,7 +276,7 @@ export class OpenReports {
       }
     }
     if (!this.#confirmed.isEmpty(now)) {
-      leaveConfirmed(clientId, this.#confirmed);
+      leaveConfirmed(session, this.#confirmed);
     }
   }
 

@@ -47,7 +47,8 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   const heardChanged = () => void allReports.update();
   const reports = new Reports(topics, catalogue, network, log, {
     ...{ isShared: settings.sharedGroup !== '', nameOf: names, isPaused },
-    clientId: settings.persistent ? settings.clientId : undefined,
+    // Services at other brokers may have the same client id.
+    keptSession: settings.persistent ? [settings.clientId, ...settings.brokers].join('\n') : undefined,
   });
   const { open } = reports;
   open.onHeldUp = heardChanged;

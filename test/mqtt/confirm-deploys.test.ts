@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { SILENT } from '../../src/log.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
 import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
-import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
 import { G, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
 
 const COUNT = 3;
@@ -149,5 +150,47 @@ describe('reports that a flow has confirmed behind one that is open', () => {
       last.session.confirm(String(delivery));
     }
     await bench.broker.until((broker) => broker.packets('puback').length === COUNT + 2);
+  });
+
+  it('do not come again either where two services have the same client id at different brokers', async () => {
+    const brokers = await Promise.all([startScriptedBroker(), startScriptedBroker()]);
+    const start = (broker: ScriptedBroker) => {
+      const session = openSession(broker.url, { persistent: true, clientId: `mt-same-${process.pid}` });
+      const flow = Object.assign(new Collector(), {
+        confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
+      });
+      session.subscribe(ALL, flow, 'node');
+      return { session, flow };
+    };
+    const publish = (broker: ScriptedBroker, n: number) =>
+      broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    const first = brokers.map(start);
+    try {
+      for (const [i, { session, flow }] of first.entries()) {
+        await reached(session, 'connected');
+        for (let n = 0; n < COUNT; n++) {
+          publish(brokers[i]!, n);
+        }
+        await flow.until(({ reports }) => reports.length === COUNT);
+        for (const { delivery } of flow.reports.slice(1)) {
+          session.confirm(String(delivery));
+        }
+      }
+      await Promise.all(first.map(({ session }) => session.close()));
+      const second = brokers.map(start);
+      first.push(...second);
+      for (const [i, { session, flow }] of second.entries()) {
+        await reached(session, 'connected');
+        publish(brokers[i]!, COUNT);
+        await flow.until(({ reports }) => reports.some(({ seq }) => seq === COUNT));
+        assert.deepEqual(
+          flow.reports.map(({ seq }) => seq),
+          [0, COUNT],
+        );
+      }
+    } finally {
+      await Promise.all(first.map(({ session }) => session.close()));
+      await Promise.all(brokers.map((broker) => broker.stop()));
+    }
   });
 });
