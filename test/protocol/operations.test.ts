@@ -434,8 +434,10 @@ describe('a response', () => {
       assert.match(silent.message, /-1/);
       assert.equal(silent.message, codeOf(() => read(raw(), { status: -1 })).message);
     }
+    const torn = codeOf(() => read(raw(), { status: 5, errorMessage: 'busy\n[error] lost\u0007' }));
+    assert.ok(torn.message.startsWith('busy [error] lost'), torn.message);
     const long = codeOf(() => read(raw(), { status: 5, errorMessage: 'x'.repeat(10_000) }));
-    assert.match(long.message, /x{200}/);
+    assert.match(long.message, /^x{199}… /);
     assert.doesNotMatch(long.message, /x{201}/);
     assert.equal(long.cause.errorMessage, 'x'.repeat(10_000));
   });

@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
 import { isJsonObject } from '../json.ts';
+import { oneLine } from '../text.ts';
 import { placeValues } from './place.ts';
 import type { BuiltRequest } from './request.ts';
 
@@ -63,11 +64,9 @@ function failure(request: BuiltRequest, body: Record<string, unknown>): ServiceE
   if (typeof errorMessage !== 'string' || errorMessage === '') {
     return new ServiceError('REQUEST_FAILED', 'statusOnly', body, values);
   }
-  const message = errorMessage.slice(0, MAX_MESSAGE_LENGTH);
+  const message = oneLine(errorMessage);
   return new ServiceError('REQUEST_FAILED', 'status', body, { ...values, message });
 }
-
-const MAX_MESSAGE_LENGTH = 200;
 
 function readValue(
   { operation, identifier }: BuiltRequest,
