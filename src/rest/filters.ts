@@ -73,7 +73,8 @@ function modelTest(value: unknown): DeviceFilter | undefined {
     return undefined;
   }
   const wanted = filledText('model', value);
-  return (device) => device.modelNumber != null && String(device.modelNumber) === wanted;
+  return ({ modelNumber }: { modelNumber?: unknown }) =>
+    (typeof modelNumber === 'string' || typeof modelNumber === 'number') && String(modelNumber) === wanted;
 }
 
 /** What is longer is no version: it is neither read nor remembered. */

@@ -44,6 +44,11 @@ describe('device filter', () => {
     });
   }
 
+  it('keeps a device back whose model is no text', () => {
+    const odd = { id: 'x', modelNumber: JSON.parse('{"toString":1,"valueOf":1}') } as Device;
+    assert.equal(createDeviceFilter({ model: '2011' })(odd), false);
+  });
+
   it('takes a device without any field for not connected and not matching', () => {
     assert.equal(createDeviceFilter({ connected: false })(EMPTY), true);
     for (const filter of [
