@@ -69,7 +69,7 @@ export class Pings {
   pingIfDue(): void {
     const now = performance.now();
     if (this.#keepalive > 0 && now - this.#pingedAt > this.#keepalive * HALF_SECOND_MS) {
-      this.#ping(now);
+      this.#showLife(now);
     }
   }
 
@@ -88,9 +88,9 @@ export class Pings {
     return this.#measuring;
   }
 
-  /** Sends one, also where none are due. */
+  /** Sends one, also where none are due. What is sent shows nothing of the broker: when it is given up stays as it is. */
   ping(): void {
-    this.#ping(performance.now());
+    this.#client?.sendPing();
   }
 
   #measure(client: PingedClient, maxMs: number): Promise<number | undefined> {
@@ -109,13 +109,14 @@ export class Pings {
       };
       const timer = setTimeout(() => end(undefined), maxMs);
       client.on('packetreceive', look);
-      this.#ping(start);
+      this.ping();
     });
   }
 
-  #ping(now: number): void {
+  /** Of the broker, or nothing is read that could show it: it has the whole time again, from a ping on. */
+  #showLife(now: number): void {
     this.#pingedAt = now;
-    this.#client?.sendPing();
+    this.ping();
     this.#client?.reschedulePing(true);
   }
 
@@ -126,7 +127,7 @@ export class Pings {
     this.#blockedTimer = setTimeout(() => {
       this.#blockedTimer = undefined;
       if (this.#client && this.#isBlocked()) {
-        this.#ping(performance.now());
+        this.#showLife(performance.now());
         this.#pingWhileBlocked();
       }
     }, this.#keepalive * HALF_SECOND_MS).unref();

@@ -234,7 +234,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'A broker that is silent is noticed at the latest after one and a half times *Keep alive* (`keepalive`, 60 seconds).':
       {
-        'mqtt/waits': 'are one and a half times the keep-alive until a silent broker is left',
+        'mqtt/waits': [
+          'are one and a half times the keep-alive until a silent broker is left',
+          'are no longer until a silent broker is left when … meanwhile',
+        ],
         'nodes/service-properties': 'keepalive is what the broker hears: …',
       },
     'One over which something comes that is no MQTT packet is ended at once, so that the broker sends again what came behind it.':

@@ -224,6 +224,43 @@ describe('waits of the MQTT half', () => {
     await lost;
   });
 
+  const ASKED = {
+    'a hundred acknowledgements are written': (session: Session, { reports }: Collector) => {
+      for (const { delivery } of reports) {
+        session.confirm(String(delivery));
+      }
+    },
+    'somebody tests the connection': (session: Session) => void session.probe(),
+  };
+  for (const [when, ask] of Object.entries(ASKED)) {
+    it(`are no longer until a silent broker is left when ${when} meanwhile`, async () => {
+      const flow = Object.assign(new Collector(), {
+        confirm: { timeoutMs: 600_000, maxAttempts: 20, count() {} },
+      });
+      const session = open({ keepalive: 60 });
+      session.subscribe(ALL, flow, 'node');
+      session.resumeReports();
+      await reached(session, 'connected');
+      for (let n = 0; n < 120; n++) {
+        bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
+      await flow.until(({ reports }) => reports.length === 120);
+      bench.broker.options.withhold = ['pingresp'];
+      // Until the reports are known to be held up.
+      tick(1);
+      tick(49);
+      const asked = bench.broker.next('pingreq');
+      ask(session, flow);
+      await asked;
+      tick(39.999);
+      await turn();
+      assert.equal(session.state.mqtt.name, 'connected');
+      const lost = reached(session, 'waiting');
+      tick(0.001);
+      await lost;
+    });
+  }
+
   it('double from 10 seconds to 5 minutes while the login is refused, which then heals by itself', async () => {
     bench.broker.options.connackCode = 5;
     const session = open();
