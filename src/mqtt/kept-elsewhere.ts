@@ -5,14 +5,14 @@ import { showBroker } from './address.ts';
 import { Connection } from './connection.ts';
 import { keptSession, sessionName } from './kept-sessions.ts';
 
-/** Closing takes no longer because of it, however many addresses there are. */
+/** Closing takes no longer because of it, however many addresses there are; each has its share of what is left of it. */
 const DEADLINE_MS = 1_500;
 
 /**
  * Call it before the connection is closed, and what it returns afterwards: several addresses may lead to one broker,
  * where a connection to another one would end the first in the middle.
  * @param url of the settings: the address in use
- * @returns connects to the others where the broker may hold subscriptions, and gives them back; at the same time
+ * @returns connects to the others where the broker may hold subscriptions, and gives them back; one after the other
  */
 export function keptElsewhere(settings: MqttSettings, url: string, log: Logger): () => Promise<void> {
   const others = settings.persistent ? settings.brokers.filter((other) => other !== url) : [];
@@ -21,10 +21,10 @@ export function keptElsewhere(settings: MqttSettings, url: string, log: Logger):
     return filters.length > 0 ? [{ other, filters }] : [];
   });
   return async () => {
-    const visits = held.map(({ other, filters }) => giveBack({ ...settings, brokers: [other] }, filters));
-    const isDone = await Promise.all(visits);
-    for (const [n, { other }] of held.entries()) {
-      if (!isDone[n]) {
+    const deadline = performance.now() + DEADLINE_MS;
+    for (const [n, { other, filters }] of held.entries()) {
+      const share = (deadline - performance.now()) / (held.length - n);
+      if (!(await giveBack({ ...settings, brokers: [other] }, filters, share))) {
         log.warn(
           `${showBroker(other)} cannot be reached in time: it goes on collecting for ${settings.clientId}`,
         );
@@ -34,7 +34,7 @@ export function keptElsewhere(settings: MqttSettings, url: string, log: Logger):
 }
 
 /** @returns whether the broker holds none of the filters any more */
-async function giveBack(settings: MqttSettings, filters: readonly string[]): Promise<boolean> {
+async function giveBack(settings: MqttSettings, filters: readonly string[], maxMs: number): Promise<boolean> {
   const kept = keptSession(sessionName(showBroker(settings.brokers[0] as string), settings.clientId)).filters;
   for (const filter of filters) {
     kept.add(filter);
@@ -43,7 +43,10 @@ async function giveBack(settings: MqttSettings, filters: readonly string[]): Pro
   const finished = new Promise<boolean>((resolve) => {
     finish = resolve;
   });
-  const timer = setTimeout(() => finish(false), DEADLINE_MS);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), maxMs);
+  });
   // It wants nothing: what the session holds is given back as soon as it is there.
   const connection = new Connection(settings, SILENT, {
     state: ({ name }) => (name === 'waiting' || name === 'refused') && finish(false),
@@ -59,12 +62,12 @@ async function giveBack(settings: MqttSettings, filters: readonly string[]): Pro
     underWay: () => 0,
   });
   connection.open();
-  const isDone = await finished;
-  clearTimeout(timer);
+  const isDone = await Promise.race([finished, late]);
   if (!isDone) {
     connection.drop();
   }
-  await connection.close();
+  await Promise.race([connection.close(), late]);
+  clearTimeout(timer);
   kept.clear();
   return isDone;
 }

@@ -671,6 +671,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/closing': [
           'leaves nothing subscribed at an address of before, in a session that nobody comes back to',
           'names in the log what it cannot reach at an address of before, in a session that nobody comes back to',
+          'names nothing in the log where several addresses of before lead to one broker',
+          'gives back at an address of before also where another one does not answer',
         ],
       },
     'When a broker is away just then, it goes on collecting for nobody.': 'about the broker',

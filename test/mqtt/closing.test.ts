@@ -162,6 +162,56 @@ describe('closing a session', () => {
     });
   }
 
+  /** Subscribed at each of the addresses, connected to the last of them. */
+  async function visitEach(brokers: string[], leave: (n: number) => void) {
+    const warnings: string[] = [];
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    const mqtt = mqttSettings('', { brokers, persistent: true });
+    const session = new Session({ mqtt }, log);
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    for (let n = 0; n < brokers.length - 1; n++) {
+      leave(n);
+      await reached(session, 'waiting');
+      await reached(session, 'connected');
+    }
+    warnings.length = 0;
+    return { session, clientId: mqtt.clientId, warnings };
+  }
+
+  it('names nothing in the log where several addresses of before lead to one broker', async () => {
+    const { broker } = bench;
+    const addresses = ['one', 'two', 'three'].map((path) => `${broker.url}/${path}`);
+    const { session, clientId, warnings } = await visitEach(addresses, () => broker.drop());
+    const { length } = broker.connections;
+    await session.close(true);
+    assert.equal(broker.connections.length - length, 2);
+    assert.deepEqual(warnings, []);
+    assert.equal(broker.subscriptionsOf(clientId).size, 0);
+  });
+
+  it('gives back at an address of before also where another one does not answer', async () => {
+    const [mute, other] = [await startScriptedBroker(), await startScriptedBroker()];
+    try {
+      const addresses = [mute.url, other.url, bench.broker.url];
+      const { session, clientId, warnings } = await visitEach(addresses, (n) => {
+        const left = n === 0 ? mute : other;
+        left.options.withhold = ['connack'];
+        left.drop();
+      });
+      other.options.withhold = [];
+      await session.close(true);
+      assert.deepEqual(
+        warnings.map((text) => text.split(' ', 1)[0]),
+        [mute.url],
+      );
+      assert.equal(other.subscriptionsOf(clientId).size, 0);
+      await mute.until(({ openConnections }) => openConnections.length === 0);
+    } finally {
+      await Promise.all([mute.stop(), other.stop()]);
+    }
+  });
+
   it('gives back what the broker keeps when a deploy brings the service back without a node that wants it', async () => {
     const { broker } = bench;
     const settings = { clientId: mqttSettings(broker.url).clientId, persistent: true };
