@@ -302,7 +302,7 @@ export class MqttClient {
     this.#users.close();
     this.#requests.close();
     this.#budget.close();
-    const leaveOthers = isFinal ? keptElsewhere(this.#settings, this.#connection.url, this.#log) : undefined;
+    const leaveOthers = isFinal ? keptElsewhere(this.#settings, this.#connection, this.#log) : undefined;
     const passing = isFinal ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
     const closed = Promise.all([this.#connection.close(passing), this.#previews.close()]);
     // Not before: the client reads on then, and what it reads must not be taken any more.

@@ -1,4 +1,4 @@
-// What a persistent session holds at the addresses that are not in use: given back when nobody comes back to it.
+// What a persistent session holds where there is no connection: given back when nobody comes back to it.
 import { type Logger, SILENT } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
@@ -11,11 +11,17 @@ const DEADLINE_MS = 1_500;
 /**
  * Call it before the connection is closed, and what it returns afterwards: several addresses may lead to one broker,
  * where a connection to another one would end the first in the middle.
- * @param url of the settings: the address in use
+ * @param connection of the service: where it is connected, closing it gives back
  * @returns connects to the others where the broker may hold subscriptions, and gives them back; one after the other
  */
-export function keptElsewhere(settings: MqttSettings, url: string, log: Logger): () => Promise<void> {
-  const others = settings.persistent ? settings.brokers.filter((other) => other !== url) : [];
+export function keptElsewhere(
+  settings: MqttSettings,
+  connection: Pick<Connection, 'connected' | 'url'>,
+  log: Logger,
+): () => Promise<void> {
+  const others = settings.persistent
+    ? settings.brokers.filter((other) => !connection.connected || other !== connection.url)
+    : [];
   const held = others.flatMap((other) => {
     const filters = [...keptSession(sessionName(showBroker(other), settings.clientId)).filters];
     return filters.length > 0 ? [{ other, filters }] : [];

@@ -666,11 +666,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/closing':
           'gives back what the broker keeps when a deploy brings the service back without a node that wants it',
       },
-    'When the service is deleted, disabled or changed so, they are given back at each address of a list that may hold some, within 1.5 seconds more.':
+    'When the service is deleted, disabled or changed so, they are given back at each address that may hold some, also where nothing is connected just then, within 1.5 seconds more.':
       {
         'mqtt/closing': [
           'leaves nothing subscribed at an address of before, in a session that nobody comes back to',
           'names in the log what it cannot reach at an address of before, in a session that nobody comes back to',
+          'leaves nothing subscribed in a session that nobody comes back to, also where the connection is closed',
           'names nothing in the log where several addresses of before lead to one broker',
           'gives back at an address of before also where another one does not answer',
         ],

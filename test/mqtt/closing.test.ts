@@ -212,6 +212,27 @@ describe('closing a session', () => {
     }
   });
 
+  it('leaves nothing subscribed in a session that nobody comes back to, also where the connection is closed', async () => {
+    const { broker } = bench;
+    const warnings: string[] = [];
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    const mqtt = mqttSettings(broker.url, { persistent: true });
+    const session = new Session({ mqtt }, log);
+    const end = session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    broker.options.connackCode = 3;
+    broker.drop();
+    await reached(session, 'waiting');
+    end();
+    await reached(session, 'idle');
+    assert.equal(broker.subscriptionsOf(mqtt.clientId).size, 1);
+    broker.options.connackCode = 0;
+    warnings.length = 0;
+    await session.close(true);
+    assert.equal(broker.subscriptionsOf(mqtt.clientId).size, 0);
+    assert.deepEqual(warnings, []);
+  });
+
   it('gives back what the broker keeps when a deploy brings the service back without a node that wants it', async () => {
     const { broker } = bench;
     const settings = { clientId: mqttSettings(broker.url).clientId, persistent: true };
