@@ -105,17 +105,17 @@ export class ConfirmedMessages {
     this.#fresh.dropTo(order);
   }
 
-  /** Whether this is one of them, which has come again now. */
-  take(key: string, now: number): boolean {
+  /** @returns how this one was acknowledged that has come again now: over the present connection, or one before it */
+  take(key: string, now: number): 'now' | 'before' | undefined {
     this.#recogniseFresh();
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
       this.#forget(confirmed);
       if (isExpected) {
-        return true;
+        return confirmed.lostAt === undefined ? 'now' : 'before';
       }
     }
-    return false;
+    return undefined;
   }
 
   /** The connection is a new one. @param isPresent the broker has kept the session */

@@ -43,9 +43,17 @@ export class Copies {
   /**
    * @param expected how many subscriptions match the topic
    * @param isCertain false: at most so many, since subscriptions are changing; nothing is learnt then
+   * @param isCounted the same message came over this connection before: copies that are awaited may come behind it
    * @returns true: the report was received already
    */
-  isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
+  isCopy(
+    topic: string,
+    payload: Buffer,
+    expected: number,
+    retained: boolean,
+    isCertain = true,
+    isCounted = false,
+  ): boolean {
     if (expected < 2) {
       return false;
     }
@@ -53,6 +61,9 @@ export class Copies {
       return this.#isRetainedCopy(topic, payload);
     }
     const first = this.#awaited.get(topic);
+    if (first && isCounted) {
+      return true;
+    }
     const digest = digestOf(payload);
     if (first?.digest === digest) {
       first.copies++;

@@ -126,11 +126,15 @@ export class OpenReports {
 
   /**
    * Takes a message of QoS 1.
-   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already. Returns whether they have it
-   *   now, so that it must not come again.
+   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already; `isCounted`: see
+   *   `Copies`. Returns whether they have it now, so that it must not come again.
    * @returns false: it may be acknowledged at once
    */
-  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => boolean): boolean {
+  receive(
+    received: Message,
+    deferrable: Deferrable,
+    deliver: (isKnown: boolean, isCounted: boolean) => boolean,
+  ): boolean {
     const now = this.#now();
     this.#window.received(now);
     // What comes ends it, and begins none.
@@ -139,15 +143,15 @@ export class OpenReports {
     }
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
-      deliver(true);
-      return this.#keep(known, deferrable);
+      deliver(true, known.isCounted);
+      return this.#keep(known.message, deferrable);
     }
     const message = new OpenMessage(received, this.#broker, this.#events);
     let isThere = false;
     this.#current = message;
     this.#currentAt = now;
     try {
-      isThere = deliver(false);
+      isThere = deliver(false, false);
     } finally {
       this.#current = undefined;
     }
@@ -329,7 +333,7 @@ export class OpenReports {
   }
 
   /** One that may have come before; only what is marked is looked for: a sender may report the same again. */
-  #takeExpected(received: Message): OpenMessage | undefined {
+  #takeExpected(received: Message): { message: OpenMessage; isCounted: boolean } | undefined {
     const now = this.#now();
     if (this.#expected.isEmpty && this.#confirmed.isEmpty(now)) {
       return undefined;
@@ -340,9 +344,15 @@ export class OpenReports {
     if (message) {
       message.expectedUntil = 0;
       message.broker = this.#broker;
-      return message;
+      return { message, isCounted: false };
     }
-    return this.#confirmed.take(key, now) ? new OpenMessage(received, this.#broker, this.#events) : undefined;
+    const acknowledged = this.#confirmed.take(key, now);
+    return (
+      acknowledged && {
+        message: new OpenMessage(received, this.#broker, this.#events),
+        isCounted: acknowledged === 'now',
+      }
+    );
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

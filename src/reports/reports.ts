@@ -249,20 +249,21 @@ export class Reports {
     }
     let delivery: Delivery = 'copy';
     const received = { topic, payload, retained, heardAt: this.#now() };
-    const isKept = this.open.receive(received, deferrable, (isKnown) => {
-      delivery = this.#deliver(topic, payload, retained, mayRepeat, isKnown);
+    const isKept = this.open.receive(received, deferrable, (isKnown, isCounted) => {
+      delivery = this.#deliver(topic, payload, retained, mayRepeat, isKnown, isCounted);
       return delivery === 'delivered' || delivery === 'copy';
     });
     return isKept ? 'kept' : delivery;
   }
 
-  /** @param isKnown flows have it already: only what is remembered of copies follows */
+  /** @param isKnown flows have it already: only what is remembered of copies follows @param isCounted see `Copies` */
   #deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
     mayRepeat: boolean,
     isKnown: boolean,
+    isCounted = false,
   ): Delivery {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (known === undefined || known.receivers.length === 0) {
@@ -270,7 +271,10 @@ export class Reports {
     }
     const { receivers, copies } = known;
     const isCertain = known.isCertain && this.#requested.isSettled;
-    if (this.#requested.mayOverlap && this.#copies.isCopy(topic, payload, copies, retained, isCertain)) {
+    if (
+      this.#requested.mayOverlap &&
+      this.#copies.isCopy(topic, payload, copies, retained, isCertain, isCounted)
+    ) {
       return 'copy';
     }
     if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {

@@ -781,7 +781,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'Neither does any flow get anything twice from a broker that sends again what is open, or waits behind it, over the same connection, as NATS and EMQX do after 30 seconds.':
       {
-        'mqtt/confirm': 'are not given to any flow twice by a broker that sends them again while it waits',
+        'mqtt/confirm': [
+          'are not given to any flow twice by a broker that sends them again while it waits',
+          'are not given twice where one that was just acknowledged is sent again between two copies …',
+        ],
       },
     'A deploy that replaces the node brings what is open again, which is none of those times; one that removes it confirms it.':
       {

@@ -356,6 +356,36 @@ describe('reports that a flow confirms', () => {
     assert.equal(acknowledged(), 3);
   });
 
+  for (const [when, maxInFlight, before] of [
+    ['of another report', 3, [1, 2]],
+    ['of the same report', 1, [1]],
+  ] as const) {
+    it(`are not given twice where one that was just acknowledged is sent again between two copies ${when}`, async () => {
+      Object.assign(bench.broker.options, { delivery: 'per-subscription', maxInFlight });
+      const { collector } = confirming();
+      const session = await listen(collector, {}, { gateways: [G] });
+      const other = new Collector();
+      session.subscribe({ ...ALL, kinds: ['heartbeat'] }, other, 'other');
+      await bench.broker.until((broker) => broker.subscriptionsOf(clientId).size === 2);
+      before.forEach(publish);
+      await collector.until(({ reports }) => reports.length === before.length);
+      // The acknowledgement is on its way when the broker sends again what it does not know to be acknowledged.
+      session.confirm(delivery(collector, 0));
+      bench.broker.sessions.get(clientId)?.resend();
+      const last = before.length + 1;
+      publish(last);
+      await collector.until(({ reports }) => reports.some(({ n }) => n === last));
+      await other.until(({ reports }) => reports.some(({ n }) => n === last));
+      assert.deepEqual(
+        [numbers(collector), numbers(other)],
+        [
+          [...before, last],
+          [...before, last],
+        ],
+      );
+    });
+  }
+
   it('that wait for one before them are not given twice over several losses', async () => {
     const { collector } = confirming();
     const session = await listen(collector, { persistent: true });
