@@ -13,6 +13,7 @@ import {
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
+import { tellOnce } from './once-caught.ts';
 import type { ValueMemory } from './value-memory.ts';
 
 /**
@@ -127,7 +128,7 @@ export class SessionHolder {
   #tellProblem(): void {
     const { problem } = this.#node;
     if (problem) {
-      this.#node.error(problem, {});
+      tellOnce(this.#RED, this.#node, problem);
     }
   }
 
@@ -187,7 +188,11 @@ function createRefusalTeller(RED: NodeAPI, node: ServiceNode): (state: SessionSt
 }
 
 function fail(RED: NodeAPI, node: ServiceNode, { name, broker, reason }: Refusal): void {
-  node.error(toFlowError(RED, new ServiceError('NOT_CONNECTED', name, { broker }, { broker, reason })), {});
+  tellOnce(
+    RED,
+    node,
+    toFlowError(RED, new ServiceError('NOT_CONNECTED', name, { broker }, { broker, reason })),
+  );
 }
 
 function loggerOf(node: ServiceNode): Logger {

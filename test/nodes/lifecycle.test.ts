@@ -282,12 +282,18 @@ describeNodes('a service', (start) => {
   it('tells Catch nodes once that the broker refuses subscriptions, however many', async () => {
     broker.options.refuses = (filter) => filter.includes('/device/');
     const more = ['heartbeat', 'rssi', 'dfu'].map((kind) => ({ ...IN, id: kind, kinds: [kind] }));
-    const flow = await start(flowAround(service(), ...more), { credentials });
+    const flow = await start(flowAround(service(), ...more, READ), { credentials });
     for (const { id } of more) {
       await flow.statuses(id).next(({ fill }) => fill === 'red');
     }
     await flow.next('errors');
-    assert.equal(flow.inbox('errors').all.length, 1);
+    // What would come twice comes before this.
+    flow.send('read', { gateway: 'nowhere' });
+    await flow.next('errors', ({ error }) => error?.code === 'INVALID_INPUT');
+    assert.deepEqual(
+      flow.inbox('errors').all.map(({ error }) => error?.code),
+      ['NOT_CONNECTED', 'INVALID_INPUT'],
+    );
   });
 
   it('tells Catch nodes of a further subscription that the broker refuses, and not again of the first', async () => {
