@@ -4,8 +4,8 @@ import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { authorizationOf, WITH_LOGIN } from '../e2e/users.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 import { openSidebar } from './sidebar.ts';
 
@@ -17,7 +17,7 @@ describe('the panels behind a login, below an admin path', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 2, devices: 3, rate: 20, listed: 20 });
     red = await startNodeRed(VERSIONS[0]!, WITH_LOGIN);
     await deploy();
@@ -107,7 +107,7 @@ describe('the panels in the editor of Node-RED 4.1', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 2, devices: 3, rate: 20, listed: 20 });
     red = await startNodeRed(VERSIONS[1]!);
     await red.deploy([serviceNode(service), ...bareNodes()]);

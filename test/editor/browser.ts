@@ -1,7 +1,7 @@
 // A browser in front of a real Node-RED's editor, with the hands of a user: drag, open, type, pick, save, deploy.
 import assert from 'node:assert/strict';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { findProgram } from '../requirements.ts';
+import { findBrowser } from '../requirements.ts';
 
 const FLAGS = [
   '--headless',
@@ -20,8 +20,6 @@ const MAX_WAIT_MS = 60_000;
 
 /** Node-RED's own tips fail where one of them is due before their place in the sidebar is there. */
 const OF_TIPS = /undefined \(reading 'html'\)/;
-
-export const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 
 export type Theme = 'light' | 'dark';
 
@@ -64,7 +62,7 @@ export interface Editor {
 let shared: Promise<Browser> | undefined;
 
 function launch(): Promise<Browser> {
-  const executablePath = findProgram(...BROWSERS);
+  const executablePath = findBrowser();
   assert.ok(executablePath, 'no browser found');
   shared ??= chromium.launch({ executablePath, args: FLAGS });
   return shared;

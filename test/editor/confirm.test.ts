@@ -1,8 +1,8 @@
 // What the panel of mt-report-in says of reports that the flow confirms, and of what is missing for it.
 import assert from 'node:assert/strict';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 
 describe('a report in whose reports are confirmed', function () {
   this.timeout(60_000);
@@ -11,7 +11,7 @@ describe('a report in whose reports are confirmed', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     red = await startNodeRed(VERSIONS[0]!);
     const service = { type: 'mt-service', brokerUrl: 'mqtt://127.0.0.1:1', names: false };
     const place = { z: 'tab', x: 200 };

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { findProgram, requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples');
 
@@ -14,9 +14,7 @@ describe('the import of sample flows', () => {
 
   before(async function () {
     this.timeout(120_000);
-    if (!findProgram(...BROWSERS)) {
-      requirePrograms(this, 'chromium');
-    }
+    requireBrowser(this);
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([{ id: 'own', type: 'comment', name: 'What was there', x: 200, y: 100 }]);
     editor = await openEditor(red.url);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { NODE_TYPES } from '../node-types.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes } from './flow.ts';
 
 const TAG = '<img src=x onerror="window.hacked = true">';
@@ -33,7 +33,7 @@ for (const version of VERSIONS) {
 
     before(async function () {
       this.timeout(180_000);
-      requirePrograms(this, BROWSERS[0] as string);
+      requireBrowser(this);
       red = await startNodeRed(version);
       await red.deploy([
         { id: 'service', type: 'mt-service', brokerUrl: `x${TAG}`, authHeader: TAG },

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 /** What the editor's page has. */
@@ -18,7 +18,7 @@ describe('the panel of last value', function () {
   let editor: Editor;
 
   before(async function () {
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4 });
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
 /** Of a label in Node-RED's palette, in pixels. */
@@ -19,7 +19,7 @@ describe('the look of the panels', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 1, devices: 1, rate: 0, listed: 3 });
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([serviceNode(service), ...bareNodes()]);

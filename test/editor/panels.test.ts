@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">';
@@ -18,7 +18,7 @@ describe('the panels in the editor', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 3, devices: 4, rate: 20, listed: 40 });
     service.devices[0]!.friendlyName = HOSTILE;
     service.devices[1]!.labels.push('hall, north');

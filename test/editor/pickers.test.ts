@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
 const GATEWAYS = 60;
@@ -16,7 +16,7 @@ describe('the pickers', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: GATEWAYS, devices: 2, rate: 0, listed: 90 });
     // A service may list what is below gateways, too.
     service.devices.push({

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 
 describe('reports that pass now', function () {
@@ -15,7 +15,7 @@ describe('reports that pass now', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 2, devices: 3, rate: 0, listed: 10 });
     red = await startNodeRed(VERSIONS[0]!);
     await deploy();

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, OLDEST, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -42,7 +42,7 @@ for (const [index, version] of [...VERSIONS, OLDEST].entries()) {
 
     before(async function () {
       this.timeout(240_000);
-      requirePrograms(this, BROWSERS[0] as string);
+      requireBrowser(this);
       service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 0 });
       red = await startNodeRed(version);
       await red.deploy([serviceNode(service), REPORTS]);

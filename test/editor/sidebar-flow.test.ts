@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar } from './sidebar.ts';
 
@@ -26,7 +26,7 @@ describe('the sidebar beside the flows', function () {
 
   before(async function () {
     this.timeout(240_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 1, devices: 2, rate: 0, listed: 2 });
     red = await startNodeRed(VERSIONS[0]!);
     const nodes = [

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -22,7 +22,7 @@ describe('the sidebar with twenty thousand devices', function () {
   let side: Sidebar;
 
   before(async function () {
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 1, devices: 1, rate: 0, listed: 1 });
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([serviceNode(service), REPORTS]);

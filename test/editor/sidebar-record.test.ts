@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar } from './sidebar.ts';
 
@@ -20,7 +20,7 @@ for (const [index, version] of VERSIONS.entries()) {
 
     before(async function () {
       this.timeout(240_000);
-      requirePrograms(this, BROWSERS[0] as string);
+      requireBrowser(this);
       service = await startService({ gateways: 1, devices: 3, rate: 0, listed: 2 });
       red = await startNodeRed(version);
       await deploy();

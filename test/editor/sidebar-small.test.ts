@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar } from './sidebar.ts';
 
@@ -19,7 +19,7 @@ describe('the sidebar in a small window', function () {
 
   before(async function () {
     this.timeout(240_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 3, devices: 3, rate: 0, listed: 12 });
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([serviceNode(service), REPORTS]);

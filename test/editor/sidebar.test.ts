@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -21,7 +21,7 @@ for (const [index, version] of VERSIONS.entries()) {
 
     before(async function () {
       this.timeout(240_000);
-      requirePrograms(this, BROWSERS[0] as string);
+      requireBrowser(this);
       service = await startService({ gateways: 2, devices: 3, rate: 0, listed: 4 });
       service.devices[0]!.friendlyName = HOSTILE;
       red = await startNodeRed(version);

@@ -4,8 +4,8 @@ import type { Locator } from 'playwright-core';
 import { DEFAULTS } from '../../simulator/node/config.ts';
 import { type NodeRed, OLDEST, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { freePort } from '../mosquitto.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 
 for (const version of [...VERSIONS, OLDEST]) {
   describe(`the simulator in the editor of ${version.name}`, function () {
@@ -14,7 +14,7 @@ for (const version of [...VERSIONS, OLDEST]) {
     let editor: Editor;
     before(async function () {
       this.timeout(180_000);
-      requirePrograms(this, BROWSERS[0] as string);
+      requireBrowser(this);
       red = await startNodeRed(version, {}, [], undefined, ['.', 'simulator']);
       await red.deploy([
         { id: 'own', type: 'mt-simulator', ...DEFAULTS, mqttPort: 0, restPort: 0, wires: [[]] },

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { configOf, NODE_TYPES } from '../node-types.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 
 /** What stands in every property at once; a typed field gets it with the type. */
 const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
@@ -71,7 +71,7 @@ describe('a panel that is opened and closed with Done', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy(everyContent());
     const editors = await Promise.all(Array.from({ length: EDITORS }, () => openEditor(red.url)));

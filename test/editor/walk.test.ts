@@ -5,8 +5,8 @@ import type { Locator } from 'playwright-core';
 import type { OperationCall } from '../../simulator/src/network.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requirePrograms } from '../requirements.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from './browser.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
 
 /** Clicks, double clicks and drags; a choice in a drop-down counts as two. */
@@ -27,7 +27,7 @@ describe('a technician with a mouse', function () {
 
   before(async function () {
     this.timeout(180_000);
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 1, devices: 3, rate: 20, listed: 5, named: true });
     red = await startNodeRed(VERSIONS[0]!);
   });

@@ -1,7 +1,7 @@
 // The dashboard sample in a browser: what gateways report is what a visitor sees.
 import assert from 'node:assert/strict';
-import { findProgram, requirePrograms } from '../requirements.ts';
-import { ask, BROWSERS, type Dashboard, openDashboard } from './dashboard.ts';
+import { requireBrowser } from '../requirements.ts';
+import { ask, type Dashboard, openDashboard } from './dashboard.ts';
 
 /** In the browser: nothing is wider than the page or than what it lies in. */
 function isWithin(): boolean {
@@ -20,9 +20,7 @@ describe('the dashboard', () => {
 
   before(async function () {
     this.timeout(60_000);
-    if (!findProgram(...BROWSERS)) {
-      requirePrograms(this, 'chromium');
-    }
+    requireBrowser(this);
     dashboard = await openDashboard({
       service: { rate: 60, ackTimeout: 500, listed: 60, named: true },
       window: 60,

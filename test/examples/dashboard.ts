@@ -10,11 +10,9 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { ServiceOptions } from '../../simulator/src/options.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { freePort } from '../mosquitto.ts';
-import { findProgram } from '../requirements.ts';
+import { findBrowser } from '../requirements.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-
-export const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 
 export interface Dashboard {
   service: Service;
@@ -51,7 +49,7 @@ async function startDemo(folder: string, service: Service, port: number): Promis
 }
 
 async function openPage(url: string): Promise<{ page: Page; errors: string[]; close(): Promise<void> }> {
-  const executablePath = findProgram(...BROWSERS);
+  const executablePath = findBrowser();
   assert.ok(executablePath, 'no browser found');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   const page = await browser.newPage({ viewport: { width: 1600, height: 940 } });

@@ -4,10 +4,10 @@ import { connectAsync } from 'mqtt';
 import type { CDPSession } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, sink, source, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { BROWSERS, closeBrowser, type Editor, openEditor } from '../editor/browser.ts';
+import { closeBrowser, type Editor, openEditor } from '../editor/browser.ts';
 import { serviceNode } from '../editor/flow.ts';
 import { openSidebar, type Sidebar, toggle } from '../editor/sidebar.ts';
-import { requirePrograms } from '../requirements.ts';
+import { requireBrowser } from '../requirements.ts';
 import { isLong, record, times } from './table.ts';
 
 const DEVICES = 20_000;
@@ -68,7 +68,7 @@ describe('the sidebar, open on twenty thousand devices that report', function ()
   let stopReports = async (): Promise<void> => {};
 
   before(async function () {
-    requirePrograms(this, BROWSERS[0] as string);
+    requireBrowser(this);
     service = await startService({ gateways: 1, devices: 1, rate: 0, listed: 1 });
     red = await startNodeRed(VERSIONS[0]!);
     const reports = { id: 'reports', type: 'mt-report-in', service: 'service', wires: [[]] };
