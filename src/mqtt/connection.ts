@@ -6,6 +6,7 @@ import type { Logger } from '../log.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { oneLine } from '../protocol/text.ts';
 import type { MqttSettings } from '../settings.ts';
+import { findOwnFault } from '../tls/own-certificates.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
 import { subscribeAvailable } from './available-filters.ts';
 import { withResponseTimeout } from './broker-response.ts';
@@ -190,6 +191,10 @@ export class Connection {
       const address = readBrokerAddress(url);
       this.#exchanges ??= new Exchanges(mqtt);
       const { isSecure, ...place } = address;
+      const fault = isSecure ? findOwnFault(this.#settings.tls) : undefined;
+      if (fault) {
+        throw fault;
+      }
       const tunnel = new AbortController();
       const client = mqtt.connect({
         ...place,

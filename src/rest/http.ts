@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { proxyFor } from '../proxy/choice.ts';
 import { openTunnel } from '../proxy/tunnel.ts';
 import type { ProxySettings, TlsSettings } from '../settings.ts';
+import { findOwnFault } from '../tls/own-certificates.ts';
 import { codeOf, networkError, tunnelError } from './faults.ts';
 
 export interface HttpRequest {
@@ -94,7 +95,10 @@ export class HttpAgent {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) => {
-        if (proxyFor(this.#proxy, originOf(options))) {
+        const fault = options.protocol === 'https:' ? findOwnFault(this.#tls) : undefined;
+        if (fault) {
+          queueMicrotask(() => callback(fault, null));
+        } else if (proxyFor(this.#proxy, originOf(options))) {
           this.#connectThrough(connect, options).then(
             (socket) => callback(null, socket),
             (error: Error) => callback(error, null),

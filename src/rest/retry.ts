@@ -68,7 +68,10 @@ export function isLost(outcome: HttpResponse | Error): boolean {
 
 /** What is not accepted will not be accepted in a second either: a certificate, or anything by a proxy. */
 const LASTING = new Set(
-  ['certificate', 'proxyLogin', 'proxyRefused', 'proxyNoTunnel'].map((reason) => `NETWORK.${reason}`),
+  [
+    ...['certificate', 'proxyLogin', 'proxyRefused', 'proxyNoTunnel'],
+    ...['ownCertificate', 'ownKey', 'ownPassphrase', 'ownPair', 'ownFiles'],
+  ].map((reason) => `NETWORK.${reason}`),
 );
 
 function isPassing(error: Error): boolean {

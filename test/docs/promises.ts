@@ -1359,9 +1359,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'takes a DELETE for done when its first response did not come in time and the next is 404',
         ],
       },
-    'A certificate that is not accepted is not tried again, nor is a proxy that refuses the connection or its login, or opens no tunnels.':
+    'A certificate that is not accepted is not tried again, nor are files in *TLS settings* that cannot be used, nor a proxy that refuses the connection or its login, or opens no tunnels.':
       {
         'rest/probe': 'does not try a certificate again that was not accepted',
+        'faults/tls': 'tells … as a fault of this side, which asks nobody',
         'proxy/rest': 'are …tried again after …',
       },
     'Through a proxy, the time of a call (`httpTimeout`) is also that of the tunnel.': {

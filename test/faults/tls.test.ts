@@ -1,13 +1,14 @@
 // TLS to broker and REST service: who is let in, who is not, and that nothing but the setting turns checks off.
 import assert from 'node:assert/strict';
+import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { Aedes } from 'aedes';
-import { inEnglish, type Phrase } from '../../src/errors.ts';
+import { inEnglish, type Phrase, type ServiceError } from '../../src/errors.ts';
 import type { TlsSettings } from '../../src/settings.ts';
 import { requirePrograms } from '../requirements.ts';
-import { createClient, json, startServer } from '../rest/server.ts';
+import { createClient, createClock, json, startServer } from '../rest/server.ts';
 import { openSession } from '../session.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
@@ -78,6 +79,44 @@ const CASES: Case[] = [
   },
 ];
 
+/** An encrypted copy of a private key. */
+const encrypted = (key: string) =>
+  createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'right' });
+
+/** What is wrong on this side, by the words for it. */
+const OWN_FAULTS: [title: string, client: (made: Certificates) => TlsSettings, words: RegExp][] = [
+  [
+    'a wrong passphrase',
+    ({ client }) => ({ ...client, key: encrypted(client.key), passphrase: 'secret-but-wrong' }),
+    /^the passphrase in TLS settings is missing or does not open the private key \([\w ]+\)$/,
+  ],
+  [
+    'no passphrase',
+    ({ client }) => ({ ...client, key: Buffer.from(encrypted(client.key)) }),
+    /^the passphrase in TLS settings is missing or does not open the private key \([\w ]+\)$/,
+  ],
+  [
+    'a key that does not fit the certificate',
+    ({ client, stranger }) => ({ cert: client.cert, key: stranger.key }),
+    /^the private key in TLS settings does not belong to the certificate there \(key values mismatch\)$/,
+  ],
+  [
+    'a certificate in the place of the key',
+    ({ client }) => ({ cert: client.cert, key: client.cert }),
+    /^the private key in TLS settings cannot be used \([\w ]+\)$/,
+  ],
+  [
+    'a key in the place of the certificate',
+    ({ client }) => ({ cert: client.key, key: client.key }),
+    /^the certificate in TLS settings cannot be used \(no start line\)$/,
+  ],
+  [
+    'a broken PFX',
+    () => ({ pfx: Buffer.from('broken'), passphrase: 'secret' }),
+    /^the certificate files in TLS settings cannot be used \(not enough data\)$/,
+  ],
+];
+
 describe('TLS', () => {
   let certificates: Certificates;
   before(async function () {
@@ -142,6 +181,45 @@ describe('TLS', () => {
       await rest.stop();
     });
   }
+
+  for (const [title, client, words] of OWN_FAULTS) {
+    it(`tells ${title} as a fault of this side, which asks nobody`, async () => {
+      const { ca, server } = certificates;
+      let connections = 0;
+      const listener = createServer(server)
+        .on('connection', () => connections++)
+        .listen(0, '127.0.0.1');
+      await once(listener, 'listening');
+      const { port } = listener.address() as AddressInfo;
+      const tls = { ca, ...client(certificates) };
+      for (const scheme of ['mqtts', 'wss']) {
+        const session = openSession(`${scheme}://localhost:${port}`, { tls });
+        session.attach();
+        const state = await outcome(session);
+        await session.close();
+        assert.equal(state.name, 'waiting');
+        assert.match(inEnglish((state as { reason: Phrase }).reason), words, scheme);
+      }
+      const clock = createClock();
+      const caller = createClient(`https://localhost:${port}`, { tls, retries: 3 }, clock);
+      await assert.rejects(caller.call('listDevices', {}), ({ code, message }: ServiceError) => {
+        assert.equal(code, 'NETWORK');
+        assert.match(message, words);
+        return true;
+      });
+      await caller.close();
+      listener.close();
+      assert.deepEqual([connections, clock.waits], [0, []]);
+    });
+  }
+
+  it('asks for no certificate files where nothing is encrypted', async () => {
+    const rest = await startServer((_, response) => json(response, { items: [] }));
+    const caller = createClient(rest.url, { tls: { key: 'broken', cert: 'broken' }, retries: 0 });
+    await caller.call('listDevices', {});
+    await caller.close();
+    await rest.stop();
+  });
 });
 
 /** The first state that is more than an attempt. */
