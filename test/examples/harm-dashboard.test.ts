@@ -489,6 +489,7 @@ describe('the flow of the dashboard', () => {
     report({ kind: 'heartbeat', status: 0 });
     report({ kind: 'dfu' });
     report({ kind: 'dfu' }, updating);
+    report({ kind: 'rssi', rssi: -60 }, updating);
     const shown = async () => {
       red.send('to-dashboard-snapshot', {});
       const { devices } = (await red.next('dashboard-snapshot-0')).payload as {
