@@ -17,6 +17,8 @@ const MOMENT_MS = 1_000;
 export class WatchedGateways {
   readonly #network: NetworkState;
   readonly #due: (waiting: Iterable<Watched>) => void;
+  /** A time that is set may be shorter than what is a habit of a gateway. */
+  #shortestSetMs = Number.POSITIVE_INFINITY;
   // One that was never heard is needed: a device was heard through it before the start.
   #gateways = new RecencyMap<WatchedGateway>(
     MAX_GATEWAYS,
@@ -32,6 +34,11 @@ export class WatchedGateways {
   /** Goes on with what another one knew. */
   takeOver(before: WatchedGateways): void {
     this.#gateways = before.#gateways;
+  }
+
+  /** @param ms after which the first watch tells a silence, of those with a time of their own; infinite: none has */
+  setShortest(ms: number): void {
+    this.#shortestSetMs = ms;
   }
 
   get(id: string): WatchedGateway | undefined {
@@ -60,7 +67,8 @@ export class WatchedGateways {
     const isBack =
       heardAt === undefined ||
       state.backAt === now ||
-      (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs);
+      (now - heardAt > Math.min(MIN_SILENCE_MS, this.#shortestSetMs) &&
+        this.#network.listenedMs(heardAt) > Math.min(gateway.limitMs, this.#shortestSetMs));
     if (isBack) {
       gateway.backAt = now;
     }

@@ -253,7 +253,9 @@ export function deviceSilence(
   const isKnown = ({ cameAt }: WatchedGateway) => cameAt <= heardAt || network.listenedMs(cameAt) > limitMs;
   // Nothing but this device shows whether such a gateway is there.
   const isAlone = gateways.every((one) =>
-    one.state === undefined ? entry.wasAlone : one.state.devices <= 1 && isKnown(one),
+    entry.state === undefined
+      ? entry.wasAlone && one.state === undefined
+      : one.state !== undefined && one.state.devices <= 1 && isKnown(one),
   );
   const unheardMs = unheardSince(network, entry, heardAt);
   if (isAlone) {

@@ -543,6 +543,15 @@ describe('a watch that learns the habits of devices', () => {
         assert.deepEqual(changes, [{ minute: died / MINUTE + 11, head: `+silent ${D}` }]);
       });
 
+      it('is one change beside that of the only device which it has brought since then', () => {
+        const hearings = neighbours(20, MINUTE).filter(({ at }) => at < RESTART);
+        const one = { at: RESTART + 20 * S, device: deviceAt(2) };
+        assert.deepEqual(heads(watch([...hearings, one], RESTART + 10 * MINUTE, {}, RESTART)), [
+          `+gateway-silent ${G}`,
+          `+silent ${one.device}`,
+        ]);
+      });
+
       it('tells also the only device that it brought, where neither comes back', () => {
         const own = regularly({}, { every: 10 * S, until: RESTART });
         const other = regularly({ ...OTHERS, gateway: G2 }, { every: 10 * S, until: 3 * HOUR });
@@ -611,6 +620,25 @@ describe('a watch that learns the habits of devices', () => {
           const told = heads(watch(hearings, days * DAY)).filter((head) => head.startsWith('+'));
           assert.deepEqual(told, Array(absences).fill(`+gateway-silent ${G}`));
         }
+      });
+
+      it('tells its absences alone also where a time is set, and they have become its habit', () => {
+        const next = random(77);
+        let hearings = Array.from({ length: 30 }, (_, i) =>
+          regularly(
+            { device: deviceAt(i % 10), rest: `property-decoded/p${i % 3}` },
+            { every: 20 * MINUTE, from: next() * 20 * MINUTE, until: 30 * HOUR },
+          ),
+        ).flat();
+        const absences = Array.from({ length: 9 }, (_, i) => (6 + 2.4 * i) * HOUR);
+        for (const from of absences) {
+          hearings = hearings.filter(away(from, 40 * MINUTE));
+        }
+        const told = heads(watch(hearings, 29 * HOUR, { silentAfter: 1800 }));
+        assert.deepEqual(
+          told.filter((head) => head.startsWith('+')),
+          Array(absences.length).fill(`+gateway-silent ${G}`),
+        );
       });
 
       it('learns a pause that comes three times within 90 minutes', () => {
