@@ -3,6 +3,7 @@ import { type Phrase, ServiceError, type TextValues } from '../errors.ts';
 import { oneLine } from '../protocol/text.ts';
 import { refusesProxyLogin } from '../proxy/tunnel.ts';
 import { findTlsFault } from './tls-faults.ts';
+import { UpgradeRefusal } from './web-socket.ts';
 
 /**
  * `retry`: after the short wait; `nextBroker`: another address of the list may serve; `refused`: these credentials will
@@ -154,6 +155,9 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   if (error instanceof ServiceError) {
     return ofTunnel(error);
   }
+  if (error instanceof UpgradeRefusal) {
+    return ofUpgrade(error, values);
+  }
   const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
   if (typeof code === 'number') {
     return reasonOfCode(code, values);
@@ -194,6 +198,14 @@ function ofDisconnect(
 function ofTunnel(error: ServiceError): Reason {
   const consequence = refusesProxyLogin(error) ? 'longWait' : 'retry';
   return { key: `error.${error.text.key}`, values: error.text.values, consequence };
+}
+
+function ofUpgrade({ status }: UpgradeRefusal, values: TextValues): Reason {
+  const told = { ...values, status };
+  if (status === 401 || status === 403) {
+    return reason('upgradeLogin', 'refused', told);
+  }
+  return reason(status === 429 || status >= 500 ? 'upgradeUnavailable' : 'upgradePath', 'nextBroker', told);
 }
 
 /** A broker of MQTT 3.1.1 and a listener for TLS end a connection that is not theirs without a word. */

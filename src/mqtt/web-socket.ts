@@ -1,5 +1,6 @@
-// The WebSocket of a ws or wss broker: all of the TLS settings, of which MQTT.js passes on only some, and a proxy's tunnel.
-import type { ClientRequestArgs } from 'node:http';
+// The WebSocket of a ws or wss broker: all of the TLS settings, of which MQTT.js passes on only some, a proxy's tunnel, and the status of a refusal.
+import type { EventEmitter } from 'node:events';
+import type { ClientRequest, ClientRequestArgs, IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import { proxyFor } from '../proxy/choice.ts';
@@ -11,8 +12,20 @@ const TUNNEL_TIMEOUT_MS = 9_000;
 
 type Created = (error: Error | null, socket?: Socket) => void;
 
-/** `wsOptions` of MQTT.js. */
+/** The server answers as if it were asked for a page. Of its code MQTT.js takes only that there is one. */
+export class UpgradeRefusal extends Error {
+  readonly code = 'UPGRADE_REFUSED';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`HTTP status ${status}`);
+    this.status = status;
+  }
+}
+
+/** `wsOptions` of MQTT.js, which are those of ws. */
 export type WebSocketOptions = TlsSettings & {
+  finishRequest: (request: ClientRequest, webSocket: EventEmitter) => void;
   createConnection?: (options: ClientRequestArgs & TlsSettings, created: Created) => undefined;
 };
 
@@ -30,6 +43,12 @@ export function webSocketOptions(
   const proxy = proxyFor(proxies, url);
   return {
     ...(isSecure ? tls : {}),
+    finishRequest(request, webSocket) {
+      webSocket.once('unexpected-response', (_: ClientRequest, { statusCode = 0 }: IncomingMessage) =>
+        request.destroy(new UpgradeRefusal(statusCode)),
+      );
+      request.end();
+    },
     ...(proxy && {
       createConnection({ host, port, ...options }, created) {
         const to = { host: host ?? '', port: Number(port) };

@@ -277,6 +277,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
     },
+    'HTTP status 401 or 403 in place of a WebSocket is a refused login, too; any other is tried again with the waits above.':
+      {
+        'mqtt/reasons': 'tells what … means in place of a WebSocket',
+      },
     'Further addresses of a list are tried at once all the same, and after their own waits.': {
       'mqtt/waits': [
         'are 50 milliseconds to the next address when a broker of the list refuses the login',

@@ -192,6 +192,34 @@ describe('the reason of a refusal or a loss', () => {
       );
     });
 
+    for (const [status, words, name] of [
+      [200, /takes no WebSocket for MQTT at this path/, 'waiting'],
+      [301, /takes no WebSocket for MQTT at this path/, 'waiting'],
+      [404, /takes no WebSocket for MQTT at this path/, 'waiting'],
+      [401, /wants a login, or does not accept the signature/, 'refused'],
+      [403, /wants a login, or does not accept the signature/, 'refused'],
+      [429, /takes no WebSocket at the moment: the broker, or a proxy before it/, 'waiting'],
+      [502, /takes no WebSocket at the moment: the broker, or a proxy before it/, 'waiting'],
+      [503, /takes no WebSocket at the moment: the broker, or a proxy before it/, 'waiting'],
+    ] as const) {
+      it(`tells what ${status} means in place of a WebSocket`, async () => {
+        for (const rest of ['content-length: 0\r\nconnection: close', 'content-length: 500']) {
+          const answer = `HTTP/1.1 ${status} X\r\nlocation: /y\r\n${rest}\r\n\r\n`;
+          const refusing = createHttpServer().on('upgrade', (_, socket) => socket.write(answer));
+          const url = `ws://127.0.0.1:${await listen(refusing)}/mqtt?token=secret`;
+          for (const protocolVersion of [4, 5] as const) {
+            const session = openSession(url, { protocolVersion });
+            const state = await failure(session);
+            await session.close();
+            const told = inEnglish(state.reason);
+            assert.match(told, words);
+            assert.match(told, new RegExp(`\\(HTTP status ${status}\\)$`));
+            assert.equal(state.name, name);
+          }
+        }
+      });
+    }
+
     it('says that a port may need encryption where it ends the connection without a word', async () => {
       const port = await listen(createTlsServer().on('tlsClientError', () => {}));
       assert.match(await wordsAt(`mqtt://127.0.0.1:${port}`), /may need encryption/);
