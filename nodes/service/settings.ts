@@ -230,14 +230,23 @@ function readTemplate(text: string): Record<string, unknown> {
   return template as Record<string, unknown>;
 }
 
-/** A tls-config that is named but not there is refused: going on without it would drop its certificates silently. */
+/** What core's tls-config gives; one that cannot read its files gives its other options all the same. */
+interface TlsNode extends Node {
+  valid?: boolean;
+  addTLSOptions?(options: object): object;
+}
+
+/** One that is named but not there or not valid is refused: its certificates would be left out silently. */
 function readTls(RED: NodeAPI, id: string): TlsSettings | undefined {
   if (id === '') {
     return undefined;
   }
-  const node = RED.nodes.getNode(id) as (Node & { addTLSOptions?(options: object): object }) | null;
+  const node = RED.nodes.getNode(id) as TlsNode | null;
   if (!node?.addTLSOptions) {
     throw invalidInput('tls', id, 'noTls');
+  }
+  if (node.valid === false) {
+    throw invalidInput('tls', id, 'badTls');
   }
   return node.addTLSOptions({}) as TlsSettings;
 }

@@ -230,6 +230,26 @@ describeNodes('the property of mt-service', (start) => {
     assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: 'tls', value: 'gone' }]);
   });
 
+  for (const [title, files] of [
+    ['a file that is not there', { cert: '/nowhere/cert.pem', key: '/nowhere/key.pem', ca: '' }],
+    ['a certificate without its key', { cert: '/nowhere/cert.pem', key: '', ca: '' }],
+  ] as const) {
+    it(`tls names a node that must be valid, and is not with ${title}: nothing is connected to without it`, async () => {
+      box = await startService({ rate: 0, delay: 0 });
+      const trust = { id: 'trust', type: 'tls-config', verifyservercert: true, ...files };
+      const service = serviceNode(box, { tls: 'trust' });
+      const flow = await start([trust, ...flowAround(service, READ)], {
+        credentials: secretsOf(box),
+        nodes: [tlsConfig],
+      });
+      await flow.statuses('read').next(({ text }) => text === 'invalid: TLS settings (files missing)');
+      const { error } = await flow.inbox('errors').next(({ error }) => error?.code === 'INVALID_INPUT');
+      assert.deepEqual(error?.cause, { field: 'tls', value: 'trust' });
+      assert.match(error.message, /TLS configuration is not valid: a file cannot be read/);
+      assert.deepEqual([box.broker?.connects.length, box.calls.rest.length], [0, 0]);
+    });
+  }
+
   for (const [name, properties, expected] of [
     ['clientId', { clientId: 'plant-7' }, { clientId: 'plant-7' }],
     ['protocolVersion', { protocolVersion: 5 }, { protocolVersion: 5, clean: true }],

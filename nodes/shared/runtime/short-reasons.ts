@@ -36,6 +36,7 @@ const REASONS: Record<string, readonly string[]> = {
   ],
   address: ['notHttpUrl', 'secretInUrl', 'badPath', 'notBroker', 'tornQuery', 'notProxy'],
   gone: ['noTls', 'noProxy', 'notKept', 'notOpen'],
+  files: ['badTls'],
   property: ['notIdentifier', 'noHexId', 'noName'],
   unheard: ['notSeen'],
   broker: ['profileVersion', 'profileShared'],
