@@ -18,6 +18,7 @@ const SECTIONS = [
   'src/mqtt',
   'src/rest',
   'src/proxy',
+  'src/tls',
   'nodes/shared',
   'nodes/shared/runtime',
   'nodes/shared/editor',
