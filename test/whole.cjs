@@ -25,6 +25,6 @@ const waiting = files.filter((file) => !COMPUTING.test(file));
 module.exports = {
   ...one,
   parallel: true,
-  jobs: 8,
+  jobs: 6,
   spec: merge(computing, waiting).map((file) => join(__dirname, file)),
 };

@@ -92,7 +92,10 @@ describeNodes('storing samples before acknowledging them', (start) => {
 
     assert.deepEqual(warnings, []);
     assert.equal(box.samples.unacknowledgedCount, 0);
-    assert.deepEqual([...codes], ['TIMEOUT'], 'a lost answer is an error on the message that waited for it');
+    assert.ok(codes.has('TIMEOUT'), 'a lost answer is an error on the message that waited for it');
+    // On a busy machine some have waited for their whole time before they could be sent.
+    codes.delete('NOT_CONNECTED');
+    assert.deepEqual([...codes], ['TIMEOUT']);
     const stored = (await readFile(file, 'utf8')).trim().split('\n');
     const keys = new Set(
       stored.map((line) => {
