@@ -27,15 +27,20 @@ export interface Mosquitto {
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') {
-    throw new Error('no free port');
+  for (;;) {
+    // Those above 32 767 are given to connections: what is down for a moment would find its own taken when it comes back.
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) {
+      await once(server, 'close');
+      return port;
+    }
   }
-  return address.port;
 }
 
 /** Writes its store after every 500 changes, and keeps whatever comes for a client that is away; by default it keeps no more than 1 000 per client. */

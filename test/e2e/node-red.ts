@@ -135,9 +135,27 @@ export async function startNodeRed(
   packages?: readonly PackageFolder[],
 ): Promise<NodeRed> {
   const userDir = predecessor?.userDir ?? (await createUserDir(packages));
-  const port = Number(settings.uiPort ?? (await freePort()));
   await writeFile(join(userDir, 'settings.js'), SETTINGS);
   await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));
+  const start = async () => connectTo(version, settings, nodeOptions, userDir);
+  // Somebody else may take the port that was free a moment ago.
+  return start().catch((error: Error) => {
+    if (settings.uiPort === undefined && error.message.includes(PORT_IN_USE)) {
+      return start();
+    }
+    throw error;
+  });
+}
+
+const PORT_IN_USE = 'port in use';
+
+async function connectTo(
+  version: Version,
+  settings: Record<string, unknown>,
+  nodeOptions: readonly string[],
+  userDir: string,
+): Promise<NodeRed> {
+  const port = Number(settings.uiPort ?? (await freePort()));
   const child = spawn(
     version.node,
     [...nodeOptions, version.red, '--userDir', userDir, '--port', `${port}`],
