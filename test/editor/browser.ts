@@ -1,7 +1,9 @@
 // A browser in front of a real Node-RED's editor, with the hands of a user: drag, open, type, pick, save, deploy.
 import assert from 'node:assert/strict';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { findBrowser } from '../requirements.ts';
+import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS, type Version } from '../e2e/node-red.ts';
+import type { PackageFolder } from '../e2e/package.ts';
+import { findBrowser, requireBrowser } from '../requirements.ts';
 
 const FLAGS = [
   '--headless',
@@ -135,6 +137,31 @@ async function drawn(page: Page): Promise<void> {
   await page.waitForSelector('.red-ui-flow-node', { state: 'attached' });
   // Node-RED's own tips fail on a page that was opened again while one of them was due.
   await page.evaluate("RED.actions.invoke('core:toggle-show-tips', false)");
+}
+
+/** For the tests of a `describe`: the editor of a Node-RED of its own, with these nodes deployed. */
+export function useEditor(
+  nodes: NodeConfig[],
+  {
+    version = VERSIONS[0]!,
+    packages,
+    ...options
+  }: EditorOptions & { version?: Version; packages?: readonly PackageFolder[] } = {},
+): { readonly editor: Editor } {
+  const used = {} as { editor: Editor };
+  let red: NodeRed;
+  before(async function () {
+    this.timeout(180_000);
+    requireBrowser(this);
+    red = await startNodeRed(version, {}, [], undefined, packages);
+    await red.deploy(nodes);
+    used.editor = await openEditor(red.url, options);
+  });
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+  });
+  return used;
 }
 
 /**

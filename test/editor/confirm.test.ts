@@ -1,21 +1,13 @@
 // What the panel of mt-report-in says of reports that the flow confirms, and of what is missing for it.
 import assert from 'node:assert/strict';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor } from './browser.ts';
+import { useEditor } from './browser.ts';
 
 describe('a report in whose reports are confirmed', function () {
   this.timeout(60_000);
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async function () {
-    this.timeout(180_000);
-    requireBrowser(this);
-    red = await startNodeRed(VERSIONS[0]!);
-    const service = { type: 'mt-service', brokerUrl: 'mqtt://127.0.0.1:1', names: false };
-    const place = { z: 'tab', x: 200 };
-    await red.deploy([
+  const service = { type: 'mt-service', brokerUrl: 'mqtt://127.0.0.1:1', names: false };
+  const place = { z: 'tab', x: 200 };
+  const used = useEditor(
+    [
       // Not running: Node-RED's sidebar fails on what a subflow in another one says.
       { id: 'tab', type: 'tab', label: 'test', disabled: true },
       { ...service, id: 'kept', persistent: true },
@@ -39,22 +31,18 @@ describe('a report in whose reports are confirmed', function () {
         out: [],
       },
       { id: 'inner', type: 'subflow:sub', z: 'outer', x: 200, y: 40, wires: [] },
-    ]);
-    editor = await openEditor(red.url, { width: 1100, height: 700 });
-  });
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-  });
+    ],
+    { width: 1100, height: 700 },
+  );
 
   const explain = async (id: string) => {
-    await editor.edit(id);
-    await editor.page.locator('#mt-gateway-more[aria-expanded="false"]').click();
-    const hint = editor.page.locator('#node-input-confirm ~ .mt-gateway-hint');
+    await used.editor.edit(id);
+    await used.editor.page.locator('#mt-gateway-more[aria-expanded="false"]').click();
+    const hint = used.editor.page.locator('#node-input-confirm ~ .mt-gateway-hint');
     assert.equal(await hint.filter({ hasText: /./ }).count(), 0);
-    await editor.page.selectOption('#node-input-confirm', 'acknowledged');
+    await used.editor.page.selectOption('#node-input-confirm', 'acknowledged');
     const words = await hint.innerText();
-    await editor.press('cancel');
+    await used.editor.press('cancel');
     return words;
   };
 
@@ -68,7 +56,7 @@ describe('a report in whose reports are confirmed', function () {
     ]) {
       assert.ok(words.includes(part), `${part}: ${words}`);
     }
-    assert.deepEqual(editor.errors, []);
+    assert.deepEqual(used.editor.errors, []);
   });
 
   it('is told nothing more where the wires lead to that node, through links and into a subflow', async () => {

@@ -1,9 +1,8 @@
 // What a flow from somebody else holds is never run: Node-RED reads the words of validators as HTML in places.
 import assert from 'node:assert/strict';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { VERSIONS } from '../e2e/node-red.ts';
 import { NODE_TYPES } from '../node-types.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { useEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes } from './flow.ts';
 
 const TAG = '<img src=x onerror="window.hacked = true">';
@@ -28,27 +27,14 @@ const TYPES = ['str', 'msg', 'flow', 'global', 'num', 'json', 'jsonata', 'env', 
 for (const version of VERSIONS) {
   describe(`a flow from somebody else in the editor of ${version.name}`, function () {
     this.timeout(60_000);
-    let red: NodeRed;
-    let editor: Editor;
-
-    before(async function () {
-      this.timeout(180_000);
-      requireBrowser(this);
-      red = await startNodeRed(version);
-      await red.deploy([
-        { id: 'service', type: 'mt-service', brokerUrl: `x${TAG}`, authHeader: TAG },
-        ...bareNodes(),
-      ]);
-      editor = await openEditor(red.url);
-    });
-    withoutPageErrors(() => editor);
-    after(async () => {
-      await closeBrowser();
-      await red?.stop();
-    });
+    const used = useEditor(
+      [{ id: 'service', type: 'mt-service', brokerUrl: `x${TAG}`, authHeader: TAG }, ...bareNodes()],
+      { version },
+    );
+    withoutPageErrors(() => used.editor);
 
     it('is told of in words, where its badge is pointed at', async () => {
-      const { page } = editor;
+      const { page } = used.editor;
       await page.evaluate("RED.sidebar.show('config')");
       await page.locator('.red-ui-palette-node-annotations.red-ui-flow-node-error').first().hover();
       const words = page.locator('.red-ui-popover', { hasText: '://' });
@@ -61,7 +47,7 @@ for (const version of VERSIONS) {
     for (const type of NODE_TYPES) {
       it(`begins no tag in the words of a validator: ${type}`, async () => {
         const id = type === 'mt-service' ? 'service' : type;
-        const said = (await editor.page.evaluate(`(() => {
+        const said = (await used.editor.page.evaluate(`(() => {
           const node = RED.nodes.node(${JSON.stringify(id)});
           const said = [];
           for (const [name, property] of Object.entries(node._def.defaults)) {

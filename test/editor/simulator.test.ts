@@ -2,43 +2,31 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { DEFAULTS } from '../../simulator/node/config.ts';
-import { type NodeRed, OLDEST, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { OLDEST, VERSIONS } from '../e2e/node-red.ts';
 import { freePort } from '../mosquitto.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor } from './browser.ts';
+import { useEditor } from './browser.ts';
 
 for (const version of [...VERSIONS, OLDEST]) {
   describe(`the simulator in the editor of ${version.name}`, function () {
     this.timeout(60_000);
-    let red: NodeRed;
-    let editor: Editor;
-    before(async function () {
-      this.timeout(180_000);
-      requireBrowser(this);
-      red = await startNodeRed(version, {}, [], undefined, ['.', 'simulator']);
-      await red.deploy([
-        { id: 'own', type: 'mt-simulator', ...DEFAULTS, mqttPort: 0, restPort: 0, wires: [[]] },
-      ]);
-      editor = await openEditor(red.url);
-    });
-    after(async () => {
-      await closeBrowser();
-      await red?.stop();
-    });
+    const used = useEditor(
+      [{ id: 'own', type: 'mt-simulator', ...DEFAULTS, mqttPort: 0, restPort: 0, wires: [[]] }],
+      { version, packages: ['.', 'simulator'] },
+    );
 
     if (version === VERSIONS[0]) {
       it('says in the panel that it listens on 127.0.0.1 only, and with which login', async () => {
-        await editor.edit('own');
-        const intro = await editor.page.locator('.mt-simulator-intro').innerText();
+        await used.editor.edit('own');
+        const intro = await used.editor.page.locator('.mt-simulator-intro').innerText();
         assert.match(intro, /127\.0\.0\.1 only/);
         assert.match(intro, /demo-password/);
-        await editor.press('cancel');
+        await used.editor.press('cancel');
       });
 
       it('saves what it was, when nothing is changed', async () => {
-        await editor.edit('own');
-        await editor.press('ok');
-        const saved = await editor.properties('own', ['mqttPort', 'devices', 'mode', 'away']);
+        await used.editor.edit('own');
+        await used.editor.press('ok');
+        const saved = await used.editor.properties('own', ['mqttPort', 'devices', 'mode', 'away']);
         assert.deepEqual(Object.values(saved).map(String), [
           '0',
           String(DEFAULTS.devices),
@@ -48,8 +36,8 @@ for (const version of [...VERSIONS, OLDEST]) {
       });
 
       it('says in words what is wrong with a port, and lets an environment variable be', async () => {
-        await editor.edit('own');
-        const field = editor.page.locator('#node-input-mqttPort');
+        await used.editor.edit('own');
+        const field = used.editor.page.locator('#node-input-mqttPort');
         for (const [value, isWrong] of [
           ['80', true],
           ['${BROKER_PORT}', false],
@@ -58,17 +46,17 @@ for (const version of [...VERSIONS, OLDEST]) {
         ] as const) {
           await field.fill(value);
           await field.dispatchEvent('change');
-          await editor.page
+          await used.editor.page
             .locator(`#node-input-mqttPort${isWrong ? '.input-error' : ':not(.input-error)'}`)
             .waitFor();
         }
-        await editor.press('cancel');
-        assert.deepEqual(editor.errors, []);
+        await used.editor.press('cancel');
+        assert.deepEqual(used.editor.errors, []);
       });
     }
 
     it('brings the first reports to somebody without gateways with few clicks', async () => {
-      const { page } = editor;
+      const { page } = used.editor;
       let clicks = 0;
       const click = async (target: Locator) => {
         clicks += 1;
@@ -92,7 +80,7 @@ for (const version of [...VERSIONS, OLDEST]) {
       await click(page.locator('[id="try-warm"] .red-ui-flow-node-button-button'));
       await status('try-alarm', 'alarm on');
       assert.ok(clicks <= 9, `${clicks} clicks`);
-      assert.deepEqual(editor.errors, []);
+      assert.deepEqual(used.editor.errors, []);
     });
 
     /** Those of the sample may be somebody else's on this machine. */
@@ -103,7 +91,7 @@ for (const version of [...VERSIONS, OLDEST]) {
         'try-simulator': { mqttPort: mqtt, restPort: rest, rate: 100 },
         'demo-service': { authUrl: base, baseUrl: base, brokerUrl: `mqtt://localhost:${mqtt}` },
       };
-      await editor.page.evaluate(
+      await used.editor.page.evaluate(
         `for (const [id, change] of Object.entries(${JSON.stringify(changes)})) Object.assign(RED.nodes.node(id), change, { changed: true })`,
       );
     }
