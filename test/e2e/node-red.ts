@@ -137,8 +137,8 @@ export async function startNodeRed(
   const userDir = predecessor?.userDir ?? (await createUserDir(packages));
   await writeFile(join(userDir, 'settings.js'), SETTINGS);
   await writeFile(join(userDir, 'more-settings.json'), JSON.stringify(settings));
-  const start = async () => connectTo(version, settings, nodeOptions, userDir);
-  // Somebody else may take the port that was free a moment ago.
+  const start = () => launch(version, settings, nodeOptions, userDir);
+  // In a thousand starts somebody else takes the port once that was free a moment ago.
   return start().catch((error: Error) => {
     if (settings.uiPort === undefined && error.message.includes(PORT_IN_USE)) {
       return start();
@@ -149,7 +149,7 @@ export async function startNodeRed(
 
 const PORT_IN_USE = 'port in use';
 
-async function connectTo(
+async function launch(
   version: Version,
   settings: Record<string, unknown>,
   nodeOptions: readonly string[],

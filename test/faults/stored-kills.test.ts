@@ -112,12 +112,7 @@ for (const [name, subject] of Object.entries(BROKERS)) {
         // A slow machine has not stored anything by then: without a longer life it never would.
         await wait(Math.random() * MAX_LIFE_MS * (1 + livesForNothing));
         await red.kill();
-        const next = () => startNodeRed(VERSIONS[0]!, settings, [], red);
-        // In a thousand starts somebody else takes the port once that was free a moment ago.
-        red = await next().catch((error) => {
-          console.log(`${name}, kill ${kill}: started again, since`, error);
-          return next();
-        });
+        red = await startNodeRed(VERSIONS[0]!, settings, [], red);
         if (isLong && kill % PROGRESS_KILLS === 0) {
           console.log(`${name}: ${kill} kills, ${field.sent} reports sent, ${size} in the file`);
         }
