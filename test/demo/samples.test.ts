@@ -34,7 +34,7 @@ function chain(file: string): Node[] {
       ...(typeof node.func === 'string' && {
         func: node.func.replace("'samples.jsonl'", JSON.stringify(file)),
       }),
-      ...(node.type === 'mt-timestamped-ack' && { timeout: '400', wires: [['out']] }),
+      ...(node.type === 'mt-timestamped-ack' && { timeout: '1500', wires: [['out']] }),
     }));
 }
 
@@ -60,7 +60,7 @@ describeNodes('storing samples before acknowledging them', (start) => {
     this.timeout(300_000);
     box = await startService({ rest: false, rate: 0, delay: 0, lostAnswers: 0.05, ackTimeout: 3_000 });
     const file = join(folder, 'samples.jsonl');
-    const flow = await start(flowAround(serviceNode(box, { maxInFlight: 64 }), ...chain(file)), {
+    const flow = await start(flowAround(serviceNode(box, { maxInFlight: 256 }), ...chain(file)), {
       nodes: CORE,
     });
     let ended = 0;
@@ -92,10 +92,7 @@ describeNodes('storing samples before acknowledging them', (start) => {
 
     assert.deepEqual(warnings, []);
     assert.equal(box.samples.unacknowledgedCount, 0);
-    assert.ok(codes.has('TIMEOUT'), 'a lost answer is an error on the message that waited for it');
-    // On a busy machine some have waited for their whole time before they could be sent.
-    codes.delete('NOT_CONNECTED');
-    assert.deepEqual([...codes], ['TIMEOUT']);
+    assert.deepEqual([...codes], ['TIMEOUT'], 'a lost answer is an error on the message that waited for it');
     const stored = (await readFile(file, 'utf8')).trim().split('\n');
     const keys = new Set(
       stored.map((line) => {
