@@ -54,8 +54,8 @@ function fewestOfTab(users: readonly Node[], catches: readonly CatchDef[]): Node
   ];
   const heard = new Set<unknown>();
   const told: Node[] = [];
-  for (const one of users.toSorted((a, b) => listeningTo(b).length - listeningTo(a).length)) {
-    const listening = listeningTo(one);
+  const candidates = users.map((one) => ({ one, listening: listeningTo(one) }));
+  for (const { one, listening } of candidates.toSorted((a, b) => b.listening.length - a.listening.length)) {
     if (told.length === 0 || listening.some((each) => !heard.has(each))) {
       told.push(one);
       for (const each of listening) {

@@ -145,7 +145,9 @@ export function hearGateway(
       learnInterval(gateway, at, { pause: since, burst: gateway.countedAt }, now, listening);
     }
   }
-  gateway.alonePauseMs = gateway.countedAt === now ? 0 : gateway.alonePauseMs;
+  if (gateway.countedAt === now) {
+    gateway.alonePauseMs = 0;
+  }
   gateway.heardAt = now;
   return isNew;
 }
