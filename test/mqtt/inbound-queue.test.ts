@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InboundQueue } from '../../src/mqtt/inbound-queue.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
+import { block } from '../block.ts';
 
 const REPORT = 'mt/gateway/c0141f68fc3d/device/d00000000001/heartbeat';
 const RESPONSE = 'mt/gateway/c0141f68fc3d/response/d00000000001/read/8001';
@@ -52,7 +53,7 @@ describe('the intake', () => {
   it('gives slow flows fewer reports at a time, so that others have their turn sooner', async () => {
     const slow = new InboundQueue(createTopics(''), {
       report: () => {
-        for (const end = performance.now() + 1; performance.now() < end; ) {}
+        block(1);
         given++;
         return false;
       },
