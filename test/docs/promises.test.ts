@@ -12,7 +12,7 @@ const page = readFileSync(PAGE, 'utf8');
 const statements = statementsOf(page);
 const fileOf = (name: string): string => `test/${name}.test.ts`;
 
-const CALL = /\b(?:it|describe\w*)(?:\.\w+)?\(\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|(\w+),)/g;
+const CALL = /\b(?:it\w*|describe\w*)(?:\.\w+)?\(\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|(\w+),)/g;
 const quote = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 interface Title {

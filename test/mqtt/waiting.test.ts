@@ -8,6 +8,7 @@ import { Requests, type RequestTransport, type SendOptions } from '../../src/mqt
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { buildRequest } from '../../src/protocol/operations/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
+import { itAtScale } from '../at-scale.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import {
   answerAll,
@@ -120,7 +121,7 @@ describe('many waiting requests', () => {
     assert.ok(many < 40 * Math.max(few, 2), `${few.toFixed(1)} ms, ${many.toFixed(1)} ms`);
   }
 
-  it('before the grant cost time in proportion to their number', () =>
+  itAtScale('before the grant cost time in proportion to their number', () =>
     growsLikeTheirNumber(async (count) => {
       const line = new Line();
       line.isGranted = false;
@@ -131,9 +132,10 @@ describe('many waiting requests', () => {
         line.answer(line.ids[at]);
       }
       assert.deepEqual([...new Set(await Promise.all(outcomes))], ['responded']);
-    }));
+    }),
+  );
 
-  it('that expire cost time in proportion to their number, sent or not', () =>
+  itAtScale('that expire cost time in proportion to their number, sent or not', () =>
     growsLikeTheirNumber(async (count) => {
       for (const isGranted of [true, false]) {
         const line = new Line(1_000_000);
@@ -145,9 +147,10 @@ describe('many waiting requests', () => {
         assert.deepEqual(codes, [isGranted ? 'TIMEOUT' : 'NOT_CONNECTED']);
         assert.ok(line.requests.idle);
       }
-    }));
+    }),
+  );
 
-  it('that are refused because too many wait cost time in proportion to their number', () =>
+  itAtScale('that are refused because too many wait cost time in proportion to their number', () =>
     growsLikeTheirNumber(async (count) => {
       const line = new Line(8, count / 2);
       line.isGranted = false;
@@ -155,9 +158,10 @@ describe('many waiting requests', () => {
       line.requests.close();
       const codes = await Promise.all(outcomes);
       assert.equal(codes.filter((code) => code === 'QUEUE_FULL').length, count / 2);
-    }));
+    }),
+  );
 
-  it('that join an acknowledgement under way cost time in proportion to their number', () =>
+  itAtScale('that join an acknowledgement under way cost time in proportion to their number', () =>
     growsLikeTheirNumber(async (count) => {
       const acknowledgements = new Acknowledgements<number>();
       let answer = (_: number): void => {};
@@ -176,7 +180,8 @@ describe('many waiting requests', () => {
       answer(7);
       assert.deepEqual([...new Set(await Promise.all(all))], [7]);
       assert.equal(getEventListeners(limits.signal, 'abort').length, 0);
-    }));
+    }),
+  );
 
   it('leave nothing behind when they expire while the broker is away, again and again', async () => {
     const line = new Line();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { ConditionChange, WatchSettings } from '../../src/network/watch-context.ts';
 import type { Condition } from '../../src/protocol/conditions.ts';
+import { itAtScale } from '../at-scale.ts';
 import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, TIME, World } from './watched-world.ts';
 
 describe('a watch of devices', () => {
@@ -1091,18 +1092,21 @@ describe('a watch of devices', () => {
       assert.equal(world.timers, 0);
     });
 
-    it('a message for each of 20 000 devices that are silent at once, in their order, in many turns', () => {
-      open();
-      const devices = Array.from({ length: 20_000 }, (_, i) => ({ device: deviceAt(100 + i) }));
-      world.run(2 * S, S, devices);
-      world.run(70 * S, 10 * S, [OTHER]);
-      assert.deepEqual(
-        told.map(({ device }) => device),
-        devices.map(({ device }) => device),
-      );
-      assert.ok(world.turns >= 199, `${world.turns}`);
-      assert.deepEqual(world.watches.watch('n')?.counts, { watched: 20_002, active: 20_000 });
-    });
+    itAtScale(
+      'a message for each of 20 000 devices that are silent at once, in their order, in many turns',
+      () => {
+        open();
+        const devices = Array.from({ length: 20_000 }, (_, i) => ({ device: deviceAt(100 + i) }));
+        world.run(2 * S, S, devices);
+        world.run(70 * S, 10 * S, [OTHER]);
+        assert.deepEqual(
+          told.map(({ device }) => device),
+          devices.map(({ device }) => device),
+        );
+        assert.ok(world.turns >= 199, `${world.turns}`);
+        assert.deepEqual(world.watches.watch('n')?.counts, { watched: 20_002, active: 20_000 });
+      },
+    );
 
     it('no more memory than for its bound in a flood of new devices, and keeps who was there', () => {
       for (const conditions of [SETTINGS.conditions, ALL]) {

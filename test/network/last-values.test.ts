@@ -5,6 +5,7 @@ import { fromStored } from '../../src/network/stored-values.ts';
 import { sortInTurns, Turns } from '../../src/network/turns.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReport, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
 const [G, G2] = ['c0141f68fc3d', 'c0141f68fc3e'];
@@ -53,7 +54,7 @@ describe('last values', () => {
     assert.equal(findIn(values, { device: D, identifier: 'ph-value' })?.value, 7);
   });
 
-  it('are taken over in one step, however many they are, also by a catalogue with other names', () => {
+  itAtScale('are taken over in one step, however many they are, also by a catalogue with other names', () => {
     const before = open();
     for (let n = 0; n < 200_000; n++) {
       before.recordReport(report({ device: mac(n), identifier: '8f7f' }));
@@ -176,15 +177,18 @@ describe('last values', () => {
     assert.equal(values.size, 3);
   });
 
-  it('of one device that reports ever new properties are kept and go at the cost of any others', () => {
-    const values = open(40_000);
-    for (let n = 0; n < 200_000; n++) {
-      values.recordReport(report({ identifier: `made-up-${n}`, value: n }));
-    }
-    assert.equal(values.size, 40_000);
-    assert.equal(findIn(values, { device: D, identifier: 'made-up-199999' })?.value, 199_999);
-    assert.equal(findIn(values, { device: D, identifier: 'made-up-100' }), undefined);
-  });
+  itAtScale(
+    'of one device that reports ever new properties are kept and go at the cost of any others',
+    () => {
+      const values = open(40_000);
+      for (let n = 0; n < 200_000; n++) {
+        values.recordReport(report({ identifier: `made-up-${n}`, value: n }));
+      }
+      assert.equal(values.size, 40_000);
+      assert.equal(findIn(values, { device: D, identifier: 'made-up-199999' })?.value, 199_999);
+      assert.equal(findIn(values, { device: D, identifier: 'made-up-100' }), undefined);
+    },
+  );
 
   it('go when they take too much memory, however few they are', () => {
     const values = open(undefined, 1_000_000);
@@ -228,7 +232,7 @@ describe('last values', () => {
     }
   });
 
-  it('take no more memory than they may, where each has many names of its own', () => {
+  itAtScale('take no more memory than they may, where each has many names of its own', () => {
     const values = open(undefined, 4_000_000);
     const before = usedMemory();
     for (let n = 0; n < 2_000; n++) {
@@ -240,7 +244,7 @@ describe('last values', () => {
     assert.ok(used < 10_000_000, `${used}`);
   });
 
-  it('are as many as are allowed, where they are ordinary ones', () => {
+  itAtScale('are as many as are allowed, where they are ordinary ones', () => {
     const values = new LastValues(catalogue);
     const names = {
       name: 'temperature',

@@ -1,6 +1,7 @@
 // Anybody who may publish can make up addresses by the hundred thousand: whoever is regular is not forgotten for them.
 import assert from 'node:assert/strict';
 import type { ReportTopic } from '../../src/protocol/reports/index.ts';
+import { itAtScale } from '../at-scale.ts';
 import { D, deviceAt, G, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 describe('a watch among made-up addresses', function () {
@@ -44,21 +45,21 @@ describe('a watch among made-up addresses', function () {
 
   const living = Array.from({ length: 8 }, (_, i) => deviceAt(i));
 
-  it('tells a device that dies, however many gateways are heard once', () => {
+  itAtScale('tells a device that dies, however many gateways are heard once', () => {
     watch();
     pass(20, 0, [...living, DEAD]);
     pass(10, 11_000, living);
     assert.deepEqual(told, [`silent ${DEAD}`]);
   });
 
-  it('learns how often the devices of a gateway are heard, however many others are heard once', () => {
+  itAtScale('learns how often the devices of a gateway are heard, however many others are heard once', () => {
     watch();
     pass(30, 11_000, [...living, DEAD]);
     pass(10, 11_000, living);
     assert.deepEqual(told, [`silent ${DEAD}`]);
   });
 
-  it('still knows how often a device is heard that dies after 200 000 others were heard once', () => {
+  itAtScale('still knows how often a device is heard that dies after 200 000 others were heard once', () => {
     watch([D, DEAD]);
     pass(20, 0, [D, DEAD]);
     makeUp(200_001);

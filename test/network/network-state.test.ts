@@ -8,6 +8,7 @@ import type { DeviceState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
 const G = 'c0141f68fc3d';
@@ -246,7 +247,7 @@ describe('the state of a network', () => {
     assert.deepEqual([known().event, shown()?.identifier], [longest, longest]);
   });
 
-  it('keeps of hostile topics only what it shows, in no more memory', () => {
+  itAtScale('keeps of hostile topics only what it shows, in no more memory', () => {
     const count = 2_000;
     const before = usedMemory();
     for (let i = 0; i < count; i++) {
@@ -467,7 +468,7 @@ describe('the state of a network', () => {
     );
   });
 
-  it('takes no more than 120 MB for 100 000 devices with three values each', async () => {
+  itAtScale('takes no more than 120 MB for 100 000 devices with three values each', async () => {
     // In a process of its own: tests of other things leave objects of other shapes behind, which changes what these take.
     const child = join(import.meta.dirname, 'memory-child.ts');
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', child]);
@@ -475,9 +476,9 @@ describe('the state of a network', () => {
     assert.deepEqual([gateways, devices], [500, 100_000]);
     assert.ok((values as number) > 199_000, `${values}`);
     assert.ok((megabytes as number) < 120, `${megabytes} MB`);
-  }).timeout(60_000);
+  });
 
-  it('keeps 200 000 devices and 200 000 values, those that were heard last', () => {
+  itAtScale('keeps 200 000 devices and 200 000 values, those that were heard last', () => {
     for (let i = 0; i < 250_000; i++) {
       now++;
       hear('measurement/8800', { value: i }, { device: deviceAt(i) });
@@ -490,9 +491,9 @@ describe('the state of a network', () => {
     assert.equal(known(deviceAt(150_000)).values.length, 2);
     hear('measurement/8800', { value: 1 }, { device: deviceAt(50_000) });
     assert.deepEqual([known(deviceAt(50_000)).values.length, known(deviceAt(150_000)).values.length], [1, 0]);
-  }).timeout(60_000);
+  });
 
-  it('keeps no more than 400 000 links, whatever parents are told', () => {
+  itAtScale('keeps no more than 400 000 links, whatever parents are told', () => {
     for (let i = 0; i < 30_000; i++) {
       for (let parent = 0; parent < 18; parent++) {
         const other = (0xe00000000000 + parent).toString(16);
@@ -504,7 +505,7 @@ describe('the state of a network', () => {
       links += device.links.length;
     }
     assert.ok(links <= 400_000 + 30_000, `${links}`);
-  }).timeout(60_000);
+  });
 
   it('forgets gateways beyond 10 000', () => {
     for (let i = 0; i < 12_000; i++) {

@@ -5,6 +5,7 @@ import { RecentLists } from '../../src/network/recent-lists.ts';
 import { wallTime } from '../../src/network/wall-time.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { itAtScale } from '../at-scale.ts';
 
 const G = 'c0141f68fc3d';
 const G2 = 'c0141f68fc3e';
@@ -138,7 +139,7 @@ describe('the lists of what was heard last', () => {
     }
   });
 
-  it('forgets the gateways of those that were silent longest, in a network beyond all bounds', () => {
+  itAtScale('forgets the gateways of those that were silent longest, in a network beyond all bounds', () => {
     const seen = open();
     heard(seen, 0, 450_000);
     assert.equal(seen.gatewayOf(deviceAt(0)), undefined);
@@ -187,26 +188,29 @@ describe('the lists of what was heard last', () => {
     assert.deepEqual(known, [0, 0, 0, 0, ...Array(16).fill(1)]);
   });
 
-  it('does not note identifiers beyond 200 characters, and forgets the oldest of more than 200 000', () => {
-    const seen = open();
-    const note = (device: number, identifier: string) =>
-      seen.record(readReportTopic('t', G, deviceAt(device), `measurement/${identifier}`), 0);
-    note(1, 'x'.repeat(201));
-    note(1, 'x'.repeat(200));
-    assert.deepEqual(
-      seen.identifiers({ device: deviceAt(1) }).map(({ id }) => id.length),
-      [200],
-    );
-    for (let device = 2; device < 1_010; device++) {
-      for (let i = 0; i < 200; i++) {
-        note(device, `${i}`);
+  itAtScale(
+    'does not note identifiers beyond 200 characters, and forgets the oldest of more than 200 000',
+    () => {
+      const seen = open();
+      const note = (device: number, identifier: string) =>
+        seen.record(readReportTopic('t', G, deviceAt(device), `measurement/${identifier}`), 0);
+      note(1, 'x'.repeat(201));
+      note(1, 'x'.repeat(200));
+      assert.deepEqual(
+        seen.identifiers({ device: deviceAt(1) }).map(({ id }) => id.length),
+        [200],
+      );
+      for (let device = 2; device < 1_010; device++) {
+        for (let i = 0; i < 200; i++) {
+          note(device, `${i}`);
+        }
       }
-    }
-    assert.equal(seen.identifiers({ device: deviceAt(1_009) }).length, 200);
-    assert.equal(seen.identifiers({ device: deviceAt(2) }).length, 0);
-    const total = seen.identifiers().reduce((sum, { count }) => sum + count, 0);
-    assert.equal(total, 200_000);
-  });
+      assert.equal(seen.identifiers({ device: deviceAt(1_009) }).length, 200);
+      assert.equal(seen.identifiers({ device: deviceAt(2) }).length, 0);
+      const total = seen.identifiers().reduce((sum, { count }) => sum + count, 0);
+      assert.equal(total, 200_000);
+    },
+  );
 
   describe('in the lists of pickers', () => {
     /** In milliseconds of `performance.now()`. */

@@ -10,6 +10,7 @@ import type { ValueContext, ValueOptions, ValueResult } from '../../src/network/
 import { findFirstValues, findValue, findValues } from '../../src/network/value-query.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
+import { itAtScale } from '../at-scale.ts';
 
 const G = 'c0141f68fc3d';
 const mac = (n: number) => `d${n.toString(16).padStart(11, '0')}`;
@@ -393,7 +394,7 @@ describe('a query of last values', () => {
       }
     });
 
-    it('brings all in order, and does not hold reports up meanwhile', async () => {
+    itAtScale('brings all in order, and does not hold reports up meanwhile', async () => {
       const query = findValues(context(), {}, options());
       const stall = await longestStall(query);
       const { rows } = await query;

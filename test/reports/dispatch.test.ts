@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type ReportTopic, readReportTopic } from '../../src/protocol/reports/index.ts';
 import { Dispatch, type Route } from '../../src/reports/dispatch.ts';
+import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
 const G = ['c0141f68fc3d', 'c0141f68fc3e'] as const;
@@ -140,7 +141,7 @@ describe('dispatch of reports', () => {
     ['identifiers', (name) => ({ segments: NONE, gateways: NONE, devices: NONE, identifiers: set(name) })],
   ];
   for (const [title, filterOf] of places) {
-    it(`leaves nothing behind of ${title} that nobody asks for any more`, () => {
+    itAtScale(`leaves nothing behind of ${title} that nobody asks for any more`, () => {
       const dispatch = new Dispatch<number>();
       const add = (i: number) => dispatch.add({ ...filterOf(`name ${i}`), target: i });
       add(-1)();

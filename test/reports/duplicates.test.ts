@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { Duplicates } from '../../src/reports/duplicates.ts';
+import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
 const base: Report = {
@@ -85,7 +86,7 @@ describe('recognition of duplicate reports', () => {
     }
   });
 
-  it('tells long reports apart, and recognises them, in little memory', () => {
+  itAtScale('tells long reports apart, and recognises them, in little memory', () => {
     const duplicates = new Duplicates(1_000_000_000);
     const long = (seq: number): Report => ({ ...base, seq, value: `${seq}${'x'.repeat(100_000)}` });
     const before = usedMemory();

@@ -5,6 +5,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { DeferralEvents } from '../../src/protocol/deferral.ts';
 import type { Confirmer } from '../../src/reports/open-report.ts';
 import { OpenReports } from '../../src/reports/open-reports.ts';
+import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
 const TICK_MS = 500;
@@ -108,32 +109,35 @@ describe('reports that are open', () => {
     assert.deepEqual([reports.isFull, read.length], [false, 7]);
   });
 
-  it('take little memory, as many as there may be, and do not keep alive what they came in', async () => {
-    const { receive, pass, reports } = start();
-    const used = () => {
-      const heap = usedMemory();
-      return heap + process.memoryUsage().arrayBuffers;
-    };
-    const before = used();
-    for (let n = 0; n <= 65_535; n++) {
-      receive(
-        `mt/gateway/c0141f68fc3d/device/d00000000001/measurement/${n}`,
-        Buffer.alloc(8_192).subarray(0, 100),
-      );
-      if (n % 5_000 === 0) {
-        pass(TICK_MS);
+  itAtScale(
+    'take little memory, as many as there may be, and do not keep alive what they came in',
+    async () => {
+      const { receive, pass, reports } = start();
+      const used = () => {
+        const heap = usedMemory();
+        return heap + process.memoryUsage().arrayBuffers;
+      };
+      const before = used();
+      for (let n = 0; n <= 65_535; n++) {
+        receive(
+          `mt/gateway/c0141f68fc3d/device/d00000000001/measurement/${n}`,
+          Buffer.alloc(8_192).subarray(0, 100),
+        );
+        if (n % 5_000 === 0) {
+          pass(TICK_MS);
+        }
       }
-    }
-    pass(TICK_MS);
-    assert.equal(reports.isFull, true);
-    // Half a gigabyte of chunks has come in; what is free of them is returned beside the collection.
-    let taken = used() - before;
-    for (let tries = 0; tries < 20 && taken > MAX_TAKEN; tries++) {
-      await wait(50);
-      taken = used() - before;
-    }
-    assert.ok(taken <= MAX_TAKEN, `${taken} bytes`);
-  });
+      pass(TICK_MS);
+      assert.equal(reports.isFull, true);
+      // Half a gigabyte of chunks has come in; what is free of them is returned beside the collection.
+      let taken = used() - before;
+      for (let tries = 0; tries < 20 && taken > MAX_TAKEN; tries++) {
+        await wait(50);
+        taken = used() - before;
+      }
+      assert.ok(taken <= MAX_TAKEN, `${taken} bytes`);
+    },
+  );
 
   it('come again a part at a time, and each has its turn', async () => {
     const { receive, resent, pass } = start();
@@ -363,26 +367,29 @@ describe('reports that are open', () => {
     }
   });
 
-  it('that are confirmed and not sent again by their broker take little memory, and are no more than it has numbers for', () => {
-    const { reports, receive, given } = start();
-    const payload = Buffer.alloc(1_000);
-    const before = usedMemory();
-    for (const [round, length] of [65_535, 2].entries()) {
-      const ids = Array.from({ length }, (_, n) => receive(`t${round}-${n}`, payload).id);
-      reports.connected('other', true);
-      for (const id of ids) {
-        reports.confirm(id);
+  itAtScale(
+    'that are confirmed and not sent again by their broker take little memory, and are no more than it has numbers for',
+    () => {
+      const { reports, receive, given } = start();
+      const payload = Buffer.alloc(1_000);
+      const before = usedMemory();
+      for (const [round, length] of [65_535, 2].entries()) {
+        const ids = Array.from({ length }, (_, n) => receive(`t${round}-${n}`, payload).id);
+        reports.connected('other', true);
+        for (const id of ids) {
+          reports.confirm(id);
+        }
+        reports.connected('broker', true);
       }
-      reports.connected('broker', true);
-    }
-    given.length = 0;
-    for (const topic of ['t0-0', 't0-1', 't0-2', 't0-65534', 't1-0', 't1-1']) {
-      receive(topic, payload, { isResent: true });
-    }
-    assert.deepEqual(given, ['t0-0', 't0-1']);
-    const taken = usedMemory() - before;
-    assert.ok(taken < MAX_TAKEN, `${taken} bytes`);
-  }).timeout(60_000);
+      given.length = 0;
+      for (const topic of ['t0-0', 't0-1', 't0-2', 't0-65534', 't1-0', 't1-1']) {
+        receive(topic, payload, { isResent: true });
+      }
+      assert.deepEqual(given, ['t0-0', 't0-1']);
+      const taken = usedMemory() - before;
+      assert.ok(taken < MAX_TAKEN, `${taken} bytes`);
+    },
+  );
 
   it('with the content of a confirmed one that may come again are not acknowledged in its place', () => {
     const { reports, receive, given, acknowledged } = start();

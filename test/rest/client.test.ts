@@ -8,6 +8,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { RestClient } from '../../src/rest/client.ts';
 import type { RestState } from '../../src/rest/types.ts';
+import { itAtScale } from '../at-scale.ts';
 import {
   type Answer,
   createClient,
@@ -917,32 +918,35 @@ describe('REST client', () => {
       await other.close();
     });
 
-    it('lets 10 000 calls wait behind the four, also those that wait for a retry, and refuses more', async () => {
-      const clock = createHeldClock();
-      const other = createClient(server.url, {}, clock);
-      server.answer = (_, response) => {
-        if (server.calls.length <= 100) {
-          json(response, {}, 503);
+    itAtScale(
+      'lets 10 000 calls wait behind the four, also those that wait for a retry, and refuses more',
+      async () => {
+        const clock = createHeldClock();
+        const other = createClient(server.url, {}, clock);
+        server.answer = (_, response) => {
+          if (server.calls.length <= 100) {
+            json(response, {}, 503);
+          }
+        };
+        const send = () =>
+          other.send(LIST).then(
+            ({ statusCode }) => statusCode,
+            ({ code }) => code,
+          );
+        const calls = Array.from({ length: 10_004 }, send);
+        const { code, cause } = await failure(other.send(LIST));
+        assert.deepEqual([code, cause], ['QUEUE_FULL', { limit: 10_000 }]);
+        await clock.reached(100);
+        while (server.calls.length < 104) {
+          await once(server.server, 'request');
         }
-      };
-      const send = () =>
-        other.send(LIST).then(
-          ({ statusCode }) => statusCode,
-          ({ code }) => code,
-        );
-      const calls = Array.from({ length: 10_004 }, send);
-      const { code, cause } = await failure(other.send(LIST));
-      assert.deepEqual([code, cause], ['QUEUE_FULL', { limit: 10_000 }]);
-      await clock.reached(100);
-      while (server.calls.length < 104) {
-        await once(server.server, 'request');
-      }
-      assert.equal(await send(), 'QUEUE_FULL');
-      await other.close();
-      assert.deepEqual(new Set(await Promise.all(calls)), new Set(['CLOSED']));
-    });
+        assert.equal(await send(), 'QUEUE_FULL');
+        await other.close();
+        assert.deepEqual(new Set(await Promise.all(calls)), new Set(['CLOSED']));
+      },
+    );
 
-    it('lets 10 000 calls wait for a login, and refuses more', async () => {
+    itAtScale('lets 10 000 calls wait for a login, and refuses more', async () => {
       let answerLogin = () => {};
       const asked = new Promise<void>((resolve) => {
         server.login = (_, response) => {

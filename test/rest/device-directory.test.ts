@@ -4,6 +4,7 @@ import { once, setMaxListeners } from 'node:events';
 import { SILENT } from '../../src/log.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { DeviceDirectory } from '../../src/rest/device-directory.ts';
+import { itAtScale } from '../at-scale.ts';
 import { createClient, createClock, json, startServer, type TestServer } from './server.ts';
 
 const macOf = (index: number) => index.toString(16).padStart(12, '0');
@@ -364,7 +365,7 @@ describe('device directory', () => {
     assert.equal((await found).size, 2);
   });
 
-  it('reads 2 000 pages of a list, whatever their size, and says that there are more', async () => {
+  itAtScale('reads 2 000 pages of a list, whatever their size, and says that there are more', async () => {
     const warnings: string[] = [];
     const log = { ...SILENT, warn: (text: string) => warnings.push(text) };
     const other = new DeviceDirectory(client, { log, clock });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { DeviceIndexBuilder } from '../../src/rest/device-index.ts';
 import type { Device } from '../../src/rest/types.ts';
+import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
 const deviceOf = (index: number, fields: Partial<Device> = {}): Device => ({ id: `d${index}`, ...fields });
@@ -16,7 +17,7 @@ function fill(make: (index: number) => Device): number {
 }
 
 describe('index of devices', () => {
-  it('keeps 200 000 devices as they usually are, and none beyond', () => {
+  itAtScale('keeps 200 000 devices as they usually are, and none beyond', () => {
     const usual = (index: number) => ({
       id: `bmac-${index.toString(16).padStart(12, '0')}`,
       mac: index.toString(16).padStart(12, '0'),
@@ -47,13 +48,13 @@ describe('index of devices', () => {
     ],
     ['the same hundred thousand labels each', (i: number) => deviceOf(i, { labels: SAME_LABELS }), 20, 40],
   ] as const) {
-    it(`is cut long before 200 000 devices with ${what}`, () => {
+    itAtScale(`is cut long before 200 000 devices with ${what}`, () => {
       const kept = fill(make);
       assert.ok(kept > least && kept < most, String(kept));
     });
   }
 
-  it('takes no memory for what it cuts off of a name or a model', () => {
+  itAtScale('takes no memory for what it cuts off of a name or a model', () => {
     const builder = new DeviceIndexBuilder();
     const before = usedMemory();
     for (let index = 0; index < 40; index++) {
@@ -66,7 +67,7 @@ describe('index of devices', () => {
     assert.equal(first?.model, `${'0 '.padEnd(2_000, 'n')}…`);
   });
 
-  it('is cut within a device that has millions of labels', () => {
+  itAtScale('is cut within a device that has millions of labels', () => {
     const builder = new DeviceIndexBuilder();
     builder.add(deviceOf(1, { labels: Array.from({ length: 2_000_000 }, (_, index) => `${index}`) }));
     assert.equal(builder.isCut, true);

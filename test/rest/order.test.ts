@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { removeLabel, rename, request } from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { KeyedOrder } from '../../src/rest/order.ts';
+import { itAtScale } from '../at-scale.ts';
 import { createClient, json, startServer, type TestServer } from './server.ts';
 
 const MAC = 'c0141f68fc3d';
@@ -126,7 +127,7 @@ describe('changes of one device', () => {
     assert.deepEqual(heard, ['first 503', 'first 200', 'third 200', 'fourth 200']);
   });
 
-  it('end with CLOSED when the service closes, and count among the 10 000 that may wait', async () => {
+  itAtScale('end with CLOSED when the service closes, and count among the 10 000 that may wait', async () => {
     await begin(200);
     server.answer = () => undefined;
     const calls = Array.from({ length: 10_004 }, () => rename(client, MAC, 'x').catch(({ code }) => code));

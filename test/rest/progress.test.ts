@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { ListProgress } from '../../src/rest/progress.ts';
 import type { Device } from '../../src/rest/types.ts';
+import { itAtScale } from '../at-scale.ts';
 
 const devicesOf = (first: number, count: number): Device[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -136,7 +137,7 @@ describe('device list that goes on', () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024);
   });
 
-  it('may have a million devices, ten to a page, in less than 8 MB', () => {
+  itAtScale('may have a million devices, ten to a page, in less than 8 MB', () => {
     const before = process.memoryUsage().arrayBuffers;
     assert.equal(
       refusedAt(100_000, (page) => devicesOf(page * 10, 10)),
@@ -145,7 +146,7 @@ describe('device list that goes on', () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < 8 * 1024 * 1024);
   });
 
-  it('may have hundreds of thousands of devices, one to a page', () => {
+  itAtScale('may have hundreds of thousands of devices, one to a page', () => {
     assert.equal(
       refusedAt(300_000, (page) => devicesOf(page, 1)),
       undefined,
