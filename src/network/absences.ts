@@ -17,6 +17,16 @@ export interface LongPause {
 
 export const NO_PAUSES: readonly LongPause[] = [];
 
+/** Whether this pause may be one of the absences that have become the gateway's habit. */
+export const mayBeAbsence = ({ longPauses }: { longPauses: readonly LongPause[] }, ms: number): boolean =>
+  longPauses.some((one) => ms >= one.ms / 2);
+
+/** What was usual before the start may have been such a habit. */
+export function recallPause(gateway: { longPauses: readonly LongPause[] }, ms: number): void {
+  const recalled = { endedAt: Number.NEGATIVE_INFINITY, ms };
+  gateway.longPauses = [recalled, ...gateway.longPauses].slice(0, MAX_PAUSES - 1);
+}
+
 /**
  * Call it for every pause of a gateway that hears several devices.
  * @param intervalMs its usual interval until now

@@ -5,13 +5,12 @@ import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { type Heard, usualIntervalMs } from './interval.ts';
 import { WatchAlarms } from './watch-alarms.ts';
-import {
-  type ConditionChange,
-  hearsEverything,
-  type KeptWatch,
-  type WatchContext,
-  type WatchListener,
-  type WatchSettings,
+import type {
+  ConditionChange,
+  KeptWatch,
+  WatchContext,
+  WatchListener,
+  WatchSettings,
 } from './watch-context.ts';
 import { WatchJudge } from './watch-judge.ts';
 import { WatchMembers } from './watch-members.ts';
@@ -70,12 +69,6 @@ export class DeviceWatch implements WatchedChecker {
   /** How many are watched, and how many of them need somebody. */
   get counts(): { watched: number; active: number } {
     return { watched: this.entries.size, active: this.#alarms.needing };
-  }
-
-  /** After so long it tells a silence; infinite: it has learned when. */
-  get setSilenceMs(): number {
-    const { silentAfter, conditions } = this.#settings;
-    return silentAfter > 0 && hearsEverything(conditions) ? silentAfter * 1_000 : Number.POSITIVE_INFINITY;
   }
 
   /** What goes on in another one. */

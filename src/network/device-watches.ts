@@ -97,7 +97,7 @@ export class DeviceWatches {
   open(owner: string, settings: WatchSettings, listener: WatchListener): OpenWatch {
     const watch = new DeviceWatch(this.#context, settings, listener);
     this.#watches.set(owner, watch);
-    this.#changed();
+    this.#list = [...this.#watches.values()];
     this.#ignoreReports ??= this.#network.onHeard((device, gateway, at) => {
       this.#gateways.heard(gateway);
       for (const one of this.#list) {
@@ -175,12 +175,6 @@ export class DeviceWatches {
     this.#ignoreReports = undefined;
   }
 
-  /** There is one more watch, or one less. */
-  #changed(): void {
-    this.#list = [...this.#watches.values()];
-    this.#gateways.setShortest(Math.min(...this.#list.map(({ setSilenceMs }) => setSilenceMs)));
-  }
-
   get #size(): number {
     let size = 0;
     for (const { counts } of this.#list) {
@@ -200,7 +194,7 @@ export class DeviceWatches {
     const kept = watch.close();
     if (this.#watches.get(owner) === watch) {
       this.#watches.delete(owner);
-      this.#changed();
+      this.#list = [...this.#watches.values()];
     }
     if (comesBack) {
       this.#kept.set(owner, kept);

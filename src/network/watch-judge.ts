@@ -11,6 +11,7 @@ import {
   deviceSilence,
   gatewaySilence,
   gatewayStill,
+  giveTimeAnew,
   heardNow,
   intervalOf,
   isOfSilence,
@@ -143,10 +144,14 @@ export class WatchJudge {
     }
     const { network } = this.#context;
     const gateways = entry.kind === 'gateway' ? [] : this.#gatewaysOf(entry, limit);
+    const isSet = this.#settings.silentAfter > 0;
+    if (isSet) {
+      giveTimeAnew(entry, limit, gateways);
+    }
     const silence =
       entry.kind === 'gateway'
         ? gatewaySilence(network, entry, limit)
-        : deviceSilence(network, entry, limit, gateways, this.#settings.silentAfter > 0);
+        : deviceSilence(network, entry, limit, gateways, isSet);
     const isNews = silence.silentMs > limit && !entry.alarms.some((one) => one.isTold && isOfSilence(one));
     if (isNews && this.#isRefused(entry, gateways)) {
       // Nobody is silent because we may not hear.

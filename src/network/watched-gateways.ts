@@ -2,6 +2,7 @@
 
 import { RecencyMap } from '../collections/recency-map.ts';
 import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
+import { mayBeAbsence } from './absences.ts';
 import { type GatewayState, isPasserBy } from './device-state.ts';
 import { intervalSoFarMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
@@ -17,8 +18,6 @@ const MOMENT_MS = 1_000;
 export class WatchedGateways {
   readonly #network: NetworkState;
   readonly #due: (waiting: Iterable<Watched>) => void;
-  /** A time that is set may be shorter than what is a habit of a gateway. */
-  #shortestSetMs = Number.POSITIVE_INFINITY;
   // One that was never heard is needed: a device was heard through it before the start.
   #gateways = new RecencyMap<WatchedGateway>(
     MAX_GATEWAYS,
@@ -34,11 +33,6 @@ export class WatchedGateways {
   /** Goes on with what another one knew. */
   takeOver(before: WatchedGateways): void {
     this.#gateways = before.#gateways;
-  }
-
-  /** @param ms after which the first watch tells a silence, of those with a time of their own; infinite: none has */
-  setShortest(ms: number): void {
-    this.#shortestSetMs = ms;
   }
 
   get(id: string): WatchedGateway | undefined {
@@ -67,10 +61,12 @@ export class WatchedGateways {
     const isBack =
       heardAt === undefined ||
       state.backAt === now ||
-      (now - heardAt > Math.min(MIN_SILENCE_MS, this.#shortestSetMs) &&
-        this.#network.listenedMs(heardAt) > Math.min(gateway.limitMs, this.#shortestSetMs));
+      (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs);
     if (isBack) {
       gateway.backAt = now;
+    } else if (state.longPauses.length > 0 && mayBeAbsence(state, this.#network.listenedMs(heardAt))) {
+      gateway.absentMs = this.#network.listenedMs(heardAt);
+      gateway.absentUntil = now;
     }
     if (isBack || gateway.state === undefined) {
       gateway.cameAt = now;
@@ -98,6 +94,8 @@ export class WatchedGateways {
       limitMs: MIN_SILENCE_MS,
       backAt: Number.NEGATIVE_INFINITY,
       cameAt: Number.NEGATIVE_INFINITY,
+      absentMs: 0,
+      absentUntil: Number.NEGATIVE_INFINITY,
       waiting: new Set<Watched>(),
       before: undefined,
       after: undefined,

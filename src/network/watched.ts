@@ -55,6 +55,8 @@ export interface Watched extends Scheduled {
   gatewayState: Readonly<GatewayState> | undefined;
   /** Since then silence counts. */
   since: number;
+  /** Then a gateway was back from an absence that is its habit: once after each report. */
+  anewAt: number;
   /** It is listed, carries a label, or was known before the start: it is missed also when it was never heard. */
   isExpected: boolean;
   /** From before the start: by which gateway it was heard, and how often. */
@@ -85,6 +87,9 @@ export interface WatchedGateway extends RecencyEntry<WatchedGateway> {
   backAt: number;
   /** The same, or when it was heard first since the start. */
   cameAt: number;
+  /** Its last pause that may have been an absence, though such are its habit; 0: none. */
+  absentMs: number;
+  absentUntil: number;
   /** What waits for its next report. */
   readonly waiting: Set<Watched>;
 }
@@ -110,6 +115,7 @@ export function newWatched(
     state: undefined,
     gatewayState: undefined,
     since,
+    anewAt: Number.NEGATIVE_INFINITY,
     isExpected: false,
     storedGateway: undefined,
     storedIntervalMs: undefined,
@@ -263,7 +269,7 @@ export function deviceSilence(
   }
   const silence: Silence = { unheardMs, silentMs: 0, leftMs: undefined, waitsFor: [] };
   for (const gateway of gateways) {
-    const since = unheardSince(network, entry, Math.max(heardAt, gateway.backAt));
+    const since = unheardSince(network, entry, Math.max(heardAt, gateway.backAt, entry.anewAt));
     const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
     const { patienceMs, lastsMs } = isSet ? atOnce(limitMs) : patienceWith(network, entry, gateway, limitMs);
     const silentMs = since - unheard;
@@ -279,6 +285,20 @@ export function deviceSilence(
     }
   }
   return silence;
+}
+
+/**
+ * Where a time is set, an absence may be longer than that and yet a habit of the gateway: it is told, and its devices get
+ * their time anew. But a gateway whose other devices rest longer than that has such pauses all the time, so that once must do.
+ */
+export function giveTimeAnew(entry: Watched, limitMs: number, gateways: readonly WatchedGateway[]): void {
+  const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
+  if (entry.anewAt <= heardAt) {
+    const absences = gateways.filter(
+      ({ absentMs, absentUntil }) => absentMs > limitMs && absentUntil > heardAt,
+    );
+    entry.anewAt = Math.max(entry.anewAt, ...absences.map(({ absentUntil }) => absentUntil));
+  }
 }
 
 /** All in milliseconds. */

@@ -58,7 +58,13 @@ const timed = (ms: number, gateway = G) => ({
 
 describe('a watch that learns the habits of devices', () => {
   /** What is told of these hearings, in order of their time. */
-  function watch(hearings: Hearing[], until: number, settings = {}, restartAt?: number): Change[] {
+  function watch(
+    hearings: Hearing[],
+    until: number,
+    settings = {},
+    restartAt?: number,
+    beside?: object,
+  ): Change[] {
     const changes: Change[] = [];
     const world = new World();
     const start = world.time;
@@ -77,6 +83,10 @@ describe('a watch that learns the habits of devices', () => {
         },
       );
     open();
+    if (beside) {
+      const listener = { changed() {}, counted() {}, full() {}, follow() {} };
+      world.watches.open('beside', { ...SETTINGS, ...beside }, listener);
+    }
     let isRestarted = restartAt === undefined;
     const ordered = hearings.toSorted((one, other) => one.at - other.at);
     for (const { at, rest = 'heartbeat', given, ...who } of ordered) {
@@ -622,24 +632,29 @@ describe('a watch that learns the habits of devices', () => {
         }
       });
 
-      it('tells its absences alone also where a time is set, and they have become its habit', () => {
-        const next = random(77);
-        let hearings = Array.from({ length: 30 }, (_, i) =>
-          regularly(
-            { device: deviceAt(i % 10), rest: `property-decoded/p${i % 3}` },
-            { every: 20 * MINUTE, from: next() * 20 * MINUTE, until: 30 * HOUR },
-          ),
-        ).flat();
-        const absences = Array.from({ length: 9 }, (_, i) => (6 + 2.4 * i) * HOUR);
-        for (const from of absences) {
-          hearings = hearings.filter(away(from, 40 * MINUTE));
-        }
-        const told = heads(watch(hearings, 29 * HOUR, { silentAfter: 1800 }));
-        assert.deepEqual(
-          told.filter((head) => head.startsWith('+')),
-          Array(absences.length).fill(`+gateway-silent ${G}`),
-        );
-      });
+      for (const [when, restartAt] of [
+        ['', undefined],
+        [', also before the start', 22 * HOUR],
+      ] as const) {
+        it(`tells its absences alone also where a time is set, and they have become its habit${when}`, () => {
+          const next = random(77);
+          let hearings = Array.from({ length: 30 }, (_, i) =>
+            regularly(
+              { device: deviceAt(i % 10), rest: `property-decoded/p${i % 3}` },
+              { every: 20 * MINUTE, from: next() * 20 * MINUTE, until: 30 * HOUR },
+            ),
+          ).flat();
+          const absences = Array.from({ length: 9 }, (_, i) => (6 + 2.4 * i) * HOUR);
+          for (const from of absences) {
+            hearings = hearings.filter(away(from, 40 * MINUTE));
+          }
+          const told = heads(watch(hearings, 29 * HOUR, { silentAfter: 1800 }, restartAt));
+          assert.deepEqual(
+            told.filter((head) => head.startsWith('+')),
+            Array(absences.length).fill(`+gateway-silent ${G}`),
+          );
+        });
+      }
 
       it('learns a pause that comes three times within 90 minutes', () => {
         const devices = [1, 2, 3].map((i) => ({ device: deviceAt(i) }));
@@ -654,6 +669,46 @@ describe('a watch that learns the habits of devices', () => {
           [],
         );
       });
+    });
+
+    for (const [others, every] of [
+      [1, 5 * MINUTE],
+      [3, 10 * MINUTE],
+      [8, 20 * MINUTE],
+    ] as const) {
+      it(`hides no death behind ${others} devices of ${every / MINUTE} minutes where a shorter time is set`, () => {
+        const died = 2 * HOUR;
+        const slow = Array.from({ length: others }, (_, i) =>
+          regularly(
+            { device: deviceAt(50 + i) },
+            { every, from: (0.31 * i * every) % every, until: 6 * HOUR },
+          ),
+        );
+        const hearings = [...regularly({}, { every: 10 * S, until: died }), ...slow.flat()];
+        const changes = watch(hearings, 6 * HOUR - every, {
+          devices: [D],
+          silentAfter: 60,
+          conditions: ['silent'],
+        });
+        assert.deepEqual(heads(changes), [`+silent ${D}`]);
+        const { minute = 0 } = changes[0] ?? {};
+        assert.ok(minute <= (died + every) / MINUTE + 1, `${minute}`);
+      });
+    }
+
+    it('is not changed by the time that is set in another watch of the service', () => {
+      const died = 4 * HOUR;
+      const dead = deviceAt(60);
+      const rare = { every: 10 * MINUTE, until: 6 * HOUR };
+      const hearings = [
+        ...regularly({ gateway: G2 }, { every: 10 * S, until: 6 * HOUR }),
+        ...[50, 51, 52].flatMap((i) => regularly({ device: deviceAt(i) }, { ...rare, from: i * MINUTE })),
+        ...regularly({ device: dead }, { ...rare, until: died }),
+      ];
+      const alone = watch(hearings, 6 * HOUR - 10 * MINUTE);
+      assert.deepEqual(heads(alone), [`+silent ${dead}`]);
+      const critical = { devices: [D], silentAfter: 60, conditions: ['silent'] };
+      assert.deepEqual(watch(hearings, 6 * HOUR - 10 * MINUTE, {}, undefined, critical), alone);
     });
 
     it('learns a pause that comes six times in a day', () => {
