@@ -338,9 +338,10 @@ export class Session {
 
   /**
    * Ends everything within 2 s; what is waiting ends with `CLOSED`.
-   * @param isFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back
+   * @param goesOnAt addresses of the service that follows with a persistent session; where none of this one's is among
+   *   them, what it has subscribed at brokers is given back; undefined: the same
    */
-  async close(isFinal = false): Promise<void> {
+  async close(goesOnAt?: readonly string[]): Promise<void> {
     this.watches.close();
     this.changes.close();
     this.deviceReports.close();
@@ -349,7 +350,7 @@ export class Session {
     this.#mqtt?.player.close();
     this.#names?.close();
     this.devices?.close();
-    await Promise.all([this.#mqtt?.client.close(isFinal), this.#rest?.close()]);
+    await Promise.all([this.#mqtt?.client.close(goesOnAt), this.#rest?.close()]);
     this.#listeners.clear();
   }
 

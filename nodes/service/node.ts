@@ -17,10 +17,8 @@ export default function registerService(RED: NodeAPI): void {
     this.users = {};
     this.followers = new Set();
     rememberInstance(this);
-    const filled = fillService(RED, this, saved, this.credentials ?? {}, () => ({
-      ...savedNode(RED, saved),
-      ...savedCredentials(RED, saved),
-    }));
+    const original = () => ({ ...savedNode(RED, saved), ...savedCredentials(RED, saved) });
+    const filled = fillService(RED, this, saved, this.credentials ?? {}, original);
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });
     const [network, portal] = [networkOf(config), portalOf(config, credentials)];
@@ -34,18 +32,33 @@ export default function registerService(RED: NodeAPI): void {
     this.on('close', (removed: boolean, done: () => void) => {
       // During a deploy Node-RED has the new flows already.
       const after = upgrade(savedNode(RED, saved));
-      const isSessionFinal = removed || sessionOf(after) !== sessionOf(before);
+      const fill = () => fillService(RED, this, after, {}, original).config;
+      const goesOnAt = removed ? [] : addressesAfter([before, after], () => [config, fill()]);
       const isNetworkFinal = removed || networkOf(after) !== networkOf(before);
-      holder.close({ isSessionFinal, isNetworkFinal }).then(done, done);
+      holder.close({ goesOnAt, isNetworkFinal }).then(done, done);
     });
   }
   RED.nodes.registerType('mt-service', Service as never, { credentials: CREDENTIALS });
   registerAdmin(RED);
 }
 
-/** What names its session at the broker: with another name nobody comes back to the old one. */
-function sessionOf({ brokerUrl, clientId, persistent }: ServiceConfig): string {
-  return JSON.stringify([brokerUrl, clientId, persistent]);
+type Change = readonly [before: ServiceConfig, after: ServiceConfig];
+
+/**
+ * Where the service that follows has the session of the one before.
+ * @param saved as it stands in the flow
+ * @param filled the same with the variables of now: those of the next start may be others
+ * @returns undefined: at the same addresses
+ */
+function addressesAfter(saved: Change, filled: () => Change): string[] | undefined {
+  const hasSame = (key: 'brokerUrl' | 'clientId' | 'persistent') => {
+    const isSame = ([before, after]: Change) => String(before[key]).trim() === String(after[key]).trim();
+    return isSame(saved) || isSame(filled());
+  };
+  if (!hasSame('clientId') || !hasSame('persistent')) {
+    return [];
+  }
+  return hasSame('brokerUrl') ? undefined : splitBrokers(filled()[1].brokerUrl);
 }
 
 /** Tells the list of devices of a service from others. */

@@ -61,17 +61,17 @@ export class SessionHolder {
   }
 
   /**
-   * @param isSessionFinal nobody comes back to a persistent session: what it has subscribed at the broker is given back
+   * @param goesOnAt see `Session.close`
    * @param isNetworkFinal what is known is of a network that is not the service's any more
    */
-  async close({ isSessionFinal, isNetworkFinal }: Record<'isSessionFinal' | 'isNetworkFinal', boolean>) {
+  async close({ goesOnAt, isNetworkFinal }: { goesOnAt?: string[] | undefined; isNetworkFinal: boolean }) {
     this.#isClosed = true;
     for (const ignore of this.#ignoreDeploys) {
       ignore();
     }
     this.#dispose();
     const memory = this.#memory.close(isNetworkFinal);
-    await Promise.all([this.#change, this.#node.session?.close(isSessionFinal), memory]);
+    await Promise.all([this.#change, this.#node.session?.close(goesOnAt), memory]);
   }
 
   #open(): void {

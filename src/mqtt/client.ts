@@ -7,7 +7,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Connection } from './connection.ts';
 import { ConnectionUsers } from './connection-users.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
-import { keptElsewhere } from './kept-elsewhere.ts';
+import { endsSession, keptElsewhere } from './kept-elsewhere.ts';
 import { PreviewConnection } from './preview-connection.ts';
 import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { createTransport } from './request-transport.ts';
@@ -296,8 +296,9 @@ export class MqttClient {
     return this.#inbound.isPaused;
   }
 
-  /** @param isFinal nobody comes back to a persistent session: the broker must not go on collecting for it */
-  async close(isFinal = false): Promise<void> {
+  /** @param goesOnAt see `Session.close`: a broker must not go on collecting for a session to which nobody comes back */
+  async close(goesOnAt?: readonly string[]): Promise<void> {
+    const isFinal = endsSession(this.#settings, goesOnAt, this.#log);
     this.#closed = true;
     this.#users.close();
     this.#requests.close();

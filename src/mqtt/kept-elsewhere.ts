@@ -9,6 +9,31 @@ import { keptSession, sessionName } from './kept-sessions.ts';
 const DEADLINE_MS = 1_500;
 
 /**
+ * Whether nobody comes back to a session. One address that stays is enough for that somebody does: one that is gone may
+ * lead to the same broker, so what is held there is left alone.
+ * @param goesOnAt addresses of the service that follows, with this session; undefined: the same
+ */
+export function endsSession(
+  { brokers, clientId, persistent }: MqttSettings,
+  goesOnAt: readonly string[] | undefined,
+  log: Logger,
+): boolean {
+  const staying = new Set((goesOnAt ?? brokers).map(showBroker));
+  const gone = brokers.map(showBroker).filter((broker) => !staying.has(broker));
+  if (gone.length === brokers.length) {
+    return true;
+  }
+  for (const broker of persistent ? gone : []) {
+    if (keptSession(sessionName(broker, clientId)).filters.size > 0) {
+      log.warn(
+        `${broker} is taken from the list: unless it is the same broker as one that stays, it goes on collecting for ${clientId}`,
+      );
+    }
+  }
+  return false;
+}
+
+/**
  * Call it before the connection is closed, and what it returns afterwards: several addresses may lead to one broker,
  * where a connection to another one would end the first in the middle.
  * @param connection of the service: where it is connected, closing it gives back

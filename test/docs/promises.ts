@@ -660,17 +660,23 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'With `persistent`, a redeploy, a restart or a kill leaves the subscriptions at the broker, which is what it is for.':
       {
-        'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',
+        'nodes/kept-session': '… its subscriptions when a deploy …',
         'mqtt/losses': 'while Node-RED is stopped are …, …',
       },
-    'A deploy that deletes or disables the service, or changes its broker address or *Client id* (`clientId`), gives them back before it leaves the broker.':
+    'A deploy that deletes or disables the service, or changes its *Client id* (`clientId`) or all of its broker addresses, gives them back before it leaves the broker.':
       {
-        'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',
+        'nodes/kept-session': '… its subscriptions when a deploy …',
         'mqtt/closing': 'leaves nothing subscribed in a session that nobody comes back to',
       },
-    'So does one that takes away the last node that needs the connection; where the service restarts with it, it connects for that once more, for 30 seconds at the latest.':
+    'Where one of its addresses stays, whatever is added or comes in another order, they are left; at an address that is taken away, too, since both may lead to one broker: a warning in the log names it.':
       {
-        'nodes/lifecycle': '… the subscriptions of a persistent session when a deploy …',
+        'nodes/kept-session': '… its subscriptions when a deploy …',
+        'mqtt/closing':
+          'leaves alone, and names in the log, an address that is taken from the list while another one stays',
+      },
+    'They are given back also by a deploy that takes away the last node that needs the connection; where the service restarts with it, it connects for that once more, for 30 seconds at the latest.':
+      {
+        'nodes/kept-session': '… its subscriptions when a deploy …',
         'mqtt/closing':
           'gives back what the broker keeps when a deploy brings the service back without a node that wants it',
       },

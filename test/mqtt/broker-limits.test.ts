@@ -276,7 +276,7 @@ describe('a broker that says in its CONNACK', () => {
     broker.drop();
     await reached(session, 'waiting');
     await reached(session, 'connected');
-    await session.close(true);
+    await session.close([]);
     assert.deepEqual(
       warnings.filter((text) => text.includes('600 s')),
       [`${broker.url} keeps reports for 600 s while Node-RED is down, not for 3600 s`],

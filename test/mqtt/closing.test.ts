@@ -126,7 +126,7 @@ describe('closing a session', () => {
     const session = bench.open({ clientId: settings.clientId, persistent: true });
     session.subscribe({ ...ALL, gateways: [G] }, new Collector());
     await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 1);
-    await session.close(true);
+    await session.close([]);
     await broker.until(() => broker.subscriptionsOf(settings.clientId).size === 0);
   });
 
@@ -148,7 +148,7 @@ describe('closing a session', () => {
         await reached(session, 'connected');
         first.options.connackCode = isReachable ? 0 : 3;
         warnings.length = 0;
-        await session.close(true);
+        await session.close([]);
         await broker.until(() => broker.subscriptionsOf(mqtt.clientId).size === 0);
         assert.equal(first.subscriptionsOf(mqtt.clientId).size, isReachable ? 0 : 1);
         assert.deepEqual(
@@ -184,7 +184,7 @@ describe('closing a session', () => {
     const addresses = ['one', 'two', 'three'].map((path) => `${broker.url}/${path}`);
     const { session, clientId, warnings } = await visitEach(addresses, () => broker.drop());
     const { length } = broker.connections;
-    await session.close(true);
+    await session.close([]);
     assert.equal(broker.connections.length - length, 2);
     assert.deepEqual(warnings, []);
     assert.equal(broker.subscriptionsOf(clientId).size, 0);
@@ -200,7 +200,7 @@ describe('closing a session', () => {
         left.drop();
       });
       other.options.withhold = [];
-      await session.close(true);
+      await session.close([]);
       assert.deepEqual(
         warnings.map((text) => text.split(' ', 1)[0]),
         [mute.url],
@@ -209,6 +209,24 @@ describe('closing a session', () => {
       await mute.until(({ openConnections }) => openConnections.length === 0);
     } finally {
       await Promise.all([mute.stop(), other.stop()]);
+    }
+  });
+
+  it('leaves alone, and names in the log, an address that is taken from the list while another one stays', async () => {
+    const gone = await startScriptedBroker();
+    try {
+      const { broker } = bench;
+      const { session, clientId, warnings } = await visitEach([gone.url, broker.url], () => {
+        gone.options.connackCode = 3;
+        gone.drop();
+      });
+      gone.options.connackCode = 0;
+      await session.close([`${broker.url}?of-another-day`]);
+      const held = [gone, broker].map((at) => at.subscriptionsOf(clientId).size);
+      assert.deepEqual([held, warnings.length, gone.openConnections.length], [[1, 1], 1, 0]);
+      assert.ok(warnings[0]?.startsWith(`${gone.url} is taken from the list`));
+    } finally {
+      await gone.stop();
     }
   });
 
@@ -228,7 +246,7 @@ describe('closing a session', () => {
     assert.equal(broker.subscriptionsOf(mqtt.clientId).size, 1);
     broker.options.connackCode = 0;
     warnings.length = 0;
-    await session.close(true);
+    await session.close([]);
     assert.equal(broker.subscriptionsOf(mqtt.clientId).size, 0);
     assert.deepEqual(warnings, []);
   });

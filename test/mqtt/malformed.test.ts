@@ -84,7 +84,7 @@ describe('a broker that sends a packet which cannot be read', () => {
       collector.reports.map(({ n }) => n),
       all,
     );
-    await session.close(true);
+    await session.close([]);
   });
 
   it('costs only the filter that it refuses so, and the others bring reports', async () => {
@@ -136,6 +136,6 @@ describe('a broker that sends a packet which cannot be read', () => {
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
     await collector.until(({ reports }) => reports.length > 0);
     assert.deepEqual([[...shown], asked], [['reason.malformed'], MAX_UNREADABLE + 1]);
-    await session.close(true);
+    await session.close([]);
   });
 });

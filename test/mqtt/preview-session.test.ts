@@ -259,7 +259,7 @@ describe('the preview at a broker that takes the name of the user for the client
         );
         assert.throws(() => session.preview(OTHERS), { code: 'NOT_CONNECTED' });
       } finally {
-        await session.close(true);
+        await session.close([]);
       }
     });
   }

@@ -145,7 +145,7 @@ describe('a broker that takes the name of the user for the client id', () => {
       const collector = new Collector();
       second.subscribe(ALL, collector);
       await collector.until(({ reports }) => reports.length === count);
-      await second.close(true);
+      await second.close([]);
     });
   }
 });

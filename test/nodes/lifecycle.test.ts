@@ -348,31 +348,6 @@ describeNodes('a service', (start) => {
     assert.equal((await flow.next('errors')).error?.code, 'NOT_CONNECTED');
   });
 
-  const KEPT = { persistent: true, clientId: 'mt-kept' };
-  const LEAVINGS: Record<string, [type: 'full' | 'nodes', flow: () => object[], isKept: boolean]> = {
-    'deletes it with its nodes': ['full', () => [], false],
-    'deletes it with its nodes and nothing else': ['nodes', () => [], false],
-    'deletes its last node, with a restart of the service': ['full', () => [service(KEPT)], false],
-    'deletes its last node': ['nodes', () => [service(KEPT)], false],
-    'gives it another client id': ['full', () => flowAround(service({ ...KEPT, clientId: 'x' }), IN), false],
-    'restarts it': ['full', () => flowAround(service({ ...KEPT, name: 'x' }), IN), true],
-  };
-  for (const [what, [type, flow, isKept]] of Object.entries(LEAVINGS)) {
-    it(`${isKept ? 'keeps' : 'gives back'} the subscriptions of a persistent session when a deploy ${what}`, async () => {
-      const started = await start(flowAround(service(KEPT), IN), { credentials });
-      await started.status('in', 'green');
-      const goodbye = broker.next('disconnect', (_, id) => id === KEPT.clientId);
-      await started.deploy(
-        [{ id: 'f', type: 'tab' }, ...flow().filter(({ type: t }: { type?: string }) => t !== 'tab')],
-        type,
-        structuredClone(credentials),
-      );
-      await goodbye;
-      const isThere = () => broker.subscriptionsOf(KEPT.clientId).size > 0;
-      await broker.until(() => isThere() === isKept);
-    });
-  }
-
   it('tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses', async () => {
     process.env.MT_PRIVATE = 'hunter2';
     broker.options.refuses = () => true;

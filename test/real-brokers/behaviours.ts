@@ -71,7 +71,7 @@ class Ground {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#sessions.map((session) => session.close(true)));
+    await Promise.all(this.#sessions.map((session) => session.close([])));
     for (const peer of this.#peers) {
       peer.end(true);
     }

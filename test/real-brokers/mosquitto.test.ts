@@ -111,7 +111,7 @@ describe('a Mosquitto with limits', function () {
         for (const device of macs(60)) {
           await report(device);
         }
-        await session.close(false);
+        await session.close();
         session = await follow(openSession(mosquitto.url, settings));
         await collector.until(({ reports }) => new Set(reports.map(({ device }) => device)).size === 61);
         assert.equal(collector.reports.length, 61);

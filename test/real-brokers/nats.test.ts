@@ -51,7 +51,7 @@ describe('a NATS that waits for the acknowledgement of a report', function () {
       );
     } finally {
       witness.end(true);
-      await session.close(true);
+      await session.close([]);
     }
   });
 });
@@ -82,7 +82,7 @@ describe('a NATS of which the service does not know the type', function () {
           error.code === 'NOT_CONNECTED' && /choose the broker's type/.test(error.message),
       );
     } finally {
-      await session.close(true);
+      await session.close([]);
     }
   });
 });

@@ -63,7 +63,7 @@ for (const name of Object.keys(STRICT_BROKERS) as SubjectName[]) {
         await gateways.publishAsync(REPORT, JSON.stringify({ time: TIME, seq: 1, status: 0 }), { qos: 1 });
         await collector.until(({ reports }) => reports.length === 1);
         assert.equal(session.state.mqtt.name, 'connected');
-        await session.close(true);
+        await session.close([]);
       });
     }
 

@@ -1,0 +1,85 @@
+// What a deploy leaves of a persistent session at the broker, in a real Node-RED.
+import assert from 'node:assert/strict';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { flowAround } from './box-flow.ts';
+import { describeNodes } from './flow.ts';
+
+const IN = { id: 'in', type: 'mt-report-in' };
+const CLIENT_ID = 'mt-kept';
+/** Nobody listens there. */
+const OTHER = 'mqtt://127.0.0.1:9';
+
+describeNodes('a persistent session', (start) => {
+  let broker: ScriptedBroker;
+
+  beforeEach(async () => {
+    broker = await startScriptedBroker();
+  });
+  afterEach(() => broker.stop());
+
+  const service = (more: object = {}) => ({
+    ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
+    ...{ persistent: true, clientId: CLIENT_ID, ...more },
+  });
+  /** Each with the list of addresses from which the deploy comes. */
+  const DEPLOYS: Record<
+    string,
+    [isKept: boolean, type: 'full' | 'nodes', flow: () => object[], before?: () => string]
+  > = {
+    'deletes it with its nodes': [false, 'full', () => []],
+    'deletes it with its nodes and nothing else': [false, 'nodes', () => []],
+    'deletes its last node, with a restart of the service': [false, 'full', () => [service()]],
+    'deletes its last node': [false, 'nodes', () => [service()]],
+    'gives it another client id': [false, 'full', () => flowAround(service({ clientId: 'x' }), IN)],
+    'gives it another address': [
+      false,
+      'nodes',
+      () => flowAround(service({ brokerUrl: broker.url.replace('127.0.0.1', 'localhost') }), IN),
+    ],
+    'restarts it': [true, 'full', () => flowAround(service({ name: 'x' }), IN)],
+    'adds an address': [
+      true,
+      'nodes',
+      () => flowAround(service({ brokerUrl: `${broker.url},${OTHER}` }), IN),
+    ],
+    'turns the order of its addresses': [
+      true,
+      'nodes',
+      () => flowAround(service({ brokerUrl: `${OTHER}, ${broker.url}` }), IN),
+      () => `${broker.url}, ${OTHER}`,
+    ],
+    'takes another address away': [
+      true,
+      'nodes',
+      () => flowAround(service(), IN),
+      () => `${broker.url}, ${OTHER}`,
+    ],
+    'names the address by a variable': [
+      true,
+      'nodes',
+      () => flowAround(service({ brokerUrl: '$' + '{MT_KEPT_BROKER}' }), IN),
+    ],
+  };
+  for (const [what, [isKept, type, flow, before = () => broker.url]] of Object.entries(DEPLOYS)) {
+    it(`${isKept ? 'keeps' : 'gives back'} its subscriptions when a deploy ${what}`, async () => {
+      process.env.MT_KEPT_BROKER = broker.url;
+      try {
+        const started = await start(flowAround(service({ brokerUrl: before() }), IN));
+        await started.status('in', 'green');
+        const goodbye = broker.next('disconnect', (_, id) => id === CLIENT_ID);
+        const nodes = flow().filter(({ type: t }: { type?: string }) => t !== 'tab');
+        await started.deploy([{ id: 'f', type: 'tab' }, ...nodes], type);
+        await goodbye;
+        const givenBack = () => broker.packets('unsubscribe', CLIENT_ID);
+        if (isKept) {
+          await started.status('in', 'green');
+          assert.deepEqual(givenBack(), []);
+        } else {
+          await broker.until(() => givenBack().length > 0);
+        }
+      } finally {
+        delete process.env.MT_KEPT_BROKER;
+      }
+    });
+  }
+});
