@@ -292,10 +292,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
       'faults/refusals': 'refuses the login is asked again when it has changed its mind',
     },
-    'The refusal goes once to each Catch node of the flows that use the service, more often only to one that listens to a whole tab where others listen to different nodes of it.':
+    'The refusal goes once to each Catch node that hears errors of a node which uses the service, also from inside a subflow.':
       {
-        'e2e/refusals':
-          'reaches each Catch node once, however many nodes use the service: some that listen to …',
+        'e2e/refusals': 'reaches each Catch node once, however many nodes use the service: those …',
         'nodes/lifecycle':
           'tells Catch nodes once that the broker refuses the login, however often it is asked, and again after a connection',
       },

@@ -219,6 +219,8 @@ export function describeNodes(
       const start: StartFlow = async (flow, { credentials = {}, nodes = [] } = {}) => {
         const started = new Flow(helper);
         const watch = (RED: NodeAPI) => {
+          // What the helper gives to nodes lacks them.
+          RED.hooks = (load(path) as NodeAPI).hooks;
           // Nobody asks the spies; they keep every message, and take more time than the nodes.
           helper._sandbox.restore();
           const note = ({ id, status }: StatusEvent) => started.statuses(id).put(status);
