@@ -19,6 +19,7 @@ import {
   type Alarm,
   gatewayOf,
   isOfSilence,
+  limitOf,
   silentSince,
   type Watched,
   type WatchedChecker,
@@ -232,7 +233,6 @@ export class DeviceWatch implements WatchedChecker {
     if (entry === undefined) {
       return;
     }
-    entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
     this.#setKind(entry, kind);
     entry.storedGateway = stored.storedGateway;
     this.#followGateway(entry);
@@ -242,6 +242,10 @@ export class DeviceWatch implements WatchedChecker {
     // An address that was used for an update only is not heard again.
     entry.isExpected ||=
       stored.storedIntervalMs !== undefined || !stored.alarms.some(({ condition }) => condition === 'dfu');
+    // What it reported while Node-RED was down nobody has heard: it has the time for one more.
+    const limitMs = limitOf(entry, this.#settings) ?? Number.POSITIVE_INFINITY;
+    const mostMs = Math.max(0, limitMs - (stored.storedIntervalMs ?? 0));
+    entry.since = Math.min(entry.since, silentSince(this.#context.network, Math.min(silentMs, mostMs)));
     this.#members.keep(entry);
     this.#restoreAlarms(entry, stored.alarms);
     this.#listener.counted();

@@ -17,6 +17,7 @@ import {
   isOfSilence,
   isPassing,
   limitOf,
+  missingGateway,
   type Silence,
   stopWaiting,
   type Watched,
@@ -171,12 +172,14 @@ export class WatchJudge {
   }
 
   /** Those that have heard it about when it was heard last, and that which brings most of its reports. */
-  #gatewaysOf({ state, storedGateway }: Watched, limitMs: number): WatchedGateway[] {
-    const { gateways } = this.#context;
+  #gatewaysOf(entry: Watched, limitMs: number): WatchedGateway[] {
+    const { gateways, network } = this.#context;
+    const missing = missingGateway(network, entry, gateways, limitMs);
+    const found: WatchedGateway[] = missing === undefined ? [] : [missing];
+    const { state } = entry;
     if (state === undefined) {
-      return storedGateway === undefined ? [] : [gateways.need(storedGateway)];
+      return found;
     }
-    const found: WatchedGateway[] = [];
     const most = mostUsed(state.links);
     for (const link of state.links) {
       const { gateway, heardAt } = link;

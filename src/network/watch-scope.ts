@@ -1,5 +1,5 @@
 // Whom a watch looks after, by its lists and by the labels of gateways.
-import { lastHeard } from './links.ts';
+import { lastHeard, mostUsed } from './links.ts';
 import { hearsEverything, type WatchSettings } from './watch-context.ts';
 import { gatewayOf, type Watched } from './watched.ts';
 
@@ -53,10 +53,10 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
-  /** By which it belongs here: of those that have heard it the last one whose reports pass, where any is known. */
+  /** By which it belongs here: of those whose reports pass the one that brings most of it, where any is known. */
   gatewayOf(entry: Readonly<Watched>): string | undefined {
     const own = entry.state?.links.filter(({ gateway }) => this.isOwnGateway(gateway)) ?? [];
-    return lastHeard(own)?.gateway ?? entry.storedGateway ?? gatewayOf(entry);
+    return (mostUsed(own) ?? lastHeard(own))?.gateway ?? entry.storedGateway ?? gatewayOf(entry);
   }
 
   /** Whether it still passes; while the labels are not known nobody can tell. */

@@ -268,10 +268,13 @@ export function deviceSilence(
     return { unheardMs, silentMs: unheardMs, leftMs: limitMs - unheardMs, waitsFor: [] };
   }
   const silence: Silence = { unheardMs, silentMs: 0, leftMs: undefined, waitsFor: [] };
+  const missing = gateways.find(({ id }) => !linkOf(entry.state?.links ?? [], id));
   for (const gateway of gateways) {
     const since = unheardSince(network, entry, Math.max(heardAt, gateway.backAt, entry.anewAt));
     const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
-    const { patienceMs, lastsMs } = isSet ? atOnce(limitMs) : patienceWith(network, entry, gateway, limitMs);
+    const { patienceMs, lastsMs } = isSet
+      ? atOnce(limitMs)
+      : patienceWith(network, entry, gateway, limitMs, missing);
     const silentMs = since - unheard;
     silence.silentMs = Math.max(
       silence.silentMs,
@@ -301,6 +304,26 @@ export function giveTimeAnew(entry: Watched, limitMs: number, gateways: readonly
   }
 }
 
+/**
+ * The gateway that brought most of its reports before the start, as long as it has brought none since and may still be
+ * away: not when the device is heard by others beside it, and not for hours.
+ */
+export function missingGateway(
+  network: NetworkState,
+  { state, storedGateway }: Readonly<Watched>,
+  gateways: { need(id: string): WatchedGateway },
+  limitMs: number,
+): WatchedGateway | undefined {
+  if (storedGateway === undefined || linkOf(state?.links ?? [], storedGateway)) {
+    return undefined;
+  }
+  const gateway = gateways.need(storedGateway);
+  const isGone = network.listenedMs(network.startedAt) > Math.max(GONE_MS, limitMs);
+  const hasLeft =
+    gateway.state !== undefined && state !== undefined && state.heardAt - gateway.cameAt > limitMs;
+  return state !== undefined && (isGone || hasLeft) ? undefined : gateway;
+}
+
 /** All in milliseconds. */
 interface Patience {
   /** For how long the gateway must have brought nothing of the device. */
@@ -313,11 +336,17 @@ const atOnce = (limitMs: number): Patience => ({ patienceMs: limitMs, lastsMs: N
 
 function patienceWith(
   network: NetworkState,
-  { state }: Watched,
+  entry: Watched,
   { id }: WatchedGateway,
   limitMs: number,
+  missing: WatchedGateway | undefined,
 ): Patience {
-  const links = state?.links ?? [];
+  const links = entry.state?.links ?? [];
+  if (missing !== undefined && missing.id !== id) {
+    // Nobody knows any more how few of the reports this one brings.
+    const lastsMs = Math.max(GONE_MS, limitMs) - network.listenedMs(network.startedAt);
+    return lastsMs > 0 ? { patienceMs: Number.POSITIVE_INFINITY, lastsMs } : atOnce(limitMs);
+  }
   const [own, most] = [linkOf(links, id), mostUsed(links)];
   if (own === undefined || most === undefined || own === most) {
     return atOnce(limitMs);

@@ -1085,6 +1085,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'makes no device silent that reports every 10 seconds, where it needs 55 seconds to come back',
         ],
       },
+    'What a device reported while Node-RED was down nobody has heard, so that each has one usual interval left.':
+      {
+        'network/watch-habits': ['tells no device of … minutes whose report fell into it, where … s are set'],
+      },
     'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
       {
         'network/watch-habits': [
@@ -1143,6 +1147,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'after four times the time by one that brought half as many',
           'after the time that is set',
           'within some hours where its own is gone for good, and it has died at the other one',
+        ],
+      },
+    "After a restart, until the gateway that brought most of a device's reports has come back, and for four hours at most, the others tell nothing of its silence.":
+      {
+        'network/watch-habits': [
+          "tells the gateway alone that stays away for … minutes, though another one brings some of its devices' reports",
+          'tells a device that dies then by the others, where it is heard by them beside that gateway',
         ],
       },
     'Of a gateway that brings a single device, both are told.': {

@@ -696,6 +696,64 @@ describe('a watch that learns the habits of devices', () => {
       });
     }
 
+    describe('over a restart', () => {
+      const START = 12 * HOUR;
+      const during = (ms: number) => (hearing: Hearing) => hearing.at < START || hearing.at >= START + ms;
+
+      for (const [silentAfter, every] of [
+        [300, 4 * MINUTE],
+        [1800, 20 * MINUTE],
+      ] as const) {
+        it(`tells no device of ${every / MINUTE} minutes whose report fell into it, where ${silentAfter} s are set`, () => {
+          for (const down of [30 * S, MINUTE, 5 * MINUTE]) {
+            const hearings = neighbours(30, every, 14 * HOUR).filter(during(down));
+            assert.deepEqual(watch(hearings, 14 * HOUR - every, { silentAfter }, START), []);
+          }
+        });
+      }
+
+      for (const [every, ms] of [
+        [30 * S, 5 * MINUTE],
+        [MINUTE, 10 * MINUTE],
+        [5 * MINUTE, 40 * MINUTE],
+      ] as const) {
+        const minutes = ms / MINUTE;
+        it(`tells the gateway alone that stays away for ${minutes} minutes, though another one brings some of its devices' reports`, () => {
+          const next = random(7);
+          const main = neighbours(20, every, 14 * HOUR);
+          const some = main
+            .filter(() => next() < 0.3)
+            .map((one) => ({ ...one, gateway: G2, at: one.at + 50 }));
+          const others = [50, 51, 52].flatMap((i) =>
+            regularly({ device: deviceAt(i), gateway: G2 }, { every, from: i * S, until: 14 * HOUR }),
+          );
+          const hearings = [...main.filter(during(ms)), ...some, ...others];
+          assert.deepEqual(heads(watch(hearings, 14 * HOUR - every, {}, START)), [
+            `+gateway-silent ${G}`,
+            `-gateway-silent ${G}`,
+          ]);
+        });
+      }
+
+      it('tells a device that dies then by the others, where it is heard by them beside that gateway', () => {
+        const died = START + 30 * MINUTE;
+        const moved = regularly({}, { every: MINUTE, until: START });
+        const since = regularly({ gateway: G2 }, { every: MINUTE, from: START, until: died });
+        const others = [G, G2].flatMap((gateway, n) =>
+          [1, 2, 3].flatMap((i) =>
+            regularly(
+              { device: deviceAt(50 + 10 * n + i), gateway },
+              { every: MINUTE, from: i * S, until: 14 * HOUR },
+            ),
+          ),
+        );
+        const changes = watch([...moved, ...since, ...others], 14 * HOUR - MINUTE, {}, START);
+        assert.deepEqual(heads(changes), [`+silent ${D}`]);
+        const { minute = 0 } = changes[0] ?? {};
+        assert.ok(minute <= died / MINUTE + 4, `${minute}`);
+      });
+    });
+
     it('is not changed by the time that is set in another watch of the service', () => {
       const died = 4 * HOUR;
       const dead = deviceAt(60);
