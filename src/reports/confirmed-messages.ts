@@ -1,5 +1,4 @@
 // Messages that flows have confirmed and that a broker may send again all the same: it has not had the acknowledgement.
-import { FifoMap } from '../collections/fifo-map.ts';
 import { type Linked, LinkedList } from '../collections/linked-list.ts';
 import { PackedQueue } from '../collections/packed-queue.ts';
 import { SetMap } from '../collections/set-map.ts';
@@ -19,20 +18,25 @@ const FOREVER = Number.POSITIVE_INFINITY;
 /** Services of one Node-RED are fewer. */
 const MAX_LEFT = 100;
 
-/** By the name of their session, of services that a deploy has ended: the ones that it starts go on with them. */
-const LEFT_BY_SESSION = new FifoMap<ConfirmedMessages>(MAX_LEFT);
+/** Of services that a deploy has ended: the ones that it starts go on with them. */
+const left: { sessions: readonly string[]; messages: ConfirmedMessages }[] = [];
 
-/** Keeps them for the next connection of this session, for as long as they are expected. */
-export function leaveConfirmed(session: string, messages: ConfirmedMessages): void {
-  LEFT_BY_SESSION.delete(session);
-  LEFT_BY_SESSION.add(session, messages);
+/**
+ * Keeps them for the next connection of any of these sessions, for as long as they are expected.
+ * @param sessions their names, one for each address of the service
+ */
+export function leaveConfirmed(sessions: readonly string[], messages: ConfirmedMessages): void {
+  takeConfirmed(sessions);
+  left.push({ sessions, messages });
+  if (left.length > MAX_LEFT) {
+    left.shift();
+  }
 }
 
-/** Those that an earlier service of this process has left. */
-export function takeConfirmed(session: string): ConfirmedMessages | undefined {
-  const left = LEFT_BY_SESSION.get(session);
-  LEFT_BY_SESSION.delete(session);
-  return left;
+/** Those that an earlier service of this process has left which had one of these sessions. */
+export function takeConfirmed(sessions: readonly string[]): ConfirmedMessages | undefined {
+  const index = left.findIndex((one) => one.sessions.some((session) => sessions.includes(session)));
+  return index < 0 ? undefined : left.splice(index, 1)[0]?.messages;
 }
 
 /** Recognises a message when it comes again. Times are milliseconds of `performance.now()`. */

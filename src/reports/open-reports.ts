@@ -32,10 +32,10 @@ export function openReportsOf(id: string): OpenReports | undefined {
 
 interface Options {
   /**
-   * Names a persistent session, as no other service does: the broker sends over the next connection what it was not told
-   * of, also when a deploy has started the service anew.
+   * Names persistent sessions, one for each address: a broker sends over the next connection what it was not told of,
+   * also when a deploy has started the service anew.
    */
-  keptSession?: string | undefined;
+  keptSessions?: readonly string[];
   now?: () => number;
   maxMessages?: number;
   maxBytes?: number;
@@ -50,7 +50,7 @@ export class OpenReports {
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
   #confirmed = new ConfirmedMessages();
-  readonly #keptSession: string | undefined;
+  readonly #keptSessions: readonly string[];
   readonly #events = {
     written: (message: OpenMessage, order: number) => this.#written(message, order),
     settled: (order: number) => this.#confirmed.settled(order),
@@ -77,13 +77,13 @@ export class OpenReports {
     failed: (fault: unknown) => void,
     abandoned: (owner: string, count: number) => void,
     {
-      keptSession,
+      keptSessions = [],
       now = () => performance.now(),
       maxMessages = MAX_MESSAGES,
       maxBytes = MAX_BYTES,
     }: Options = {},
   ) {
-    this.#keptSession = keptSession;
+    this.#keptSessions = keptSessions;
     this.#deliveries = new OpenDeliveries(this.#idPrefix, {
       ...{ isPaused, now, failed, abandoned },
       confirm: (id) => void this.confirm(id),
@@ -236,10 +236,8 @@ export class OpenReports {
     this.#window.connected();
     this.#checkHeldUp();
     this.#expected.clear();
-    if (this.#keptSession !== undefined) {
-      // Those of a service that a deploy has ended: later there are none any more.
-      this.#confirmed = takeConfirmed(this.#keptSession) ?? this.#confirmed;
-    }
+    // Those of a service that a deploy has ended: later there are none any more.
+    this.#confirmed = takeConfirmed(this.#keptSessions) ?? this.#confirmed;
     for (const message of this.#messages) {
       if (message.deferral) {
         message.deferral = undefined;
@@ -261,15 +259,15 @@ export class OpenReports {
     clearInterval(this.#timer);
     this.#deliveries.close();
     this.#expected.clear();
-    if (this.#keptSession !== undefined) {
-      this.#leaveConfirmed(this.#keptSession);
+    if (this.#keptSessions.length > 0) {
+      this.#leaveConfirmed();
     }
     this.#messages.clear();
     this.#confirmed = new ConfirmedMessages();
   }
 
   /** What flows have stored, but the broker was not told of, as something before it is open. */
-  #leaveConfirmed(session: string): void {
+  #leaveConfirmed(): void {
     const now = this.#now();
     for (const message of this.#messages) {
       if (message.open === 0 && message.deferral) {
@@ -280,7 +278,7 @@ export class OpenReports {
       }
     }
     if (!this.#confirmed.isEmpty(now)) {
-      leaveConfirmed(session, this.#confirmed);
+      leaveConfirmed(this.#keptSessions, this.#confirmed);
     }
   }
 

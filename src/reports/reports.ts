@@ -53,7 +53,7 @@ interface ReportOptions {
   /** Whether reports are subscribed as a member of a shared group. */
   isShared?: boolean;
   /** See `OpenReports`. */
-  keptSession?: string | undefined;
+  keptSessions?: readonly string[];
   now?: () => number;
   /** The name of a gateway or a device, where one is known; undefined: reports carry no names. */
   nameOf?: NameOf | undefined;
@@ -85,7 +85,7 @@ export class Reports {
     log: Logger,
     {
       isShared = false,
-      keptSession,
+      keptSessions = [],
       now = () => performance.now(),
       nameOf,
       isPaused = () => false,
@@ -97,7 +97,7 @@ export class Reports {
         `${count} reports that were not acknowledged are given up: node ${owner} does not wait for them any more`,
       );
     this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), abandoned, {
-      ...{ keptSession, now },
+      ...{ keptSessions, now },
     });
     this.#requested = new RequestedFilters(topics, isShared);
     this.#topics = topics;

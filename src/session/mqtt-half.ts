@@ -1,7 +1,9 @@
 // What a session has with a broker alone: the MQTT client, reports and those who subscribe to them, and requests.
 import type { Logger } from '../log.ts';
+import { showBroker } from '../mqtt/address.ts';
 import { MqttClient, type MqttClientEvents } from '../mqtt/client.ts';
 import { DeviceRequests, type ReadValue } from '../mqtt/device-requests.ts';
+import { sessionName } from '../mqtt/kept-sessions.ts';
 import type { DeviceWatches } from '../network/device-watches.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
@@ -47,8 +49,9 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   const heardChanged = () => void allReports.update();
   const reports = new Reports(topics, catalogue, network, log, {
     ...{ isShared: settings.sharedGroup !== '', nameOf: names, isPaused },
-    // Services at other brokers may have the same client id.
-    keptSession: settings.persistent ? [settings.clientId, ...settings.brokers].join('\n') : undefined,
+    keptSessions: settings.persistent
+      ? settings.brokers.map((url) => sessionName(showBroker(url), settings.clientId))
+      : [],
   });
   const { open } = reports;
   open.onHeldUp = heardChanged;

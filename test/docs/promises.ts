@@ -808,10 +808,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/confirm': 'comes again to a node that is deployed anew',
         'reports/open-reports': 'are not given up because their node is deployed often',
       },
-    'One that restarts the service brings, with `persistent`, nothing again that was acknowledged behind it.':
+    'One that restarts the service brings, with `persistent`, nothing again that was acknowledged behind it, also where addresses are added, taken away or come in another order.':
       {
-        'mqtt/confirm-deploys':
+        'mqtt/confirm-deploys': [
           'do not come again when the service is restarted by a deploy; the open one does',
+          'do not come again when a deploy …',
+        ],
       },
     'What is open at a node that a deploy leaves *invalid* waits for one in which it works or is removed.': {
       'mqtt/confirm-deploys': [

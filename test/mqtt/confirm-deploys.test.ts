@@ -152,6 +152,43 @@ describe('reports that a flow has confirmed behind one that is open', () => {
     await bench.broker.until((broker) => broker.packets('puback').length === COUNT + 2);
   });
 
+  for (const [what, before, after] of [
+    ['adds an address', ['one'], ['one', 'two']],
+    ['takes an address away', ['one', 'two'], ['one']],
+    ['turns the order of the addresses', ['one', 'two'], ['two', 'one']],
+  ] as const) {
+    it(`do not come again when a deploy ${what}`, async () => {
+      const settings = { persistent: true, clientId: `mt-list-${what}-${process.pid}` };
+      const start = async (paths: readonly string[]) => {
+        const brokers = paths.map((path) => `${bench.broker.url}/${path}`);
+        const session = bench.open({ ...settings, brokers });
+        const flow = Object.assign(new Collector(), {
+          confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
+        });
+        session.subscribe(ALL, flow, 'node');
+        await reached(session, 'connected');
+        return { session, flow };
+      };
+      const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      const first = await start(before);
+      for (let n = 0; n < COUNT; n++) {
+        publish(n);
+      }
+      await first.flow.until(({ reports }) => reports.length === COUNT);
+      for (const { delivery } of first.flow.reports.slice(1)) {
+        first.session.confirm(String(delivery));
+      }
+      await first.session.close();
+      const { flow } = await start(after);
+      publish(COUNT);
+      await flow.until(({ reports }) => reports.some(({ seq }) => seq === COUNT));
+      assert.deepEqual(
+        flow.reports.map(({ seq }) => seq),
+        [0, COUNT],
+      );
+    });
+  }
+
   it('do not come again either where two services have the same client id at different brokers', async () => {
     const brokers = await Promise.all([startScriptedBroker(), startScriptedBroker()]);
     const start = (broker: ScriptedBroker) => {

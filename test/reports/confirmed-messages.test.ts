@@ -84,16 +84,16 @@ describe('confirmed messages', () => {
 
 describe('confirmed messages that a service has left', () => {
   const COUNT = 100;
-  const nameOf = (n: number) => `mt-left-${n}`;
+  const namesOf = (n: number) => [`mt-left-${n}-one`, `mt-left-${n}-two`];
 
   it('are those of the last hundred services, each taken once', () => {
     for (let n = 0; n <= COUNT; n++) {
-      leaveConfirmed(nameOf(n), new ConfirmedMessages());
+      leaveConfirmed(namesOf(n), new ConfirmedMessages());
     }
-    assert.equal(takeConfirmed(nameOf(0)), undefined);
+    assert.equal(takeConfirmed(namesOf(0)), undefined);
     for (let n = 1; n <= COUNT; n++) {
-      assert.ok(takeConfirmed(nameOf(n)));
-      assert.equal(takeConfirmed(nameOf(n)), undefined);
+      assert.ok(takeConfirmed(['another', namesOf(n)[n % 2]!]));
+      assert.equal(takeConfirmed(namesOf(n)), undefined);
     }
   });
 });
