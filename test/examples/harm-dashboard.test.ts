@@ -32,11 +32,12 @@ describe('the flow of the dashboard', () => {
   after(() => red?.stop());
 
   /** Deploys the function nodes that the widgets talk to, each between a source and sinks. */
-  async function deploy(writable?: string, isAgain = false): Promise<void> {
+  async function deploy(values: Record<string, string> = {}, isAgain = false): Promise<void> {
     const tab = nodeOf('dashboard-tab');
-    const env = (tab.env as { name: string; value: string }[]).map((entry) =>
-      entry.name === 'WRITABLE' ? { ...entry, value: writable ?? entry.value } : entry,
-    );
+    const env = (tab.env as { name: string; value: string }[]).map((entry) => ({
+      ...entry,
+      value: values[entry.name] ?? entry.value,
+    }));
     const z = tab.id;
     const parts = PARTS.map((id) => ({
       ...withClock(nodeOf(id)),
@@ -103,7 +104,7 @@ describe('the flow of the dashboard', () => {
   });
 
   it('writes nothing at all when WRITABLE is empty', async () => {
-    await deploy(' , ');
+    await deploy({ WRITABLE: ' , ' });
     for (const identifier of ['alarm', '', ',']) {
       ask({ operation: 'write', device: 'e4a7c5102030', identifier, value: '1' });
       assert.match(await refused(), /must not be written/);
@@ -143,7 +144,7 @@ describe('the flow of the dashboard', () => {
     assert.equal((await asked()).gateway, undefined);
   });
 
-  it('forgets a device after a day of silence, and the longest silent of more than 2000', async () => {
+  it('forgets an address of update mode alone that is silent, and the longest silent of more than 2000', async () => {
     await deploy();
     const name = (index: number) => index.toString(16).padStart(12, '0');
     const report = { kind: 'dfu', time: new Date().toISOString() };
@@ -510,6 +511,76 @@ describe('the flow of the dashboard', () => {
     assert.deepEqual(await shown(), [[DEVICE, 'silent']]);
   });
 
+  /** The devices of the picture of now, each with its state. */
+  const states = async () => {
+    red.send('to-dashboard-snapshot', {});
+    const { devices } = (await red.next('dashboard-snapshot-0')).payload as {
+      devices: { mac: string; state: string; reason: string }[];
+    };
+    return devices.map(({ mac, state, reason }) => [mac, state, reason]);
+  };
+  const DAY = 86_400_000;
+
+  it('shows a silent device for 30 days, and its alarm also after them until somebody has acknowledged it', async () => {
+    await deploy();
+    const other = 'e4a7c5102031';
+    report({ kind: 'heartbeat', status: 0 });
+    report({ kind: 'heartbeat', status: 0 }, other);
+    await setAhead(3 * DAY);
+    assert.deepEqual(await states(), [
+      [DEVICE, 'silent', 'not heard for 3 d'],
+      [other, 'silent', 'not heard for 3 d'],
+    ]);
+    const { now } = await alarms();
+    const told = ({ alarms: all }: { alarms: Alarm[] }) =>
+      all.map(({ key, active, acknowledged }) => [key, active, acknowledged]);
+    assert.deepEqual(told(await acknowledge(`${DEVICE} silent`, now)), [
+      [`${other} silent`, true, false],
+      [`${DEVICE} silent`, true, true],
+    ]);
+    await setAhead(29 * DAY);
+    const heard = 'e4a7c5102032';
+    report({ kind: 'heartbeat', status: 1 }, heard);
+    assert.equal((await states()).length, 3);
+    assert.equal((await alarms()).alarms.length, 3);
+    await setAhead(30 * DAY + 2 * 3_600_000);
+    report({ kind: 'heartbeat', status: 1 }, heard);
+    assert.equal((await states()).length, 1);
+    const left = await alarms();
+    assert.deepEqual(told(left).slice(1), [[`${other} silent`, true, false]]);
+    await acknowledge(`${other} silent`, left.now);
+    assert.ok((await alarms()).alarms.every(({ key }) => key !== `${other} silent`));
+  });
+
+  it('tells a silence also where that takes longer than a silent device is kept', async () => {
+    await deploy({ SILENT_AFTER_MINUTES: `${40 * 24 * 60}` });
+    report({ kind: 'heartbeat', status: 0 });
+    await setAhead(39 * DAY);
+    assert.deepEqual(await states(), [[DEVICE, 'fine', '']]);
+    await setAhead(41 * DAY);
+    assert.deepEqual(await states(), [[DEVICE, 'silent', 'not heard for 41 d']]);
+    assert.equal((await alarms()).alarms[0]?.text, 'is not heard any more');
+  });
+
+  it('keeps its devices where SILENT_AFTER_MINUTES is no number', async () => {
+    await deploy({ SILENT_AFTER_MINUTES: 'soon' });
+    report({ kind: 'heartbeat', status: 0 });
+    assert.deepEqual(await states(), [[DEVICE, 'fine', '']]);
+  });
+
+  it('shows of a device that has been silent for days no chart of the time before', async () => {
+    await deploy();
+    report({ kind: 'measurement', name: 'temperature', value: 20 });
+    const history = async () => {
+      red.send('to-dashboard-look', { payload: { device: DEVICE } });
+      const { device } = (await red.next('dashboard-look-0')).payload as { device: { history: unknown[] } };
+      return device.history.length;
+    };
+    assert.equal(await history(), 1);
+    await setAhead(3 * DAY);
+    assert.equal(await history(), 0);
+  });
+
   it('takes nothing that the broker had kept for a sign of life', async () => {
     await deploy();
     report({ kind: 'heartbeat', status: 4, retained: true }, 'e4a7c5102031');
@@ -604,7 +675,7 @@ describe('the flow of the dashboard', () => {
     await deploy();
     report({ kind: 'heartbeat', status: 4 });
     await alarms();
-    await deploy(undefined, true);
+    await deploy({}, true);
     report({ kind: 'heartbeat', status: 5 }, 'e4a7c5102031');
     assert.equal((await alarms()).alarms.length, 2);
     red.send('to-dashboard-snapshot', {});
