@@ -8,6 +8,8 @@ import { keptSession, sessionName } from './kept-sessions.ts';
 /** Closing takes no longer because of it, however many addresses there are; each has its share of what is left of it. */
 const DEADLINE_MS = 1_500;
 
+const UNSEEN = new Error('nobody is there for it');
+
 /**
  * Whether nobody comes back to a session. One address that stays is enough for that somebody does: one that is gone may
  * lead to the same broker, so what is held there is left alone.
@@ -82,8 +84,8 @@ async function giveBack(settings: MqttSettings, filters: readonly string[], maxM
   const connection = new Connection(settings, SILENT, {
     state: ({ name }) => (name === 'waiting' || name === 'refused') && finish(false),
     subscribed: () => finish(true),
-    // Nobody is there for it, and what is behind it would not be read.
-    message: (_topic, _payload, _qos, _retained, done) => done(),
+    // It is read, but not acknowledged: the service that follows may have the same broker under another address.
+    message: (_topic, _payload, _qos, _retained, done) => done(UNSEEN),
     session() {},
     quota() {},
     lowerQos() {},

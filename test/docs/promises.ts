@@ -689,6 +689,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives back at an address of before also where another one does not answer',
         ],
       },
+    'Reports of QoS 1 that come meanwhile are not acknowledged: where the addresses of before and those of now lead to one broker, the service that follows gets them.':
+      {
+        'mqtt/confirm-failover':
+          'come again while they are open, and are not acknowledged unseen, when a deploy …',
+      },
     'When a broker is away just then, it goes on collecting for nobody.': 'about the broker',
     'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, and its report comes once, but not after a restart of Node-RED.':
       {

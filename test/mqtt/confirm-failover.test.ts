@@ -161,6 +161,33 @@ describe('reports that a flow confirms, at another address', () => {
     assert.deepEqual(numbers(flow), [1, 2, 11, 3, 12]);
   });
 
+  for (const [what, addressAfter] of [
+    ['takes an address of the same broker away', 0],
+    ['gives the same broker another address alone', 2],
+  ] as const) {
+    it(`come again while they are open, and are not acknowledged unseen, when a deploy ${what}`, async () => {
+      const addresses = await Promise.all([1, 2, 3].map(() => addressOf(bench.broker)));
+      const [first, second] = addresses as [Address, Address];
+      const { session, flow } = await listen([first, second]);
+      await failOver(session, first);
+      first.open();
+      await failOver(session, second);
+      second.open();
+      for (const n of [1, 2, 3]) {
+        publish(n);
+      }
+      await got(flow, 3);
+      confirm(session, flow, 1);
+      await bench.broker.until(() => acknowledged() === 1);
+      const after = [addresses[addressAfter] as Address];
+      await session.close(after.map(({ url }) => url));
+      const next = await listen(after);
+      publish(4);
+      await got(next.flow, 4);
+      assert.deepEqual([numbers(next.flow), acknowledged()], [[2, 3, 4], 1]);
+    });
+  }
+
   it('that are acknowledged on a link which is dead, and nobody knows, are not given to the flow twice', async () => {
     const address = await addressOf(bench.broker);
     const { session, flow } = await listen([address], 1);
