@@ -338,8 +338,7 @@ export class Session {
 
   /**
    * Ends everything within 2 s; what is waiting ends with `CLOSED`.
-   * @param goesOnAt addresses of the service that follows with a persistent session; where none of this one's is among
-   *   them, what it has subscribed at brokers is given back; undefined: the same
+   * @param goesOnAt addresses of who follows with a persistent session; where none stays, what it holds is given back
    */
   async close(goesOnAt?: readonly string[]): Promise<void> {
     this.watches.close();

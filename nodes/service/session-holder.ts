@@ -2,6 +2,7 @@
 // paused while flows are replaced.
 import type { Node, NodeAPI } from 'node-red';
 import {
+  giveBackAll,
   type Logger,
   type Phrase,
   reasonOfRefusals,
@@ -27,6 +28,7 @@ export class SessionHolder {
   readonly #createSettings: () => Settings;
   readonly #memory: ValueMemory;
   readonly #ignoreDeploys: readonly (() => void)[];
+  #settings: Settings['mqtt'];
   #isRunning = false;
   #usedNodes: (Node | null)[] = [];
   #disposers: (() => void)[] = [];
@@ -66,6 +68,7 @@ export class SessionHolder {
    */
   async close({ goesOnAt, isNetworkFinal }: { goesOnAt?: string[] | undefined; isNetworkFinal: boolean }) {
     this.#isClosed = true;
+    this.#giveBackUnlessBack();
     for (const ignore of this.#ignoreDeploys) {
       ignore();
     }
@@ -74,12 +77,22 @@ export class SessionHolder {
     await Promise.all([this.#change, this.#node.session?.close(goesOnAt), memory]);
   }
 
+  /** Node-RED does not tell a service inside a subflow that it goes with its instance, nor with the subflow. */
+  #giveBackUnlessBack(): void {
+    const [RED, node, settings] = [this.#RED, this.#node, this.#settings];
+    if (settings && (node as { _alias?: string })._alias !== undefined) {
+      onceStarted(RED, () => void (RED.nodes.getNode(node.id) ?? giveBackAll(settings, loggerOf(node))));
+    }
+  }
+
   #open(): void {
     const [RED, node] = [this.#RED, this.#node];
     this.#usedNodes = this.#findNodes();
     try {
       node.problem = undefined;
-      node.session = new Session(this.#createSettings(), loggerOf(node));
+      const settings = this.#createSettings();
+      node.session = new Session(settings, loggerOf(node));
+      this.#settings = settings.mqtt;
       this.#disposers = connect(RED, node, node.session, () => this.#isRunning);
       this.#memory.open(node.session);
     } catch (error) {

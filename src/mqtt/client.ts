@@ -7,7 +7,7 @@ import type { MqttSettings } from '../settings.ts';
 import { Connection } from './connection.ts';
 import { ConnectionUsers } from './connection-users.ts';
 import { type InboundHandlers, InboundQueue } from './inbound-queue.ts';
-import { endsSession, keptElsewhere } from './kept-elsewhere.ts';
+import { keptElsewhere } from './kept-elsewhere.ts';
 import { PreviewConnection } from './preview-connection.ts';
 import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { createTransport } from './request-transport.ts';
@@ -298,13 +298,12 @@ export class MqttClient {
 
   /** @param goesOnAt see `Session.close`: a broker must not go on collecting for a session to which nobody comes back */
   async close(goesOnAt?: readonly string[]): Promise<void> {
-    const isFinal = endsSession(this.#settings, goesOnAt, this.#log);
     this.#closed = true;
     this.#users.close();
     this.#requests.close();
     this.#budget.close();
-    const leaveOthers = isFinal ? keptElsewhere(this.#settings, this.#connection, this.#log) : undefined;
-    const passing = isFinal ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
+    const leaveOthers = keptElsewhere(this.#settings, this.#connection, this.#log, goesOnAt);
+    const passing = leaveOthers ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
     const closed = Promise.all([this.#connection.close(passing), this.#previews.close()]);
     // Not before: the client reads on then, and what it reads must not be taken any more.
     this.#inbound.discard();

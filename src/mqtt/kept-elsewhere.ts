@@ -15,7 +15,7 @@ const UNSEEN = new Error('nobody is there for it');
  * lead to the same broker, so what is held there is left alone.
  * @param goesOnAt addresses of the service that follows, with this session; undefined: the same
  */
-export function endsSession(
+function endsSession(
   { brokers, clientId, persistent }: MqttSettings,
   goesOnAt: readonly string[] | undefined,
   log: Logger,
@@ -39,13 +39,19 @@ export function endsSession(
  * Call it before the connection is closed, and what it returns afterwards: several addresses may lead to one broker,
  * where a connection to another one would end the first in the middle.
  * @param connection of the service: where it is connected, closing it gives back
- * @returns connects to the others where the broker may hold subscriptions, and gives them back; one after the other
+ * @param goesOnAt see `endsSession`
+ * @returns connects to the others where the broker may hold subscriptions, and gives them back; one after the other.
+ *   Undefined: somebody comes back to the session
  */
 export function keptElsewhere(
   settings: MqttSettings,
   connection: Pick<Connection, 'connected' | 'url'>,
   log: Logger,
-): () => Promise<void> {
+  goesOnAt: readonly string[] | undefined,
+): (() => Promise<void>) | undefined {
+  if (!endsSession(settings, goesOnAt, log)) {
+    return undefined;
+  }
   const others = settings.persistent
     ? settings.brokers.filter((other) => !connection.connected || other !== connection.url)
     : [];
@@ -64,6 +70,11 @@ export function keptElsewhere(
       }
     }
   };
+}
+
+/** Nobody has come back to a session that was left as if somebody would: gives back at each address that may hold some. */
+export async function giveBackAll(settings: MqttSettings, log: Logger): Promise<void> {
+  await keptElsewhere(settings, { connected: false, url: '' }, log, [])?.();
 }
 
 /** @returns whether the broker holds none of the filters any more */

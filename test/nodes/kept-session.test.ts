@@ -60,6 +60,28 @@ describeNodes('a persistent session', (start) => {
       () => flowAround(service({ brokerUrl: '$' + '{MT_KEPT_BROKER}' }), IN),
     ],
   };
+  it('gives back its subscriptions when a deploy deletes the instance of its subflow, and keeps those of others', async () => {
+    const place = { x: 1, y: 1, wires: [] };
+    const instance = (id: string) => ({ ...place, id, z: 'f', type: 'subflow:s' });
+    const flow = (...ids: string[]) => [
+      { id: 'f', type: 'tab' },
+      { id: 's', type: 'subflow', name: 's', in: [], out: [] },
+      { ...service({ clientId: '' }), z: 's' },
+      { ...place, ...IN, z: 's', service: 'svc' },
+      ...ids.map(instance),
+    ];
+    const held = () => [...broker.sessions.values()].filter(({ subscriptions }) => subscriptions.size > 0);
+    const started = await start(flow('one', 'two'));
+    await broker.until(() => held().length === 2);
+    await started.deploy(flow('one'), 'nodes');
+    await broker.until(() => held().length === 1);
+    await started.deploy(flow('one'), 'full');
+    await broker.until(() => broker.packets('connect').length === 4);
+    assert.deepEqual([held().length, broker.packets('unsubscribe').length], [1, 1]);
+    await started.deploy([{ id: 'f', type: 'tab' }], 'full');
+    await broker.until(() => held().length === 0 && broker.openConnections.length === 0);
+  });
+
   for (const [what, [isKept, type, flow, before = () => broker.url]] of Object.entries(DEPLOYS)) {
     it(`${isKept ? 'keeps' : 'gives back'} its subscriptions when a deploy ${what}`, async () => {
       process.env.MT_KEPT_BROKER = broker.url;
