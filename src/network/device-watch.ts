@@ -79,6 +79,8 @@ export class DeviceWatch implements WatchedChecker {
       filter,
       entries: this.entries,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
+      gatewayIntervalMs: (id) =>
+        this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
       silentMs: (entry) => this.#judge.silentMs(entry),
       isAlone: (entry) => this.#judge.isAlone(entry),
     };
@@ -174,6 +176,9 @@ export class DeviceWatch implements WatchedChecker {
     }
     // How often a gateway is heard does not depend on its own reports.
     const isAnew = entry.kind === 'device' && this.#note(entry, device);
+    if (isAnew && !this.#scope.watchesGateways) {
+      this.#noteInterval(this.#context.gateways.need(gateway.id), usualIntervalMs(gateway));
+    }
     if (this.#judgesReports || entry.alarms.length > 0) {
       this.#judge.judge(entry, at);
     } else if (isAnew) {
@@ -217,9 +222,9 @@ export class DeviceWatch implements WatchedChecker {
     this.#listener.counted();
   }
 
-  /** A gateway that was there before the start. @param intervalMs usually; undefined: not known */
-  recallGateway(id: string, intervalMs?: number): void {
-    this.#context.gateways.recall(id, this.#context.now(), intervalMs);
+  /** A gateway that is known from before the start. @param intervalMs usually; undefined: not known */
+  recallGateway(id: string, wasThere: boolean, intervalMs: number | undefined): void {
+    this.#context.gateways.recall(id, wasThere ? this.#context.now() : undefined, intervalMs);
   }
 
   /** Takes one of a store. @param silentMs for so long it was silent already */
@@ -340,20 +345,20 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** By an interval of a busier time a healthy device would be missed after a restart. */
-  #noteInterval(entry: Watched, intervalMs: number | undefined): void {
+  #noteInterval(of: Pick<Watched, 'leastStoredMs'>, intervalMs: number | undefined): void {
     if (intervalMs === undefined) {
       return;
     }
-    if (intervalMs > MUCH_LONGER * entry.leastStoredMs) {
-      entry.leastStoredMs = intervalMs;
+    if (intervalMs > MUCH_LONGER * of.leastStoredMs) {
+      of.leastStoredMs = intervalMs;
       this.#context.changed();
     }
-    entry.leastStoredMs = Math.min(entry.leastStoredMs, intervalMs);
+    of.leastStoredMs = Math.min(of.leastStoredMs, intervalMs);
   }
 
-  /** What the first reports show is less than what was known before the start. */
+  /** What the first reports show is less than what was known before the start; of gateways `gateways` knows that. */
   #recallInterval({ id, kind, storedIntervalMs }: Watched): void {
-    if (storedIntervalMs !== undefined) {
+    if (kind === 'device' && storedIntervalMs !== undefined) {
       this.#context.network.recallInterval(kind, id, storedIntervalMs);
     }
   }

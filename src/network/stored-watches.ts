@@ -22,6 +22,8 @@ interface StoredDevice {
   id: string;
   kind: Watched['kind'];
   gateway?: string;
+  /** As `interval`, of a gateway whose own silence is not watched. */
+  gatewayInterval?: number;
   /** The gateway has no other device. */
   alone?: boolean;
   /** Milliseconds between two reports, usually. */
@@ -67,6 +69,7 @@ const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || interva
 function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
   const { id, kind, alarms } = entry;
   const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
+  const gatewayInterval = gateway === undefined ? undefined : watch.gatewayIntervalMs(gateway);
   const silent = Math.round(watch.silentMs(entry));
   const interval = knownIntervalOf(entry);
   const active = alarms.filter(({ isTold }) => isTold).map(toStoredAlarm);
@@ -74,6 +77,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     id,
     kind,
     ...(gateway !== undefined && { gateway }),
+    ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
     ...(silent > 0 && { silent }),
@@ -111,6 +115,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       id,
       kind,
       gateway,
+      gatewayInterval,
       alone,
       interval,
       silent: silentMs,
@@ -125,10 +130,13 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     const alarms = fromStored(active, now);
     const known = kind === 'gateway' ? mac : storedGateway;
     // Those that need somebody come first.
-    if (alarms.some(({ condition }) => condition === 'gateway-silent')) {
+    const isSilent = alarms.some(({ condition }) => condition === 'gateway-silent');
+    if (known !== undefined && !silent.has(known)) {
+      const gatewayIntervalMs = kind === 'gateway' ? interval : gatewayInterval;
+      watch.recallGateway(known, !isSilent, isPositive(gatewayIntervalMs) ? gatewayIntervalMs : undefined);
+    }
+    if (isSilent) {
       silent.add(mac);
-    } else if (known !== undefined && !silent.has(known)) {
-      watch.recallGateway(known, kind === 'gateway' ? storedIntervalMs : undefined);
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const wasAlone = alone === true;

@@ -4,7 +4,7 @@ import { RecencyMap } from '../collections/recency-map.ts';
 import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import { mayBeAbsence } from './absences.ts';
 import { type GatewayState, isPasserBy } from './device-state.ts';
-import { intervalSoFarMs } from './interval.ts';
+import { intervalSoFarMs, usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
 import type { Watched, WatchedGateway } from './watched.ts';
 
@@ -39,16 +39,27 @@ export class WatchedGateways {
     return this.#gateways.get(id);
   }
 
+  /** How often it is heard usually, in milliseconds; undefined: not known. */
+  intervalOf(id: string): number | undefined {
+    const gateway = this.#gateways.get(id);
+    return (gateway?.state && usualIntervalMs(gateway.state)) ?? gateway?.storedIntervalMs;
+  }
+
   /** Of which nothing may have been heard. */
   need(id: string): WatchedGateway {
     return this.#gateways.get(id) ?? this.#add(id);
   }
 
-  /** It was there before the start: unless it stays away, its devices do not get their time anew. @param intervalMs usually */
-  recall(id: string, now: number, intervalMs: number | undefined): void {
+  /**
+   * @param heardAt it was there before the start: unless it stays away, its devices do not get their time anew;
+   * undefined: it was silent
+   * @param intervalMs its usual interval then; undefined: not known
+   */
+  recall(id: string, heardAt: number | undefined, intervalMs: number | undefined): void {
     const gateway = this.need(id);
+    gateway.storedIntervalMs = intervalMs ?? gateway.storedIntervalMs;
     if (gateway.state === undefined) {
-      gateway.heardAt ??= now;
+      gateway.heardAt ??= heardAt;
       gateway.limitMs = Math.max(gateway.limitMs, silenceLimitMs(DEFAULT_LIMITS, intervalMs) ?? 0);
     }
   }
@@ -76,6 +87,7 @@ export class WatchedGateways {
       this.#gateways.touch(gateway);
     }
     gateway.heardAt = now;
+    this.#recallInterval(gateway, state);
     // The next pause may be its habit as soon as it is over, and was its silence until then.
     const limit = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
     gateway.limitMs = state.learning ? Math.max(limit, gateway.limitMs) : limit;
@@ -83,6 +95,15 @@ export class WatchedGateways {
       const waiting = [...gateway.waiting];
       gateway.waiting.clear();
       this.#due(waiting);
+    }
+  }
+
+  /** What the first reports show is less than what was known before the start. */
+  #recallInterval(gateway: WatchedGateway, state: Readonly<GatewayState>): void {
+    const { isKnown, storedIntervalMs } = gateway;
+    gateway.isKnown = usualIntervalMs(state) !== undefined;
+    if (gateway.isKnown && !isKnown && storedIntervalMs !== undefined) {
+      this.#network.recallInterval('gateway', state.id, storedIntervalMs);
     }
   }
 
@@ -96,6 +117,9 @@ export class WatchedGateways {
       cameAt: Number.NEGATIVE_INFINITY,
       absentMs: 0,
       absentUntil: Number.NEGATIVE_INFINITY,
+      isKnown: false,
+      storedIntervalMs: undefined,
+      leastStoredMs: 0,
       waiting: new Set<Watched>(),
       before: undefined,
       after: undefined,

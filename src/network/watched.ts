@@ -90,6 +90,10 @@ export interface WatchedGateway extends RecencyEntry<WatchedGateway> {
   /** Its last pause that may have been an absence, though such are its habit; 0: none. */
   absentMs: number;
   absentUntil: number;
+  /** Its usual interval is, and what it was before the start; see `Watched`. */
+  isKnown: boolean;
+  storedIntervalMs: number | undefined;
+  leastStoredMs: number;
   /** What waits for its next report. */
   readonly waiting: Set<Watched>;
 }

@@ -1076,10 +1076,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'remembers its nights when Node-RED is restarted in the afternoon',
         ],
       },
-    'With *Remember in* an interval is stored again when it has grown by a quarter, and each when Node-RED stops.':
+    'With *Remember in* an interval is stored again when it has grown by a quarter, and each when Node-RED stops; that of a gateway also where nothing but its devices is watched.':
       {
         'network/device-watch': [
           'also where its interval has grown since, and with it what a store must hold',
+          'with the interval of a gateway whose silence nobody watches, stored as soon as it is known',
         ],
         'nodes/value-memory': ['holds with a watch what that has learnt until the end'],
       },
@@ -1088,6 +1089,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/device-watch': [
           'and tells a death in time, also when each process is over before',
           'and takes nobody for silent who comes as often as ever, however often Node-RED starts',
+          'as soon as without one where a gateway has few devices, whether or not its own silence is watched',
+          'and with the interval of a gateway that was silent: it is back once, not with each report',
           'as long as somebody was silent, whatever stands there for it',
         ],
         'network/watch-habits': [

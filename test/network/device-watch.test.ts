@@ -808,7 +808,7 @@ describe('a watch of devices', () => {
         let changes = 0;
         world.watches.onChange = () => changes++;
         world.run(HOUR, 2 * MINUTE, [{}]);
-        assert.equal(changes, 1, conditions.join());
+        assert.equal(changes, 2, `of the device and its gateway: ${conditions.join()}`);
       }
     });
 
@@ -1004,6 +1004,69 @@ describe('a watch of devices', () => {
         }
       }
       assert.deepEqual(heads(), []);
+    });
+
+    it('as soon as without one where a gateway has few devices, whether or not its own silence is watched', () => {
+      const all = Array.from({ length: 4 }, (_, i) => ({ device: deviceAt(i + 1) }));
+      for (const conditions of [['silent', 'gateway-silent'], ['silent']] as Condition[][]) {
+        world = new World();
+        open({ conditions, silentAfter: 0 });
+        // Each comes every 20 minutes, until one dies.
+        const hear = (times: number) => {
+          if (times < 120 || times % 4 > 0) {
+            world.hear('heartbeat', {}, all[times % 4]);
+          }
+          world.wait(5 * MINUTE);
+        };
+        for (let times = 0; times < 134; times++) {
+          if ([122, 124, 126, 128].includes(times)) {
+            restart({ conditions, silentAfter: 0 });
+          }
+          hear(times);
+        }
+        assert.deepEqual(heads(), [`+silent ${D}`], conditions.join());
+      }
+    });
+
+    it('with the interval of a gateway whose silence nobody watches, stored as soon as it is known', () => {
+      const all = Array.from({ length: 2 }, (_, i) => ({ device: deviceAt(i + 1) }));
+      const settings: Partial<WatchSettings> = { conditions: ['silent'], silentAfter: 0 };
+      const intervals = () =>
+        Object.values(world.watches.store(1_000))
+          .flat()
+          .map(({ gatewayInterval = 0 }) => Math.round(gatewayInterval / MINUTE));
+      let stored: number[] = [];
+      open(settings);
+      world.watches.onChange = () => {
+        stored = intervals();
+      };
+      world.run(3 * HOUR, 10 * MINUTE, all);
+      assert.deepEqual(stored, [10, 10]);
+      // What the first reports after a start show is less.
+      restart(settings);
+      world.run(HOUR, 2 * MINUTE, all);
+      assert.deepEqual(intervals(), [10, 10]);
+    });
+
+    it('and with the interval of a gateway that was silent: it is back once, not with each report', () => {
+      const all = Array.from({ length: 4 }, (_, i) => ({ device: deviceAt(i + 1) }));
+      const run = (reports: number, one: (times: number) => object | undefined) => {
+        for (let times = 0; times < reports; times++) {
+          const from = one(times);
+          if (from) {
+            world.hear('heartbeat', {}, from);
+          }
+          world.wait(5 * MINUTE);
+        }
+      };
+      open({ silentAfter: 0 });
+      // Each comes every 20 minutes.
+      run(120, (times) => all[times % 4]);
+      world.wait(HOUR);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      restart({ silentAfter: 0 });
+      run(15, (times) => (times % 4 > 0 ? all[times % 4] : undefined));
+      assert.deepEqual(heads(), [`-gateway-silent ${G}`, `+silent ${D}`]);
     });
 
     it('and gives devices their time anew with a gateway that was silent before, and is back at once', () => {
