@@ -72,12 +72,18 @@ export class DeviceWatch implements WatchedChecker {
     return { watched: this.entries.size, active: this.#alarms.needing };
   }
 
+  /** How many are held in memory. */
+  get size(): number {
+    return this.entries.size + this.#members.left.size;
+  }
+
   /** What goes on in another one. */
   get kept(): KeptWatch {
     const { filter } = this.#scope;
     return {
       filter,
       entries: this.entries,
+      left: this.#members.left,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
       gatewayIntervalMs: (id) =>
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
@@ -104,6 +110,7 @@ export class DeviceWatch implements WatchedChecker {
 
   /** It was taken away: what was told of it ends, and it is not watched before it is heard again. */
   forget(id: string): void {
+    this.#members.forgetLeft(id);
     const entry = this.entries.get(id);
     if (entry) {
       this.#alarms.tellEnds(entry);
@@ -113,7 +120,10 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
-  /** Gateways that carry the labels; a gateway that carries none any more is not watched any more, which ends its conditions. */
+  /**
+   * Gateways that carry the labels; a gateway that carries none any more is not watched any more, which ends its conditions.
+   * When it carries one again its time counts anew, as nobody may have heard it meanwhile.
+   */
   setLabelled(gateways: ReadonlySet<string>): void {
     if (this.#context.schedule.isPaused) {
       this.#labelledLater = gateways;
@@ -126,8 +136,11 @@ export class DeviceWatch implements WatchedChecker {
     for (const entry of [...this.entries.values()]) {
       if (!this.#scope.isChosen(entry)) {
         this.#alarms.tellEnds(entry);
-        this.#members.remove(entry);
+        this.#members.leave(entry);
       }
+    }
+    for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
+      this.#resume(before, false);
     }
     if (this.#scope.watchesGateways && !this.#scope.hasDevices) {
       // One that had a label before may have been forgotten.
@@ -202,22 +215,13 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** Goes on with what was watched before under the same name. */
-  takeOver({ filter, entries }: KeptWatch): void {
+  takeOver({ filter, entries, left }: KeptWatch): void {
     const isSame = filter === this.#scope.filter;
     for (const before of entries.values()) {
-      const entry = this.#members.need(before.id, before.kind);
-      if (entry === undefined) {
-        continue;
-      }
-      const { isExpected } = entry;
-      this.#setKind(entry, before.kind);
-      Object.assign(entry, this.#continued(before, isSame));
-      entry.isExpected ||= isExpected;
-      if (entry.isKnown || entry.isExpected) {
-        this.#members.keep(entry);
-      }
-      this.#followGateway(entry);
-      this.#restoreAlarms(entry, before.alarms);
+      this.#resume(before, isSame);
+    }
+    for (const before of isSame ? left.values() : []) {
+      this.#members.rememberLeft(before);
     }
     this.#listener.counted();
   }
@@ -261,6 +265,22 @@ export class DeviceWatch implements WatchedChecker {
     if (kind === 'gateway' && this.#scope.watchesGateways) {
       entry.kind = kind;
     }
+  }
+
+  #resume(before: Watched, isSame: boolean): void {
+    const entry = this.#members.need(before.id, before.kind);
+    if (entry === undefined) {
+      return;
+    }
+    const { isExpected } = entry;
+    this.#setKind(entry, before.kind);
+    Object.assign(entry, this.#continued(before, isSame));
+    entry.isExpected ||= isExpected;
+    if (entry.isKnown || entry.isExpected) {
+      this.#members.keep(entry);
+    }
+    this.#followGateway(entry);
+    this.#restoreAlarms(entry, before.alarms);
   }
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {

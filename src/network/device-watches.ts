@@ -177,8 +177,8 @@ export class DeviceWatches {
 
   get #size(): number {
     let size = 0;
-    for (const { counts } of this.#list) {
-      size += counts.watched;
+    for (const watch of this.#list) {
+      size += watch.size;
     }
     return size;
   }

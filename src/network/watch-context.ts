@@ -67,6 +67,8 @@ export interface WatchContext {
 export interface KeptWatch {
   filter: string;
   entries: ReadonlyMap<string, Watched>;
+  /** Whose gateways have lost their label. */
+  left: ReadonlyMap<string, Watched>;
   /** By which an entry belongs to the watch. */
   gatewayOf(entry: Readonly<Watched>): string | undefined;
   /** How often a gateway is heard usually that is none of the entries, in milliseconds. */

@@ -12,6 +12,8 @@ export class WatchMembers {
   readonly #entries = new Map<string, Watched>();
   /** What may be left out when there are too many: heard a few times, expected by nobody. */
   readonly #passing = new Set<Watched>();
+  /** Whose gateways have lost their label. */
+  readonly #left = new Map<string, Watched>();
   #isFull = false;
 
   constructor(context: WatchContext, listener: WatchListener, alarms: WatchAlarms, watch: WatchedChecker) {
@@ -24,6 +26,11 @@ export class WatchMembers {
   /** By their MACs. */
   get entries(): ReadonlyMap<string, Watched> {
     return this.#entries;
+  }
+
+  /** Those that come back with a label, by their MACs. */
+  get left(): ReadonlyMap<string, Watched> {
+    return this.#left;
   }
 
   /** @returns undefined where there is no room */
@@ -54,6 +61,30 @@ export class WatchMembers {
     }
   }
 
+  /** Not watched any more, but remembered: a list may lack a label once, and what is dead would not be missed again. */
+  leave(entry: Watched): void {
+    this.remove(entry);
+    entry.alarms = [];
+    this.rememberLeft(entry);
+  }
+
+  rememberLeft(entry: Watched): void {
+    this.#left.set(entry.id, entry);
+  }
+
+  forgetLeft(id: string): void {
+    this.#left.delete(id);
+  }
+
+  /** Those that have left and belong here again, without what has come another way meanwhile. */
+  takeBack(isChosen: (entry: Watched) => boolean): Watched[] {
+    const back = [...this.#left.values()].filter(isChosen);
+    for (const { id } of back) {
+      this.#left.delete(id);
+    }
+    return back.filter(({ id }) => !this.#entries.has(id));
+  }
+
   unschedule(entry: Watched): void {
     this.#context.schedule.remove(entry);
     stopWaiting(entry);
@@ -79,8 +110,12 @@ export class WatchMembers {
     }
   }
 
-  /** Makes room: of what was heard a few times, the first one that needs nobody. */
+  /** Makes room: what has left, then of what was heard a few times the first one that needs nobody. */
   #leaveOut(): boolean {
+    const [left] = this.#left.keys();
+    if (left !== undefined) {
+      return this.#left.delete(left);
+    }
     for (const entry of this.#passing) {
       if (entry.alarms.length === 0) {
         this.remove(entry);

@@ -1125,6 +1125,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'learns a pause that comes six times in a day',
         ],
       },
+    'A gateway that loses its labels, or that the device list leaves out once, is not watched any more, nor are its devices: what was told of them ends, and when it carries a label again their time counts anew.':
+      {
+        'network/device-watch': [
+          'watches the gateways of a label from the start, and no more those that lose it',
+          'misses again what was dead when it lost it, after the time of a silence',
+        ],
+      },
     'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
       {
         'network/device-watch': [
@@ -1228,10 +1235,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/device-watch':
           'a message for each of 20 000 devices that are silent at once, in their order, in many turns',
       },
-    'All watches of a service look after 400 000 gateways and devices; beyond that those go first that were heard fewer than five times, need nobody and are expected by nobody, and what is left out is told once.':
+    'All watches of a service look after 400 000 gateways and devices; beyond that those go first whose gateway has lost its labels, then those that were heard fewer than five times, need nobody and are expected by nobody, and what is left out is told once.':
       {
-        'network/device-watch':
+        'network/device-watch': [
           'no more memory than for its bound in a flood of new devices, and keeps who was there',
+          'and what has left takes up room, and gives way to what is new in its watch',
+        ],
       },
     'Where devices are listed, everything is received that their gateways bring, which tells a silent device from a silent gateway; with more than 100 gateways, everything.':
       {

@@ -667,6 +667,99 @@ describe('a watch of devices', () => {
     assert.deepEqual(watch.counts, { watched: 3, active: 0 });
   });
 
+  describe('whose label comes back', () => {
+    const HEARD = [OTHER, { device: deviceAt(3) }];
+    /** Two gateways with the label; D and G2 die. */
+    function openLabelled(settings: Partial<WatchSettings> = {}): OpenWatch {
+      const watch = open({ labels: ['floor'], silentAfter: 0, ...settings });
+      watch.setLabelled(new Set([G, G2]));
+      world.run(HOUR, MINUTE, [...HEARD, {}, { device: deviceAt(9), gateway: G2 }]);
+      world.run(HOUR, MINUTE, HEARD);
+      assert.deepEqual(dead(), ALL_DEAD);
+      return watch;
+    }
+    const dead = () => heads().sort();
+    const ALL_DEAD = [`+gateway-silent ${G2}`, `+silent ${D}`, `+silent ${deviceAt(9)}`];
+
+    it('misses again what was dead when it lost it, after the time of a silence', () => {
+      const watch = openLabelled();
+      watch.setLabelled(new Set());
+      assert.deepEqual([dead().length, watch.counts], [3, { watched: 0, active: 0 }]);
+      world.run(5 * MINUTE, MINUTE, HEARD);
+      watch.setLabelled(new Set([G, G2]));
+      assert.deepEqual(watch.counts, { watched: 6, active: 0 });
+      world.run(2 * MINUTE, MINUTE, HEARD);
+      assert.deepEqual(dead(), [], 'nobody was listened to in that time');
+      world.run(3 * HOUR, MINUTE, HEARD);
+      assert.deepEqual(dead(), ALL_DEAD);
+    });
+
+    it('also after a deploy', () => {
+      const watch = openLabelled();
+      watch.setLabelled(new Set());
+      heads();
+      watch.close(true);
+      const again = open({ labels: ['floor'], silentAfter: 0 });
+      again.setLabelled(new Set());
+      again.setLabelled(new Set([G, G2]));
+      world.run(3 * HOUR, MINUTE, HEARD);
+      assert.deepEqual(dead(), ALL_DEAD);
+    });
+
+    it('but not what was forgotten meanwhile', () => {
+      const watch = openLabelled();
+      watch.setLabelled(new Set());
+      heads();
+      watch.forget(D);
+      watch.setLabelled(new Set([G, G2]));
+      world.run(3 * HOUR, MINUTE, HEARD);
+      assert.deepEqual(
+        dead(),
+        ALL_DEAD.filter((one) => !one.includes(D)),
+      );
+    });
+
+    it('and ends nothing of one that another gateway has brought meanwhile', () => {
+      const watch = openLabelled();
+      watch.setLabelled(new Set([G2]));
+      heads();
+      const ninth = { device: deviceAt(9), gateway: G2 };
+      world.run(HOUR, MINUTE, [ninth, { ...OTHER, gateway: G2 }]);
+      heads();
+      world.run(6 * HOUR, MINUTE, [ninth]);
+      assert.deepEqual(dead(), [`+silent ${OTHER.device}`]);
+      watch.setLabelled(new Set([G, G2]));
+      world.run(2 * MINUTE, MINUTE, [ninth]);
+      assert.deepEqual([dead(), watch.counts], [[], { watched: 6, active: 1 }]);
+    });
+
+    it('and what has left takes up room, and gives way to what is new in its watch', () => {
+      world = new World(100);
+      const watch = open({ labels: ['floor'] });
+      const hear = (gateway: string, first: number) => {
+        for (let index = first; index < first + 50; index++) {
+          world.hear('heartbeat', {}, { gateway, device: deviceAt(index) });
+        }
+      };
+      const G3 = deviceAt(999);
+      watch.setLabelled(new Set([G]));
+      hear(G, 1);
+      for (const [gateway, first] of [
+        [G2, 100],
+        [G3, 200],
+      ] as const) {
+        watch.setLabelled(new Set([gateway]));
+        hear(gateway, first);
+        assert.equal(watch.counts.watched, 51);
+      }
+      const other = open({}, 'other');
+      hear(deviceAt(998), 300);
+      assert.equal(other.counts.watched, 0, 'what has left counts towards the bound');
+      watch.setLabelled(new Set([G, G2, G3]));
+      assert.equal(watch.counts.watched, 100);
+    });
+  });
+
   it('watches what was forgotten as before when it is heard again, also where it is listed', () => {
     for (const devices of [[], [D]]) {
       world = new World();
