@@ -1,11 +1,12 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
-import { showAddress, splitBrokers } from '../../src/index.ts';
+import { splitBrokers } from '../../src/index.ts';
 import { savedCredentials, savedNode } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 import { fillService } from './filled.ts';
+import { isSameNetwork, networkOf } from './network-name.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createSettings, rememberDeployed } from './settings.ts';
 import { type KeptMemories, ValueMemory } from './value-memory.ts';
@@ -32,9 +33,14 @@ export default function registerService(RED: NodeAPI): void {
     this.on('close', (removed: boolean, done: () => void) => {
       // During a deploy Node-RED has the new flows already.
       const after = upgrade(savedNode(RED, saved));
-      const fill = () => fillService(RED, this, after, {}, original).config;
-      const goesOnAt = removed ? [] : addressesAfter([before, after], () => [config, fill()]);
-      const isNetworkFinal = removed || networkOf(after) !== networkOf(before);
+      const filledAfter = fillService(RED, this, after, {}, original).config;
+      // With the variables of now: those of the next start may be others, so that one of both is enough.
+      const changes: Change[] = [
+        [before, after],
+        [config, filledAfter],
+      ];
+      const goesOnAt = removed ? [] : addressesAfter(changes);
+      const isNetworkFinal = removed || !changes.some(keepsNetwork);
       holder.close({ goesOnAt, isNetworkFinal }).then(done, done);
     });
   }
@@ -44,30 +50,21 @@ export default function registerService(RED: NodeAPI): void {
 
 type Change = readonly [before: ServiceConfig, after: ServiceConfig];
 
-/**
- * Where the service that follows has the session of the one before.
- * @param saved as it stands in the flow
- * @param filled the same with the variables of now: those of the next start may be others
- * @returns undefined: at the same addresses
- */
-function addressesAfter(saved: Change, filled: () => Change): string[] | undefined {
-  const hasSame = (key: 'brokerUrl' | 'clientId' | 'persistent') => {
-    const isSame = ([before, after]: Change) => String(before[key]).trim() === String(after[key]).trim();
-    return isSame(saved) || isSame(filled());
-  };
-  if (!hasSame('clientId') || !hasSame('persistent')) {
+/** Where the service that follows has the session of the one before; undefined: at the same addresses. */
+function addressesAfter(changes: readonly Change[]): string[] | undefined {
+  const isKept = (key: 'brokerUrl' | 'clientId' | 'persistent') =>
+    changes.some(([before, after]) => String(before[key]).trim() === String(after[key]).trim());
+  if (!isKept('clientId') || !isKept('persistent')) {
     return [];
   }
-  return hasSame('brokerUrl') ? undefined : splitBrokers(filled()[1].brokerUrl);
+  return isKept('brokerUrl') ? undefined : splitBrokers(changes.at(-1)?.[1].brokerUrl ?? '');
+}
+
+function keepsNetwork([before, after]: Change): boolean {
+  return isSameNetwork(networkOf(before), networkOf(after));
 }
 
 /** Tells the list of devices of a service from others. */
 function portalOf({ authUrl, baseUrl }: ServiceConfig, { username = '' }: ServiceCredentials): string {
   return JSON.stringify([authUrl, baseUrl, username]);
-}
-
-/** Tells the network of a service from others, without a secret. */
-function networkOf({ brokerUrl, topicPrefix }: ServiceConfig): string {
-  const brokers = splitBrokers(brokerUrl) ?? [];
-  return JSON.stringify([brokers.map((address) => showAddress(address)), topicPrefix]);
 }

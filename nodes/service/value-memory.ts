@@ -5,6 +5,7 @@ import { withinDeadline } from '../shared/runtime/deadline.ts';
 import { onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { translate } from '../shared/runtime/texts.ts';
+import { isSameNetwork } from './network-name.ts';
 
 /** What is kept over a restart; the newest. */
 const MAX_STORED = 10_000;
@@ -27,7 +28,7 @@ interface Stored {
 }
 
 interface Kept {
-  /** Of what they are: nothing of one network is true of another. */
+  /** Of what they are. */
   network: string;
   shown: Session['network'];
   lastValues: Session['lastValues'];
@@ -48,7 +49,7 @@ export type KeptMemories = Map<string, Kept>;
 
 export interface ValueMemoryOptions {
   kept: KeptMemories;
-  /** Tells the network of the service from others: its broker and the prefix of its topics. */
+  /** See `networkOf`. */
   network: string;
   /** Tells the list of devices from others: the addresses of the REST half, and the user. */
   portal: string;
@@ -113,7 +114,7 @@ export class ValueMemory {
     const { id } = this.#node;
     const kept = this.#kept.get(id);
     this.#kept.delete(id);
-    return kept?.network === this.#network ? kept : undefined;
+    return kept && isSameNetwork(kept.network, this.#network) ? kept : undefined;
   }
 
   /**
@@ -196,7 +197,9 @@ export class ValueMemory {
   /** Those of another network are replaced with the next change. */
   #contentOf(stored: unknown): { values: LastValue[]; watches: unknown } {
     const { network, values, watches } = (stored ?? {}) as Partial<Stored>;
-    return network === this.#network ? { values: fromStored(values), watches } : { values: [], watches: {} };
+    return isSameNetwork(network, this.#network)
+      ? { values: fromStored(values), watches }
+      : { values: [], watches: {} };
   }
 
   #changed(): void {

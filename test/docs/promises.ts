@@ -942,8 +942,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'While the broker is away none is asked after the first has failed.': {
       'network/value-query': 'does not go on while the broker is away, since each read would wait for it',
     },
-    'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix.':
+    'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix; as long as one address of the broker stays, it is the same.':
       {
+        'nodes/value-memory':
+          'is of the same network as long as one address of the broker stays, with the same topic prefix',
         'nodes/last-value': [
           'still knows everything after a deploy of all nodes, and nothing of another broker',
           'still knows and stores everything when the service has another session at the broker',

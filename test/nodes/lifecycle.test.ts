@@ -206,6 +206,8 @@ describeNodes('a service', (start) => {
       { clientId: 'another' },
       { persistent: true, clientId: 'another' },
       { persistent: false },
+      { brokerUrl: `${broker.url},mqtt://127.0.0.1:9` },
+      { brokerUrl: `mqtt://127.0.0.1:9, ${broker.url}` },
     ];
     for (const change of sessions) {
       await flow.deploy(flowAround(service(change), IN), 'full', structuredClone(credentials));

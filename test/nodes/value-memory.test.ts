@@ -4,6 +4,8 @@ import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
+import { DEFAULTS } from '../../nodes/service/config.ts';
+import { isSameNetwork, networkOf } from '../../nodes/service/network-name.ts';
 import { type KeptMemories, ValueMemory } from '../../nodes/service/value-memory.ts';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { Session } from '../../src/index.ts';
@@ -307,6 +309,31 @@ describe('what is remembered of last values', () => {
     await memory.close(false);
     assert.deepEqual(store.devices, [mac(2)]);
     assert.deepEqual(known((await open('file', 'another')).session), [mac(2)]);
+  });
+
+  it('is of the same network as long as one address of the broker stays, with the same topic prefix', async () => {
+    const network = (brokerUrl: string, topicPrefix = '') =>
+      networkOf({ ...DEFAULTS, brokerUrl, topicPrefix });
+    for (const [isSame, before, after] of [
+      [true, network('mqtt://a'), network('mqtt://b, mqtt://a')],
+      [true, network('mqtt://b, mqtt://a?token=1'), network('mqtt://a?token=2')],
+      [true, network(''), network('')],
+      [false, network('mqtt://a'), network('mqtt://b')],
+      [false, network('mqtt://a'), network('mqtt://a', 'x/')],
+      [false, network(''), network('mqtt://a')],
+    ] as const) {
+      assert.equal(isSameNetwork(before, after), isSame, `${before} ${after}`);
+      const { memory, session } = await open('file', before);
+      hear(session, mac(2));
+      await memory.close(false);
+      kept = new Map();
+      const next = await open('file', after);
+      assert.deepEqual(known(next.session), isSame ? [mac(2)] : []);
+      await next.memory.close(true);
+    }
+    for (const unreadable of [undefined, 1, 'no list', '{}', '[]', '[["a"]]', '[1,""]', 'null']) {
+      assert.equal(isSameNetwork(unreadable, network('mqtt://a')), false);
+    }
   });
 
   it('is nothing where a store holds something else', async () => {
