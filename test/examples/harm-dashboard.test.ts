@@ -562,10 +562,12 @@ describe('the flow of the dashboard', () => {
     assert.equal((await alarms()).alarms[0]?.text, 'is not heard any more');
   });
 
-  it('keeps its devices where SILENT_AFTER_MINUTES is no number', async () => {
+  it('keeps its devices, and misses none, where SILENT_AFTER_MINUTES is no number', async () => {
     await deploy({ SILENT_AFTER_MINUTES: 'soon' });
-    report({ kind: 'heartbeat', status: 0 });
-    assert.deepEqual(await states(), [[DEVICE, 'fine', '']]);
+    report({ kind: 'heartbeat', status: 1 });
+    await setAhead(1000);
+    assert.equal((await states()).length, 1);
+    assert.equal((await alarms()).alarms.length, 1);
   });
 
   it('shows of a device that has been silent for days no chart of the time before', async () => {
@@ -618,6 +620,20 @@ describe('the flow of the dashboard', () => {
     assert.equal(keys.length, 500);
     assert.ok(!keys.includes(`${mac(1)} status`) && !keys.includes(`${mac(0)} status`));
     assert.ok(keys.includes(`${mac(2)} status`));
+  });
+
+  it('raises the silence of more devices than it keeps alarms for once each, so that they can be acknowledged', async () => {
+    await deploy();
+    for (let index = 0; index < 600; index++) {
+      report({ kind: 'heartbeat', status: 0 }, index.toString(16).padStart(12, '0'));
+    }
+    await setAhead(61 * 60_000);
+    const { now, alarms: raised } = await alarms();
+    assert.equal(raised.length, 500);
+    await acknowledge('all', now);
+    report({ kind: 'heartbeat', status: 1 });
+    const { alarms: left } = await alarms();
+    assert.equal(left.filter(({ acknowledged }) => !acknowledged).length, 1);
   });
 
   it('acknowledges nothing for a page that sends something else, and lets no page report', async () => {
