@@ -1,6 +1,6 @@
 // How often something is heard usually: learned from the gaps between its reports, undisturbed by copies, bursts and failures.
 import type { Report } from '../protocol/reports/index.ts';
-import { habitOf, type LongPause } from './absences.ts';
+import { habitOf, type LongPause, recallPause } from './absences.ts';
 import {
   contentOf,
   isRoundOver,
@@ -278,9 +278,12 @@ function isLearned(heard: Readonly<Heard>, learning: Readonly<Learning>, listene
 }
 
 /** What was known before the start counts as if it had been learned since. */
-export function recallInterval(heard: Heard, intervalMs: number): void {
+export function recallInterval(heard: Heard | HeardGateway, intervalMs: number): void {
   heard.intervalMs = Math.max(heard.intervalMs, intervalMs);
   heard.pauseMs = Math.max(heard.pauseMs, intervalMs);
+  if ('longPauses' in heard) {
+    recallPause(heard, intervalMs);
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 // What reports have shown since the start, in bounded memory: gateways, devices, who hears whom, and last values.
 import { RecencyMap } from '../collections/recency-map.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
-import { recallPause } from './absences.ts';
 import {
   type DeviceState,
   type GatewayState,
@@ -241,13 +240,9 @@ export class NetworkState {
 
   /** Its usual interval was this before the start: that counts beside what was learned since. */
   recallInterval(kind: 'gateway' | 'device', id: string, intervalMs: number): void {
-    const gateway = kind === 'gateway' ? this.#gateways.get(id) : undefined;
-    const heard = gateway ?? this.#devices.get(id);
+    const heard = (kind === 'gateway' ? this.#gateways : this.#devices).get(id);
     if (heard) {
       recallInterval(heard, intervalMs);
-    }
-    if (gateway) {
-      recallPause(gateway, intervalMs);
     }
   }
 
