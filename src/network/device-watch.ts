@@ -85,6 +85,7 @@ export class DeviceWatch implements WatchedChecker {
       entries: this.entries,
       left: this.#members.left,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
+      mainGatewayOf: (entry) => this.#scope.mainGatewayOf(entry),
       gatewayIntervalMs: (id) =>
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
       silentMs: (entry) => this.#judge.silentMs(entry),
@@ -235,7 +236,7 @@ export class DeviceWatch implements WatchedChecker {
   restore(
     id: string,
     kind: Presence['kind'],
-    stored: Pick<Watched, 'storedGateway' | 'storedIntervalMs' | 'wasAlone' | 'alarms'>,
+    stored: Pick<Watched, 'storedGateway' | 'storedMainGateway' | 'storedIntervalMs' | 'wasAlone' | 'alarms'>,
     silentMs: number,
   ): void {
     const entry = this.#members.need(id, kind);
@@ -244,6 +245,7 @@ export class DeviceWatch implements WatchedChecker {
     }
     this.#setKind(entry, kind);
     entry.storedGateway = stored.storedGateway;
+    entry.storedMainGateway = stored.storedMainGateway;
     this.#followGateway(entry);
     entry.storedIntervalMs = stored.storedIntervalMs;
     entry.wasStored = true;
@@ -284,10 +286,10 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {
-    const { state, gatewayState, storedGateway, storedIntervalMs, leastStoredMs } = before;
+    const { state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs } = before;
     const { since, hearings, isKnown, isExpected, wasStored, wasAlone } = before;
     return {
-      ...{ state, gatewayState, storedGateway, storedIntervalMs, leastStoredMs },
+      ...{ state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs },
       ...{ hearings, isKnown, isExpected, wasStored, wasAlone },
       since: isSame || before.alarms.some(isOfSilence) ? since : this.#context.now(),
     };

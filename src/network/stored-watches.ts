@@ -22,6 +22,8 @@ interface StoredDevice {
   id: string;
   kind: Watched['kind'];
   gateway?: string;
+  /** That brings most of its reports, where that is another one. */
+  main?: string;
   /** As `interval`, of a gateway whose own silence is not watched. */
   gatewayInterval?: number;
   /** The gateway has no other device. */
@@ -69,6 +71,7 @@ const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || interva
 function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
   const { id, kind, alarms } = entry;
   const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
+  const main = gateway === undefined ? undefined : watch.mainGatewayOf(entry);
   const gatewayInterval = gateway === undefined ? undefined : watch.gatewayIntervalMs(gateway);
   const silent = Math.round(watch.silentMs(entry));
   const interval = knownIntervalOf(entry);
@@ -77,6 +80,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     id,
     kind,
     ...(gateway !== undefined && { gateway }),
+    ...(main !== undefined && main !== gateway && { main }),
     ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
@@ -115,6 +119,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       id,
       kind,
       gateway,
+      main,
       gatewayInterval,
       alone,
       interval,
@@ -126,6 +131,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       continue;
     }
     const storedGateway = parseMac(gateway);
+    const storedMainGateway = parseMac(main) ?? storedGateway;
     const storedIntervalMs = isPositive(interval) ? interval : undefined;
     const alarms = fromStored(active, now);
     const known = kind === 'gateway' ? mac : storedGateway;
@@ -138,9 +144,17 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     if (isSilent) {
       silent.add(mac);
     }
+    if (storedMainGateway !== undefined && !silent.has(storedMainGateway)) {
+      watch.recallGateway(storedMainGateway, true, undefined);
+    }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const wasAlone = alone === true;
-    watch.restore(mac, kind, { storedGateway, storedIntervalMs, wasAlone, alarms }, wasSilentMs);
+    watch.restore(
+      mac,
+      kind,
+      { storedGateway, storedMainGateway, storedIntervalMs, wasAlone, alarms },
+      wasSilentMs,
+    );
   }
 }
 

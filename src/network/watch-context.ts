@@ -71,6 +71,8 @@ export interface KeptWatch {
   left: ReadonlyMap<string, Watched>;
   /** By which an entry belongs to the watch. */
   gatewayOf(entry: Readonly<Watched>): string | undefined;
+  /** That brings most of its reports. */
+  mainGatewayOf(entry: Readonly<Watched>): string | undefined;
   /** How often a gateway is heard usually that is none of the entries, in milliseconds. */
   gatewayIntervalMs(gateway: string): number | undefined;
   /** For how many milliseconds it is silent, as far as that is its own silence. */

@@ -176,9 +176,11 @@ export class WatchJudge {
     const { gateways, network } = this.#context;
     const missing = missingGateway(network, entry, gateways, limitMs);
     const found: WatchedGateway[] = missing === undefined ? [] : [missing];
-    const { state } = entry;
+    const { state, storedGateway } = entry;
     if (state === undefined) {
-      return found;
+      return storedGateway === undefined || storedGateway === missing?.id
+        ? found
+        : [...found, gateways.need(storedGateway)];
     }
     const most = mostUsed(state.links);
     for (const link of state.links) {

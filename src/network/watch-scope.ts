@@ -1,7 +1,7 @@
 // Whom a watch looks after, by its lists and by the labels of gateways.
-import { lastHeard, mostUsed } from './links.ts';
+import { type Link, lastHeard, mostUsed } from './links.ts';
 import { hearsEverything, type WatchSettings } from './watch-context.ts';
-import { gatewayOf, type Watched } from './watched.ts';
+import { gatewayOf, limitOf, type Watched } from './watched.ts';
 
 export class WatchScope {
   readonly #settings: WatchSettings;
@@ -53,10 +53,22 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
-  /** By which it belongs here: of those whose reports pass the one that brings most of it, where any is known. */
+  /** By which it belongs here: of those that have heard it the last one whose reports pass, where any is known. */
   gatewayOf(entry: Readonly<Watched>): string | undefined {
-    const own = entry.state?.links.filter(({ gateway }) => this.isOwnGateway(gateway)) ?? [];
-    return (mostUsed(own) ?? lastHeard(own))?.gateway ?? entry.storedGateway ?? gatewayOf(entry);
+    return lastHeard(this.#linksOf(entry))?.gateway ?? entry.storedGateway ?? gatewayOf(entry);
+  }
+
+  /** Of these the one that brings most of it, where it has brought any lately. */
+  mainGatewayOf(entry: Readonly<Watched>): string | undefined {
+    const own = this.#linksOf(entry);
+    const since = (lastHeard(own)?.heardAt ?? 0) - (limitOf(entry, this.#settings) ?? 0);
+    return own.length > 0
+      ? mostUsed(own.filter(({ heardAt }) => heardAt >= since))?.gateway
+      : entry.storedMainGateway;
+  }
+
+  #linksOf({ state }: Readonly<Watched>): Link[] {
+    return state?.links.filter(({ gateway }) => this.isOwnGateway(gateway)) ?? [];
   }
 
   /** Whether it still passes; while the labels are not known nobody can tell. */

@@ -61,6 +61,8 @@ export interface Watched extends Scheduled {
   isExpected: boolean;
   /** From before the start: by which gateway it was heard, and how often. */
   storedGateway: string | undefined;
+  /** That brought most of its reports. */
+  storedMainGateway: string | undefined;
   storedIntervalMs: number | undefined;
   /** It was watched before the start, and the only device of its gateway. */
   wasStored: boolean;
@@ -122,6 +124,7 @@ export function newWatched(
     anewAt: Number.NEGATIVE_INFINITY,
     isExpected: false,
     storedGateway: undefined,
+    storedMainGateway: undefined,
     storedIntervalMs: undefined,
     wasStored: false,
     wasAlone: false,
@@ -314,18 +317,18 @@ export function giveTimeAnew(entry: Watched, limitMs: number, gateways: readonly
  */
 export function missingGateway(
   network: NetworkState,
-  { state, storedGateway }: Readonly<Watched>,
+  { state, storedMainGateway }: Readonly<Watched>,
   gateways: { need(id: string): WatchedGateway },
   limitMs: number,
 ): WatchedGateway | undefined {
-  if (storedGateway === undefined || linkOf(state?.links ?? [], storedGateway)) {
+  if (storedMainGateway === undefined || linkOf(state?.links ?? [], storedMainGateway)) {
     return undefined;
   }
-  const gateway = gateways.need(storedGateway);
+  const gateway = gateways.need(storedMainGateway);
   const isGone = network.listenedMs(network.startedAt) > Math.max(GONE_MS, limitMs);
   const hasLeft =
     gateway.state !== undefined && state !== undefined && state.heardAt - gateway.cameAt > limitMs;
-  return state !== undefined && (isGone || hasLeft) ? undefined : gateway;
+  return isGone || hasLeft ? undefined : gateway;
 }
 
 /** All in milliseconds. */

@@ -735,6 +735,26 @@ describe('a watch that learns the habits of devices', () => {
         });
       }
 
+      for (const [every, gone, latest] of [
+        [20 * MINUTE, 5 * HOUR, 80 * MINUTE],
+        [HOUR, 5 * HOUR, 4 * HOUR],
+        // One that has missed two reports may come back.
+        [HOUR, 2 * HOUR, 4 * HOUR + 2 * MINUTE],
+      ] as const) {
+        it(`tells a device of ${every / MINUTE} minutes by the gateway that took the place of another ${gone / HOUR} hours before`, () => {
+          const dead = deviceAt(2);
+          const hearings = neighbours(12, every, 24 * HOUR)
+            .filter(({ at, device }) => device !== dead || at < START - every / 2)
+            .map((one) => (one.at < START - gone ? one : { ...one, gateway: G2 }));
+          const told = watch(hearings, 24 * HOUR - every, {}, START).filter(({ head }) =>
+            head.includes('+silent'),
+          );
+          assert.deepEqual(heads(told), [`+silent ${dead}`]);
+          const { minute = 0 } = told[0] ?? {};
+          assert.ok(minute <= (START + latest) / MINUTE, `${minute}`);
+        });
+      }
+
       it('tells a device that dies then by the others, where it is heard by them beside that gateway', () => {
         const died = START + 30 * MINUTE;
         const moved = regularly({}, { every: MINUTE, until: START });
