@@ -3,6 +3,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import {
   giveBackAll,
+  haveSameSession,
   type Logger,
   type Phrase,
   reasonOfRefusals,
@@ -16,6 +17,9 @@ import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
 import { tellOnce } from './once-caught.ts';
 import type { ValueMemory } from './value-memory.ts';
+
+/** Of all services; an instance of a subflow may have moved, with its session. */
+const LIVING = new Set<SessionHolder>();
 
 /**
  * Node-RED restarts a service together with its tls-config and its proxy node, and makes them in this order, where the
@@ -52,6 +56,7 @@ export class SessionHolder {
     this.#nodeIds = nodeIds;
     this.#memory = memory;
     this.#createSettings = createSettings;
+    LIVING.add(this);
     this.#open();
     this.#ignoreDeploys = [
       onStopping(RED, () => {
@@ -68,6 +73,7 @@ export class SessionHolder {
    */
   async close({ goesOnAt, isNetworkFinal }: { goesOnAt?: string[] | undefined; isNetworkFinal: boolean }) {
     this.#isClosed = true;
+    LIVING.delete(this);
     this.#giveBackUnlessBack();
     for (const ignore of this.#ignoreDeploys) {
       ignore();
@@ -81,7 +87,13 @@ export class SessionHolder {
   #giveBackUnlessBack(): void {
     const [RED, node, settings] = [this.#RED, this.#node, this.#settings];
     if (settings && (node as { _alias?: string })._alias !== undefined) {
-      onceStarted(RED, () => void (RED.nodes.getNode(node.id) ?? giveBackAll(settings, loggerOf(node))));
+      onceStarted(RED, () => {
+        const others = [...LIVING].map((other) => other.#settings);
+        const isMoved = others.some((other) => other && haveSameSession(other, settings));
+        if (!isMoved && !RED.nodes.getNode(node.id)) {
+          void giveBackAll(settings, loggerOf(node));
+        }
+      });
     }
   }
 

@@ -72,6 +72,11 @@ export function keptElsewhere(
   };
 }
 
+/** Whether brokers take both for the same client. */
+export const haveSameSession = (one: MqttSettings, other: MqttSettings): boolean =>
+  one.clientId === other.clientId &&
+  one.brokers.some((url) => other.brokers.some((another) => showBroker(url) === showBroker(another)));
+
 /** Nobody has come back to a session that was left as if somebody would: gives back at each address that may hold some. */
 export async function giveBackAll(settings: MqttSettings, log: Logger): Promise<void> {
   await keptElsewhere(settings, { connected: false, url: '' }, log, [])?.();

@@ -82,6 +82,26 @@ describeNodes('a persistent session', (start) => {
     await broker.until(() => held().length === 0 && broker.openConnections.length === 0);
   });
 
+  it('leaves them to an instance that a deploy puts in the place of another one, with its client id', async () => {
+    const place = { x: 1, y: 1, wires: [] };
+    const flow = (...ids: string[]) => [
+      { id: 'f', type: 'tab' },
+      { id: 's', type: 'subflow', name: 's', in: [], out: [] },
+      { ...service(), z: 's' },
+      { ...place, ...IN, z: 's', service: 'svc' },
+      ...ids.map((id) => ({ ...place, id, z: 'f', type: 'subflow:s' })),
+    ];
+    const started = await start(flow('one'));
+    const subscribed = (count: number) => broker.until(() => broker.packets('subscribe').length === count);
+    await subscribed(1);
+    await started.deploy(flow('two'), 'full');
+    await subscribed(2);
+    await started.deploy([{ id: 'f', type: 'tab' }], 'full');
+    await broker.until(() => broker.sessions.get(CLIENT_ID)?.subscriptions.size === 0);
+    // The last one is of who gives them back at the end.
+    assert.deepEqual([broker.packets('connect').length, broker.packets('unsubscribe').length], [3, 1]);
+  });
+
   for (const [what, [isKept, type, flow, before = () => broker.url]] of Object.entries(DEPLOYS)) {
     it(`${isKept ? 'keeps' : 'gives back'} its subscriptions when a deploy ${what}`, async () => {
       process.env.MT_KEPT_BROKER = broker.url;
