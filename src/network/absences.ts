@@ -17,9 +17,12 @@ export interface LongPause {
 
 export const NO_PAUSES: readonly LongPause[] = [];
 
-/** Whether this pause may be one of the absences that have become the gateway's habit. */
-export const mayBeAbsence = ({ longPauses }: { longPauses: readonly LongPause[] }, ms: number): boolean =>
-  longPauses.some((one) => ms >= one.ms / 2);
+/** Whether a pause that is not told may be an absence all the same: it is unusual, or like those that are a habit. */
+export const mayBeAbsence = (
+  { longPauses }: { longPauses: readonly LongPause[] },
+  intervalMs: number,
+  ms: number,
+): boolean => ms > intervalMs || longPauses.some((one) => ms >= one.ms / 2);
 
 /** What was usual before the start may have been such a habit. */
 export function recallPause(gateway: { longPauses: readonly LongPause[] }, ms: number): void {

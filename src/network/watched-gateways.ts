@@ -75,9 +75,12 @@ export class WatchedGateways {
       (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs);
     if (isBack) {
       gateway.backAt = now;
-    } else if (state.longPauses.length > 0 && mayBeAbsence(state, this.#network.listenedMs(heardAt))) {
-      gateway.absentMs = this.#network.listenedMs(heardAt);
-      gateway.absentUntil = now;
+    } else if (now - heardAt > MIN_SILENCE_MS) {
+      const pauseMs = this.#network.listenedMs(heardAt);
+      if (mayBeAbsence(state, intervalSoFarMs(state) ?? 0, pauseMs)) {
+        gateway.absentMs = pauseMs;
+        gateway.absentUntil = now;
+      }
     }
     if (isBack || gateway.state === undefined) {
       gateway.cameAt = now;

@@ -298,14 +298,16 @@ export function deviceSilence(
 }
 
 /**
- * Where a time is set, an absence may be longer than that and yet a habit of the gateway: it is told, and its devices get
- * their time anew. But a gateway whose other devices rest longer than that has such pauses all the time, so that once must do.
+ * Where a time is set, an absence that is not told, or is a habit of the gateway, may be long enough for a device to miss it:
+ * it gets its time anew. But a gateway whose other devices rest for long has such pauses all the time, so that once must do.
  */
 export function giveTimeAnew(entry: Watched, limitMs: number, gateways: readonly WatchedGateway[]): void {
   const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
   if (entry.anewAt <= heardAt) {
+    // It may have been due just before, and was to be heard an interval later.
+    const leastMs = limitMs - (intervalOf(entry) ?? 0);
     const absences = gateways.filter(
-      ({ absentMs, absentUntil }) => absentMs > limitMs && absentUntil > heardAt,
+      ({ absentMs, absentUntil }) => absentMs > leastMs && absentUntil > heardAt,
     );
     entry.anewAt = Math.max(entry.anewAt, ...absences.map(({ absentUntil }) => absentUntil));
   }
