@@ -236,7 +236,10 @@ export class DeviceWatch implements WatchedChecker {
   restore(
     id: string,
     kind: Presence['kind'],
-    stored: Pick<Watched, 'storedGateway' | 'storedMainGateway' | 'storedIntervalMs' | 'wasAlone' | 'alarms'>,
+    stored: Pick<
+      Watched,
+      'storedGateway' | 'storedMainGateway' | 'storedIntervalMs' | 'wasAlone' | 'wasSpared' | 'alarms'
+    >,
     silentMs: number,
   ): void {
     const entry = this.#members.need(id, kind);
@@ -255,7 +258,9 @@ export class DeviceWatch implements WatchedChecker {
       stored.storedIntervalMs !== undefined || !stored.alarms.some(({ condition }) => condition === 'dfu');
     // What it reported while Node-RED was down nobody has heard: it has the time for one more.
     const limitMs = limitOf(entry, this.#settings) ?? Number.POSITIVE_INFINITY;
-    const mostMs = Math.max(0, limitMs - (stored.storedIntervalMs ?? 0));
+    const mostMs = stored.wasSpared ? limitMs : Math.max(0, limitMs - (stored.storedIntervalMs ?? 0));
+    // Once: where Node-RED starts more often than it reports, its death would be told never.
+    entry.wasSpared = stored.wasSpared || silentMs > mostMs;
     entry.since = Math.min(entry.since, silentSince(this.#context.network, Math.min(silentMs, mostMs)));
     this.#members.keep(entry);
     this.#restoreAlarms(entry, stored.alarms);
@@ -287,10 +292,10 @@ export class DeviceWatch implements WatchedChecker {
 
   #continued(before: Watched, isSame: boolean): Partial<Watched> {
     const { state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs } = before;
-    const { since, hearings, isKnown, isExpected, wasStored, wasAlone } = before;
+    const { since, hearings, isKnown, isExpected, wasStored, wasAlone, wasSpared } = before;
     return {
       ...{ state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs },
-      ...{ hearings, isKnown, isExpected, wasStored, wasAlone },
+      ...{ hearings, isKnown, isExpected, wasStored, wasAlone, wasSpared },
       since: isSame || before.alarms.some(isOfSilence) ? since : this.#context.now(),
     };
   }

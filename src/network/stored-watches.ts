@@ -30,6 +30,8 @@ interface StoredDevice {
   alone?: boolean;
   /** Milliseconds between two reports, usually. */
   interval?: number;
+  /** It was silent at a start before, and has had the time for one more report. */
+  spared?: boolean;
   /** Milliseconds for which it is silent; none while Node-RED is down. */
   silent?: number;
   active?: StoredAlarm[];
@@ -85,6 +87,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
     ...(silent > 0 && { silent }),
+    ...(entry.wasSpared && !entry.state && !entry.gatewayState && { spared: true }),
     ...(active.length > 0 && { active }),
   };
 }
@@ -124,6 +127,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       alone,
       interval,
       silent: silentMs,
+      spared,
       active,
     } = (one ?? {}) as Partial<StoredDevice>;
     const mac = parseMac(id);
@@ -148,11 +152,11 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       watch.recallGateway(storedMainGateway, true, undefined);
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
-    const wasAlone = alone === true;
+    const [wasAlone, wasSpared] = [alone === true, spared === true];
     watch.restore(
       mac,
       kind,
-      { storedGateway, storedMainGateway, storedIntervalMs, wasAlone, alarms },
+      { storedGateway, storedMainGateway, storedIntervalMs, wasAlone, wasSpared, alarms },
       wasSilentMs,
     );
   }

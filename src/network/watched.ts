@@ -67,6 +67,8 @@ export interface Watched extends Scheduled {
   /** It was watched before the start, and the only device of its gateway. */
   wasStored: boolean;
   wasAlone: boolean;
+  /** It was given the time for one more report since it was heard last. */
+  wasSpared: boolean;
   /** What a store holds of its interval is as long at least; 0: nothing yet. */
   leastStoredMs: number;
   /** Of those that are watched already, when it was looked at last. */
@@ -128,6 +130,7 @@ export function newWatched(
     storedIntervalMs: undefined,
     wasStored: false,
     wasAlone: false,
+    wasSpared: false,
     leastStoredMs: 0,
     hearings: 0,
     isKnown: false,

@@ -1100,9 +1100,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'makes no device silent that reports every 10 seconds, where it needs 55 seconds to come back',
         ],
       },
-    'What a device reported while Node-RED was down nobody has heard, so that each has one usual interval left.':
+    'What a device reported while Node-RED was down nobody has heard, so that each has one usual interval left, once until it is heard.':
       {
         'network/watch-habits': ['tells no device of … minutes whose report fell into it, where … s are set'],
+        'network/device-watch':
+          'and tells a death also where Node-RED starts more often than its device reports',
       },
     'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
       {

@@ -1085,6 +1085,22 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('and tells a death also where Node-RED starts more often than its device reports', () => {
+      for (const silentAfter of [0, 3_000]) {
+        world = new World();
+        const settings = { silentAfter };
+        open(settings);
+        world.run(5 * HOUR, 20 * MINUTE, [{}]);
+        const others = { every: MINUTE, devices: [OTHER] };
+        world.run(HOUR, others.every, [{}, OTHER]);
+        for (let times = 0; times < 12; times++) {
+          world.run(15 * MINUTE, others.every, others.devices);
+          restart(settings);
+        }
+        assert.deepEqual(heads(), [`+silent ${D}`]);
+      }
+    });
+
     it('and takes nobody for silent who comes as often as ever, however often Node-RED starts', () => {
       const all = Array.from({ length: 8 }, (_, i) => ({ device: deviceAt(i + 1) }));
       open({ silentAfter: 0 });
