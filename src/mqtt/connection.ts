@@ -26,6 +26,11 @@ import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
+let library: typeof import('mqtt').default | undefined;
+
+/** With the first attempt, as not every service has a broker. */
+const loadLibrary = async () => (library ??= (await import('mqtt')).default);
+
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
 
@@ -183,7 +188,7 @@ export class Connection {
       this.#setState({ name: 'connecting', broker: this.broker });
     }
     try {
-      const mqtt = (await import('mqtt')).default;
+      const mqtt = await loadLibrary();
       if (!this.#wanted || this.#client) {
         return;
       }

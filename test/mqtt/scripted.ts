@@ -88,14 +88,12 @@ export function mockTime(now = 0): void {
 }
 
 /**
- * What is not mocked needs real time. A busy machine delivers late, and loads modules in another thread: an echo that has
- * come back says that what was sent before it has arrived, and one more import that those before it are done.
+ * Sockets are real, and need real turns while time is mocked. The kernel delivers late on a busy machine: an echo that has
+ * come back says that what was sent before it has arrived.
  */
 export async function passRealTime(): Promise<void> {
   line ??= openLine();
   const socket = await line;
-  // As each attempt to connect does.
-  await import('mqtt');
   for (let echo = 0; echo < ECHOES; echo++) {
     socket.write('x');
     await once(socket, 'data');
