@@ -27,7 +27,7 @@ export const mayBeAbsence = (
 /** What was usual before the start may have been such a habit. */
 export function recallPause(gateway: { longPauses: readonly LongPause[] }, ms: number): void {
   const recalled = { endedAt: Number.NEGATIVE_INFINITY, ms };
-  gateway.longPauses = [recalled, ...gateway.longPauses].slice(0, MAX_PAUSES - 1);
+  gateway.longPauses = [recalled, ...gateway.longPauses].slice(1 - MAX_PAUSES);
 }
 
 /**
