@@ -69,18 +69,14 @@ export class WatchedGateways {
     const gateway = this.#gateways.get(state.id) ?? this.#add(state.id);
     const now = state.heardAt;
     const { heardAt } = gateway;
-    const isBack =
-      heardAt === undefined ||
-      state.backAt === now ||
-      (now - heardAt > MIN_SILENCE_MS && this.#network.listenedMs(heardAt) > gateway.limitMs);
+    const isLong = heardAt !== undefined && now - heardAt > MIN_SILENCE_MS;
+    const pauseMs = isLong ? this.#network.listenedMs(heardAt) : 0;
+    const isBack = heardAt === undefined || state.backAt === now || (isLong && pauseMs > gateway.limitMs);
     if (isBack) {
       gateway.backAt = now;
-    } else if (now - heardAt > MIN_SILENCE_MS) {
-      const pauseMs = this.#network.listenedMs(heardAt);
-      if (mayBeAbsence(state, intervalSoFarMs(state) ?? 0, pauseMs)) {
-        gateway.absentMs = pauseMs;
-        gateway.absentUntil = now;
-      }
+    } else if (isLong && mayBeAbsence(state, intervalSoFarMs(state) ?? 0, pauseMs)) {
+      gateway.absentMs = pauseMs;
+      gateway.absentUntil = now;
     }
     if (isBack || gateway.state === undefined) {
       gateway.cameAt = now;

@@ -316,6 +316,10 @@ export function giveTimeAnew(entry: Watched, limitMs: number, gateways: readonly
   }
 }
 
+/** For so long after the start the gateway of before is waited for, in milliseconds; less than 0: it is gone. */
+const returnsWithinMs = (network: NetworkState, limitMs: number): number =>
+  Math.max(GONE_MS, limitMs) - network.listenedMs(network.startedAt);
+
 /**
  * The gateway that brought most of its reports before the start, as long as it has brought none since and may still be
  * away: not when the device is heard by others beside it, and not for hours.
@@ -330,7 +334,7 @@ export function missingGateway(
     return undefined;
   }
   const gateway = gateways.need(storedMainGateway);
-  const isGone = network.listenedMs(network.startedAt) > Math.max(GONE_MS, limitMs);
+  const isGone = returnsWithinMs(network, limitMs) <= 0;
   const hasLeft =
     gateway.state !== undefined && state !== undefined && state.heardAt - gateway.cameAt > limitMs;
   return isGone || hasLeft ? undefined : gateway;
@@ -356,8 +360,7 @@ function patienceWith(
   const links = entry.state?.links ?? [];
   if (missing !== undefined && missing.id !== id) {
     // Nobody knows any more how few of the reports this one brings.
-    const lastsMs = Math.max(GONE_MS, limitMs) - network.listenedMs(network.startedAt);
-    return lastsMs > 0 ? { patienceMs: Number.POSITIVE_INFINITY, lastsMs } : atOnce(limitMs);
+    return { patienceMs: Number.POSITIVE_INFINITY, lastsMs: returnsWithinMs(network, limitMs) };
   }
   const [own, most] = [linkOf(links, id), mostUsed(links)];
   if (own === undefined || most === undefined || own === most) {
