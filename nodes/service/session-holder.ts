@@ -86,7 +86,7 @@ export class SessionHolder {
   /** Node-RED does not tell a service inside a subflow that it goes with its instance, nor with the subflow. */
   #giveBackUnlessBack(): void {
     const [RED, node, settings] = [this.#RED, this.#node, this.#settings];
-    if (settings && (node as { _alias?: string })._alias !== undefined) {
+    if (settings?.persistent && (node as { _alias?: string })._alias !== undefined) {
       onceStarted(RED, () => {
         const others = [...LIVING].map((other) => other.#settings);
         const isMoved = others.some((other) => other && haveSameSession(other, settings));
