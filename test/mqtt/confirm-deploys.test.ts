@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { SILENT } from '../../src/log.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
+import type { MqttSettings } from '../../src/settings.ts';
 import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
@@ -114,28 +115,34 @@ describe('reports that a flow confirms, over a deploy', () => {
 describe('reports that a flow has confirmed behind one that is open', () => {
   const bench = useScriptedBroker();
 
-  it('do not come again when the service is restarted by a deploy; the open one does', async () => {
-    const start = async () => {
-      const session = bench.open({ persistent: true, clientId: `mt-deploys-${process.pid}` });
-      const flow = Object.assign(new Collector(), {
-        confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
-      });
-      session.subscribe(ALL, flow, 'node');
-      await reached(session, 'connected');
-      return { session, flow };
-    };
-    const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
-    const first = await start();
+  const start = async (settings: Partial<MqttSettings>) => {
+    const session = bench.open({ persistent: true, ...settings });
+    const flow = Object.assign(new Collector(), {
+      confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
+    });
+    session.subscribe(ALL, flow, 'node');
+    await reached(session, 'connected');
+    return { session, flow };
+  };
+  const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+  /** A service whose flow confirms all but the first, and which a deploy ends then. */
+  const leaveFirst = async (settings: Partial<MqttSettings>) => {
+    const { session, flow } = await start(settings);
     for (let n = 0; n < COUNT; n++) {
       publish(n);
     }
-    await first.flow.until(({ reports }) => reports.length === COUNT);
-    for (const { delivery } of first.flow.reports.slice(1)) {
-      first.session.confirm(String(delivery));
+    await flow.until(({ reports }) => reports.length === COUNT);
+    for (const { delivery } of flow.reports.slice(1)) {
+      session.confirm(String(delivery));
     }
-    await first.session.close();
+    await session.close();
+  };
+
+  it('do not come again when the service is restarted by a deploy; the open one does', async () => {
+    const settings = { clientId: `mt-deploys-${process.pid}` };
+    await leaveFirst(settings);
     for (let deploy = 1; deploy <= 2; deploy++) {
-      const { session, flow } = await start();
+      const { session, flow } = await start(settings);
       publish(COUNT - 1 + deploy);
       await flow.until(({ reports }) => reports.length === 1 + deploy);
       assert.deepEqual(
@@ -144,7 +151,7 @@ describe('reports that a flow has confirmed behind one that is open', () => {
       );
       await session.close();
     }
-    const last = await start();
+    const last = await start(settings);
     await last.flow.until(({ reports }) => reports.length === 3);
     for (const { delivery } of last.flow.reports) {
       last.session.confirm(String(delivery));
@@ -158,28 +165,12 @@ describe('reports that a flow has confirmed behind one that is open', () => {
     ['turns the order of the addresses', ['one', 'two'], ['two', 'one']],
   ] as const) {
     it(`do not come again when a deploy ${what}`, async () => {
-      const settings = { persistent: true, clientId: `mt-list-${what}-${process.pid}` };
-      const start = async (paths: readonly string[]) => {
-        const brokers = paths.map((path) => `${bench.broker.url}/${path}`);
-        const session = bench.open({ ...settings, brokers });
-        const flow = Object.assign(new Collector(), {
-          confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
-        });
-        session.subscribe(ALL, flow, 'node');
-        await reached(session, 'connected');
-        return { session, flow };
-      };
-      const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
-      const first = await start(before);
-      for (let n = 0; n < COUNT; n++) {
-        publish(n);
-      }
-      await first.flow.until(({ reports }) => reports.length === COUNT);
-      for (const { delivery } of first.flow.reports.slice(1)) {
-        first.session.confirm(String(delivery));
-      }
-      await first.session.close();
-      const { flow } = await start(after);
+      const settingsOf = (paths: readonly string[]) => ({
+        clientId: `mt-list-${what}-${process.pid}`,
+        brokers: paths.map((path) => `${bench.broker.url}/${path}`),
+      });
+      await leaveFirst(settingsOf(before));
+      const { flow } = await start(settingsOf(after));
       publish(COUNT);
       await flow.until(({ reports }) => reports.some(({ seq }) => seq === COUNT));
       assert.deepEqual(

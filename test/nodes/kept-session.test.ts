@@ -21,6 +21,15 @@ describeNodes('a persistent session', (start) => {
     ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
     ...{ persistent: true, clientId: CLIENT_ID, ...more },
   });
+  const PLACE = { x: 1, y: 1, wires: [] };
+  /** Of a subflow with a service of its own. */
+  const instances = (more: object, ids: string[]) => [
+    { id: 'f', type: 'tab' },
+    { id: 's', type: 'subflow', name: 's', in: [], out: [] },
+    { ...service(more), z: 's' },
+    { ...PLACE, ...IN, z: 's', service: 'svc' },
+    ...ids.map((id) => ({ ...PLACE, id, z: 'f', type: 'subflow:s' })),
+  ];
   /** Each with the list of addresses from which the deploy comes. */
   const DEPLOYS: Record<
     string,
@@ -61,15 +70,7 @@ describeNodes('a persistent session', (start) => {
     ],
   };
   it('gives back its subscriptions when a deploy deletes the instance of its subflow, and keeps those of others', async () => {
-    const place = { x: 1, y: 1, wires: [] };
-    const instance = (id: string) => ({ ...place, id, z: 'f', type: 'subflow:s' });
-    const flow = (...ids: string[]) => [
-      { id: 'f', type: 'tab' },
-      { id: 's', type: 'subflow', name: 's', in: [], out: [] },
-      { ...service({ clientId: '' }), z: 's' },
-      { ...place, ...IN, z: 's', service: 'svc' },
-      ...ids.map(instance),
-    ];
+    const flow = (...ids: string[]) => instances({ clientId: '' }, ids);
     const held = () => [...broker.sessions.values()].filter(({ subscriptions }) => subscriptions.size > 0);
     const started = await start(flow('one', 'two'));
     await broker.until(() => held().length === 2);
@@ -83,14 +84,7 @@ describeNodes('a persistent session', (start) => {
   });
 
   it('leaves them to an instance that a deploy puts in the place of another one, with its client id', async () => {
-    const place = { x: 1, y: 1, wires: [] };
-    const flow = (...ids: string[]) => [
-      { id: 'f', type: 'tab' },
-      { id: 's', type: 'subflow', name: 's', in: [], out: [] },
-      { ...service(), z: 's' },
-      { ...place, ...IN, z: 's', service: 'svc' },
-      ...ids.map((id) => ({ ...place, id, z: 'f', type: 'subflow:s' })),
-    ];
+    const flow = (...ids: string[]) => instances({}, ids);
     const started = await start(flow('one'));
     const subscribed = (count: number) => broker.until(() => broker.packets('subscribe').length === count);
     await subscribed(1);
