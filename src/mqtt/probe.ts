@@ -190,6 +190,7 @@ class Trial {
       isFull: false,
       isConfirming: false,
       connected() {},
+      hasCaughtUp: () => true,
       settled() {},
       deliver: (topic) => {
         const gateway = this.#topics.parseReport(topic)?.gateway;

@@ -1,7 +1,7 @@
 // What the broker is asked for by way of reports: applied to the subscriptions, cleared of what earlier processes left.
 
 import type { Phrase } from '../errors.ts';
-import type { Deferrable } from '../protocol/deferral.ts';
+import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
@@ -10,15 +10,13 @@ import { MIN_QUOTA, mayLackRoom, reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/**
- * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
- * the message before, though only one subscription is known that brings it; not delivered. `kept`: it is acknowledged
- * later.
- */
-type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
-
 /** So long a refused filter is not asked for once more in place of what it covers: one of that makes room meanwhile. */
 const IN_PLACE_MS = 3_600_000;
+
+/** A broker sends what has waited at once: where nothing came twice for so long, all pairs have come. */
+const LEFTOVER_QUIET_MS = 1_000;
+/** A sender that sends everything twice is believed then. */
+const MAX_LEFTOVER_MS = 60_000;
 
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
@@ -36,17 +34,20 @@ export interface ReportHandler {
   connected(broker: string, isSessionPresent: boolean): void;
   /** What is delivered from now on came by the present filters. */
   settled(): void;
+  /** Whether what the broker had at that time has come. @param since in milliseconds of `performance.now()` */
+  hasCaughtUp(since: number): boolean;
   /**
-   * @param mayRepeat whether the broker may hold a subscription that is not known
+   * @param isLeftover asked of a message that is the same as the one before, though one subscription alone is known that
+   *   brings it: whether one of an earlier process has; undefined: there is none
    * @param deferrable lets it be acknowledged later; undefined: it cannot be
    */
   deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
-    mayRepeat?: boolean,
+    isLeftover?: () => boolean,
     deferrable?: Deferrable,
-  ): Delivery;
+  ): Outcome;
   /** What came by `previewFilters`, over another connection. */
   deliverPreview(topic: string, payload: Buffer, retained: boolean): void;
   /** Flows have more to confirm than may be read: nothing more is, until they do. */
@@ -62,8 +63,12 @@ export class ReportSubscriptions {
   readonly #stale: StaleSubscriptions;
   readonly #share: string;
   #mayHaveStale = false;
-  /** Until it is done, whatever comes twice is taken for a copy. */
-  #isUnsubscribingStale = false;
+  /** Leftovers are given back; until all has come that they have brought, whatever comes twice is taken for a copy. */
+  #stalePhase: 'none' | 'unsubscribing' | 'unsubscribed' = 'none';
+  /** When the broker had given them back, in milliseconds of `performance.now()`. */
+  #unsubscribedAt = 0;
+  /** When a report came twice last. */
+  #repeatedAt = 0;
   /** The broker has granted or refused what it was asked for. */
   #isSynced = false;
   #wanted: ReadonlySet<string> = new Set();
@@ -246,7 +251,10 @@ export class ReportSubscriptions {
 
   /** The broker has granted or refused everything. @returns whether it may take others */
   synced(): boolean {
-    this.#isUnsubscribingStale = false;
+    if (this.#stalePhase === 'unsubscribing') {
+      this.#stalePhase = 'unsubscribed';
+      this.#unsubscribedAt = performance.now();
+    }
     this.#isSynced = true;
     const isOther = this.judge();
     return this.#askAgain() || isOther;
@@ -261,28 +269,38 @@ export class ReportSubscriptions {
 
   /** @returns whether it is acknowledged later */
   deliver(topic: string, payload: Buffer, retained: boolean, deferrable?: Deferrable): boolean {
-    const delivery = this.#handler.deliver(topic, payload, retained, this.#mayHaveStale, deferrable);
-    if (delivery === 'kept') {
-      return true;
+    const isLeftover = this.#mayHaveStale ? () => this.#isLeftover(topic) : undefined;
+    const outcome = this.#handler.deliver(topic, payload, retained, isLeftover, deferrable);
+    if (outcome === 'unwanted') {
+      this.unexpected(topic);
     }
-    if (!this.#mayHaveStale || delivery === 'delivered' || delivery === 'copy') {
-      return false;
-    }
-    this.unexpected(topic);
-    // Nothing to unsubscribe: the sender itself has sent it twice.
-    if (delivery === 'repeat' && !this.#isUnsubscribingStale) {
-      return this.#handler.deliver(topic, payload, retained, false, deferrable) === 'kept';
-    }
-    return false;
+    return outcome === 'kept';
   }
 
   /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */
   unexpected(topic: string): void {
-    if (!this.#mayHaveStale) {
-      return;
+    if (this.#mayHaveStale && this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
+      this.#stalePhase = 'unsubscribing';
     }
-    if (this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
-      this.#isUnsubscribingStale = true;
+  }
+
+  /** Whether a report came twice by a leftover; where there is nothing to give back, the sender itself has sent it twice. */
+  #isLeftover(topic: string): boolean {
+    const now = performance.now();
+    if (this.#stalePhase === 'unsubscribed' && this.#hasBroughtAll(now)) {
+      this.#stalePhase = 'none';
     }
+    this.unexpected(topic);
+    this.#repeatedAt = now;
+    return this.#stalePhase !== 'none';
+  }
+
+  /** What has waited at the broker for a leftover comes, one pair after the other, when that is given back. */
+  #hasBroughtAll(now: number): boolean {
+    const isQuiet = now - Math.max(this.#unsubscribedAt, this.#repeatedAt) >= LEFTOVER_QUIET_MS;
+    return (
+      (isQuiet || now - this.#unsubscribedAt >= MAX_LEFTOVER_MS) &&
+      this.#handler.hasCaughtUp(this.#unsubscribedAt)
+    );
   }
 }

@@ -1,4 +1,11 @@
-// A message that is acknowledged to the broker later than it was received.
+// A message that is acknowledged to the broker later than it was received, and what becomes of one.
+
+/**
+ * What has become of a message of a report topic. `unwanted`: nobody asks for it. `copy`: the broker sends it for each of
+ * several subscriptions, and it was delivered already; `repeat`: a subscription of an earlier process has brought it
+ * again; neither is delivered. `kept`: it is acknowledged later.
+ */
+export type Outcome = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
 export interface Deferral {
   /** Lets the connection read what follows; as long as it is not called, nothing more is read. */

@@ -109,17 +109,25 @@ export class ConfirmedMessages {
     this.#fresh.dropTo(order);
   }
 
-  /** @returns how this one was acknowledged that has come again now: over the present connection, or one before it */
-  take(key: string, now: number): 'now' | 'before' | undefined {
+  /** @returns whether it is one of these that has come again now: it counts as a new one then */
+  take(key: string, now: number): boolean {
     this.#recogniseFresh();
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
       this.#forget(confirmed);
       if (isExpected) {
-        return confirmed.lostAt === undefined ? 'now' : 'before';
+        return true;
       }
     }
-    return undefined;
+    return false;
+  }
+
+  /** All with this key. */
+  forget(key: string): void {
+    this.#recogniseFresh();
+    for (const confirmed of this.#byKey.of(key)) {
+      this.#forget(confirmed);
+    }
   }
 
   /** The connection is a new one. @param isPresent the broker has kept the session */

@@ -23,6 +23,8 @@ interface Awaited {
   copies: number;
   expected: number;
   isCertain: boolean;
+  /** Flows had it already when it came. */
+  isRecognised: boolean;
 }
 
 /**
@@ -43,17 +45,9 @@ export class Copies {
   /**
    * @param expected how many subscriptions match the topic
    * @param isCertain false: at most so many, since subscriptions are changing; nothing is learnt then
-   * @param isCounted the same message came over this connection before: copies that are awaited may come behind it
    * @returns true: the report was received already
    */
-  isCopy(
-    topic: string,
-    payload: Buffer,
-    expected: number,
-    retained: boolean,
-    isCertain = true,
-    isCounted = false,
-  ): boolean {
+  isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
     if (expected < 2) {
       return false;
     }
@@ -61,9 +55,6 @@ export class Copies {
       return this.#isRetainedCopy(topic, payload);
     }
     const first = this.#awaited.get(topic);
-    if (first && isCounted) {
-      return true;
-    }
     const digest = digestOf(payload);
     if (first?.digest === digest) {
       first.copies++;
@@ -81,8 +72,29 @@ export class Copies {
     } else if (this.#awaited.size >= MAX_AWAITED) {
       this.#stopAwaiting(this.#awaited.values().next().value as Awaited);
     }
-    this.#awaited.set(topic, { topic, digest, copies: 1, expected, isCertain });
+    this.#awaited.set(topic, { topic, digest, copies: 1, expected, isCertain, isRecognised: false });
     return false;
+  }
+
+  /**
+   * Flows have this one already, and the broker has sent it again: others of it may never have come.
+   * @param expected how many subscriptions match the topic
+   */
+  recognised(topic: string, payload: Buffer, expected: number): void {
+    const first = this.#awaited.get(topic);
+    // One that was new here has come behind it; of those that are sent again the last is the one whose copies may not have come.
+    const isOlder = first ? !first.isRecognised : this.#awaited.size >= MAX_AWAITED;
+    if (expected > 1 && !isOlder) {
+      const digest = digestOf(payload);
+      this.#awaited.set(topic, {
+        topic,
+        digest,
+        copies: 1,
+        expected,
+        isCertain: false,
+        isRecognised: true,
+      });
+    }
   }
 
   /** No copy of it comes any more. */
@@ -100,9 +112,20 @@ export class Copies {
     return previous !== undefined && previous.topic === topic && previous.payload.equals(payload);
   }
 
-  /** The connection is a new one. @param isSameBroker false: nothing is known of this one */
-  connected(isSameBroker: boolean): void {
-    this.#awaited.clear();
+  /**
+   * The connection is a new one.
+   * @param isSameBroker false: nothing is known of this one
+   * @param isPresent the broker has kept the session: what it had not sent yet comes
+   */
+  connected(isSameBroker: boolean, isPresent: boolean): void {
+    if (isPresent) {
+      for (const awaited of this.#awaited.values()) {
+        // A copy with QoS 0 was lost with the connection.
+        awaited.isCertain = false;
+      }
+    } else {
+      this.#awaited.clear();
+    }
     this.#previous = undefined;
     this.#retained.clear();
     if (!isSameBroker) {

@@ -1,6 +1,6 @@
 // Reports that flows have not confirmed yet: the broker keeps each until all nodes that must have, and it comes again until then.
 import { randomBytes } from 'node:crypto';
-import type { Deferrable } from '../protocol/deferral.ts';
+import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import { BrokerWindow } from './broker-window.ts';
 import { ConfirmedMessages, leaveConfirmed, takeConfirmed } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
@@ -126,15 +126,10 @@ export class OpenReports {
 
   /**
    * Takes a message of QoS 1.
-   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already; `isCounted`: see
-   *   `Copies`. Returns whether they have it now, so that it must not come again.
-   * @returns false: it may be acknowledged at once
+   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already
+   * @returns what has become of it; but for `kept` it may be acknowledged at once
    */
-  receive(
-    received: Message,
-    deferrable: Deferrable,
-    deliver: (isKnown: boolean, isCounted: boolean) => boolean,
-  ): boolean {
+  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => Outcome): Outcome {
     const now = this.#now();
     this.#window.received(now);
     // What comes ends it, and begins none.
@@ -143,21 +138,23 @@ export class OpenReports {
     }
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
-      deliver(true, known.isCounted);
-      return this.#keep(known.message, deferrable);
+      deliver(true);
+      return this.#keep(known, deferrable);
     }
     const message = new OpenMessage(received, this.#broker, this.#events);
-    let isThere = false;
+    let outcome: Outcome;
     this.#current = message;
     this.#currentAt = now;
     try {
-      isThere = deliver(false, false);
+      outcome = deliver(false);
     } finally {
       this.#current = undefined;
     }
     // The broker is not told yet, and sends it again after a loss.
-    const comesAgain = isThere && (deferrable.mustWait || deferrable.isLost);
-    return (message.open > 0 || comesAgain) && this.#keep(message, deferrable);
+    const comesAgain = outcome === 'delivered' && (deferrable.mustWait || deferrable.isLost);
+    // Sent again without the first of its kind it would pass for a report of its own.
+    const isSecond = outcome === 'copy' || outcome === 'repeat';
+    return message.open > 0 || comesAgain || isSecond ? this.#keep(message, deferrable) : outcome;
   }
 
   /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */
@@ -277,6 +274,10 @@ export class OpenReports {
         this.#confirmed.addLost(message);
       }
     }
+    // A copy of one that is open was done with here; to the flows that follow it may be the one that brings it.
+    for (const message of this.#messages) {
+      this.#confirmed.forget(keyOf(message.received));
+    }
     if (!this.#confirmed.isEmpty(now)) {
       leaveConfirmed(this.#keptSessions, this.#confirmed);
     }
@@ -289,7 +290,7 @@ export class OpenReports {
     this.#confirmed.add(message, order);
   }
 
-  #keep(message: OpenMessage, deferrable: Deferrable): true {
+  #keep(message: OpenMessage, deferrable: Deferrable): 'kept' {
     const isNew = this.#messages.add(message);
     this.#start();
     const deferral = deferrable.defer(message);
@@ -303,7 +304,7 @@ export class OpenReports {
         this.#expected.add(message);
       }
       deferral.readOn();
-      return true;
+      return 'kept';
     }
     message.deferral = deferral;
     this.#window.kept();
@@ -312,7 +313,7 @@ export class OpenReports {
     if (message.open === 0) {
       deferral.acknowledge();
     }
-    return true;
+    return 'kept';
   }
 
   #start(): void {
@@ -331,7 +332,7 @@ export class OpenReports {
   }
 
   /** One that may have come before; only what is marked is looked for: a sender may report the same again. */
-  #takeExpected(received: Message): { message: OpenMessage; isCounted: boolean } | undefined {
+  #takeExpected(received: Message): OpenMessage | undefined {
     const now = this.#now();
     if (this.#expected.isEmpty && this.#confirmed.isEmpty(now)) {
       return undefined;
@@ -342,15 +343,10 @@ export class OpenReports {
     if (message) {
       message.expectedUntil = 0;
       message.broker = this.#broker;
-      return { message, isCounted: false };
+      return message;
     }
-    const acknowledged = this.#confirmed.take(key, now);
-    return (
-      acknowledged && {
-        message: new OpenMessage(received, this.#broker, this.#events),
-        isCounted: acknowledged === 'now',
-      }
-    );
+    const isConfirmed = this.#confirmed.take(key, now);
+    return isConfirmed ? new OpenMessage(received, this.#broker, this.#events) : undefined;
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

@@ -4,7 +4,7 @@ import { TopicCache } from '../collections/topic-cache.ts';
 import type { Logger } from '../log.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
-import type { Deferrable } from '../protocol/deferral.ts';
+import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
@@ -34,13 +34,6 @@ interface TopicRoute {
   /** What is asked for flows brings it. */
   isRequested: boolean;
 }
-
-/**
- * `copy`: the broker sends it for each of several subscriptions, and it was delivered already; `repeat`: the same as
- * the message before, though only one subscription is known that brings it; not delivered. `kept`: it is not to be
- * acknowledged, that happens later.
- */
-export type Delivery = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 
 /** One subscriber's place among the others. */
 export interface Subscription {
@@ -197,7 +190,7 @@ export class Reports {
     this.#requested.connected();
     this.#grantedAt = undefined;
     this.#nextLookAt = 0;
-    this.#copies.connected(broker === this.#lastBroker);
+    this.#copies.connected(broker === this.#lastBroker, isSessionPresent);
     this.#lastBroker = broker;
   }
 
@@ -208,6 +201,11 @@ export class Reports {
   /** See `OpenReports.isFull`. */
   get isFull(): boolean {
     return this.open.isFull;
+  }
+
+  /** See `OpenReports.hasCaughtUp`. */
+  hasCaughtUp(since: number): boolean {
+    return this.open.hasCaughtUp(since);
   }
 
   /** What is delivered from now on came by the present subscriptions. */
@@ -231,57 +229,53 @@ export class Reports {
 
   /**
    * Takes a message of a report topic.
-   * @param mayRepeat whether the broker may hold a subscription that is not known
+   * @param isLeftover asked of a message that is the same as the one before, though one subscription alone is known that
+   *   brings it: whether one of an earlier process has; undefined: there is none
    * @param deferrable lets it be acknowledged later; undefined: it cannot be
    */
   deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
-    mayRepeat = false,
+    isLeftover?: () => boolean,
     deferrable?: Deferrable,
-  ): Delivery {
+  ): Outcome {
     if (deferrable === undefined || this.open.isUnused) {
-      return this.#deliver(topic, payload, retained, mayRepeat, false);
+      return this.#deliver(topic, payload, retained, isLeftover);
     }
     if (this.#grantedAt !== undefined) {
       this.#settleWhenCaughtUp(this.#grantedAt);
     }
-    let delivery: Delivery = 'copy';
     const received = { topic, payload, retained, heardAt: this.#now() };
-    const isKept = this.open.receive(received, deferrable, (isKnown, isCounted) => {
-      delivery = this.#deliver(topic, payload, retained, mayRepeat, isKnown, isCounted);
-      return delivery === 'delivered' || delivery === 'copy';
-    });
-    return isKept ? 'kept' : delivery;
+    return this.open.receive(received, deferrable, (isKnown) =>
+      this.#deliver(topic, payload, retained, isLeftover, isKnown),
+    );
   }
 
-  /** @param isKnown flows have it already: only what is remembered of copies follows @param isCounted see `Copies` */
+  /** @param isKnown flows have it already */
   #deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
-    mayRepeat: boolean,
-    isKnown: boolean,
-    isCounted = false,
-  ): Delivery {
+    isLeftover?: () => boolean,
+    isKnown = false,
+  ): Outcome {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (known === undefined || known.receivers.length === 0) {
       return 'unwanted';
     }
     const { receivers, copies } = known;
+    if (isKnown) {
+      this.#copies.recognised(topic, payload, copies);
+      return 'delivered';
+    }
     const isCertain = known.isCertain && this.#requested.isSettled;
-    if (
-      this.#requested.mayOverlap &&
-      this.#copies.isCopy(topic, payload, copies, retained, isCertain, isCounted)
-    ) {
+    if (this.#requested.mayOverlap && this.#copies.isCopy(topic, payload, copies, retained, isCertain)) {
       return 'copy';
     }
-    if (mayRepeat && copies === 1 && !retained && this.#copies.isRepeat(topic, payload)) {
+    const mayRepeat = isLeftover && copies === 1 && !retained;
+    if (mayRepeat && this.#copies.isRepeat(topic, payload) && isLeftover()) {
       return 'repeat';
-    }
-    if (isKnown) {
-      return 'delivered';
     }
     this.#receivers.call(receivers, known, payload, retained);
     return 'delivered';

@@ -645,6 +645,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'names the filters of the shared group, too',
         ],
       },
+    'What has waited for them at the broker comes to flows once; until nothing came twice for a second, and for a minute at most, what a sender really sends twice is taken for that.':
+      {
+        'mqtt/confirm-copies': [
+          'are given once…, when many of them have waited at the broker',
+          'are given once, when the connection is lost while one is …',
+        ],
+        'mqtt/stale-subscriptions': [
+          'passes on what a sender really sends twice, once nothing is left to give back',
+          'believes a sender that sends everything twice after a minute',
+        ],
+      },
     'With `persistent`, responses to requests are subscribed with QoS 0, so that the broker does not fill its queue with them while Node-RED is away.':
       {
         'mqtt/stale-subscriptions':

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
+import { connectAsync } from 'mqtt';
 import type { IPublishPacket } from 'mqtt-packet';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -49,6 +50,18 @@ export function useScriptedBroker(): Bench {
     await bench.broker.reset();
   });
   return bench;
+}
+
+let leftCount = 0;
+
+/** What a process that was killed leaves at the broker. @returns its client id */
+export async function leaveSession(broker: ScriptedBroker, filters: string[]): Promise<string> {
+  const clientId = `mt-left-${process.pid}-${leftCount++}`;
+  const earlier = await connectAsync(broker.url, { clientId, clean: false, reconnectPeriod: 0 });
+  await earlier.subscribeAsync(filters, { qos: 1 });
+  earlier.stream.destroy();
+  await broker.until(({ openConnections }) => openConnections.length === 0);
+  return clientId;
 }
 
 /** Every request that the broker has received. */

@@ -1,25 +1,27 @@
 // Persistent sessions that an earlier process left at the broker: what it subscribed to is found and given back.
 import assert from 'node:assert/strict';
-import { connectAsync } from 'mqtt';
+import { mock } from 'node:test';
 import { StaleSubscriptions } from '../../src/mqtt/stale-subscriptions.ts';
 import { brokerLimits } from '../../src/protocol/broker-profiles.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { ALL, Collector, reached } from '../session.ts';
-import { answerAll, G, G2, heartbeat, reportTopic, responseFilter, useScriptedBroker } from './scripted.ts';
+import {
+  answerAll,
+  G,
+  G2,
+  heartbeat,
+  leaveSession,
+  reportTopic,
+  responseFilter,
+  useScriptedBroker,
+} from './scripted.ts';
 
 describe('a session that an earlier process left at the broker', () => {
   const bench = useScriptedBroker();
+  afterEach(() => mock.restoreAll());
   let count = 0;
 
-  /** What a process that was killed leaves behind. */
-  async function leave(filters: string[]): Promise<string> {
-    const clientId = `mt-left-${process.pid}-${count++}`;
-    const earlier = await connectAsync(bench.broker.url, { clientId, clean: false, reconnectPeriod: 0 });
-    await earlier.subscribeAsync(filters, { qos: 1 });
-    earlier.stream.destroy();
-    await bench.broker.until(({ openConnections }) => openConnections.length === 0);
-    return clientId;
-  }
+  const leave = (filters: string[]) => leaveSession(bench.broker, filters);
 
   it('gives back subscriptions to responses that nobody here has asked for', async () => {
     const clientId = await leave([responseFilter(), responseFilter(G2)]);
@@ -94,7 +96,7 @@ describe('a session that an earlier process left at the broker', () => {
   });
 
   it('gives back what was granted while the connection broke, when nobody wants it any more', async () => {
-    const session = bench.open({ clientId: `mt-left-${process.pid}-${count++}`, persistent: true });
+    const session = bench.open({ clientId: `mt-stale-${process.pid}-${count++}`, persistent: true });
     session.attach();
     await reached(session, 'connected');
     // The broker grants it, and the session does not know: the reply is lost with the connection.
@@ -153,14 +155,45 @@ describe('a session that an earlier process left at the broker', () => {
     // A response shows that the session has heard of it.
     answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
     await session.request('apiversion', { gateway: G }, { signal: new AbortController().signal });
+    // What has waited at the broker for the leftover would come at once.
+    const { now } = performance;
+    mock.method(performance, 'now', () => now.call(performance) + 1_000);
     twice(2);
     await collector.until(({ reports }) => reports.filter(({ n }) => n === 2).length === 2);
+  });
+
+  it('believes a sender that sends everything twice after a minute', async () => {
+    const clientId = await leave(['mt/gateway/+/device/+/#']);
+    const session = bench.open({ clientId, persistent: true });
+    const collector = new Collector();
+    session.subscribe({ ...ALL, gateways: [G] }, collector);
+    await reached(session, 'connected');
+    const givenBack = bench.broker.next('unsubscribe');
+    const twice = async (n: number) => {
+      for (let i = 0; i < 2; i++) {
+        bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
+      await collector.until(({ reports }) => reports.at(-1)?.n === n);
+    };
+    await twice(0);
+    await givenBack;
+    answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
+    await session.request('apiversion', { gateway: G }, { signal: new AbortController().signal });
+    const { now } = performance;
+    let halfSeconds = 0;
+    mock.method(performance, 'now', () => now.call(performance) + 500 * halfSeconds);
+    for (; halfSeconds < 121; halfSeconds++) {
+      await twice(halfSeconds + 1);
+    }
+    const sent = collector.reports.map(({ n }) => n);
+    await collector.until(({ reports }) => reports.filter(({ n }) => n === 121).length === 2);
+    assert.equal(sent.filter((n) => n === 120).length, 1);
   });
 
   it('lets the responses of others not fill the queue that the broker keeps for a killed process', async () => {
     const { broker } = bench;
     broker.options.maxQueued = 100;
-    const clientId = `mt-left-${process.pid}-${count++}`;
+    const clientId = `mt-stale-${process.pid}-${count++}`;
     const killed = bench.open({ clientId, persistent: true });
     killed.subscribe(ALL, new Collector());
     await reached(killed, 'connected');

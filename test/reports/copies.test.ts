@@ -201,7 +201,7 @@ describe('copies of a report', () => {
   it('are not remembered of another broker', () => {
     const copies = new Copies();
     copiesOf([1, 2, 3], copies);
-    copies.connected(false);
+    copies.connected(false, false);
     assert.deepEqual(copiesOf([4, 4], copies), [false, true]);
   });
 

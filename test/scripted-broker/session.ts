@@ -82,7 +82,7 @@ export class ClientSession {
     this.#send = send;
     this.#maxInFlight = receiveMaximum;
     this.resend();
-    this.#sendQueued();
+    this.sendQueued();
   }
 
   /** Sends once more what was not acknowledged, as some brokers do when they have waited for long. */
@@ -106,14 +106,14 @@ export class ClientSession {
       return this.#overflow(message);
     }
     this.#queue.push(message);
-    this.#sendQueued();
+    this.sendQueued();
     return true;
   }
 
   /** PUBACK or PUBCOMP. */
   acknowledge(id: number): void {
     this.#inFlight.delete(id);
-    this.#sendQueued();
+    this.sendQueued();
   }
 
   /** PUBREC: the client has a message of QoS 2. */
@@ -153,7 +153,8 @@ export class ClientSession {
     this.#filters.clear();
   }
 
-  #sendQueued(): void {
+  /** What has waited, as far as the client allows it. */
+  sendQueued(): void {
     while (this.#queue.length > 0 && this.#hasPlace) {
       const sent = { id: this.#nextId(), message: this.#queue.shift() as Message, released: false };
       this.#inFlight.set(sent.id, sent);
