@@ -148,6 +148,8 @@ export async function startNodeRed(
 }
 
 const PORT_IN_USE = 'port in use';
+/** Of what is shown of a log. */
+const MAX_LOG = 2_000;
 
 async function launch(
   version: Version,
@@ -229,7 +231,7 @@ class Inbox {
 function connect(child: ChildProcess, url: string, userDir: string, log: () => string): NodeRed {
   const inbox = new Inbox();
   child.on('message', (message: { sink: string; msg: FlowMessage }) => inbox.add(message.sink, message.msg));
-  const call = (method: string, path: string, body?: unknown) => callAdmin(url, method, path, body);
+  const call = (method: string, path: string, body?: unknown) => callAdmin({ url, log }, method, path, body);
   const shutDown = async () => {
     const ended = child.exitCode !== null || child.signalCode !== null ? undefined : once(child, 'exit');
     child.kill('SIGTERM');
@@ -247,7 +249,7 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
         inbox.forget('statuses');
       }
       const flows = [{ id: 'tab', type: 'tab', label: 'test' }, ...[...WATCHERS, ...nodes].map(onTab)];
-      await callAdmin(url, 'POST', 'flows', flows, { 'Node-RED-Deployment-Type': type });
+      await callAdmin({ url, log }, 'POST', 'flows', flows, { 'Node-RED-Deployment-Type': type });
     },
     send: (to, msg) => child.send({ to, msg }),
     next: (name, fits = () => true) => inbox.take(name, fits),
@@ -281,7 +283,7 @@ function sourceOf(part: unknown): unknown {
 }
 
 async function callAdmin(
-  url: string,
+  { url, log }: Pick<NodeRed, 'url' | 'log'>,
   method: string,
   path: string,
   body?: unknown,
@@ -289,8 +291,12 @@ async function callAdmin(
 ): Promise<unknown> {
   const response = await fetch(`${url}/${path}`, {
     method,
-    headers: { 'content-type': 'application/json', ...headers },
+    // A connection that Node-RED closes just when it is used again would fail the call.
+    headers: { 'content-type': 'application/json', connection: 'close', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    // The reporter shows no cause.
+    throw new Error(`${method} ${path}: ${error.message} (${String(error.cause)})\n${log().slice(-MAX_LOG)}`);
   });
   const text = await response.text();
   if (!response.ok) {
