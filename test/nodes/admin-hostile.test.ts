@@ -14,6 +14,9 @@ const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)
 const macs = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => (0xc00000000000 + index).toString(16));
 
+/** Of a text: so long that what takes the square of it takes minutes. */
+const LONG = 300_000;
+
 /** Values that no panel sends, as JSON. */
 const ODD_VALUES: Record<string, string> = {
   null: 'null',
@@ -23,13 +26,13 @@ const ODD_VALUES: Record<string, string> = {
   'a negative number': '-1',
   'a part of a number': '0.5',
   'the word NaN': '"NaN"',
-  'a text of 1 MB': JSON.stringify('x'.repeat(1_000_000)),
-  'a text of separators': JSON.stringify(','.repeat(1_000_000)),
-  'a text of variables': JSON.stringify('${X}'.repeat(200_000)),
-  'a text of beginnings of variables': JSON.stringify('${'.repeat(500_000)),
+  'a long text': JSON.stringify('x'.repeat(LONG)),
+  'a text of separators': JSON.stringify(','.repeat(LONG)),
+  'a text of variables': JSON.stringify('${X}'.repeat(LONG / 4)),
+  'a text of beginnings of variables': JSON.stringify('${'.repeat(LONG / 2)),
   'an empty list': '[]',
   'a list of everything': '[null,true,1,"x",[],{}]',
-  'a long list': JSON.stringify(macs(200_000)),
+  'a long list': JSON.stringify(macs(50_000)),
   'a deep list': deep(100_000),
   'an object': '{"length":1e9}',
   'an object with odd keys':
