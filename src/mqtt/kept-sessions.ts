@@ -9,6 +9,10 @@ export interface KeptSession {
   readonly filters: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
+  /** By which reports were wanted last. */
+  reportFilters: ReadonlySet<string>;
+  /** Some of them were given back: what has waited at the broker may come more often than there are others for it. */
+  bringsPairs: boolean;
   /** What the broker has sent with QoS 2 and not released yet, or what nobody has taken: a store of MQTT.js. */
   incoming: object | undefined;
   /** Packet ids of what was published with QoS 2 and is not known to be complete, with the times it was released again. */
@@ -29,6 +33,8 @@ export function newSession(): KeptSession {
   return {
     filters: new Set(),
     hasUnknownFilters: undefined,
+    reportFilters: new Set(),
+    bringsPairs: false,
     incoming: undefined,
     published: new Map(),
     asked: new Set(),

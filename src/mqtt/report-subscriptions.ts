@@ -5,7 +5,7 @@ import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
-import { forgetSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
+import { forgetSession, type KeptSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
 import { MIN_QUOTA, mayLackRoom, reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -14,9 +14,9 @@ import type { Subscriptions } from './subscriptions.ts';
 const IN_PLACE_MS = 3_600_000;
 
 /** A broker sends what has waited at once: where nothing came twice for so long, all pairs have come. */
-const LEFTOVER_QUIET_MS = 1_000;
+const PAIRS_QUIET_MS = 1_000;
 /** A sender that sends everything twice is believed then. */
-const MAX_LEFTOVER_MS = 60_000;
+const MAX_PAIRS_MS = 60_000;
 
 /** Who receives the messages of report topics, and says which of them the broker is asked for. */
 export interface ReportHandler {
@@ -37,8 +37,8 @@ export interface ReportHandler {
   /** Whether what the broker had at that time has come. @param since in milliseconds of `performance.now()` */
   hasCaughtUp(since: number): boolean;
   /**
-   * @param isLeftover asked of a message that is the same as the one before, though one subscription alone is known that
-   *   brings it: whether one of an earlier process has; undefined: there is none
+   * @param isLeftover asked of a message that is the same as the one before and comes more often than there are
+   *   subscriptions for it: whether one that is no more, or of an earlier process, has brought it; undefined: there is none
    * @param deferrable lets it be acknowledged later; undefined: it cannot be
    */
   deliver(
@@ -63,10 +63,9 @@ export class ReportSubscriptions {
   readonly #stale: StaleSubscriptions;
   readonly #share: string;
   #mayHaveStale = false;
-  /** Leftovers are given back; until all has come that they have brought, whatever comes twice is taken for a copy. */
-  #stalePhase: 'none' | 'unsubscribing' | 'unsubscribed' = 'none';
-  /** When the broker had given them back, in milliseconds of `performance.now()`. */
-  #unsubscribedAt = 0;
+  #session: KeptSession = newSession();
+  /** When the broker had taken filters back, in milliseconds of `performance.now()`; undefined: not yet. */
+  #givenBackAt: number | undefined;
   /** When a report came twice last. */
   #repeatedAt = 0;
   /** The broker has granted or refused what it was asked for. */
@@ -114,6 +113,10 @@ export class ReportSubscriptions {
     this.#wanted = filters;
     this.#isSynced = false;
     const old = [...before].filter((filter) => !this.#wanted.has(filter));
+    this.#session.reportFilters = filters;
+    if (old.length > 0) {
+      this.#expectPairs();
+    }
     for (const filter of old) {
       this.#askedInPlace.delete(filter);
     }
@@ -241,6 +244,12 @@ export class ReportSubscriptions {
       forgetSession(name);
     }
     this.#mayHaveStale = session.hasUnknownFilters;
+    this.#session = session;
+    session.bringsPairs &&= isPresent;
+    if (isPresent && [...session.reportFilters].some((filter) => !this.#wanted.has(filter))) {
+      this.#expectPairs();
+    }
+    session.reportFilters = this.#wanted;
     this.#isSynced = false;
     if (broker !== this.#broker) {
       this.#broker = broker;
@@ -251,10 +260,7 @@ export class ReportSubscriptions {
 
   /** The broker has granted or refused everything. @returns whether it may take others */
   synced(): boolean {
-    if (this.#stalePhase === 'unsubscribing') {
-      this.#stalePhase = 'unsubscribed';
-      this.#unsubscribedAt = performance.now();
-    }
+    this.#givenBackAt ??= performance.now();
     this.#isSynced = true;
     const isOther = this.judge();
     return this.#askAgain() || isOther;
@@ -269,7 +275,8 @@ export class ReportSubscriptions {
 
   /** @returns whether it is acknowledged later */
   deliver(topic: string, payload: Buffer, retained: boolean, deferrable?: Deferrable): boolean {
-    const isLeftover = this.#mayHaveStale ? () => this.#isLeftover(topic) : undefined;
+    const mayRepeat = this.#bringsPairs || this.#mayHaveStale;
+    const isLeftover = mayRepeat ? () => this.#isLeftover(topic) : undefined;
     const outcome = this.#handler.deliver(topic, payload, retained, isLeftover, deferrable);
     if (outcome === 'unwanted') {
       this.unexpected(topic);
@@ -280,27 +287,32 @@ export class ReportSubscriptions {
   /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */
   unexpected(topic: string): void {
     if (this.#mayHaveStale && this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
-      this.#stalePhase = 'unsubscribing';
+      this.#expectPairs();
     }
   }
 
-  /** Whether a report came twice by a leftover; where there is nothing to give back, the sender itself has sent it twice. */
+  /** Filters are given back: until all has come that they have brought, whatever comes twice is taken for a copy. */
+  #expectPairs(): void {
+    this.#session.bringsPairs = true;
+    this.#givenBackAt = undefined;
+  }
+
+  /** Whether a report came twice by such a filter; where there is none, the sender itself has sent it twice. */
   #isLeftover(topic: string): boolean {
-    const now = performance.now();
-    if (this.#stalePhase === 'unsubscribed' && this.#hasBroughtAll(now)) {
-      this.#stalePhase = 'none';
-    }
     this.unexpected(topic);
-    this.#repeatedAt = now;
-    return this.#stalePhase !== 'none';
+    this.#repeatedAt = performance.now();
+    return this.#session.bringsPairs;
   }
 
-  /** What has waited at the broker for a leftover comes, one pair after the other, when that is given back. */
-  #hasBroughtAll(now: number): boolean {
-    const isQuiet = now - Math.max(this.#unsubscribedAt, this.#repeatedAt) >= LEFTOVER_QUIET_MS;
-    return (
-      (isQuiet || now - this.#unsubscribedAt >= MAX_LEFTOVER_MS) &&
-      this.#handler.hasCaughtUp(this.#unsubscribedAt)
-    );
+  /** What has waited at the broker comes, one pair after the other, when the filter is given back. */
+  get #bringsPairs(): boolean {
+    const since = this.#givenBackAt;
+    if (this.#session.bringsPairs && since !== undefined) {
+      const now = performance.now();
+      const isQuiet = now - Math.max(since, this.#repeatedAt) >= PAIRS_QUIET_MS;
+      const isOver = isQuiet || now - since >= MAX_PAIRS_MS;
+      this.#session.bringsPairs = !(isOver && this.#handler.hasCaughtUp(since));
+    }
+    return this.#session.bringsPairs;
   }
 }

@@ -105,6 +105,11 @@ export class Copies {
     }
   }
 
+  /** Whether further copies are awaited of what came by this topic last. */
+  isAwaited(topic: string): boolean {
+    return this.#awaited.has(topic);
+  }
+
   /** Whether this message is the same as the one before. */
   isRepeat(topic: string, payload: Buffer): boolean {
     const previous = this.#previous;

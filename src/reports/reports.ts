@@ -229,8 +229,8 @@ export class Reports {
 
   /**
    * Takes a message of a report topic.
-   * @param isLeftover asked of a message that is the same as the one before, though one subscription alone is known that
-   *   brings it: whether one of an earlier process has; undefined: there is none
+   * @param isLeftover asked of a message that is the same as the one before and comes more often than there are
+   *   subscriptions for it: whether one that is no more, or of an earlier process, has brought it; undefined: there is none
    * @param deferrable lets it be acknowledged later; undefined: it cannot be
    */
   deliver(
@@ -270,12 +270,12 @@ export class Reports {
       return 'delivered';
     }
     const isCertain = known.isCertain && this.#requested.isSettled;
+    const isSame = isLeftover !== undefined && !retained && this.#copies.isRepeat(topic, payload);
+    if (isSame && (copies < 2 || !this.#copies.isAwaited(topic)) && isLeftover()) {
+      return 'repeat';
+    }
     if (this.#requested.mayOverlap && this.#copies.isCopy(topic, payload, copies, retained, isCertain)) {
       return 'copy';
-    }
-    const mayRepeat = isLeftover && copies === 1 && !retained;
-    if (mayRepeat && this.#copies.isRepeat(topic, payload) && isLeftover()) {
-      return 'repeat';
     }
     this.#receivers.call(receivers, known, payload, retained);
     return 'delivered';

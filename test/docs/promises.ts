@@ -645,11 +645,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'names the filters of the shared group, too',
         ],
       },
-    'What has waited for them at the broker comes to flows once; until nothing came twice for a second, and for a minute at most, what a sender really sends twice is taken for that.':
+    'What has waited at the broker for them, or for filters that a deploy gives back, comes to flows once; until nothing came twice for a second, and for a minute at most, what a sender really sends twice is taken for that.':
       {
         'mqtt/confirm-copies': [
           'are given once…, when many of them have waited at the broker',
           'are given once, when the connection is lost while one is …',
+          'are given once, when a deploy takes away one of the nodes while they wait at the broker',
+          'are given once, when the filter went in the deploy before the one that starts the service anew',
+          'are given once, when a subscription of an earlier process brings them, too, which is given back',
         ],
         'mqtt/stale-subscriptions': [
           'passes on what a sender really sends twice, once nothing is left to give back',

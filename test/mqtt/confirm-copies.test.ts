@@ -1,5 +1,6 @@
 // Confirmed reports that a broker sends more than once: for several subscriptions, for one of an earlier process, and after losses.
 import assert from 'node:assert/strict';
+import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import { G, heartbeat, leaveSession, reportTopic, useScriptedBroker } from './scripted.ts';
@@ -7,8 +8,17 @@ import { G, heartbeat, leaveSession, reportTopic, useScriptedBroker } from './sc
 const LEFT = 'mt/gateway/+/device/+/#';
 const WANTED = reportTopic('#', G, '+');
 const BACKLOG = 30;
+const upTo = (last: number) => Array.from({ length: last + 1 }, (_, n) => n);
 
 let count = 0;
+
+/** One after the other, as they come. */
+async function confirmEach(session: Session, flow: Collector): Promise<void> {
+  for (let at = 0; at < BACKLOG; at++) {
+    await flow.until(({ reports }) => reports.length > at);
+    session.confirm(String(flow.reports[at]?.delivery));
+  }
+}
 
 describe('reports that come for a leftover subscription, too', () => {
   const bench = useScriptedBroker();
@@ -66,23 +76,19 @@ describe('reports that come for a leftover subscription, too', () => {
         publish(n);
       }
       const { session, flow } = await listen(clientId, isConfirming);
-      for (let at = 0; isConfirming && at < BACKLOG; at++) {
-        await flow.until(({ reports }) => reports.length > at);
-        session.confirm(String(flow.reports[at]?.delivery));
+      if (isConfirming) {
+        await confirmEach(session, flow);
       }
       publish(BACKLOG);
       await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
-      assert.deepEqual(
-        numbers(flow),
-        Array.from({ length: BACKLOG + 1 }, (_, n) => n),
-      );
+      assert.deepEqual(numbers(flow), upTo(BACKLOG));
     });
   }
 });
 
 describe('reports that come for each of two subscriptions', () => {
   const bench = useScriptedBroker();
-  const KINDS = ['heartbeat'] as const;
+  const CROSSING: readonly Partial<typeof ALL>[] = [{ gateways: [G] }, { kinds: ['heartbeat'] }];
 
   const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
   const numbers = ({ reports }: Collector) => reports.map(({ n }) => n);
@@ -94,14 +100,15 @@ describe('reports that come for each of two subscriptions', () => {
     clientId = `mt-copies-${process.pid}-${count++}`;
   });
 
-  /** Two nodes that get each of them. */
-  async function listen(settings: Partial<MqttSettings> = {}) {
+  /** Nodes that get each of them. */
+  async function listen(settings: Partial<MqttSettings> = {}, filters = CROSSING) {
     const session = bench.open({ clientId, persistent: true, ...settings });
-    const flows = [{ gateways: [G] }, { kinds: KINDS }].map((filter, at) => {
+    const ends: ((comesBack: boolean) => void)[] = [];
+    const flows = filters.map((filter, at) => {
       const flow = Object.assign(new Collector(), {
         confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
       });
-      session.subscribe({ ...ALL, ...filter }, flow, `node ${at}`);
+      ends.push(session.subscribe({ ...ALL, ...filter }, flow, `node ${at}`));
       return flow as Collector & typeof flow;
     });
     await reached(session, 'connected');
@@ -112,7 +119,7 @@ describe('reports that come for each of two subscriptions', () => {
     };
     const both = (n: number) =>
       Promise.all(flows.map((flow) => flow.until(({ reports }) => reports.some((one) => one.n === n))));
-    return { session, flows, confirm, both };
+    return { session, flows, ends, confirm, both };
   }
 
   it('are given once, when the connection is lost between the two', async () => {
@@ -193,5 +200,58 @@ describe('reports that come for each of two subscriptions', () => {
       [0, 2],
       [0, 2],
     ]);
+  });
+
+  it('are given once, when a deploy takes away one of the nodes while they wait at the broker', async () => {
+    const { broker } = bench;
+    broker.options.maxInFlight = 5;
+    const before = await listen();
+    for (let n = 0; n < BACKLOG; n++) {
+      publish(n);
+    }
+    await before.both(1);
+    await before.session.close();
+    const { session, flows } = await listen({}, CROSSING.slice(0, 1));
+    const flow = flows[0] as Collector;
+    await confirmEach(session, flow);
+    publish(BACKLOG);
+    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
+    assert.deepEqual(numbers(flow), upTo(BACKLOG));
+  });
+
+  it('are given once, when the filter went in the deploy before the one that starts the service anew', async () => {
+    const { broker } = bench;
+    broker.options.maxInFlight = 5;
+    const before = await listen();
+    for (let n = 0; n < BACKLOG; n++) {
+      publish(n);
+    }
+    await before.both(1);
+    const givenBack = broker.next('unsubscribe');
+    before.ends[1]?.(false);
+    await givenBack;
+    await before.session.close();
+    const { session, flows } = await listen({}, CROSSING.slice(0, 1));
+    const flow = flows[0] as Collector;
+    await confirmEach(session, flow);
+    publish(BACKLOG);
+    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
+    assert.deepEqual(numbers(flow), upTo(BACKLOG));
+  });
+
+  it('are given once, when a subscription of an earlier process brings them, too, which is given back', async () => {
+    const { broker } = bench;
+    const left = reportTopic('heartbeat', G, '+');
+    clientId = await leaveSession(broker, [left]);
+    const { flows, both } = await listen();
+    const givenBack = broker.next('unsubscribe');
+    for (let n = 0; n < BACKLOG; n++) {
+      publish(n);
+    }
+    await givenBack;
+    await broker.until(() => !broker.subscriptionsOf(clientId).has(left));
+    publish(BACKLOG);
+    await both(BACKLOG);
+    assert.deepEqual(flows.map(numbers), [upTo(BACKLOG), upTo(BACKLOG)]);
   });
 });
