@@ -12,11 +12,17 @@ const MIN_WINDOW = 10;
 /** All times are those of `performance.now()`. */
 export class BrokerWindow {
   #unacknowledged = 0;
+  /** The most at a time. */
+  #most = 0;
+  /** Since when they are fewer; undefined: they are as many. */
+  #fewerSince: number | undefined = Number.NEGATIVE_INFINITY;
   #lastReceived = 0;
 
   /** The connection is a new one, and with it what is allowed. */
   connected(): void {
     this.#unacknowledged = 0;
+    this.#most = 0;
+    this.#fewerSince = Number.NEGATIVE_INFINITY;
   }
 
   received(now: number): void {
@@ -26,10 +32,22 @@ export class BrokerWindow {
   /** What was received is not acknowledged yet. */
   kept(): void {
     this.#unacknowledged++;
+    if (this.#unacknowledged >= this.#most) {
+      this.#most = this.#unacknowledged;
+      this.#fewerSince = undefined;
+    }
   }
 
-  acknowledged(): void {
+  acknowledged(now: number): void {
     this.#unacknowledged--;
+    this.#fewerSince ??= now;
+  }
+
+  /** The broker could have sent more for a while, and has not: it had nothing. */
+  hasRoom(now: number): boolean {
+    return (
+      this.#most < MIN_WINDOW || (this.#fewerSince !== undefined && now - this.#fewerSince >= MIN_HELD_UP_MS)
+    );
   }
 
   /** Nothing has come for a while, with as many unacknowledged as a broker may allow. */

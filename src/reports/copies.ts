@@ -81,6 +81,7 @@ export class Copies {
    * @param expected how many subscriptions match the topic
    */
   recognised(topic: string, payload: Buffer, expected: number): void {
+    this.#previous = { topic, payload };
     const first = this.#awaited.get(topic);
     // One that was new here has come behind it; of those that are sent again the last is the one whose copies may not have come.
     const isOlder = first ? !first.isRecognised : this.#awaited.size >= MAX_AWAITED;

@@ -10,6 +10,8 @@ export const MAX_BYTES = 64 * 1024 * 1024;
 const QUIET_MS = 1_000;
 /** Where reports never stop: so long after a change, with all confirmed that came before it. */
 const STEADY_MS = 60_000;
+/** A broker that has had no room for so long does not hold it back: there is always something new. */
+const MAX_STEADY_MS = 3_600_000;
 
 /** All times are milliseconds of `performance.now()`. */
 export class KeptMessages {
@@ -42,13 +44,13 @@ export class KeptMessages {
     return this.#blocked !== undefined;
   }
 
-  /** See `OpenReports.hasCaughtUp`. */
-  hasCaughtUp(since: number): boolean {
+  /** See `OpenReports.hasCaughtUp`. @param hasRoom the broker could have sent more than it has */
+  hasCaughtUp(since: number, hasRoom: boolean): boolean {
     const now = this.#now();
     const { first: oldest } = this.#messages;
     return oldest === undefined
       ? now - this.#emptySince >= QUIET_MS
-      : now - since >= STEADY_MS && oldest.received.heardAt > since;
+      : now - since >= (hasRoom ? STEADY_MS : MAX_STEADY_MS) && oldest.received.heardAt > since;
   }
 
   /** @returns false: it is one of them already, and takes no more room than before */

@@ -112,11 +112,11 @@ export class OpenReports {
 
   /**
    * Whether what a broker had for this client at that time has come (assumed: it sends at once what its limit in flight
-   * allows). While reports are open, more may wait there.
+   * allows). While as many are open as it seems to allow, more may wait there.
    * @param since in milliseconds of `performance.now()`
    */
   hasCaughtUp(since: number): boolean {
-    return this.#messages.hasCaughtUp(since);
+    return this.#messages.hasCaughtUp(since, this.#window.hasRoom(this.#now()));
   }
 
   /** Nothing more is read until something is confirmed. */
@@ -285,7 +285,7 @@ export class OpenReports {
 
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */
   #written(message: OpenMessage, order: number): void {
-    this.#window.acknowledged();
+    this.#window.acknowledged(this.#now());
     this.#messages.delete(message);
     this.#confirmed.add(message, order);
   }
@@ -297,7 +297,7 @@ export class OpenReports {
     if (deferrable.isLost) {
       // It has waited here while the connection was lost.
       message.lostAt = this.#now();
-      message.expectedUntil = expectedUntil(message.lostAt, true, message.lostAt);
+      message.expectedUntil = Number.POSITIVE_INFINITY;
       if (message.open === 0) {
         this.#confirmUnsent(message);
       } else {

@@ -1,5 +1,6 @@
 // Confirmed reports that a broker sends more than once: for several subscriptions, for one of an earlier process, and after losses.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -13,9 +14,10 @@ const upTo = (last: number) => Array.from({ length: last + 1 }, (_, n) => n);
 let count = 0;
 
 /** One after the other, as they come. */
-async function confirmEach(session: Session, flow: Collector): Promise<void> {
+async function confirmEach(session: Session, flow: Collector, work = (): void => {}): Promise<void> {
   for (let at = 0; at < BACKLOG; at++) {
     await flow.until(({ reports }) => reports.length > at);
+    work();
     session.confirm(String(flow.reports[at]?.delivery));
   }
 }
@@ -67,6 +69,25 @@ describe('reports that come for a leftover subscription, too', () => {
     });
   }
 
+  it('are given once, when the connection is lost between the two', async () => {
+    const { broker } = bench;
+    // The first of a pair without its second.
+    broker.options.maxInFlight = 3;
+    const clientId = await leaveSession(broker, [LEFT, WANTED]);
+    for (let n = 0; n < BACKLOG; n++) {
+      publish(n);
+    }
+    const { session, flow } = await listen(clientId, true);
+    await flow.until(({ reports }) => reports.length === 2);
+    broker.drop();
+    await reached(session, 'waiting');
+    await reached(session, 'connected');
+    await confirmEach(session, flow);
+    publish(BACKLOG);
+    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
+    assert.deepEqual(numbers(flow), upTo(BACKLOG));
+  });
+
   for (const isConfirming of [false, true]) {
     it(`are given once${isConfirming ? ' to a flow that confirms' : ''}, when many of them have waited at the broker`, async () => {
       const { broker } = bench;
@@ -95,6 +116,7 @@ describe('reports that come for each of two subscriptions', () => {
 
   let clientId: string;
 
+  afterEach(() => mock.restoreAll());
   beforeEach(() => {
     bench.broker.options.delivery = 'per-subscription';
     clientId = `mt-copies-${process.pid}-${count++}`;
@@ -253,5 +275,28 @@ describe('reports that come for each of two subscriptions', () => {
     publish(BACKLOG);
     await both(BACKLOG);
     assert.deepEqual(flows.map(numbers), [upTo(BACKLOG), upTo(BACKLOG)]);
+  });
+
+  it('are given once, when the flow works for minutes on what waited as a deploy took away a node', async () => {
+    const { broker } = bench;
+    broker.options.maxInFlight = 10;
+    const { session, flows, ends, both } = await listen();
+    const flow = flows[0] as Collector;
+    for (let n = 0; n < BACKLOG; n++) {
+      publish(n);
+    }
+    await both(1);
+    const givenBack = broker.next('unsubscribe');
+    ends[1]?.(false);
+    await givenBack;
+    let seconds = 0;
+    const { now } = performance;
+    mock.method(performance, 'now', () => now.call(performance) + 1_000 * seconds);
+    await confirmEach(session, flow, () => {
+      seconds += 10;
+    });
+    publish(BACKLOG);
+    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
+    assert.deepEqual(numbers(flow), upTo(BACKLOG));
   });
 });

@@ -403,6 +403,16 @@ describe('reports that are open', () => {
     assert.deepEqual([given.length, acknowledged], [3, []]);
   });
 
+  it('are known again when they came over a lost connection and were confirmed long before the next one', () => {
+    const { reports, receive, given, pass } = start();
+    const { id } = receive('t', undefined, { isLost: true });
+    pass(11 * 60_000);
+    reports.confirm(id);
+    reports.connected('broker', true);
+    receive('t', undefined, { isResent: true });
+    assert.deepEqual(given, ['t']);
+  });
+
   it('are known again with those behind them, also where nobody has to confirm these, for ten minutes', () => {
     const { reports, receive, given, pass } = start();
     const payload = Buffer.from('{}');
