@@ -17,7 +17,6 @@ import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
 import {
   type Alarm,
-  gatewayOf,
   isOfSilence,
   limitOf,
   silentSince,
@@ -151,6 +150,9 @@ export class DeviceWatch implements WatchedChecker {
         }
       }
     }
+    for (const entry of this.entries.values()) {
+      this.#followGateways(entry);
+    }
     this.#listener.counted();
   }
 
@@ -185,7 +187,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.state !== device) {
       entry.state = device;
     }
-    if (this.#scope.hasDevices) {
+    if (this.#scope.hasDevices && this.#scope.isOwnGateway(gateway.id)) {
       this.#follow(gateway.id);
     }
     // How often a gateway is heard does not depend on its own reports.
@@ -249,7 +251,6 @@ export class DeviceWatch implements WatchedChecker {
     this.#setKind(entry, kind);
     entry.storedGateway = stored.storedGateway;
     entry.storedMainGateway = stored.storedMainGateway;
-    this.#followGateway(entry);
     entry.storedIntervalMs = stored.storedIntervalMs;
     entry.wasStored = true;
     entry.wasAlone = stored.wasAlone;
@@ -286,7 +287,6 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
     }
-    this.#followGateway(entry);
     this.#restoreAlarms(entry, before.alarms);
   }
 
@@ -302,21 +302,21 @@ export class DeviceWatch implements WatchedChecker {
 
   #restoreAlarms(entry: Watched, alarms: readonly Alarm[]): void {
     this.#alarms.restore(entry, alarms, this.#settings.conditions);
-    if (!this.#scope.isChosen(entry)) {
+    if (this.#scope.isChosen(entry)) {
+      this.#followGateways(entry);
+    } else {
       this.#members.remove(entry);
     }
   }
 
-  #followGateway(entry: Watched): void {
-    const gateway = gatewayOf(entry);
-    if (this.#scope.isListed(entry.id) && gateway !== undefined) {
+  #followGateways(entry: Watched): void {
+    for (const gateway of this.#scope.gatewaysToFollow(entry)) {
       this.#follow(gateway);
     }
   }
 
   #follow(gateway: string): void {
-    const isNew = !this.#followed.has(gateway) && this.#followed.size < MAX_FOLLOWED;
-    if (isNew && this.#scope.isOwnGateway(gateway)) {
+    if (!this.#followed.has(gateway) && this.#followed.size < MAX_FOLLOWED) {
       this.#followed.add(gateway);
       this.#listener.follow(gateway);
     }

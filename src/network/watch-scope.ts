@@ -67,6 +67,25 @@ export class WatchScope {
       : entry.storedMainGateway;
   }
 
+  /**
+   * Where devices are listed: all that may bring it and, of a gateway, itself. One that is watched and not followed
+   * would be taken for silent. While the labels are not known, those that carried one before.
+   */
+  gatewaysToFollow(entry: Readonly<Watched>): string[] {
+    if (!this.hasDevices) {
+      return [];
+    }
+    const { id, kind, storedGateway, storedMainGateway } = entry;
+    const before = [kind === 'gateway' ? id : undefined, storedGateway, storedMainGateway];
+    const isOwn = (gateway: string) => !this.#areLabelsKnown || this.isOwnGateway(gateway);
+    const known = before.filter((gateway) => gateway !== undefined && isOwn(gateway)) as string[];
+    return [...known, ...this.#linksOf(entry).map(({ gateway }) => gateway)];
+  }
+
+  get #areLabelsKnown(): boolean {
+    return this.#settings.labels.length === 0 || this.#labelled !== undefined;
+  }
+
   #linksOf({ state }: Readonly<Watched>): Link[] {
     return state?.links.filter(({ gateway }) => this.isOwnGateway(gateway)) ?? [];
   }
@@ -76,7 +95,7 @@ export class WatchScope {
     if (this.#devices.has(id) || (kind === 'device' && this.hasDevices)) {
       return this.#devices.has(id);
     }
-    if (this.#settings.labels.length > 0 && this.#labelled === undefined) {
+    if (!this.#areLabelsKnown) {
       return true;
     }
     if (kind === 'gateway') {

@@ -1264,6 +1264,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/device-watch': 'hears all that the gateways of its listed devices bring',
       },
+    'So it is after a deploy or a restart from the start, for all gateways that had brought one before; while labels are not known, for those that carried one.':
+      {
+        'network/watch-follow': [
+          'also one by which its device has come once',
+          'so that a death is told in time, whichever gateway has heard the device last',
+          'while labels are not known, those that carried one before',
+          'and none that lacks the label, until it carries it',
+        ],
+        'reports/watching': [
+          'hears all that the gateways of before bring after a deploy…',
+          'hears all that the gateways of before bring after a restart…',
+        ],
+      },
   },
   'Requests: how each one ends': {
     'A request is sent once.': {
