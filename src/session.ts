@@ -2,7 +2,6 @@
 import { SharedUses } from './collections/shared-uses.ts';
 import { type Phrase, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
-import type { SubscriptionCounts } from './mqtt/client.ts';
 import {
   type AcknowledgeOptions,
   isAcknowledged,
@@ -12,6 +11,7 @@ import {
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { RequestOptions } from './mqtt/requests.ts';
 import type { MqttState } from './mqtt/state.ts';
+import type { SubscriptionCounts } from './mqtt/subscription-budget.ts';
 import { ChangeNotices } from './network/change-notices.ts';
 import { DeviceReports } from './network/device-reports.ts';
 import { DeviceWatches } from './network/device-watches.ts';
@@ -261,8 +261,6 @@ export class Session {
       shared: this.#watched,
       subscribe: this.subscribe.bind(this),
       refusalOf: (filters: readonly ReportFilter[]) => this.refusalOf(...filters),
-      onRefusals: (listener: (isLimited: boolean) => void) =>
-        this.onState(({ mqtt }) => listener(mqtt.name === 'limited')),
       gatewaysWithLabels: (labels: readonly string[]) => this.devices?.knownGatewaysWithLabels(labels),
     };
     return watchDevices(context, settings, watcher, owner);

@@ -16,22 +16,15 @@ import { SampleAcknowledgements } from './sample-acknowledgements.ts';
 import { type GroupVerdict, SharedGroup } from './shared-group.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 import type { MqttState } from './state.ts';
-import { SubscriptionBudget } from './subscription-budget.ts';
+import { SubscriptionBudget, type SubscriptionCounts } from './subscription-budget.ts';
 
 export interface MqttClientEvents {
   /** The state has changed. */
   state(): void;
+  /** The broker has granted or refused everything that is wanted by now. */
+  settled?(): void;
   /** Reports go on after `pauseReports`. @param isReady false: nobody has called `resumeReports`, it took too long */
   resumed(isReady: boolean): void;
-}
-
-/** Subscriptions of the connection. */
-export interface SubscriptionCounts {
-  /** Without a limit of the broker. */
-  needed: number;
-  inUse: number;
-  /** What the broker, its profile or the settings allow; undefined: no limit is known. */
-  max: number | undefined;
 }
 
 export class MqttClient {
@@ -105,6 +98,9 @@ export class MqttClient {
         this.#setSubscribing(false);
         if (isOther) {
           this.updateFilters();
+        }
+        if (!this.#isUpdatePending) {
+          events.settled?.();
         }
         // What it asks for would come in the middle of a round of subscriptions.
         setImmediate(() => this.#group.synced());

@@ -8,13 +8,14 @@ import { oneLine } from '../protocol/text.ts';
 import { createTopics, type Topics } from '../protocol/topics.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
-import { MqttClient, type SubscriptionCounts } from './client.ts';
+import { MqttClient } from './client.ts';
 import { besideId } from './client-id.ts';
 import { ConnectionWatch, isFailure } from './connection-watch.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
 import { askForSession } from './session-question.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
+import type { SubscriptionCounts } from './subscription-budget.ts';
 
 export interface BrokerProbe {
   ok: boolean;

@@ -20,6 +20,15 @@ export interface BudgetEvents {
   isBlocked(filter: string): boolean;
 }
 
+/** Subscriptions of the connection. */
+export interface SubscriptionCounts {
+  /** Without a limit of the broker. */
+  needed: number;
+  inUse: number;
+  /** What the broker, its profile or the settings allow; undefined: no limit is known. */
+  max: number | undefined;
+}
+
 export class SubscriptionBudget {
   readonly #log: Logger;
   readonly #events: BudgetEvents;

@@ -165,14 +165,9 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
-  /** The broker had refused something: in that time nobody was silent. */
-  hearsAgain(): void {
-    const now = this.#context.now();
-    for (const entry of this.entries.values()) {
-      if (!entry.alarms.some((alarm) => alarm.isTold && isOfSilence(alarm))) {
-        entry.since = now;
-      }
-    }
+  /** See `DeviceWatches.settled`. */
+  settled(isRefused: WatchContext['isRefused'] | undefined): void {
+    this.#judge.settled(this.entries.values(), isRefused);
   }
 
   /** Call it for every report, of whatever it is. */
@@ -214,6 +209,8 @@ export class DeviceWatch implements WatchedChecker {
     for (const entry of this.entries.values()) {
       this.#members.unschedule(entry);
     }
+    // Whoever goes on with it may be granted everything.
+    this.settled(undefined);
     return this.kept;
   }
 

@@ -35,8 +35,6 @@ export interface OpenWatch {
   forget(id: string): void;
   /** The gateways that carry the labels. */
   setLabelled(gateways: ReadonlySet<string>): void;
-  /** The broker had refused something by which it hears, and does not any more. */
-  hearsAgain(): void;
   /** @param comesBack it goes on with what is known when it is opened again under the same name */
   close(comesBack: boolean): void;
 }
@@ -118,7 +116,6 @@ export class DeviceWatches {
       firstActive: (limit) => watch.firstActive(limit),
       forget: (id) => watch.forget(id),
       setLabelled: (gateways) => watch.setLabelled(gateways),
-      hearsAgain: () => watch.hearsAgain(),
       close: (comesBack) => this.#close(owner, watch, comesBack),
     };
   }
@@ -131,6 +128,17 @@ export class DeviceWatches {
   /** Nobody is silent while reports cannot be heard. */
   setListening(isListening: boolean): void {
     this.#schedule.setListening(isListening);
+  }
+
+  /**
+   * The broker has granted or refused everything: what it grants now and had refused has its time anew. What a lost
+   * connection leaves open is settled with the next one.
+   * @param isRefused as that of the context; undefined: nothing is
+   */
+  settled(isRefused: WatchContext['isRefused'] | undefined): void {
+    for (const watch of this.#list) {
+      watch.settled(isRefused);
+    }
   }
 
   /** While flows are replaced nothing is told: nobody would receive it. After that nobody comes back any more. */

@@ -5,7 +5,7 @@ import { NO_ERRORS } from './device-errors.ts';
 import { mostUsed } from './links.ts';
 import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
 import { showsEnd, unreported, type WatchAlarms } from './watch-alarms.ts';
-import type { WatchContext, WatchSettings } from './watch-context.ts';
+import type { WatchContext, WatchedPlace, WatchSettings } from './watch-context.ts';
 import {
   type Alarm,
   deviceSilence,
@@ -26,11 +26,14 @@ import {
 } from './watched.ts';
 
 const isOfDfu = ({ condition }: Alarm): boolean => condition === 'dfu';
+const isToldSilent = ({ alarms }: Watched): boolean => alarms.some((one) => one.isTold && isOfSilence(one));
 
 export class WatchJudge {
   readonly #context: WatchContext;
   readonly #settings: WatchSettings;
   readonly #alarms: WatchAlarms;
+  /** Of which the broker had refused all reports when everything was settled last. */
+  #refused: ReadonlySet<Watched> = new Set();
 
   constructor(context: WatchContext, settings: WatchSettings, alarms: WatchAlarms) {
     this.#context = context;
@@ -55,6 +58,25 @@ export class WatchJudge {
     const { schedule } = this.#context;
     if (limit !== undefined && (entry.place < 0 || entry.deadline > schedule.time + limit)) {
       schedule.set(entry, schedule.time + limit + 1);
+    }
+  }
+
+  /** See `DeviceWatches.settled`. */
+  settled(entries: Iterable<Watched>, isRefused: WatchContext['isRefused'] | undefined): void {
+    const before = this.#refused;
+    const refused = new Set<Watched>();
+    for (const entry of isRefused ? entries : []) {
+      const limit = this.#missedAfter(entry);
+      if (limit !== undefined && this.#isRefused(entry, this.#gatewaysOf(entry, limit), isRefused)) {
+        refused.add(entry);
+      }
+    }
+    this.#refused = refused;
+    const now = this.#context.now();
+    for (const entry of before) {
+      if (!refused.has(entry) && !isToldSilent(entry)) {
+        entry.since = now;
+      }
     }
   }
 
@@ -153,8 +175,8 @@ export class WatchJudge {
       entry.kind === 'gateway'
         ? gatewaySilence(network, entry, limit)
         : deviceSilence(network, entry, limit, gateways, isSet);
-    const isNews = silence.silentMs > limit && !entry.alarms.some((one) => one.isTold && isOfSilence(one));
-    if (isNews && this.#isRefused(entry, gateways)) {
+    const isNews = silence.silentMs > limit && !isToldSilent(entry);
+    if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
       // Nobody is silent because we may not hear.
       entry.since = this.#context.now();
       return heardNow(limit);
@@ -162,13 +184,17 @@ export class WatchJudge {
     return silence;
   }
 
-  #isRefused({ id, kind }: Watched, heardBy: readonly WatchedGateway[]): boolean {
+  #isRefused(
+    { id, kind }: Watched,
+    heardBy: readonly WatchedGateway[],
+    isRefused = (place: WatchedPlace) => this.#context.isRefused(place),
+  ): boolean {
     if (kind === 'gateway') {
-      return this.#context.isRefused({ gateway: id });
+      return isRefused({ gateway: id });
     }
     const known = heardBy.length > 0 ? heardBy.map((gateway) => gateway.id) : this.#settings.gateways;
     const gateways = known.length > 0 ? known : [undefined];
-    return gateways.every((gateway) => this.#context.isRefused({ gateway, device: id }));
+    return gateways.every((gateway) => isRefused({ gateway, device: id }));
   }
 
   /** Those that have heard it about when it was heard last, and that which brings most of its reports. */

@@ -152,6 +152,21 @@ export class Subscribers {
     return serving.length > 0 && serving.every((filter) => this.#broker.isRefused(filter));
   }
 
+  /** As `isRefusedAt`, for many places at this moment: what all of a gateway is granted by is looked for once. */
+  refusals(): (place: Pick<TopicFilterParts, 'gateway' | 'device'>) => boolean {
+    const areGranted = new Map<string | undefined, boolean>();
+    return (place) => {
+      const { gateway } = place;
+      let isGranted = areGranted.get(gateway);
+      if (isGranted === undefined) {
+        const serving = this.#reports.serving({ topicFilters: [{ gateway }] });
+        isGranted = serving.some((filter) => !this.#broker.isRefused(filter));
+        areGranted.set(gateway, isGranted);
+      }
+      return !isGranted && this.isRefusedAt(place);
+    };
+  }
+
   #isPreviewRefused(filter: ReportFilter): boolean {
     const criteria = this.#previewCriteria(filter);
     return this.#reports.serving(criteria).some((one) => this.#broker.isPreviewRefused(one));

@@ -25,13 +25,11 @@ export interface WatchingContext {
   /** @throws ServiceError as `Session.subscribe` */
   subscribe(filter: ReportFilter, subscriber: Subscriber): () => void;
   refusalOf(filters: readonly ReportFilter[]): Phrase | undefined;
-  /** Calls the listener now and at every change, with whether the broker has refused anything. @returns ends it */
-  onRefusals(listener: (isLimited: boolean) => void): () => void;
   /** Of the last known list; undefined without one. */
   gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
 }
 
-export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled' | 'hearsAgain' | 'forget'> {
+export interface WatchedDevices extends Omit<OpenWatch, 'setLabelled' | 'forget'> {
   /**
    * A gateway or a device was taken away: what was told of it ends, and it is not watched before it is heard again.
    * @param mac in any spelling
@@ -87,7 +85,6 @@ class WatchSubscriptions {
   readonly #ends: (() => void)[] = [];
   #watch: OpenWatch | undefined;
   #areLabelsKnown = false;
-  #wasRefused = false;
   #followed = 0;
   /** Gateways that are subscribed together. */
   #toFollow: string[] = [];
@@ -119,7 +116,6 @@ class WatchSubscriptions {
   setWatch(watch: OpenWatch): void {
     this.#watch = watch;
     this.#setLabelled();
-    this.#ends.push(this.#context.onRefusals((isLimited) => this.#refusalsChanged(isLimited)));
   }
 
   /** Hears all of a gateway that has brought a device of the list. */
@@ -166,14 +162,6 @@ class WatchSubscriptions {
     const end = filter.labels.length > 0 ? begin() : shared.use(JSON.stringify(filter), begin);
     this.#filters.push(filter);
     this.#ends.push(end);
-  }
-
-  #refusalsChanged(isLimited: boolean): void {
-    const wasRefused = this.#wasRefused;
-    this.#wasRefused = isLimited && this.refusal !== undefined;
-    if (wasRefused && !this.#wasRefused) {
-      this.#watch?.hearsAgain();
-    }
   }
 
   #labelsChanged(state: LabelState): void {

@@ -37,7 +37,7 @@ export interface MqttHalfContext {
   carriesNames: boolean;
   /** @throws ServiceError `NOT_CONFIGURED` (`rest`) */
   needDevices(): DeviceDirectory;
-  events: MqttClientEvents;
+  events: Omit<MqttClientEvents, 'settled'>;
   wasRead(read: ReadValue): void;
 }
 
@@ -55,7 +55,10 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   });
   const { open } = reports;
   open.onHeldUp = heardChanged;
-  const client = new MqttClient(settings, topics, reports, log, context.events);
+  const client = new MqttClient(settings, topics, reports, log, {
+    ...context.events,
+    settled: () => watches.settled(client.state.name === 'limited' ? subscribers.refusals() : undefined),
+  });
   const subscribers = new Subscribers(reports, catalogue, client, needDevices, heardChanged);
   const allReports = new AllReports({ client, open, subscribers, network, watches });
   return {

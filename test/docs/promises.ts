@@ -1224,8 +1224,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'hold up the broker when nothing comes while ten are open, however many once were',
     },
     'Of what the broker refuses to send nobody is silent; their time counts anew when it is granted.': {
+      'mqtt/refused-watch': [
+        'tells that another device is silent all the same: …',
+        'tells of nobody whom it cannot hear, and gives them their time when it can: …',
+      ],
       'network/device-watch': [
         'not for a time in which the broker refused its reports, and anew after that',
+        'of whom the broker refuses no report, however often it is asked again for others',
+        'not before its time after a deploy with which the broker grants what it had refused',
         'by one of two gateways whose reports are not refused',
       ],
       'nodes/device-watch': 'does not take for silent what the broker refuses, and says so',

@@ -112,25 +112,62 @@ describe('a watch of devices', () => {
     });
 
     it('not for a time in which the broker refused its reports, and anew after that', () => {
-      const watch = open({ devices: [D, OTHER.device] });
+      open({ devices: [D, OTHER.device] });
       world.refused.add(D).add(G);
+      world.settle();
       world.wait(10 * MINUTE);
       assert.deepEqual(heads(), [`+silent ${OTHER.device}`], 'which the broker does not refuse');
       world.refused.clear();
-      watch.hearsAgain();
+      world.wait(50 * S);
+      world.settle();
       world.wait(55 * S);
       assert.deepEqual(heads(), []);
       world.wait(15 * S);
       assert.deepEqual(heads(), [`+silent ${D}`]);
       world.refused.add(D);
+      world.settle();
       world.wait(10 * MINUTE);
-      watch.hearsAgain();
+      world.refused.clear();
+      world.settle();
       world.wait(MINUTE);
       assert.deepEqual(heads(), [], 'what was told is not over');
       world.hear();
       assert.deepEqual(heads(), [`-silent ${D}`]);
+      world.refused.add(D);
+      world.settle();
       world.wait(HOUR);
       assert.deepEqual(heads(), [`+gateway-silent ${G}`], 'of which the broker refuses nothing now');
+    });
+
+    it('of whom the broker refuses no report, however often it is asked again for others', () => {
+      open({ devices: [D, OTHER.device] });
+      world.refused.add(D).add(G);
+      world.settle();
+      for (let minute = 0; minute < 10; minute++) {
+        world.wait(MINUTE / 2);
+        // Asked again, with another connection perhaps: not granted before everything is settled.
+        world.refused.clear();
+        world.wait(40 * S);
+        world.refused.add(D).add(G);
+        world.settle();
+      }
+      assert.deepEqual(heads(), [`+silent ${OTHER.device}`]);
+    });
+
+    it('not before its time after a deploy with which the broker grants what it had refused', () => {
+      const before = open();
+      world.run(20 * S, 5 * S, [{}, OTHER]);
+      world.refused.add(D);
+      world.settle();
+      world.run(5 * MINUTE + 50 * S, 5 * S, [OTHER]);
+      before.close(true);
+      world.refused.clear();
+      open();
+      world.settle();
+      world.run(55 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(20 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
     it('by one of two gateways whose reports are not refused', () => {

@@ -1,7 +1,7 @@
 // A network with watches whose clock a test moves.
 import { DeviceWatches } from '../../src/network/device-watches.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
-import type { WatchSettings } from '../../src/network/watch-context.ts';
+import type { WatchedPlace, WatchSettings } from '../../src/network/watch-context.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
@@ -55,6 +55,15 @@ export class World {
     this.watches.setListening(isListening);
   }
 
+  /** The broker grants or refuses everything, over a new connection perhaps. */
+  settle(): void {
+    this.watches.settled(this.refused.size > 0 ? (place) => this.#isRefused(place) : undefined);
+  }
+
+  #isRefused({ gateway = '', device = '' }: WatchedPlace): boolean {
+    return this.refused.has(device) || this.refused.has(gateway);
+  }
+
   /** Another session; nothing is known but what the caller hands over. */
   startAnew(): { network: NetworkState; watches: DeviceWatches } {
     const before = { network: this.network, watches: this.watches };
@@ -73,7 +82,7 @@ export class World {
         return () => this.#timers.delete(timer);
       },
       nextTurn: (call) => void this.#turns.push(call),
-      isRefused: ({ gateway = '', device = '' }) => this.refused.has(device) || this.refused.has(gateway),
+      isRefused: (place) => this.#isRefused(place),
       ...(max !== undefined && { max }),
     });
   }
