@@ -2,7 +2,7 @@
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { DeviceWatch } from './device-watch.ts';
 import type { NetworkState } from './network-state.ts';
-import { restoreWatch, type StoredWatches, storeWatches } from './stored-watches.ts';
+import { hasSilences, restoreWatch, type StoredWatches, storeWatches } from './stored-watches.ts';
 import type {
   ConditionChange,
   KeptWatch,
@@ -16,6 +16,8 @@ import { WatchedGateways } from './watched-gateways.ts';
 
 /** Of all watches together: memory for twice as many devices as the network's state holds. */
 const MAX_WATCHED = 400_000;
+/** For so long at most a store does not hold how long each was silent, in milliseconds. */
+const STORE_AGAIN_MS = 3_600_000;
 
 export interface WatchesOptions extends ScheduleOptions {
   nameOf?: (mac: string) => string | undefined;
@@ -53,6 +55,8 @@ export class DeviceWatches {
   /** Of nodes that are not there yet. */
   #stored: StoredWatches = {};
   #ignoreReports: (() => void) | undefined;
+  /** When a store was given it last, or it was found that none needs it. */
+  #storedAt: number;
   /** Called when something has changed that a store would hold. */
   onChange: (() => void) | undefined;
 
@@ -62,6 +66,7 @@ export class DeviceWatches {
     this.#network = network;
     this.#max = max;
     this.#now = now;
+    this.#storedAt = now();
     this.#schedule = new WatchSchedule<Watched>((entry) => entry.watch.check(entry), options);
     this.#gateways = new WatchedGateways(network, (waiting) => {
       for (const entry of waiting) {
@@ -101,6 +106,7 @@ export class DeviceWatches {
       for (const one of this.#list) {
         one.heard(device, gateway, at);
       }
+      this.#storeSilences(gateway.heardAt);
     });
     const kept = this.#kept.get(owner);
     this.#kept.delete(owner);
@@ -161,6 +167,7 @@ export class DeviceWatches {
 
   /** What a store holds over a restart; the devices that need somebody come first. */
   store(max: number): StoredWatches {
+    this.#storedAt = this.#now();
     // A node that has closed may come back with the next start.
     const all = new Map(this.#kept);
     for (const [owner, { kept }] of this.#watches) {
@@ -189,6 +196,16 @@ export class DeviceWatches {
       size += watch.size;
     }
     return size;
+  }
+
+  /** By reports, so that no timer runs for it: without them hardly any silence grows. */
+  #storeSilences(now: number): void {
+    if (now - this.#storedAt >= STORE_AGAIN_MS) {
+      this.#storedAt = now;
+      if (this.#list.some(({ entries }) => hasSilences(entries, now - STORE_AGAIN_MS))) {
+        this.onChange?.();
+      }
+    }
   }
 
   #restore(owner: string, watch: DeviceWatch): void {

@@ -5,7 +5,7 @@ import { parseMac } from '../protocol/mac.ts';
 import { MAX_ERRORS, NO_ERRORS } from './device-errors.ts';
 import type { DeviceWatch } from './device-watch.ts';
 import type { KeptWatch } from './watch-context.ts';
-import { type Alarm, intervalOf, knownIntervalOf, type Watched } from './watched.ts';
+import { type Alarm, intervalOf, isOfSilence, knownIntervalOf, type Watched } from './watched.ts';
 
 /** What JSON can hold of a condition that was told. */
 interface StoredAlarm {
@@ -69,6 +69,18 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
 
 /** What was heard a few times only would be missed by nobody. */
 const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || intervalOf(entry) !== undefined;
+
+/** Whether somebody who would be missed, and is not yet, was not heard since then. */
+export function hasSilences(entries: ReadonlyMap<string, Watched>, since: number): boolean {
+  for (const entry of entries.values()) {
+    const heard = entry.kind === 'gateway' ? entry.gatewayState : entry.state;
+    const isSilent = (heard?.heardAt ?? entry.since) < since;
+    if (isSilent && isMissed(entry) && !entry.alarms.some(isOfSilence)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
   const { id, kind, alarms } = entry;

@@ -1114,6 +1114,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'makes no device silent that reports every 10 seconds, where it needs 55 seconds to come back',
         ],
       },
+    'That is stored once an hour where somebody is silent and others report, and when Node-RED stops.': {
+      'network/stored-watches': [
+        'is at most an hour old where Node-RED is killed and nothing but silence has changed',
+        'is written once an hour at most for that, and not where all are heard, or none',
+      ],
+      'nodes/value-memory': 'holds with a watch what that has learnt until the end',
+    },
     'What a device reported while Node-RED was down nobody has heard, so that each has one usual interval left, once until it is heard.':
       {
         'network/watch-habits': ['tells no device of … minutes whose report fell into it, where … s are set'],
