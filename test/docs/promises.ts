@@ -1184,6 +1184,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'learns in two pauses the night of sensors whose values change all day',
         ],
       },
+    'Where a time is set, so does a pause of the gateway that is longer than usual, once until the device is heard.':
+      {
+        'network/watch-habits':
+          'is away once for a while that is too short to be told, and makes none of its devices silent where a time is set',
+      },
     "Where no time is set, a gateway tells the later of a device's silence the fewer of its reports it brings: at half of what another one brings, after four times the time, as long as that one has brought any within four hours.":
       {
         'network/device-watch': [
@@ -1201,6 +1206,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells a device that dies then by the others, where it is heard by them beside that gateway',
         ],
       },
+    'How many devices a gateway brings, and which share of their reports, is counted from the start of Node-RED on: after the first few reports nobody knows that yet.':
+      'explains',
     'Of a gateway that brings a single device, both are told.': {
       'network/device-watch': 'and tells both where it brings nothing but that one device',
       'network/watch-habits': 'tells also the only device that it brought, where neither comes back',
@@ -1798,6 +1805,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'What it found: [faults.md](faults.md).': 'explains',
     'What nobody thought of in this list is looked for by a model: hundreds of random sequences of these events in `npm test`, 10 000 in the long form, each checked against this page.':
       'explains',
+    'Another one watches random networks over days, with deaths, absences, replacements, restarts, losses and deploys: 100 histories, and 20 000 in the long form.':
+      { 'model/watch': 'tells each death in time, and of nobody who lives, in … histories' },
     'Every sentence of this page and every row of its tables stands in `test/docs/promises.ts` with the tests that hold it, or with the reason why it promises nothing; a test compares both.':
       'explains',
     'The broker is Mosquitto, and also RabbitMQ with its MQTT plugin where it is installed.': 'explains',
