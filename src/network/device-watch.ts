@@ -87,6 +87,7 @@ export class DeviceWatch implements WatchedChecker {
       mainGatewayOf: (entry) => this.#scope.mainGatewayOf(entry),
       gatewayIntervalMs: (id) =>
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
+      isMissed: (entry) => this.#judge.isMissed(entry),
       silentMs: (entry) => this.#judge.silentMs(entry),
       isAlone: (entry) => this.#judge.isAlone(entry),
     };
@@ -237,7 +238,13 @@ export class DeviceWatch implements WatchedChecker {
     kind: Presence['kind'],
     stored: Pick<
       Watched,
-      'storedGateway' | 'storedMainGateway' | 'storedIntervalMs' | 'wasAlone' | 'wasSpared' | 'alarms'
+      | 'storedGateway'
+      | 'storedMainGateway'
+      | 'storedIntervalMs'
+      | 'isExpected'
+      | 'wasAlone'
+      | 'wasSpared'
+      | 'alarms'
     >,
     silentMs: number,
   ): void {
@@ -251,16 +258,16 @@ export class DeviceWatch implements WatchedChecker {
     entry.storedIntervalMs = stored.storedIntervalMs;
     entry.wasStored = true;
     entry.wasAlone = stored.wasAlone;
-    // An address that was used for an update only is not heard again.
-    entry.isExpected ||=
-      stored.storedIntervalMs !== undefined || !stored.alarms.some(({ condition }) => condition === 'dfu');
+    entry.isExpected ||= stored.isExpected;
     // What it reported while Node-RED was down nobody has heard: it has the time for one more.
     const limitMs = limitOf(entry, this.#settings) ?? Number.POSITIVE_INFINITY;
     const mostMs = stored.wasSpared ? limitMs : Math.max(0, limitMs - (stored.storedIntervalMs ?? 0));
     // Once: where Node-RED starts more often than it reports, its death would be told never.
     entry.wasSpared = stored.wasSpared || silentMs > mostMs;
     entry.since = Math.min(entry.since, silentSince(this.#context.network, Math.min(silentMs, mostMs)));
-    this.#members.keep(entry);
+    if (entry.isExpected) {
+      this.#members.keep(entry);
+    }
     this.#restoreAlarms(entry, stored.alarms);
     this.#listener.counted();
   }

@@ -202,7 +202,7 @@ export class DeviceWatches {
   #storeSilences(now: number): void {
     if (now - this.#storedAt >= STORE_AGAIN_MS) {
       this.#storedAt = now;
-      if (this.#list.some(({ entries }) => hasSilences(entries, now - STORE_AGAIN_MS))) {
+      if (this.#list.some(({ kept }) => hasSilences(kept, now - STORE_AGAIN_MS))) {
         this.onChange?.();
       }
     }

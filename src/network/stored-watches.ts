@@ -34,6 +34,8 @@ interface StoredDevice {
   spared?: boolean;
   /** Milliseconds for which it is silent; none while Node-RED is down. */
   silent?: number;
+  /** Nobody knows how often it comes: it is missed only where a time is set. */
+  passing?: boolean;
   active?: StoredAlarm[];
 }
 
@@ -47,17 +49,17 @@ const MAX_SILENT_MS = 366 * 24 * 3_600_000;
 
 /**
  * @param watches what each watches, by its name
- * @param max devices of all watches together: first those that need somebody, then those that would be missed
+ * @param max devices of all watches together: first those that need somebody, then those that are known
  */
 export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: number): StoredWatches {
   const stored: StoredWatches = {};
   let left = max;
-  for (const isNeeding of [true, false]) {
+  for (const turn of TURNS) {
     for (const [owner, watch] of watches) {
       const devices = stored[owner] ?? [];
       stored[owner] = devices;
       for (const entry of watch.entries.values()) {
-        if (left > 0 && entry.alarms.some(({ isTold }) => isTold) === isNeeding && isMissed(entry)) {
+        if (left > 0 && turnOf(entry, watch) === turn) {
           devices.push(toStored(entry, watch));
           left--;
         }
@@ -67,15 +69,28 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
   return stored;
 }
 
-/** What was heard a few times only would be missed by nobody. */
-const isMissed = (entry: Watched): boolean => entry.alarms.length > 0 || intervalOf(entry) !== undefined;
+const TURNS = ['needs somebody', 'known', 'passing'] as const;
+
+/** @returns undefined: it was heard a few times only, and would be missed by nobody */
+function turnOf(entry: Watched, watch: KeptWatch): (typeof TURNS)[number] | undefined {
+  if (entry.alarms.some(({ isTold }) => isTold)) {
+    return 'needs somebody';
+  }
+  if (!isPassingBy(entry)) {
+    return 'known';
+  }
+  return watch.isMissed(entry) ? 'passing' : undefined;
+}
+
+/** It is missed only where a time is set. */
+const isPassingBy = (entry: Watched): boolean => entry.alarms.length === 0 && intervalOf(entry) === undefined;
 
 /** Whether somebody who would be missed, and is not yet, was not heard since then. */
-export function hasSilences(entries: ReadonlyMap<string, Watched>, since: number): boolean {
-  for (const entry of entries.values()) {
+export function hasSilences(watch: KeptWatch, since: number): boolean {
+  for (const entry of watch.entries.values()) {
     const heard = entry.kind === 'gateway' ? entry.gatewayState : entry.state;
     const isSilent = (heard?.heardAt ?? entry.since) < since;
-    if (isSilent && isMissed(entry) && !entry.alarms.some(isOfSilence)) {
+    if (isSilent && watch.isMissed(entry) && !entry.alarms.some(isOfSilence)) {
       return true;
     }
   }
@@ -99,6 +114,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
     ...(silent > 0 && { silent }),
+    ...(isPassingBy(entry) && { passing: true }),
     ...(entry.wasSpared && !entry.state && !entry.gatewayState && { spared: true }),
     ...(active.length > 0 && { active }),
   };
@@ -140,6 +156,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       interval,
       silent: silentMs,
       spared,
+      passing,
       active,
     } = (one ?? {}) as Partial<StoredDevice>;
     const mac = parseMac(id);
@@ -165,10 +182,13 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const [wasAlone, wasSpared] = [alone === true, spared === true];
+    // An address that was used for an update only is not heard again.
+    const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
+    const isExpected = passing !== true && !isOfUpdate;
     watch.restore(
       mac,
       kind,
-      { storedGateway, storedMainGateway, storedIntervalMs, wasAlone, wasSpared, alarms },
+      { storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, wasSpared, alarms },
       wasSilentMs,
     );
   }

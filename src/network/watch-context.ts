@@ -75,6 +75,8 @@ export interface KeptWatch {
   mainGatewayOf(entry: Readonly<Watched>): string | undefined;
   /** How often a gateway is heard usually that is none of the entries, in milliseconds. */
   gatewayIntervalMs(gateway: string): number | undefined;
+  /** Whether it is told silent when it is not heard for long enough. */
+  isMissed(entry: Watched): boolean;
   /** For how many milliseconds it is silent, as far as that is its own silence. */
   silentMs(entry: Watched): number;
   /** Whether nothing but this device shows that its gateways are there. */

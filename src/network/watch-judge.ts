@@ -80,9 +80,14 @@ export class WatchJudge {
     }
   }
 
+  /** Somebody asked for its silence, and it is known after how long it is silent. */
+  isMissed(entry: Watched): boolean {
+    return this.#missedAfter(entry) !== undefined;
+  }
+
   /** As far as that is its own silence and somebody asked for it. */
   silentMs(entry: Watched): number {
-    return this.#missedAfter(entry) === undefined ? 0 : (this.#silenceOf(entry, false)?.silentMs ?? 0);
+    return !this.isMissed(entry) ? 0 : (this.#silenceOf(entry, false)?.silentMs ?? 0);
   }
 
   /** Whether nothing but this device shows that its gateways are there. */

@@ -1092,6 +1092,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'remembers its nights when Node-RED is restarted in the afternoon',
         ],
       },
+    'What was heard fewer times counts anew with each start; where a time is set, its silence is stored all the same.':
+      {
+        'network/stored-watches': ['is its silence, where a time is set', 'is nothing, where none is set'],
+      },
     'With *Remember in* an interval is stored again when it has grown by a quarter, and each when Node-RED stops; that of a gateway also where nothing but its devices is watched.':
       {
         'network/device-watch': [

@@ -1,4 +1,4 @@
-// What a store holds of watches of how long each was silent, when Node-RED ends without a word.
+// What a store holds of how long each was silent: when Node-RED ends without a word, and of what comes seldom.
 import assert from 'node:assert/strict';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
 import { D, deviceAt, HOUR, MINUTE, SETTINGS, World } from './watched-world.ts';
@@ -84,5 +84,54 @@ describe('what a store holds of watches', () => {
       writesIn(() => world.wait(12 * HOUR)),
       0,
     );
+  });
+
+  describe('of one that has come too seldom since the start to know how often it comes', () => {
+    /** It comes every 8 hours until it dies; Node-RED starts every 16 hours. */
+    function dieBetweenStarts(settings: Partial<WatchSettings>): void {
+      open(settings);
+      for (let hours = 0; hours < 96; hours += 8) {
+        world.run(8 * HOUR, 20 * MINUTE, OTHERS);
+        if (hours % 16 === 0) {
+          stored = copy();
+          start(settings);
+        }
+        if (hours < 48) {
+          world.hear();
+        }
+      }
+    }
+
+    it('is its silence, where a time is set', () => {
+      dieBetweenStarts({ silentAfter: (24 * HOUR) / 1_000 });
+      assert.deepEqual(told, [`+silent ${D}`]);
+    });
+
+    it('is nothing, where none is set', () => {
+      dieBetweenStarts({ silentAfter: 0 });
+      assert.deepEqual(told, []);
+    });
+
+    it('is its silence until no time is set any more: then it is not expected', () => {
+      open({ silentAfter: (24 * HOUR) / 1_000 });
+      world.run(12 * HOUR, 20 * MINUTE, OTHERS);
+      world.hear();
+      stored = copy();
+      start({ silentAfter: 0 });
+      world.run(24 * HOUR, 20 * MINUTE, OTHERS);
+      assert.deepEqual(told, []);
+    });
+
+    it('comes after what is known, where there is no room for all', () => {
+      open({ silentAfter: (24 * HOUR) / 1_000 });
+      world.hear('heartbeat', {}, { device: deviceAt(9) });
+      world.run(12 * HOUR, 20 * MINUTE, [{}]);
+      const ids = (max: number) =>
+        Object.values(world.watches.store(max))
+          .flat()
+          .map(({ id }) => id);
+      assert.ok(ids(100).includes(deviceAt(9)));
+      assert.ok(!ids(ids(100).length - 1).includes(deviceAt(9)));
+    });
   });
 });
