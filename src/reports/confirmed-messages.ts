@@ -15,30 +15,6 @@ const LOOK_MS = 10_000;
 /** Until the connection is lost. */
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** Services of one Node-RED are fewer. */
-const MAX_LEFT = 100;
-
-/** Of services that a deploy has ended: the ones that it starts go on with them. */
-const left: { sessions: readonly string[]; messages: ConfirmedMessages }[] = [];
-
-/**
- * Keeps them for the next connection of any of these sessions, for as long as they are expected.
- * @param sessions their names, one for each address of the service
- */
-export function leaveConfirmed(sessions: readonly string[], messages: ConfirmedMessages): void {
-  takeConfirmed(sessions);
-  left.push({ sessions, messages });
-  if (left.length > MAX_LEFT) {
-    left.shift();
-  }
-}
-
-/** Those that an earlier service of this process has left which had one of these sessions. */
-export function takeConfirmed(sessions: readonly string[]): ConfirmedMessages | undefined {
-  const index = left.findIndex((one) => one.sessions.some((session) => sessions.includes(session)));
-  return index < 0 ? undefined : left.splice(index, 1)[0]?.messages;
-}
-
 /** Recognises a message when it comes again. Times are milliseconds of `performance.now()`. */
 interface Confirmed extends Linked<Confirmed> {
   readonly key: string;

@@ -98,6 +98,16 @@ export class Copies {
     }
   }
 
+  /** What comes next of this one counts as the first. */
+  forget({ topic, payload }: Message): void {
+    if (this.#isPrevious(topic, payload)) {
+      this.#previous = undefined;
+    }
+    if (this.#awaited.get(topic)?.digest === digestOf(payload)) {
+      this.#awaited.delete(topic);
+    }
+  }
+
   /** No copy of it comes any more. */
   #stopAwaiting({ topic, copies, isCertain }: Awaited): void {
     this.#awaited.delete(topic);
@@ -113,9 +123,13 @@ export class Copies {
 
   /** Whether this message is the same as the one before. */
   isRepeat(topic: string, payload: Buffer): boolean {
-    const previous = this.#previous;
+    const isSame = this.#isPrevious(topic, payload);
     this.#previous = { topic, payload };
-    return previous !== undefined && previous.topic === topic && previous.payload.equals(payload);
+    return isSame;
+  }
+
+  #isPrevious(topic: string, payload: Buffer): boolean {
+    return this.#previous?.topic === topic && this.#previous.payload.equals(payload);
   }
 
   /**

@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import { BrokerWindow } from './broker-window.ts';
-import { ConfirmedMessages, leaveConfirmed, takeConfirmed } from './confirmed-messages.ts';
+import { ConfirmedMessages } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import { KeptMessages, MAX_BYTES, MAX_MESSAGES } from './kept-messages.ts';
+import { Legacies } from './legacies.ts';
 import type { Message } from './message.ts';
 import { OpenDeliveries } from './open-deliveries.ts';
 import { OpenMessage } from './open-message.ts';
@@ -16,6 +17,9 @@ const TICK_MS = 500;
 /** Of all services that have opened any, by what their ids begin with: a flow may acknowledge at another one's node. */
 const BY_PREFIX = new Map<string, OpenReports>();
 const PREFIX_BYTES = 4;
+
+/** For as long as they are expected. */
+const CONFIRMED = new Legacies<ConfirmedMessages>();
 
 /** Most confirm at one service. */
 let latest: { prefix: string; opened: OpenReports } | undefined;
@@ -105,6 +109,11 @@ export class OpenReports {
     );
   }
 
+  /** What came and is not confirmed by all nodes. */
+  get unconfirmed(): Message[] {
+    return [...this.#messages].filter(({ open }) => open > 0).map(({ received }) => received);
+  }
+
   /** No report comes, as far as can be told, until something is confirmed: here, or since the broker allows no more. */
   get isHeldUp(): boolean {
     return this.#isHeldUp;
@@ -154,7 +163,9 @@ export class OpenReports {
     const comesAgain = outcome === 'delivered' && (deferrable.mustWait || deferrable.isLost);
     // Sent again without the first of its kind it would pass for a report of its own.
     const isSecond = outcome === 'copy' || outcome === 'repeat';
-    return message.open > 0 || comesAgain || isSecond ? this.#keep(message, deferrable) : outcome;
+    return message.open > 0 || message.isStored || comesAgain || isSecond
+      ? this.#keep(message, deferrable)
+      : outcome;
   }
 
   /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */
@@ -178,6 +189,7 @@ export class OpenReports {
     }
     const { source } = delivery;
     source.open--;
+    source.isStored ||= delivery.hasReached;
     // While it is being delivered other nodes may still open it.
     if (source.open === 0 && source !== this.#current) {
       if (source.deferral) {
@@ -234,7 +246,7 @@ export class OpenReports {
     this.#checkHeldUp();
     this.#expected.clear();
     // Those of a service that a deploy has ended: later there are none any more.
-    this.#confirmed = takeConfirmed(this.#keptSessions) ?? this.#confirmed;
+    this.#confirmed = CONFIRMED.take(this.#keptSessions) ?? this.#confirmed;
     for (const message of this.#messages) {
       if (message.deferral) {
         message.deferral = undefined;
@@ -279,7 +291,7 @@ export class OpenReports {
       this.#confirmed.forget(keyOf(message.received));
     }
     if (!this.#confirmed.isEmpty(now)) {
-      leaveConfirmed(this.#keptSessions, this.#confirmed);
+      CONFIRMED.leave(this.#keptSessions, this.#confirmed);
     }
   }
 
@@ -345,8 +357,7 @@ export class OpenReports {
       message.broker = this.#broker;
       return message;
     }
-    const isConfirmed = this.#confirmed.take(key, now);
-    return isConfirmed ? new OpenMessage(received, this.#broker, this.#events) : undefined;
+    return this.#confirmed.take(key, now) ? new OpenMessage(received, this.#broker, this.#events) : undefined;
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

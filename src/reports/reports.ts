@@ -10,11 +10,21 @@ import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
+import { Legacies } from './legacies.ts';
 import { type Message, type NameOf, readTopic } from './message.ts';
 import { OpenReports } from './open-reports.ts';
 import { type Receiver, Receivers, type ReportListener, takersOf } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { RequestedFilters } from './requested-filters.ts';
+
+/** What a service knows of copies that the broker has still to send. */
+interface Legacy {
+  /** Its address. */
+  broker: string;
+  copies: Copies;
+}
+
+const LEFT = new Legacies<Legacy>();
 
 /** To look for the oldest of very many open reports takes a while. */
 const LOOK_MS = 100;
@@ -62,7 +72,8 @@ export class Reports {
   readonly #receivers: Receivers;
   readonly #dispatch = new Dispatch<Receiver>();
   readonly #routes = new TopicCache<TopicRoute>();
-  readonly #copies = new Copies();
+  #copies = new Copies();
+  readonly #keptSessions: readonly string[];
   readonly #now: () => number;
   /** When the broker had granted what it was asked for last, in milliseconds of `performance.now()`. */
   #grantedAt: number | undefined;
@@ -94,6 +105,7 @@ export class Reports {
     });
     this.#requested = new RequestedFilters(topics, isShared);
     this.#topics = topics;
+    this.#keptSessions = keptSessions;
     this.#now = now;
     this.#nameOf = nameOf;
   }
@@ -187,11 +199,27 @@ export class Reports {
   /** The connection is a new one. @param broker its address */
   connected(broker: string, isSessionPresent: boolean): void {
     this.open.connected(broker, isSessionPresent);
+    const left = isSessionPresent ? LEFT.take(this.#keptSessions) : undefined;
+    if (left) {
+      this.#copies = left.copies;
+      this.#lastBroker = left.broker;
+    }
     this.#requested.connected();
     this.#grantedAt = undefined;
     this.#nextLookAt = 0;
     this.#copies.connected(broker === this.#lastBroker, isSessionPresent);
     this.#lastBroker = broker;
+  }
+
+  /** The service that follows, if it has the same session, knows which copies the broker has still to send. */
+  close(): void {
+    for (const received of this.open.unconfirmed) {
+      this.#copies.forget(received);
+    }
+    this.open.close();
+    if (this.#keptSessions.length > 0 && this.#lastBroker !== '') {
+      LEFT.leave(this.#keptSessions, { broker: this.#lastBroker, copies: this.#copies });
+    }
   }
 
   get isConfirming(): boolean {

@@ -197,7 +197,7 @@ export class Subscribers {
   }
 
   close(): void {
-    this.#reports.open.close();
+    this.#reports.close();
     this.#everything.close();
     this.recording.close();
     this.#previews.close();

@@ -104,6 +104,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'Many brokers then send a report once for each of the two; the copies, which come one right after the other with the same content, are removed, so each node gets it once.':
       {
+        'mqtt/confirm-changes': [
+          'come once, when one of two filters has been given back before the service is started anew',
+          'come once, when a filter is given back while their copies wait at the broker behind reports of others',
+        ],
         'reports/copies': [
           'get each report once from a broker that delivers …, and nothing else is subscribed',
           'are recognised from the first on where the broker sends one for each subscription',
@@ -800,6 +804,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
       },
     'So is what was acknowledged on a connection that was dead already, up to 1 000 reports.': {
+      'mqtt/confirm-changes':
+        'come once to one that confirms at once, when the connection is lost before the broker hears of it',
       'mqtt/confirm-failover':
         'that are acknowledged on a link which is dead, and nobody knows, are not given to the flow twice',
       'mqtt/ordered-acks':
@@ -832,6 +838,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'One that restarts the service brings, with `persistent`, nothing again that was acknowledged behind it, also where addresses are added, taken away or come in another order.':
       {
+        'mqtt/confirm-changes':
+          'come no more, when the broker has the second copy still to send as the service is started anew',
         'mqtt/confirm-deploys': [
           'do not come again when the service is restarted by a deploy; the open one does',
           'do not come again when a deploy …',

@@ -1,6 +1,6 @@
-// What flows have confirmed is known again until the broker has had its acknowledgement, and kept over deploys, within bounds.
+// What flows have confirmed is known again until the broker has had its acknowledgement, within bounds.
 import assert from 'node:assert/strict';
-import { ConfirmedMessages, leaveConfirmed, takeConfirmed } from '../../src/reports/confirmed-messages.ts';
+import { ConfirmedMessages } from '../../src/reports/confirmed-messages.ts';
 import { keyOf } from '../../src/reports/expected-messages.ts';
 import { OpenMessage } from '../../src/reports/open-message.ts';
 
@@ -79,21 +79,5 @@ describe('confirmed messages', () => {
       ['lost', 't1', 't2', 'one more'].map((topic) => isKnown(messages, topic)),
       [false, false, true, true],
     );
-  });
-});
-
-describe('confirmed messages that a service has left', () => {
-  const COUNT = 100;
-  const namesOf = (n: number) => [`mt-left-${n}-one`, `mt-left-${n}-two`];
-
-  it('are those of the last hundred services, each taken once', () => {
-    for (let n = 0; n <= COUNT; n++) {
-      leaveConfirmed(namesOf(n), new ConfirmedMessages());
-    }
-    assert.equal(takeConfirmed(namesOf(0)), undefined);
-    for (let n = 1; n <= COUNT; n++) {
-      assert.ok(takeConfirmed(['another', namesOf(n)[n % 2]!]));
-      assert.equal(takeConfirmed(namesOf(n)), undefined);
-    }
   });
 });
