@@ -7,19 +7,14 @@ import { brokerCommands } from './commands-broker.ts';
 import { closeCommand, connectionCommands } from './commands-connection.ts';
 import { reportCommands } from './commands-reports.ts';
 import { requestCommands } from './commands-requests.ts';
-import { type Setup, setups } from './settings.ts';
+import { explain, type Replay } from './replay.ts';
+import { setups } from './settings.ts';
 import { finish, settle } from './settling.ts';
 import { World } from './world.ts';
 
 const MAX_COMMANDS = 80;
 /** A failure that cannot be simplified any further by then is shown as it is. */
 const SHORT_LIMIT_MS = 200_000;
-
-export interface Replay {
-  seed: number;
-  path?: string | undefined;
-  replayPath?: string | undefined;
-}
 
 /** What all sequences together did, the failed ones too. */
 export interface Totals {
@@ -68,7 +63,7 @@ export async function runSequences(
       ...(path ? { path } : {}),
       ...(isLong ? {} : { interruptAfterTimeLimit: SHORT_LIMIT_MS }),
     });
-    return details.failed ? explain(details) : undefined;
+    return details.failed ? explain(details, 'test/model/session.test.ts') : undefined;
   } finally {
     await broker.stop();
   }
@@ -106,19 +101,4 @@ async function start(world: World): Promise<void> {
     world.subscribe(filter);
   }
   await settle(world);
-}
-
-function explain(details: fc.RunDetails<[Setup, Iterable<Command>]>): string {
-  const { seed, counterexamplePath, counterexample, errorInstance, numShrinks } = details;
-  const [setup, sequence] = counterexample ?? [];
-  const text = String(sequence);
-  const replayPath = /replayPath="([^"]*)"/.exec(text)?.[1] ?? '';
-  return [
-    `${errorInstance instanceof Error ? errorInstance.message : String(errorInstance)}`,
-    `after ${numShrinks} simplifications, with ${JSON.stringify(setup)}:`,
-    ...text.split(/,(?=[a-z]+\()/).map((line) => `  ${line}`),
-    'again:',
-    `  MT_MODEL_SEED=${seed} MT_MODEL_PATH='${counterexamplePath}' MT_MODEL_REPLAY='${replayPath}' \\`,
-    '    npx mocha test/model/session.test.ts',
-  ].join('\n');
 }

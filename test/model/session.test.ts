@@ -2,28 +2,19 @@
 import assert from 'node:assert/strict';
 import { openResources } from '../faults/resources.ts';
 import { isLong, record, times } from '../faults/table.ts';
-import { newTotals, type Replay, runSequences } from './run.ts';
+import { replays } from './replay.ts';
+import { newTotals, runSequences } from './run.ts';
 
 /** Beside each other, since much of a sequence is waiting. */
 const WORKERS = 4;
 const SEQUENCES = times(300, 10_000);
-
-/** As printed by a failure; else the same sequences in every short run, and others in every long one. */
-function replays(): Replay[] {
-  const { MT_MODEL_SEED, MT_MODEL_PATH, MT_MODEL_REPLAY } = process.env;
-  if (MT_MODEL_SEED) {
-    return [{ seed: Number(MT_MODEL_SEED), path: MT_MODEL_PATH, replayPath: MT_MODEL_REPLAY }];
-  }
-  const first = isLong ? Date.now() % 1_000_000_000 : 1;
-  return Array.from({ length: WORKERS }, (_, worker) => ({ seed: first + worker }));
-}
 
 describe('a session in any order of events', function () {
   this.timeout(isLong ? 0 : 240_000);
 
   it(`loses, doubles and leaves behind nothing in ${SEQUENCES} sequences of commands`, async () => {
     const before = await openResources();
-    const workers = replays();
+    const workers = replays(WORKERS);
     const totals = newTotals();
     const failures = await Promise.all(
       workers.map((replay) => runSequences(Math.ceil(SEQUENCES / workers.length), totals, replay)),

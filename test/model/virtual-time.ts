@@ -4,6 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 interface Timer {
   at: number;
   order: number;
+  /** Of an interval; undefined: it is due once. */
+  period: number | undefined;
   call(): void;
 }
 
@@ -16,18 +18,25 @@ export interface VirtualTime {
   end(): void;
 }
 
-/** Replaces `setTimeout`, `clearTimeout`, `performance.now` and `Date.now` of this process. */
-export function startVirtualTime(): VirtualTime {
-  const { setTimeout, clearTimeout } = globalThis;
+/**
+ * Replaces `setTimeout`, `setInterval`, what clears them, `performance.now` and `Date.now` of this process.
+ * @param settled resolves when what a timer has begun is done, as far as no other timer is needed
+ */
+export function startVirtualTime(settled: () => Promise<unknown> = turn): VirtualTime {
+  const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
   const [clock, date] = [performance.now, Date.now];
   const timers = new Set<Timer>();
   let [now, order] = [0, 0];
 
-  const add = (callback: (...args: unknown[]) => void, delay = 0, ...args: unknown[]) => {
-    const timer = { at: now + Math.max(0, delay), order: order++, call: () => callback(...args) };
+  type Callback = (...args: unknown[]) => void;
+  const start = (callback: Callback, delay: number, args: unknown[], period: number | undefined) => {
+    const timer = { at: now + Math.max(0, delay), order: order++, period, call: () => callback(...args) };
     timers.add(timer);
     return Object.assign(timer, { unref: () => timer, ref: () => timer });
   };
+  const add = (callback: Callback, delay = 0, ...args: unknown[]) => start(callback, delay, args, undefined);
+  const addInterval = (callback: Callback, delay = 0, ...args: unknown[]) =>
+    start(callback, Math.max(1, delay), args, Math.max(1, delay));
   const remove = (timer: unknown) => void timers.delete(timer as Timer);
   const nextUntil = (end: number): Timer | undefined => {
     let first: Timer | undefined;
@@ -40,7 +49,10 @@ export function startVirtualTime(): VirtualTime {
     return first;
   };
 
-  Object.assign(globalThis, { setTimeout: add, clearTimeout: remove });
+  Object.assign(globalThis, {
+    ...{ setTimeout: add, clearTimeout: remove },
+    ...{ setInterval: addInterval, clearInterval: remove },
+  });
   performance.now = () => now;
   Date.now = () => now;
   return {
@@ -49,17 +61,21 @@ export function startVirtualTime(): VirtualTime {
     },
     async pass(milliseconds) {
       const end = now + milliseconds;
-      await turn();
+      await settled();
       for (let timer = nextUntil(end); timer; timer = nextUntil(end)) {
-        timers.delete(timer);
         now = timer.at;
+        if (timer.period === undefined) {
+          timers.delete(timer);
+        } else {
+          Object.assign(timer, { at: now + timer.period, order: order++ });
+        }
         timer.call();
-        await turn();
+        await settled();
       }
       now = end;
     },
     end() {
-      Object.assign(globalThis, { setTimeout, clearTimeout });
+      Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval });
       performance.now = clock;
       Date.now = date;
     },

@@ -94,13 +94,20 @@ export class ClientConnection {
 
   /** Ends when everything has left that was sent before. */
   close(): void {
-    this.isEnding = true;
-    this.#socket.destroySoon();
+    if (!this.isEnding) {
+      this.isEnding = true;
+      this.#socket.destroySoon();
+    }
   }
 
   /** Ends at once, without a word. */
   destroy(): void {
-    this.#socket.resetAndDestroy();
+    if (this.isEnding) {
+      // Node.js never tells of the end of a socket that is reset while it is being shut down.
+      this.#socket.destroy();
+    } else {
+      this.#socket.resetAndDestroy();
+    }
   }
 
   /** False: what the client sends stays in its own buffers and the system's. */
