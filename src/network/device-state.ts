@@ -44,6 +44,8 @@ export interface Outages {
   quickest: readonly Quick[];
   /** When it was heard first after it was away. */
   backAt: number;
+  /** When it was heard first at all, or after a pause in which a device was missed that comes else. */
+  missedAt: number;
 }
 
 export interface GatewayState extends HeardGateway, Outages, RecencyEntry<GatewayState> {
@@ -76,6 +78,7 @@ export function newGateway(id: string, now: number): GatewayState {
     alonePauseMs: 0,
     longPauses: NO_PAUSES,
     backAt: Number.NEGATIVE_INFINITY,
+    missedAt: now,
   };
 }
 

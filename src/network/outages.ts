@@ -9,6 +9,8 @@ import type { Listening } from './listening.ts';
 const QUICKEST = 2;
 /** One that was not heard for so many of its usual intervals is not there: two reports in a row are lost seldom, of two devices hardly. */
 const MISSED_INTERVALS = 2.2;
+/** One that comes so much later than usually was missed. */
+const LATE_INTERVALS = 1.5;
 /** It shows an absence when it was heard for so many intervals without a pause: what was quick by day rests at night. */
 const STEADY_INTERVALS = 10;
 /** It gives way to one that is so much quicker: of equal ones none would stay long enough. */
@@ -26,9 +28,14 @@ export function skipOutage(
   now: number,
   listening: Listening,
 ): boolean {
-  if (isBack(gateway, now, listening)) {
-    gateway.backAt = now;
-    gateway.countedAt = now;
+  if (now - gateway.heardAt >= MIN_AWAY_MS) {
+    if (isMissed(gateway, device, now, listening)) {
+      gateway.missedAt = now;
+    }
+    if (isBack(gateway, now, listening)) {
+      gateway.backAt = now;
+      gateway.countedAt = now;
+    }
   }
   const isSkipped = device.countedAt < gateway.backAt;
   if (isSkipped) {
@@ -73,11 +80,28 @@ export function noteQuickest(
 
 function isBack({ heardAt, quickest }: Readonly<GatewayState>, now: number, listening: Listening): boolean {
   return (
-    now - heardAt >= MIN_AWAY_MS &&
     quickest.length === QUICKEST &&
     quickest.every(
       (one) => isSteady(one, heardAt) && listening.listenedMs(one.link.heardAt, now) > missedMs(one.device),
     )
+  );
+}
+
+/**
+ * One that was there before the pause, or ends it, was to be heard in it. Of a pause without that nobody knows: one that died
+ * before it is missed in no other, however seldom those report that are left.
+ */
+function isMissed(
+  { heardAt, quickest }: Readonly<GatewayState>,
+  device: Readonly<DeviceState>,
+  now: number,
+  listening: Listening,
+): boolean {
+  const isLate = (one: Readonly<DeviceState>, lastAt: number): boolean =>
+    listening.listenedMs(lastAt, now) > LATE_INTERVALS * (usualIntervalMs(one) ?? 0);
+  return (
+    isLate(device, device.heardAt) ||
+    quickest.some((one) => isThere(one, heardAt) && isLate(one.device, one.link.heardAt))
   );
 }
 

@@ -11,7 +11,6 @@ import {
   deviceSilence,
   gatewaySilence,
   gatewayStill,
-  giveTimeAnew,
   heardNow,
   intervalOf,
   isOfSilence,
@@ -173,9 +172,6 @@ export class WatchJudge {
     const { network } = this.#context;
     const gateways = entry.kind === 'gateway' ? [] : this.#gatewaysOf(entry, limit);
     const isSet = this.#settings.silentAfter > 0;
-    if (isSet) {
-      giveTimeAnew(entry, limit, gateways);
-    }
     const silence =
       entry.kind === 'gateway'
         ? gatewaySilence(network, entry, limit)

@@ -6,12 +6,15 @@ import { mayBeAbsence } from './absences.ts';
 import { type GatewayState, isPasserBy } from './device-state.ts';
 import { intervalSoFarMs, usualIntervalMs } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
-import type { Watched, WatchedGateway } from './watched.ts';
+import type { Absence, Watched, WatchedGateway } from './watched.ts';
 
 /** As many as the network's state holds. */
 const MAX_GATEWAYS = 10_000;
 /** A shorter gap is no silence of a gateway. */
 const MIN_SILENCE_MS = 60_000;
+/** Of each gateway; older ones count as if it had been there: that makes a silence longer by no more than they lasted. */
+const MAX_ABSENCES = 16;
+const NO_ABSENCES: readonly Absence[] = [];
 /** To change their order with each of many reports would cost too much. */
 const MOMENT_MS = 1_000;
 
@@ -71,12 +74,15 @@ export class WatchedGateways {
     const { heardAt } = gateway;
     const isLong = heardAt !== undefined && now - heardAt > MIN_SILENCE_MS;
     const pauseMs = isLong ? this.#network.listenedMs(heardAt) : 0;
-    const isBack = heardAt === undefined || state.backAt === now || (isLong && pauseMs > gateway.limitMs);
+    const isTold = isLong && pauseMs > gateway.limitMs;
+    const isBack = heardAt === undefined || state.backAt === now || (isTold && state.missedAt === now);
+    const pause = { from: heardAt ?? Number.NEGATIVE_INFINITY, until: now };
     if (isBack) {
-      gateway.backAt = now;
+      gateway.absences = [...gateway.absences, pause].slice(-MAX_ABSENCES);
+    } else if (isTold) {
+      gateway.unclear = pause;
     } else if (isLong && mayBeAbsence(state, intervalSoFarMs(state) ?? 0, pauseMs)) {
-      gateway.absentMs = pauseMs;
-      gateway.absentUntil = now;
+      gateway.untold = pause;
     }
     if (isBack || gateway.state === undefined) {
       gateway.cameAt = now;
@@ -112,10 +118,10 @@ export class WatchedGateways {
       state: undefined,
       heardAt: undefined,
       limitMs: MIN_SILENCE_MS,
-      backAt: Number.NEGATIVE_INFINITY,
       cameAt: Number.NEGATIVE_INFINITY,
-      absentMs: 0,
-      absentUntil: Number.NEGATIVE_INFINITY,
+      absences: NO_ABSENCES,
+      unclear: undefined,
+      untold: undefined,
       isKnown: false,
       storedIntervalMs: undefined,
       leastStoredMs: 0,

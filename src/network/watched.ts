@@ -55,8 +55,6 @@ export interface Watched extends Scheduled {
   gatewayState: Readonly<GatewayState> | undefined;
   /** Since then silence counts. */
   since: number;
-  /** Then a gateway was back from an absence that is its habit: once after each report. */
-  anewAt: number;
   /** It is listed, carries a label, or was known before the start: it is missed also when it was never heard. */
   isExpected: boolean;
   /** From before the start: by which gateway it was heard, and how often. */
@@ -80,6 +78,13 @@ export interface Watched extends Scheduled {
   waitsFor: WatchedGateway[];
 }
 
+/** Times are milliseconds of `performance.now()`. */
+export interface Absence {
+  /** Of one that was never heard: negative infinity. */
+  readonly from: number;
+  readonly until: number;
+}
+
 /** What watches know of a gateway. All times are milliseconds of `performance.now()`. */
 export interface WatchedGateway extends RecencyEntry<WatchedGateway> {
   state: Readonly<GatewayState> | undefined;
@@ -87,13 +92,13 @@ export interface WatchedGateway extends RecencyEntry<WatchedGateway> {
   heardAt: number | undefined;
   /** When it is not heard for longer than this, it is silent. */
   limitMs: number;
-  /** When it was heard first after it was silent. */
-  backAt: number;
-  /** The same, or when it was heard first since the start. */
+  /** When it was heard first after it was away, or since the start. */
   cameAt: number;
-  /** Its last pause that may have been an absence, though such are its habit; 0: none. */
-  absentMs: number;
-  absentUntil: number;
+  /** The last times in which it was away, the oldest first. */
+  absences: readonly Absence[];
+  /** Its last silence that may have been none, as no device was missed in it, and its last pause that may have been one. */
+  unclear: Absence | undefined;
+  untold: Absence | undefined;
   /** Its usual interval is, and what it was before the start; see `Watched`. */
   isKnown: boolean;
   storedIntervalMs: number | undefined;
@@ -123,7 +128,6 @@ export function newWatched(
     state: undefined,
     gatewayState: undefined,
     since,
-    anewAt: Number.NEGATIVE_INFINITY,
     isExpected: false,
     storedGateway: undefined,
     storedMainGateway: undefined,
@@ -251,9 +255,8 @@ export const heardNow = (limitMs: number): Silence => ({
 
 /**
  * A device is silent when it was not heard for the limit, and a gateway that would have brought its report was heard
- * after that: else nobody can tell which of them is silent. A gateway that was silent itself gives its devices the whole
- * time anew when it is back. One that brings few of the device's reports proves less, the longer it
- * must have brought none: of one in three the pauses are not only three times as long, but vary as much.
+ * after that: else nobody can tell which of them is silent. The time in which that gateway was away does not count. One
+ * that brings few of the device's reports proves less, the longer it must have brought none: of one in three the pauses are not only three times as long, but vary as much.
  * @param gateways that may bring its reports
  * @param isSet the limit was set by the user, and is what counts then
  */
@@ -278,9 +281,11 @@ export function deviceSilence(
     return { unheardMs, silentMs: unheardMs, leftMs: limitMs - unheardMs, waitsFor: [] };
   }
   const silence: Silence = { unheardMs, silentMs: 0, leftMs: undefined, waitsFor: [] };
+  // It may have been due just before, and was to be heard an interval later.
+  const leastUntoldMs = isSet ? Math.max(0, limitMs - (intervalOf(entry) ?? 0)) : Number.POSITIVE_INFINITY;
   const missing = gateways.find(({ id }) => !linkOf(entry.state?.links ?? [], id));
   for (const gateway of gateways) {
-    const since = unheardSince(network, entry, Math.max(heardAt, gateway.backAt, entry.anewAt));
+    const since = missedMs(network, entry, heardAt, gateway, leastUntoldMs);
     const unheard = gateway.heardAt === undefined ? since : network.listenedMs(gateway.heardAt);
     const { patienceMs, lastsMs } = isSet
       ? atOnce(limitMs)
@@ -301,19 +306,30 @@ export function deviceSilence(
 }
 
 /**
- * Where a time is set, an absence that is not told, or is a habit of the gateway, may be long enough for a device to miss it:
- * it gets its time anew. But a gateway whose other devices rest for long has such pauses all the time, so that once must do.
+ * For how long a device was not heard by a gateway that was there. One usual interval before the last absence does not count
+ * either, as nobody has heard what it reported in one. Of pauses that may have been none only the last one counts, and where
+ * nothing else does: a gateway whose other devices rest for long has such pauses all the time.
  */
-export function giveTimeAnew(entry: Watched, limitMs: number, gateways: readonly WatchedGateway[]): void {
-  const heardAt = Math.max(entry.since, entry.state?.heardAt ?? entry.since);
-  if (entry.anewAt <= heardAt) {
-    // It may have been due just before, and was to be heard an interval later.
-    const leastMs = limitMs - (intervalOf(entry) ?? 0);
-    const absences = gateways.filter(
-      ({ absentMs, absentUntil }) => absentMs > leastMs && absentUntil > heardAt,
-    );
-    entry.anewAt = Math.max(entry.anewAt, ...absences.map(({ absentUntil }) => absentUntil));
+function missedMs(
+  network: NetworkState,
+  entry: Watched,
+  heardAt: number,
+  { absences, unclear, untold }: WatchedGateway,
+  leastUntoldMs: number,
+): number {
+  const lengthOf = ({ from, until }: Absence): number =>
+    until > heardAt ? network.listenedMs(Math.max(from, heardAt)) - network.listenedMs(until) : 0;
+  const unheardMs = unheardSince(network, entry, heardAt);
+  let last = absences.at(-1);
+  let awayMs = absences.reduce((sum, one) => sum + lengthOf(one), 0);
+  if (awayMs === 0) {
+    const isUntold = untold !== undefined && lengthOf(untold) > leastUntoldMs;
+    last = unclear && lengthOf(unclear) > 0 ? unclear : isUntold ? untold : undefined;
+    awayMs = last ? lengthOf(last) : 0;
   }
+  return last === undefined || awayMs === 0
+    ? unheardMs
+    : Math.max(unheardMs - awayMs - (intervalOf(entry) ?? 0), network.listenedMs(last.until));
 }
 
 /** For so long after the start the gateway of before is waited for, in milliseconds; less than 0: it is gone. */

@@ -1154,11 +1154,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells its own death, after three times the pause between reports of different devices',
         ],
       },
-    'Pauses for which such a gateway is told silent are its habit when three of them came within 90 minutes, or six in a day.':
+    'Pauses for which such a gateway is told silent are its habit when three of them came within 90 minutes or in a row, or six in a day.':
       {
         'network/watch-habits': [
           'tells its absences alone, where they are shorter than the pauses of its devices',
           'learns a pause that comes three times within 90 minutes',
+          'hides no death behind one of 8 hours, with 0 s, and is hardly told itself',
           'learns a pause that comes six times in a day',
         ],
       },
@@ -1188,7 +1189,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and gives devices their time anew with a gateway that was silent before, and is back at once',
         ],
       },
-    'A gateway was away also where the two devices that it hears most often, and that came steadily, have missed two reports each: such a time is no habit of it or of its devices, and gives them their time anew.':
+    'A gateway was away also where the two devices that it hears most often, and that came steadily, have missed two reports each: such a time is no habit of it or of its devices.':
       {
         'network/watch-habits': [
           'tells none of its quick devices silent, also where it is back before they tell its own silence',
@@ -1196,10 +1197,20 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'learns in two pauses the night of sensors whose values change all day',
         ],
       },
-    'Where a time is set, so does a pause of the gateway that is longer than usual, once until the device is heard.':
+    'A time in which a gateway was away is no silence of its devices, and neither is one usual interval before it, in all, as nobody has heard what they reported: so absences hide no death, however many there are.':
       {
-        'network/watch-habits':
+        'network/watch-habits': [
+          'hides no death of one of 20 minutes by 30 s each 110 minutes, with 7200 s',
+          'hides no death of one of 20 minutes by 30 s each 50 minutes, with 0 s',
+          'makes none of its devices silent where it goes again before they were to be heard',
+        ],
+      },
+    'Where the devices that still come came as usual, the gateway may have been there all the time, and where a time is set it may have been away in a pause that is longer than usual: of such pauses only the last one counts.':
+      {
+        'network/watch-habits': [
+          'hides no death behind one of 8 hours, with 0 s, and is hardly told itself',
           'is away once for a while that is too short to be told, and makes none of its devices silent where a time is set',
+        ],
       },
     "Where no time is set, a gateway tells the later of a device's silence the fewer of its reports it brings: at half of what another one brings, after four times the time, as long as that one has brought any within four hours.":
       {

@@ -4,7 +4,7 @@ import { type LongPause, NO_PAUSES, recallPause } from '../../src/network/absenc
 
 describe('what is recalled of the pauses of a gateway', () => {
   it('takes the place of none that was seen since the start', () => {
-    const seen = [1, 2, 3, 4, 5].map((n): LongPause => ({ endedAt: n, ms: 1_000 * n }));
+    const seen = [1, 2, 3, 4, 5].map((n): LongPause => ({ endedAt: n, ms: 1_000 * n, hearings: n }));
     const gateway = { longPauses: seen as readonly LongPause[] };
     recallPause(gateway, 60_000);
     assert.deepEqual(gateway.longPauses, seen);

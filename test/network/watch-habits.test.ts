@@ -609,6 +609,40 @@ describe('a watch that learns the habits of devices', () => {
         assert.ok(minute >= died / MINUTE && minute <= died / MINUTE + 2, `${minute}`);
       });
 
+      for (const [silentAfter, others, every, period, ms, latest] of [
+        [86_400, 20 * MINUTE, HOUR, DAY, 10 * MINUTE, 27 * HOUR],
+        [0, 20 * MINUTE, 8 * HOUR, DAY, 10 * MINUTE, 34 * HOUR],
+        [0, 10 * S, 20 * MINUTE, 50 * MINUTE, 30 * S, 85 * MINUTE],
+        [7200, 10 * S, 20 * MINUTE, 110 * MINUTE, 30 * S, 145 * MINUTE],
+      ] as const) {
+        it(`hides no death of one of ${every / MINUTE} minutes by ${ms / S} s each ${period / MINUTE} minutes, with ${silentAfter} s`, () => {
+          const died = 10 * Math.max(period, every) + HOUR;
+          const until = died + 2 * latest;
+          let hearings = [...neighbours(12, others, until), ...regularly({}, { every, until: died })];
+          for (let from = period; from < until; from += period) {
+            hearings = hearings.filter(away(from, ms));
+          }
+          const changes = watch(hearings, until, { silentAfter }).filter(({ head }) =>
+            head.includes('+silent'),
+          );
+          assert.deepEqual(heads(changes), [`+silent ${D}`]);
+          const minutes = (changes[0]?.minute ?? 0) - died / MINUTE;
+          assert.ok(minutes <= latest / MINUTE, `${minutes}`);
+        });
+      }
+
+      it('makes none of its devices silent where it goes again before they were to be heard', () => {
+        const hearings = neighbours(12, 20 * MINUTE, 40 * HOUR)
+          .filter(away(10 * HOUR, 10 * HOUR))
+          .filter(away(20 * HOUR + 2 * MINUTE, 10 * HOUR));
+        assert.deepEqual(heads(watch(hearings, 39 * HOUR)), [
+          `+gateway-silent ${G}`,
+          `-gateway-silent ${G}`,
+          `+gateway-silent ${G}`,
+          `-gateway-silent ${G}`,
+        ]);
+      });
+
       it('tells its absences alone, where they are shorter than the pauses of its devices', () => {
         for (const [days, every] of [
           [4, 24],
@@ -670,6 +704,27 @@ describe('a watch that learns the habits of devices', () => {
         );
       });
     });
+
+    for (const [silentAfter, every, latest] of [
+      [0, 8 * HOUR, 17 * HOUR],
+      [0, 4 * HOUR, 9 * HOUR],
+      [43_200, 8 * HOUR, 25 * HOUR],
+    ] as const) {
+      it(`hides no death behind one of ${every / HOUR} hours, with ${silentAfter} s, and is hardly told itself`, () => {
+        const died = 6 * every + 2 * HOUR;
+        const hearings = [
+          ...regularly({}, { every: 20 * MINUTE, until: died }),
+          ...regularly(OTHERS, { every, from: HOUR, until: 20 * every }),
+        ];
+        const changes = watch(hearings, 20 * every - HOUR, { silentAfter });
+        const silent = changes.filter(({ head }) => head.includes('+silent'));
+        assert.deepEqual(heads(silent), [`+silent ${D}`]);
+        const minutes = (silent[0]?.minute ?? 0) - died / MINUTE;
+        assert.ok(minutes <= latest / MINUTE, `${minutes}`);
+        const told = heads(changes).filter((head) => head === `+gateway-silent ${G}`);
+        assert.ok(told.length <= 3, `${told.length}`);
+      });
+    }
 
     it('is away once for a while that is too short to be told, and makes none of its devices silent where a time is set', () => {
       for (const seed of [1, 2, 3, 4, 5, 6]) {
