@@ -134,7 +134,8 @@ export class WatchOracle {
   moved(id: string, ways: readonly Way[]): void {
     this.log(`${id} is heard by ${ways.map(({ gateway, share }) => `${gateway} ${share}`)}`);
     const target = this.#field.targets.get(id);
-    if (target) {
+    // Of who is dead nobody has noticed that.
+    if (target && !target.isDead) {
       target.waysBefore.push(...target.ways.map(({ gateway }) => gateway));
       target.ways = ways;
       target.movedAt = this.#listened;
@@ -320,6 +321,7 @@ export class WatchOracle {
     const { id, ways, waysBefore, movedAt } = target;
     const witnesses = ways.filter(
       ({ gateway }) =>
+        target.heardBy.has(gateway) &&
         this.#field.isSubscribed(id, gateway) &&
         !this.#field.gateway(gateway).isAway &&
         this.#field.hasReporters(gateway, id),
@@ -334,18 +336,13 @@ export class WatchOracle {
     // Where a time is set, one unusual pause of the gateway gives it anew.
     const anewMs = this.#history.silentAfter > 0 ? mostMs : 0;
     const patienceMs = isPlain ? anewMs : Math.max(PATIENCE_MS, mostMs) + mostMs;
-    return (
-      Math.max(
-        since + mostMs + patienceMs,
-        isPlain
-          ? 0
-          : Math.max(
-              movedAt,
-              this.#listenedAtStart,
-              ...ways.map(({ gateway }) => Math.min(this.#field.gateway(gateway).awaySince, this.#listened)),
-            ) + patienceMs,
-      ) + reportMs
-    );
+    if (isPlain) {
+      return since + mostMs + patienceMs + reportMs;
+    }
+    const awaySince = ways
+      .map(({ gateway }) => this.#field.gateway(gateway))
+      .map((one) => (one.isAway ? one.awaySince : 0));
+    return Math.max(since + mostMs, movedAt, this.#listenedAtStart, ...awaySince) + patienceMs + reportMs;
   }
 
   #fail(what: string): never {

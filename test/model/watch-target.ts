@@ -5,6 +5,8 @@ import { HOUR, MINUTE, type Way } from './watch-plan.ts';
 const REMEMBERED_MS = 8 * HOUR;
 /** An older pause counts less. */
 const MIN_COUNTED = 0.6;
+/** Of a pause in which reports could not be heard all the time, less counts. */
+const MIN_LISTENED = 0.9;
 /** "or after 25 minutes": the longest that counts when it came once. */
 const ORDINARY_PAUSE_MS = 25 * MINUTE;
 /** "the interval is known after five reports, that of a gateway with several devices after twelve", "after 36 reports" */
@@ -72,7 +74,7 @@ export class Target {
   /** Of a device that is what it does; of a gateway "the longest pause that came twice in about a day". */
   get leastIntervalMs(): number {
     if (this.kind === 'device') {
-      return this.every * (1 - this.jitter);
+      return MIN_LISTENED * this.every * (1 - this.jitter);
     }
     const recent = this.#pauses.filter(({ at }) => at > this.heardAt - REMEMBERED_MS).map(({ ms }) => ms);
     return MIN_COUNTED * (recent.sort((one, other) => other - one)[1] ?? 0);
