@@ -95,7 +95,7 @@ export class WatchedGateways {
     this.#recallInterval(gateway, state);
     // The next pause may be its habit as soon as it is over, and was its silence until then.
     const limit = silenceLimitMs(DEFAULT_LIMITS, intervalSoFarMs(state)) ?? MIN_SILENCE_MS;
-    gateway.limitMs = state.learning ? Math.max(limit, gateway.limitMs) : limit;
+    gateway.limitMs = gateway.isKnown ? limit : Math.max(limit, gateway.limitMs);
     if (gateway.waiting.size > 0) {
       const waiting = [...gateway.waiting];
       gateway.waiting.clear();

@@ -1229,7 +1229,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells a device that dies then by the others, where it is heard by them beside that gateway',
         ],
       },
-    'How many devices a gateway brings, and which share of their reports, is counted from the start of Node-RED on: after the first few reports nobody knows that yet.':
+    'How many devices a gateway brings, which further gateways hear a device, and which share of its reports, is known from the start of Node-RED on: after the first few reports nobody can tell that yet.':
       'explains',
     'Of a gateway that brings a single device, both are told.': {
       'network/device-watch': 'and tells both where it brings nothing but that one device',

@@ -231,7 +231,7 @@ export class WatchOracle {
     // "Where no time is set, a gateway tells the later of a device's silence the fewer of its reports it brings"
     // "Of a gateway that brings a single device, both are told."
     const isAlone = target.ways.every(({ gateway }) => this.#field.isOnly(target.id, gateway));
-    // "How many devices a gateway brings, and which share of their reports, is counted from the start of Node-RED on"
+    // "How many devices a gateway brings … and which share of its reports, is known from the start of Node-RED on"
     const isCounted = (target.broughtBy.get(home?.gateway ?? '') ?? 0) >= COUNTED_REPORTS;
     if (!target.isDead && isHeardByOthers && isCounted && !isAlone && this.#history.silentAfter === 0) {
       const homeSince =
@@ -321,7 +321,9 @@ export class WatchOracle {
     const { id, ways, waysBefore, movedAt } = target;
     const witnesses = ways.filter(
       ({ gateway }) =>
-        target.heardBy.has(gateway) &&
+        // "which further gateways hear a device … is known from the start of Node-RED on", but for the one that brought most.
+        (target.heardBy.get(gateway) ?? Number.NEGATIVE_INFINITY) >=
+          (gateway === ways[0]?.gateway ? 0 : this.#listenedAtStart) &&
         this.#field.isSubscribed(id, gateway) &&
         !this.#field.gateway(gateway).isAway &&
         this.#field.hasReporters(gateway, id),

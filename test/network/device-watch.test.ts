@@ -1138,6 +1138,21 @@ describe('a watch of devices', () => {
       }
     });
 
+    it('and tells a death in time where a second device of its gateway comes late', () => {
+      const settings = { silentAfter: 3_000 };
+      const seldom = { device: deviceAt(3) };
+      open(settings);
+      for (let times = 0; times < 6; times++) {
+        world.run(45 * MINUTE, 5 * MINUTE, [{}, OTHER]);
+        world.hear('heartbeat', {}, seldom);
+      }
+      restart(settings);
+      world.run(40 * MINUTE, 5 * MINUTE, [OTHER]);
+      world.hear('heartbeat', {}, seldom);
+      world.run(30 * MINUTE, 5 * MINUTE, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
     it('and takes nobody for silent who comes as often as ever, however often Node-RED starts', () => {
       const all = Array.from({ length: 8 }, (_, i) => ({ device: deviceAt(i + 1) }));
       open({ silentAfter: 0 });
