@@ -112,11 +112,11 @@ export class WatchOracle {
     gateway.awaySince = Number.POSITIVE_INFINITY;
     for (const target of this.#field.targets.values()) {
       if (target.ways.some((way) => way.gateway === id)) {
-        // "such a time … gives them their time anew"
+        // "such a time … gives them their time anew", of which who is dead may be told the earlier
         const isHeardByOthers = target.ways.some(
           (way) => !this.#field.gateway(way.gateway).isAway && way.gateway !== id,
         );
-        target.countAnew(this.#listened, isNoticed && !isHeardByOthers);
+        target.countAnew(this.#listened, isNoticed && !isHeardByOthers && !target.isDead);
       }
     }
     gateway.isAbsent = true;
