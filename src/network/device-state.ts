@@ -72,6 +72,8 @@ export function newGateway(id: string, now: number): GatewayState {
     before: undefined,
     after: undefined,
     list: undefined,
+    latest: undefined,
+    othersAt: Number.NEGATIVE_INFINITY,
     countedOf: undefined,
     devices: 0,
     quickest: NO_DEVICES,

@@ -65,6 +65,10 @@ export interface Heard {
 export interface HeardGateway extends Heard {
   /** How many devices it hears, of those that are remembered. */
   devices: number;
+  /** The device of the last report; undefined: nothing yet. */
+  latest: string | undefined;
+  /** When another one than that was heard last. */
+  othersAt: number;
   /** The device of the last hearing; undefined: of several. */
   countedOf: string | undefined;
   /** The two devices that it hears most often, as soon as their intervals are known. */
@@ -126,6 +130,10 @@ export function hearGateway(
   const { device } = at;
   const isNew = isNewHearing(gateway, now);
   gateway.reports++;
+  if (gateway.latest !== device) {
+    gateway.othersAt = gateway.latest === undefined ? gateway.othersAt : gateway.heardAt;
+    gateway.latest = device;
+  }
   if (isWanted !== gateway.isWanted) {
     hearUnlike(gateway, at, now, isWanted);
   } else if (!teaches(gateway, at, now)) {

@@ -1,18 +1,26 @@
 // Judges what is known of one watched gateway or device, and when it is to be looked at again.
-import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../protocol/conditions.ts';
+import {
+  CONDITIONS,
+  CONDITIONS_TOLD,
+  type Condition,
+  type ConditionLimits,
+  type Presence,
+} from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { NO_ERRORS } from './device-errors.ts';
 import { mostUsed } from './links.ts';
+import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
 import { showsEnd, unreported, type WatchAlarms } from './watch-alarms.ts';
 import type { WatchContext, WatchedPlace, WatchSettings } from './watch-context.ts';
 import {
   type Alarm,
   deviceSilence,
+  gatewayOf,
   gatewaySilence,
-  gatewayStill,
   heardNow,
   intervalOf,
+  isAloneAt,
   isOfSilence,
   isPassing,
   limitOf,
@@ -90,12 +98,17 @@ export class WatchJudge {
   }
 
   /** Whether nothing but this device shows that its gateways are there. */
-  isAlone({ kind, state, wasAlone }: Readonly<Watched>): boolean {
+  isAlone(entry: Readonly<Watched>): boolean {
+    const { kind, state, wasAlone } = entry;
     if (kind === 'gateway' || state === undefined) {
       return wasAlone;
     }
-    const { gateways } = this.#context;
-    return state.links.every(({ gateway }) => gateways.get(gateway)?.state?.devices === 1);
+    const { gateways, network } = this.#context;
+    const limitMs = limitOf(entry, this.#settings) ?? 0;
+    return state.links.every(({ gateway }) => {
+      const known = gateways.get(gateway);
+      return known !== undefined && isAloneAt(network, entry, known, limitMs);
+    });
   }
 
   /** @returns milliseconds; undefined: nobody asked for its silence, or it is not missed */
@@ -279,4 +292,25 @@ export class WatchJudge {
       schedule.set(entry, next);
     }
   }
+}
+
+/**
+ * Several gateways may hear a device in turn: it stays with the one before until that has not heard it for the time of
+ * a silence, and then goes to the one that heard it last.
+ */
+function gatewayStill(
+  network: NetworkState,
+  entry: Watched,
+  before: string | undefined,
+  limits: ConditionLimits,
+): string | undefined {
+  if (before === undefined || entry.state === undefined) {
+    return before ?? gatewayOf(entry);
+  }
+  let heardAt = entry.since;
+  for (const link of entry.state.links) {
+    heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
+  }
+  const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
+  return unheardMs < (limitOf(entry, limits) ?? ASSUMED_PERIOD_MS) ? before : gatewayOf(entry);
 }

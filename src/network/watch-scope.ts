@@ -91,7 +91,7 @@ export class WatchScope {
   }
 
   /** Whether it still passes; while the labels are not known nobody can tell. */
-  isChosen({ id, kind, state, storedGateway, alarms }: Watched): boolean {
+  isChosen({ id, kind, state, storedGateway, storedMainGateway, alarms }: Watched): boolean {
     if (this.#devices.has(id) || (kind === 'device' && this.hasDevices)) {
       return this.#devices.has(id);
     }
@@ -102,10 +102,8 @@ export class WatchScope {
       const isNeeded = this.watchesGateways || state !== undefined || alarms.length > 0;
       return isNeeded && this.isOwnGateway(id);
     }
-    const heardBy = state?.links.map(({ gateway }) => gateway) ?? [];
-    return (
-      [...heardBy, storedGateway].some((gateway) => gateway !== undefined && this.isOwnGateway(gateway)) ||
-      (heardBy.length === 0 && storedGateway === undefined)
-    );
+    const heard = state?.links.map(({ gateway }) => gateway) ?? [];
+    const heardBy = [...heard, storedGateway, storedMainGateway].filter((gateway) => gateway !== undefined);
+    return heardBy.length === 0 || heardBy.some((gateway) => this.isOwnGateway(gateway));
   }
 }

@@ -12,11 +12,10 @@ import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state
 import { usualIntervalMs } from './interval.ts';
 import { lastHeard, linkOf, mostUsed } from './links.ts';
 import type { NetworkState } from './network-state.ts';
-import { ASSUMED_PERIOD_MS } from './presence.ts';
 
 /** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
 const ASSUMED_INTERVAL_MS = 20 * 60_000;
-/** A gateway that has brought nothing of a device for so long, and for longer than its limit, is not waited for: the others are believed. */
+/** What was not heard for so long, and for longer than the limit, is not counted on: the others are believed. */
 const GONE_MS = 4 * 3_600_000;
 
 /** After a start gateways need this time to come back: it makes nobody silent who was heard before. */
@@ -180,27 +179,6 @@ export const intervalOf = (entry: Watched): number | undefined =>
 export const gatewayOf = ({ state, storedGateway }: Readonly<Watched>): string | undefined =>
   lastHeard(state?.links ?? [])?.gateway ?? storedGateway;
 
-/**
- * Several gateways may hear a device in turn: it stays with the one before until that has not heard it for the time of
- * a silence, and then goes to the one that heard it last.
- */
-export function gatewayStill(
-  network: NetworkState,
-  entry: Watched,
-  before: string | undefined,
-  limits: ConditionLimits,
-): string | undefined {
-  if (before === undefined || entry.state === undefined) {
-    return before ?? gatewayOf(entry);
-  }
-  let heardAt = entry.since;
-  for (const link of entry.state.links) {
-    heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
-  }
-  const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
-  return unheardMs < (limitOf(entry, limits) ?? ASSUMED_PERIOD_MS) ? before : gatewayOf(entry);
-}
-
 /** Nobody misses it after its update. */
 export const isPassing = (entry: Watched): boolean =>
   entry.kind === 'device' &&
@@ -253,10 +231,27 @@ export const heardNow = (limitMs: number): Silence => ({
   waitsFor: [],
 });
 
+/** Whether no other device has shown for long that the gateway is there: none has, or what did was replaced or has passed by. */
+export function isAloneAt(
+  network: NetworkState,
+  { id, state: device, since }: Readonly<Watched>,
+  { state, cameAt }: Readonly<WatchedGateway>,
+  limitMs: number,
+): boolean {
+  if (state === undefined || state.devices <= 1) {
+    return state !== undefined;
+  }
+  const othersAt = Math.max(cameAt, state.latest === id ? state.othersAt : state.heardAt);
+  const aloneMs =
+    network.listenedMs(othersAt) - network.listenedMs(Math.max(since, device?.heardAt ?? since));
+  return aloneMs > Math.max(GONE_MS, limitMs);
+}
+
 /**
  * A device is silent when it was not heard for the limit, and a gateway that would have brought its report was heard
  * after that: else nobody can tell which of them is silent. The time in which that gateway was away does not count. One
- * that brings few of the device's reports proves less, the longer it must have brought none: of one in three the pauses are not only three times as long, but vary as much.
+ * that brings few of the device's reports proves less, the longer it must have brought none: of one in three the pauses
+ * are not only three times as long, but vary as much.
  * @param gateways that may bring its reports
  * @param isSet the limit was set by the user, and is what counts then
  */
@@ -274,7 +269,7 @@ export function deviceSilence(
   const isAlone = gateways.every((one) =>
     entry.state === undefined
       ? entry.wasAlone && one.state === undefined
-      : one.state !== undefined && one.state.devices <= 1 && isKnown(one),
+      : isKnown(one) && isAloneAt(network, entry, one, limitMs),
   );
   const unheardMs = unheardSince(network, entry, heardAt);
   if (isAlone) {

@@ -1231,10 +1231,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'How many devices a gateway brings, which further gateways hear a device, and which share of its reports, is known from the start of Node-RED on: after the first few reports nobody can tell that yet.':
       'explains',
-    'Of a gateway that brings a single device, both are told.': {
-      'network/device-watch': 'and tells both where it brings nothing but that one device',
-      'network/watch-habits': 'tells also the only device that it brought, where neither comes back',
-    },
+    "Of a gateway that brings a single device, both are told; also where others have not come by it for four hours, and for longer than the device's own time, before that was heard last.":
+      {
+        'network/device-watch': [
+          'and tells both where it brings nothing but that one device',
+          'and tells both where a second device …, four hours before the one that is left was heard last',
+          'and tells the gateway alone, where a second device was heard within four hours',
+        ],
+        'network/watch-habits': 'tells also the only device that it brought, where neither comes back',
+      },
     'Time without the broker does not count, and neither do retained reports.': {
       'network/device-watch': 'not for a time in which the broker was away',
       'nodes/device-watch': 'does not take a retained report for a sign of life',

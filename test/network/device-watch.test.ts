@@ -341,6 +341,29 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads().sort(), [`+gateway-silent ${G}`, `+silent ${D}`]);
     });
 
+    for (const [who, other] of [
+      ['was replaced a day ago', deviceAt(2)],
+      ['passed by', deviceAt(3)],
+    ] as const) {
+      it(`and tells both where a second device ${who}, four hours before the one that is left was heard last`, () => {
+        open({ silentAfter: 0 });
+        world.run(HOUR, MINUTE, [{}]);
+        world.run(who === 'passed by' ? MINUTE : 24 * HOUR, MINUTE, [{}, { device: other }]);
+        world.run(5 * HOUR, MINUTE, [{}]);
+        const before = told.length;
+        world.wait(12 * HOUR);
+        assert.deepEqual(heads().slice(before).sort(), [`+gateway-silent ${G}`, `+silent ${D}`]);
+      });
+    }
+
+    it('and tells the gateway alone, where a second device was heard within four hours', () => {
+      open({ silentAfter: 0 });
+      world.run(24 * HOUR, MINUTE, [{}, { device: deviceAt(2) }]);
+      const before = told.length;
+      world.wait(12 * HOUR);
+      assert.deepEqual(heads().slice(before), [`+gateway-silent ${G}`]);
+    });
+
     it('and a silence that was told goes on when the gateway goes and comes', () => {
       open();
       world.run(2 * MINUTE, 10 * S, many(G, 1, 3));

@@ -1,7 +1,8 @@
 // What a store holds of how long each was silent: when Node-RED ends without a word, and of what comes seldom.
 import assert from 'node:assert/strict';
+import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
-import { D, deviceAt, HOUR, MINUTE, SETTINGS, World } from './watched-world.ts';
+import { D, deviceAt, G, G2, HOUR, MINUTE, SETTINGS, World } from './watched-world.ts';
 
 const OTHERS = [2, 3, 4].map((i) => ({ device: deviceAt(i) }));
 
@@ -19,12 +20,12 @@ describe('what a store holds of watches', () => {
   const copy = () => JSON.parse(JSON.stringify(world.watches.store(100))) as unknown;
 
   /** Writes each change at once. */
-  function open(settings: Partial<WatchSettings>): void {
+  function open(settings: Partial<WatchSettings>): OpenWatch {
     world.watches.onChange = () => {
       writes++;
       stored = copy();
     };
-    world.watches.open(
+    return world.watches.open(
       'n',
       { ...SETTINGS, ...settings },
       {
@@ -37,13 +38,28 @@ describe('what a store holds of watches', () => {
     );
   }
 
-  function start(settings: Partial<WatchSettings>): void {
+  function start(settings: Partial<WatchSettings>): OpenWatch {
     world.startAnew();
-    open(settings);
+    const watch = open(settings);
     world.watches.restore(stored);
     world.watches.setPaused(false);
     world.listen(true);
+    return watch;
   }
+
+  it('is also what brought most reports of a device, where a deploy leaves no other gateway', () => {
+    open({ silentAfter: 0 });
+    world.run(12 * HOUR, 20 * MINUTE, [{ gateway: G }, ...OTHERS]);
+    world.run(20 * MINUTE, 20 * MINUTE, [{ gateway: G }, { gateway: G2 }, ...OTHERS]);
+    stored = copy();
+    const watch = start({ silentAfter: 0 });
+    world.watches.setPaused(true);
+    watch.close(true);
+    open({ silentAfter: 0, gateways: [G] });
+    world.watches.setPaused(false);
+    world.run(6 * HOUR, 20 * MINUTE, OTHERS);
+    assert.deepEqual(told, [`+silent ${D}`]);
+  });
 
   it('is at most an hour old where Node-RED is killed and nothing but silence has changed', () => {
     const settings = { silentAfter: (24 * HOUR) / 1_000 };
