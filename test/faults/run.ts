@@ -30,8 +30,8 @@ async function run(): Promise<void> {
     files.filter((file) => !ALONE.test(file)),
   ];
   const outcomes = [
-    ...(await runAll(together, Math.min(2, availableParallelism()))),
-    ...(await runAll(alone, 1)),
+    ...(await runAll(together, Math.min(2, availableParallelism()), values.long)),
+    ...(await runAll(alone, 1, values.long)),
   ];
   const failed = outcomes.filter((outcome) => outcome.failed);
   const table = `${await describeRun()}\n\n${formatTable(outcomes.flatMap(({ rows }) => rows))}`;
@@ -53,23 +53,25 @@ function allTests(): string[] {
 }
 
 /** Each file in a process of its own, so many at a time; in the order of the files. */
-async function runAll(files: string[], atOnce: number): Promise<Outcome[]> {
+async function runAll(files: string[], atOnce: number, isLong: boolean): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const waiting = [...files.entries()];
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      outcomes[next[0]] = await runFile(next[1]);
+      outcomes[next[0]] = await runFile(next[1], isLong);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return outcomes;
 }
 
-async function runFile(file: string): Promise<Outcome> {
+async function runFile(file: string, isLong: boolean): Promise<Outcome> {
   const child = fork('test/faults/run-file.ts', [file], { execArgv: ['--import', 'tsx'], silent: true });
   const output: Buffer[] = [];
-  child.stdout?.on('data', (data: Buffer) => output.push(data));
-  child.stderr?.on('data', (data: Buffer) => output.push(data));
+  // Hours of the long form show how far they are; two files of the short one would be read in each other's lines.
+  const take = (data: Buffer) => void (isLong ? process.stdout.write(data) : output.push(data));
+  child.stdout?.on('data', take);
+  child.stderr?.on('data', take);
   const rows: Row[] = [];
   child.on('message', (message) => rows.push(...(message as Row[])));
   const [code] = await once(child, 'close');
