@@ -59,7 +59,7 @@ export class Field {
   readonly #qos: 0 | 1 | 2;
   readonly #unacknowledged = new Set<number>();
   readonly #make: MakeReport;
-  readonly #recent: (Published & { at: number })[] = [];
+  readonly #recent: (Published & { number: number })[] = [];
   readonly #events = new EventEmitter();
   #rate = 0;
   #credit = 0;
@@ -90,13 +90,9 @@ export class Field {
     }
   }
 
-  /**
-   * Publishes once more what was published in the last milliseconds: a broker that crashed may have acknowledged it
-   * without having it on disk.
-   */
-  again(milliseconds: number): void {
-    const since = Date.now() - milliseconds;
-    for (const { topic, payload } of this.#recent.filter(({ at }) => at >= since)) {
+  /** Publishes once more all from this number on: a broker that crashed may have acknowledged it without having it on disk. */
+  again(first: number): void {
+    for (const { topic, payload } of this.#recent.filter(({ number }) => number >= first)) {
       this.#client.publish(topic, payload, { qos: this.#qos });
     }
   }
@@ -119,7 +115,7 @@ export class Field {
 
   #publish(number: number): void {
     const report = this.#make(number);
-    this.#recent.push({ at: Date.now(), ...report });
+    this.#recent.push({ number, ...report });
     if (this.#recent.length > 10_000) {
       this.#recent.splice(0, 5_000);
     }
