@@ -72,6 +72,7 @@ export class MqttClient {
       resumed: (isReady) => {
         this.#applyFilters();
         this.#users.unsubscribeKept();
+        this.#reports.readOn();
         events.resumed(isReady);
       },
       drained: () => {

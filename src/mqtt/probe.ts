@@ -193,6 +193,7 @@ class Trial {
       connected() {},
       hasCaughtUp: () => true,
       settled() {},
+      readOn() {},
       deliver: (topic) => {
         const gateway = this.#topics.parseReport(topic)?.gateway;
         if (gateway !== undefined && isMac(gateway) && this.#gateways.size < MAX_GATEWAYS) {

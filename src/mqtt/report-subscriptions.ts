@@ -34,6 +34,8 @@ export interface ReportHandler {
   connected(broker: string, isSessionPresent: boolean): void;
   /** What is delivered from now on came by the present filters. */
   settled(): void;
+  /** What has waited here while flows were replaced comes now. */
+  readOn(): void;
   /** Whether what the broker had at that time has come. @param since in milliseconds of `performance.now()` */
   hasCaughtUp(since: number): boolean;
   /**
@@ -246,6 +248,7 @@ export class ReportSubscriptions {
     this.#mayHaveStale = session.hasUnknownFilters;
     this.#session = session;
     session.bringsPairs &&= isPresent;
+    this.#givenBackAt = undefined;
     if (isPresent && [...session.reportFilters].some((filter) => !this.#wanted.has(filter))) {
       this.#expectPairs();
     }
@@ -271,6 +274,12 @@ export class ReportSubscriptions {
     if (this.#isSynced) {
       this.#handler.settled();
     }
+  }
+
+  /** What has waited here while flows were replaced comes now: that nothing came meanwhile says nothing. */
+  readOn(): void {
+    this.#repeatedAt = performance.now();
+    this.#handler.readOn();
   }
 
   /** @returns whether it is acknowledged later */

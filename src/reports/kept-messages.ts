@@ -20,7 +20,7 @@ export class KeptMessages {
   readonly #maxBytes: number;
   readonly #messages = new LinkedList<OpenMessage>();
   #bytes = 0;
-  /** Since when all are acknowledged to the broker. */
+  /** Since when all are acknowledged to the broker, over this connection. */
   #emptySince = Number.NEGATIVE_INFINITY;
   /** Lets the connection read on when there is room again. */
   #blocked: Deferral | undefined;
@@ -86,9 +86,17 @@ export class KeptMessages {
     }
   }
 
-  /** The connection is a new one: nothing of it waits to be read. */
-  connected(): void {
+  /** The connection is a new one: nothing of it waits to be read. @param isPresent the broker may send what it has kept */
+  connected(isPresent: boolean): void {
     this.#blocked = undefined;
+    if (isPresent) {
+      this.beginQuiet();
+    }
+  }
+
+  /** Quiet counts from now on. */
+  beginQuiet(): void {
+    this.#emptySince = this.#now();
   }
 
   /** A received payload keeps the whole chunk alive that it came in. */

@@ -128,6 +128,11 @@ export class OpenReports {
     return this.#messages.hasCaughtUp(since, this.#window.hasRoom(this.#now()));
   }
 
+  /** What has waited here comes now: that nothing came meanwhile says nothing of the broker. */
+  readOn(): void {
+    this.#messages.beginQuiet();
+  }
+
   /** Nothing more is read until something is confirmed. */
   get isFull(): boolean {
     return this.#messages.isFull;
@@ -241,7 +246,7 @@ export class OpenReports {
   connected(broker: string, isPresent: boolean): void {
     const now = this.#now();
     this.#broker = broker;
-    this.#messages.connected();
+    this.#messages.connected(isPresent);
     this.#window.connected();
     this.#checkHeldUp();
     this.#expected.clear();

@@ -231,6 +231,11 @@ export class Reports {
     return this.open.isFull;
   }
 
+  /** What has waited here while flows were replaced comes now. */
+  readOn(): void {
+    this.open.readOn();
+  }
+
   /** See `OpenReports.hasCaughtUp`. */
   hasCaughtUp(since: number): boolean {
     return this.open.hasCaughtUp(since);

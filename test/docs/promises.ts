@@ -657,6 +657,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are given once, when a deploy takes away one of the nodes while they wait at the broker',
           'are given once, when the filter went in the deploy before the one that starts the service anew',
           'are given once, when a subscription of an earlier process brings them, too, which is given back',
+          'are given once, when … for a while between a deploy that takes away a node and what has waited',
         ],
         'mqtt/stale-subscriptions': [
           'passes on what a sender really sends twice, once nothing is left to give back',

@@ -39,7 +39,9 @@ export const NODE_NAMES: readonly NodeName[] = ['gateway', 'kind', 'plain'];
 const DEVICES = 'mt/gateway/+/device/+';
 const LEFT = [`${DEVICES}/#`, `${DEVICES}/rssi`, `mt/gateway/${gateway}/device/+/#`] as const;
 
-const MIN_FOR_COPIES = 65_535;
+/** Where copies come, and where a leftover subscription brings further ones. No broker that is known has fewer than 10. */
+const MIN_FOR_COPIES = 20;
+const MIN_FOR_LEFTOVERS = 65_535;
 
 export interface Setup {
   protocolVersion: 4 | 5;
@@ -66,9 +68,11 @@ const anySetups: fc.Arbitrary<Setup> = fc.record({
   atOnce: fc.constantFrom(0, 0, 3, 2),
 });
 
+const leastFor = ({ left }: Setup): number => (left.length > 0 ? MIN_FOR_LEFTOVERS : MIN_FOR_COPIES);
+
 // With few places in flight, copies may wait at the broker for longer than is known here by which filters they come.
 export const setups = anySetups.map((setup) =>
-  setup.delivery === 'once' ? setup : { ...setup, maxInFlight: Math.max(MIN_FOR_COPIES, setup.maxInFlight) },
+  setup.delivery === 'once' ? setup : { ...setup, maxInFlight: Math.max(leastFor(setup), setup.maxInFlight) },
 );
 
 export const matches = ({ gateways, kinds }: Wish, place: { gateway: string; kind: Kind }): boolean =>

@@ -299,4 +299,46 @@ describe('reports that come for each of two subscriptions', () => {
     await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
     assert.deepEqual(numbers(flow), upTo(BACKLOG));
   });
+
+  for (const what of ['the connection is away', 'flows are replaced'] as const) {
+    it(`are given once, when ${what} for a while between a deploy that takes away a node and what has waited`, async () => {
+      const { broker } = bench;
+      broker.options.maxInFlight = 2;
+      const before = await listen();
+      publish(0);
+      publish(1);
+      await before.both(0);
+      await before.session.close();
+      const givenBack = broker.next('unsubscribe');
+      const { session, flows } = await listen({}, CROSSING.slice(0, 1));
+      const flow = flows[0] as Collector;
+      await flow.until(({ reports }) => reports.length === 1);
+      await givenBack;
+      const { now } = performance;
+      const pass = () => mock.method(performance, 'now', () => now.call(performance) + 3_000);
+      const confirm = () => session.confirm(String(flow.reports[0]?.delivery));
+      if (what === 'flows are replaced') {
+        session.pauseReports();
+        const next = broker.next('puback');
+        confirm();
+        await next;
+        pass();
+        session.resumeReports();
+      } else {
+        // The broker does not hear of it before the loss.
+        broker.options.intercept = ({ cmd }) => cmd === 'puback';
+        confirm();
+        broker.drop();
+        await reached(session, 'waiting');
+        broker.options.intercept = () => false;
+        pass();
+        await reached(session, 'connected');
+      }
+      publish(2);
+      await flow.until(({ reports }) => reports.length >= 2);
+      session.confirm(String(flow.reports[1]?.delivery));
+      await flow.until(({ reports }) => reports.some(({ n }) => n === 2));
+      assert.deepEqual(numbers(flow), [0, 1, 2]);
+    });
+  }
 });
