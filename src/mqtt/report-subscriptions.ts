@@ -47,7 +47,7 @@ export interface ReportHandler {
     topic: string,
     payload: Buffer,
     retained: boolean,
-    isLeftover?: () => boolean,
+    isLeftover?: (topic: string) => boolean,
     deferrable?: Deferrable,
   ): Outcome;
   /** What came by `previewFilters`, over another connection. */
@@ -284,8 +284,7 @@ export class ReportSubscriptions {
 
   /** @returns whether it is acknowledged later */
   deliver(topic: string, payload: Buffer, retained: boolean, deferrable?: Deferrable): boolean {
-    const mayRepeat = this.#bringsPairs || this.#mayHaveStale;
-    const isLeftover = mayRepeat ? () => this.#isLeftover(topic) : undefined;
+    const isLeftover = this.#bringsPairs || this.#mayHaveStale ? this.#isLeftover : undefined;
     const outcome = this.#handler.deliver(topic, payload, retained, isLeftover, deferrable);
     if (outcome === 'unwanted') {
       this.unexpected(topic);
@@ -307,11 +306,11 @@ export class ReportSubscriptions {
   }
 
   /** Whether a report came twice by such a filter; where there is none, the sender itself has sent it twice. */
-  #isLeftover(topic: string): boolean {
+  readonly #isLeftover = (topic: string): boolean => {
     this.unexpected(topic);
     this.#repeatedAt = performance.now();
     return this.#session.bringsPairs;
-  }
+  };
 
   /** What has waited at the broker comes, one pair after the other, when the filter is given back. */
   get #bringsPairs(): boolean {

@@ -76,13 +76,12 @@ export class WatchedGateways {
     const pauseMs = isLong ? this.#network.listenedMs(heardAt) : 0;
     const isTold = isLong && pauseMs > gateway.limitMs;
     const isBack = heardAt === undefined || state.backAt === now || (isTold && state.missedAt === now);
-    const pause = { from: heardAt ?? Number.NEGATIVE_INFINITY, until: now };
     if (isBack) {
-      gateway.absences = [...gateway.absences, pause].slice(-MAX_ABSENCES);
+      gateway.absences = [...gateway.absences, absence(heardAt, now)].slice(-MAX_ABSENCES);
     } else if (isTold) {
-      gateway.unclear = pause;
+      gateway.unclear = absence(heardAt, now);
     } else if (isLong && mayBeAbsence(state, intervalSoFarMs(state) ?? 0, pauseMs)) {
-      gateway.untold = pause;
+      gateway.untold = absence(heardAt, now);
     }
     if (isBack || gateway.state === undefined) {
       gateway.cameAt = now;
@@ -137,3 +136,5 @@ export class WatchedGateways {
     return gateway;
   }
 }
+
+const absence = (from = Number.NEGATIVE_INFINITY, until: number): Absence => ({ from, until });

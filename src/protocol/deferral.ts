@@ -2,8 +2,8 @@
 
 /**
  * What has become of a message of a report topic. `unwanted`: nobody asks for it. `copy`: the broker sends it for each of
- * several subscriptions, and it was delivered already; `repeat`: a subscription of an earlier process has brought it
- * again; neither is delivered. `kept`: it is acknowledged later.
+ * several subscriptions, and it was delivered already; `repeat`: a subscription that is no more, or of an earlier process,
+ * has brought it again; neither is delivered. `kept`: it is acknowledged later.
  */
 export type Outcome = 'delivered' | 'kept' | 'unwanted' | 'copy' | 'repeat';
 

@@ -270,7 +270,7 @@ export class Reports {
     topic: string,
     payload: Buffer,
     retained: boolean,
-    isLeftover?: () => boolean,
+    isLeftover?: (topic: string) => boolean,
     deferrable?: Deferrable,
   ): Outcome {
     if (deferrable === undefined || this.open.isUnused) {
@@ -290,7 +290,7 @@ export class Reports {
     topic: string,
     payload: Buffer,
     retained: boolean,
-    isLeftover?: () => boolean,
+    isLeftover?: (topic: string) => boolean,
     isKnown = false,
   ): Outcome {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
@@ -304,7 +304,7 @@ export class Reports {
     }
     const isCertain = known.isCertain && this.#requested.isSettled;
     const isSame = isLeftover !== undefined && !retained && this.#copies.isRepeat(topic, payload);
-    if (isSame && (copies < 2 || !this.#copies.isAwaited(topic)) && isLeftover()) {
+    if (isSame && (copies < 2 || !this.#copies.isAwaited(topic)) && isLeftover(topic)) {
       return 'repeat';
     }
     if (this.#requested.mayOverlap && this.#copies.isCopy(topic, payload, copies, retained, isCertain)) {
