@@ -189,7 +189,7 @@ export class WatchOracle {
     const target = this.#field.targets.get(device);
     assert.ok(target, device);
     target.isAbsent = true;
-    const fault = target.kind === 'gateway' ? this.#gatewayFault(target) : this.#deviceFault(target);
+    const fault = target.kind === 'gateway' ? this.#earlyFault(target) : this.#deviceFault(target);
     if (fault !== undefined) {
       this.#fail(`${key} is told: ${fault}`);
     }
@@ -214,17 +214,12 @@ export class WatchOracle {
 
   /** "A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval". */
   #deviceFault(target: Target): string | undefined {
+    const early = this.#earlyFault(target);
+    if (early !== undefined) {
+      return early;
+    }
     const silentMs = this.#silentMs(target, 'most');
     const leastMs = this.#leastMs(target);
-    if (silentMs < leastMs) {
-      return `silent for ${clock(silentMs)} at most, of ${clock(leastMs)} at least`;
-    }
-    const since = this.#listened - this.#listenedAtStart;
-    // "each has one usual interval left, once until it is heard"
-    const leftMs = Math.min(leastMs, target.leastIntervalMs);
-    if (target.restarts === 1 && since < leftMs) {
-      return `after a start ${clock(since)} ago, where ${clock(leftMs)} were left`;
-    }
     const [home, ...others] = target.ways;
     const isHeardByOthers =
       others.length > 0 && home !== undefined && this.#field.gateway(home.gateway).isAway;
@@ -244,13 +239,15 @@ export class WatchOracle {
     return undefined;
   }
 
-  #gatewayFault(target: Target): string | undefined {
+  /** What holds for a device, too. */
+  #earlyFault(target: Target): string | undefined {
     const silentMs = this.#silentMs(target, 'most');
     const leastMs = this.#leastMs(target);
     if (silentMs < leastMs) {
       return `silent for ${clock(silentMs)} at most, of ${clock(leastMs)} at least`;
     }
     const since = this.#listened - this.#listenedAtStart;
+    // "each has one usual interval left, once until it is heard"
     const leftMs = Math.min(leastMs, target.leastIntervalMs);
     if (target.restarts === 1 && since < leftMs) {
       return `after a start ${clock(since)} ago, where ${clock(leftMs)} were left`;

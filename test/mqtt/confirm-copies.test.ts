@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
+import type { ScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import { G, heartbeat, leaveSession, reportTopic, useScriptedBroker } from './scripted.ts';
 
@@ -12,6 +13,18 @@ const BACKLOG = 30;
 const upTo = (last: number) => Array.from({ length: last + 1 }, (_, n) => n);
 
 let count = 0;
+
+const publishAt = (broker: ScriptedBroker, n: number) =>
+  broker.publish(reportTopic('heartbeat'), heartbeat(n));
+
+const numbers = ({ reports }: Collector) => reports.map(({ n }) => n);
+
+/** Once one more has come, behind which no other can. */
+async function givesEachOnce(broker: ScriptedBroker, flow: Collector): Promise<void> {
+  publishAt(broker, BACKLOG);
+  await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
+  assert.deepEqual(numbers(flow), upTo(BACKLOG));
+}
 
 /** One after the other, as they come. */
 async function confirmEach(session: Session, flow: Collector, work = (): void => {}): Promise<void> {
@@ -25,8 +38,7 @@ async function confirmEach(session: Session, flow: Collector, work = (): void =>
 describe('reports that come for a leftover subscription, too', () => {
   const bench = useScriptedBroker();
 
-  const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
-  const numbers = ({ reports }: Collector) => reports.map(({ n }) => n);
+  const publish = (n: number) => publishAt(bench.broker, n);
 
   async function listen(clientId: string, isConfirming: boolean) {
     const session = bench.open({ clientId, persistent: true });
@@ -83,9 +95,7 @@ describe('reports that come for a leftover subscription, too', () => {
     await reached(session, 'waiting');
     await reached(session, 'connected');
     await confirmEach(session, flow);
-    publish(BACKLOG);
-    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
-    assert.deepEqual(numbers(flow), upTo(BACKLOG));
+    await givesEachOnce(broker, flow);
   });
 
   for (const isConfirming of [false, true]) {
@@ -100,9 +110,7 @@ describe('reports that come for a leftover subscription, too', () => {
       if (isConfirming) {
         await confirmEach(session, flow);
       }
-      publish(BACKLOG);
-      await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
-      assert.deepEqual(numbers(flow), upTo(BACKLOG));
+      await givesEachOnce(broker, flow);
     });
   }
 });
@@ -111,8 +119,7 @@ describe('reports that come for each of two subscriptions', () => {
   const bench = useScriptedBroker();
   const CROSSING: readonly Partial<typeof ALL>[] = [{ gateways: [G] }, { kinds: ['heartbeat'] }];
 
-  const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
-  const numbers = ({ reports }: Collector) => reports.map(({ n }) => n);
+  const publish = (n: number) => publishAt(bench.broker, n);
 
   let clientId: string;
 
@@ -224,42 +231,30 @@ describe('reports that come for each of two subscriptions', () => {
     ]);
   });
 
-  it('are given once, when a deploy takes away one of the nodes while they wait at the broker', async () => {
-    const { broker } = bench;
-    broker.options.maxInFlight = 5;
-    const before = await listen();
-    for (let n = 0; n < BACKLOG; n++) {
-      publish(n);
-    }
-    await before.both(1);
-    await before.session.close();
-    const { session, flows } = await listen({}, CROSSING.slice(0, 1));
-    const flow = flows[0] as Collector;
-    await confirmEach(session, flow);
-    publish(BACKLOG);
-    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
-    assert.deepEqual(numbers(flow), upTo(BACKLOG));
-  });
-
-  it('are given once, when the filter went in the deploy before the one that starts the service anew', async () => {
-    const { broker } = bench;
-    broker.options.maxInFlight = 5;
-    const before = await listen();
-    for (let n = 0; n < BACKLOG; n++) {
-      publish(n);
-    }
-    await before.both(1);
-    const givenBack = broker.next('unsubscribe');
-    before.ends[1]?.(false);
-    await givenBack;
-    await before.session.close();
-    const { session, flows } = await listen({}, CROSSING.slice(0, 1));
-    const flow = flows[0] as Collector;
-    await confirmEach(session, flow);
-    publish(BACKLOG);
-    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
-    assert.deepEqual(numbers(flow), upTo(BACKLOG));
-  });
+  for (const [when, isOneBefore] of [
+    ['a deploy takes away one of the nodes while they wait at the broker', false],
+    ['the filter went in the deploy before the one that starts the service anew', true],
+  ] as const) {
+    it(`are given once, when ${when}`, async () => {
+      const { broker } = bench;
+      broker.options.maxInFlight = 5;
+      const before = await listen();
+      for (let n = 0; n < BACKLOG; n++) {
+        publish(n);
+      }
+      await before.both(1);
+      if (isOneBefore) {
+        const givenBack = broker.next('unsubscribe');
+        before.ends[1]?.(false);
+        await givenBack;
+      }
+      await before.session.close();
+      const { session, flows } = await listen({}, CROSSING.slice(0, 1));
+      const flow = flows[0] as Collector;
+      await confirmEach(session, flow);
+      await givesEachOnce(broker, flow);
+    });
+  }
 
   it('are given once, when a subscription of an earlier process brings them, too, which is given back', async () => {
     const { broker } = bench;
@@ -295,9 +290,7 @@ describe('reports that come for each of two subscriptions', () => {
     await confirmEach(session, flow, () => {
       seconds += 10;
     });
-    publish(BACKLOG);
-    await flow.until(({ reports }) => reports.some(({ n }) => n === BACKLOG));
-    assert.deepEqual(numbers(flow), upTo(BACKLOG));
+    await givesEachOnce(broker, flow);
   });
 
   for (const what of ['the connection is away', 'flows are replaced'] as const) {
