@@ -3,8 +3,6 @@ import type { Socket } from 'node:net';
 import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
 import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Deferrable } from '../protocol/deferral.ts';
-import { oneLine } from '../protocol/text.ts';
 import type { MqttSettings } from '../settings.ts';
 import { findOwnFault } from '../tls/own-certificates.ts';
 import { readBrokerAddress, showBroker } from './address.ts';
@@ -16,10 +14,11 @@ import { type ConnectionLimits, readConnectionLimits } from './connection-limits
 import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
 import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
-import { OrderedAcks, pubackOf } from './ordered-acks.ts';
 import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
+import { PublishReader } from './publish-reader.ts';
 import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
+import { receiveMessages } from './received-messages.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -201,7 +200,10 @@ export class Connection {
         throw fault;
       }
       const tunnel = new AbortController();
+      const reader = new PublishReader(this.#settings.protocolVersion);
       const client = mqtt.connect({
+        // What reads before it is put in between first.
+        manualConnect: true,
         ...place,
         wsOptions: webSocketOptions(
           this.#settings,
@@ -212,15 +214,22 @@ export class Connection {
         ...clientOptions(this.#settings, isSecure),
         ...this.#exchanges.optionsFor(this.#keptSession),
       });
+      reader.attach(client);
+      // It throws where TLS takes an option for wrong only now: there is no client then.
+      client.connect();
       this.#client = client;
       client.stream.once('close', () => tunnel.abort());
-      this.#listen(client, this.#exchanges);
+      this.#listen(client, this.#exchanges, reader);
     } catch (error) {
       this.#lost(undefined, { error });
     }
   }
 
-  #listen(client: MqttClient, exchanges: Exchanges): void {
+  #listen(client: MqttClient, exchanges: Exchanges, reader: PublishReader): void {
+    const taker = receiveMessages({
+      ...{ client, exchanges, pings: this.pings, events: this.#events, log: this.#log },
+      isCurrent: () => client === this.#client,
+    });
     // What is noticed first is the reason; the rest, such as a reset socket, only follows from it.
     let loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined;
     client.on('error', (error) => {
@@ -249,6 +258,7 @@ export class Connection {
       exchanges.connected(client, sessionPresent, this.#keptSession);
       // Not that of the settings: MQTT.js ends the connection by this one.
       const counts = this.pings.connected(client, client.keepalive);
+      reader.begin(taker);
       this.#connected(client, counts, sessionPresent, readConnectionLimits(this.#settings, properties));
     });
     client.on('disconnect', (disconnect) => {
@@ -257,47 +267,6 @@ export class Connection {
       client.stream.destroy();
     });
     client.on('close', () => this.#lost(client, loss));
-    const acks = new OrderedAcks(
-      () => client === this.#client,
-      (messageId) => void client.stream.write(pubackOf(messageId)),
-      () => this.pings.ping(),
-    );
-    client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
-    client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());
-    // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
-    client.handleMessage = (packet, callback) => {
-      const { topic, payload, qos, retain, messageId, dup } = packet;
-      let done = callback as (error?: Error) => void;
-      if (client !== this.#client) {
-        done(new Error('the connection is being closed'));
-        return;
-      }
-      let deferrable: Deferrable | undefined;
-      this.pings.pingIfDue();
-      if (qos === 1 && messageId !== undefined) {
-        if (!acks.begin(messageId, dup, done)) {
-          return;
-        }
-        done = acks.done;
-        deferrable = acks;
-      } else if (qos === 2 && messageId !== undefined) {
-        exchanges.taken(client, messageId);
-        done = (error) => {
-          if (error) {
-            exchanges.returned(packet);
-          }
-          callback(error);
-        };
-      }
-      try {
-        this.#events.message(topic, payload as Buffer, qos, retain, done, deferrable);
-        this.pings.received();
-      } catch (error) {
-        // A mistake of ours must not end somebody else's runtime.
-        this.#log.warn(`${oneLine(topic)}: ${String(error)}`);
-        done();
-      }
-    };
   }
 
   #connected(

@@ -1,6 +1,7 @@
 // Pings of one connection after the other: when they are due though much is received, or nothing is read, and how long the
 // response takes.
 
+import { performance } from 'node:perf_hooks';
 import { PingCounts, type PingSource } from './ping-counts.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 

@@ -1,5 +1,7 @@
 // When the broker last showed that it is there: a connection that died without a word is noticed late.
 
+import { performance } from 'node:perf_hooks';
+
 /** Whatever came so long ago shows that it is there. */
 const FRESH_MS = 2_000;
 /** A connection is ended after one and a half times its keep alive. */
@@ -26,8 +28,8 @@ export class SignsOfLife {
   connected(client: Client, keepalive: number): void {
     this.#client = client;
     this.#maxWaitMs = (keepalive || DEFAULT_KEEPALIVE) * MAX_WAIT_MS_PER_S;
-    client.on('packetreceive', () => client === this.#client && this.#seen());
-    this.#seen();
+    client.on('packetreceive', () => client === this.#client && this.seen());
+    this.seen();
   }
 
   disconnected(): void {
@@ -56,12 +58,13 @@ export class SignsOfLife {
   /** Sends the broker a ping where nothing has come for a while and none is under way: `until` goes on with the response. */
   ask(): void {
     if (this.#client && this.#timer === undefined && performance.now() > this.until) {
-      this.#timer = setTimeout(() => this.#seen(), this.#maxWaitMs).unref();
+      this.#timer = setTimeout(() => this.seen(), this.#maxWaitMs).unref();
       this.#client.sendPing();
     }
   }
 
-  #seen(): void {
+  /** Something has come. */
+  seen(): void {
     this.#seenAt = performance.now();
     this.#stopTimer();
     if (this.#waiting.length > 0) {

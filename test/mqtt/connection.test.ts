@@ -24,6 +24,22 @@ describe('the broker connection', () => {
   };
   afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
 
+  it('says why no attempt is possible, and goes on to the next broker', async () => {
+    // Longer than TLS allows, which only the socket checks.
+    const tls = { ALPNProtocols: ['x'.repeat(256)] };
+    const broker = await startAedes();
+    try {
+      const one = session('mqtts://127.0.0.1:1', { tls, brokers: ['mqtts://127.0.0.1:1', broker.url] });
+      one.subscribe(ALL, new Collector());
+      await reached(one, 'waiting');
+      assert.match(JSON.stringify(one.state.mqtt), /255/);
+      await reached(one, 'connected');
+    } finally {
+      await Promise.all(open.splice(0).map((each) => each.close()));
+      await broker.stop();
+    }
+  });
+
   describe('at a broker with opinions', () => {
     let broker: Broker;
     let allowsSubscriptions: boolean;
