@@ -1,9 +1,12 @@
 // What is remembered of the reports of something until it is known how often it is heard usually.
-import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import type { ReportTopic } from '../protocol/reports/index.ts';
 
 /** A longer pause between two times is none of a device, but of a clock. */
 const MAX_GIVEN_PAUSE_MS = 24 * 3_600_000;
 const MAX_TIME_LENGTH = 40;
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+/** Of such a time, without fractions of a second. */
+const SECONDS_LENGTH = 19;
 /** Of an identifier; a longer one is none of a device. */
 const MAX_CONTENT_LENGTH = 200;
 /** So many tell whether a round is over: what they are of repeats at the same intervals as the others. */
@@ -43,25 +46,38 @@ export const newLearning = (since: number): Learning => ({
   givenPauseMs: 0,
 });
 
+/** What comes together is of the same second, which is read once: the beginning of a time in UTC, and what it is. */
+const latest = { text: '-', seconds: 0 };
+
+/** @returns whole seconds since 1970; undefined where it is no time */
+export function secondsOf(time: string): number | undefined {
+  if (time.startsWith(latest.text) && time.endsWith('Z')) {
+    return latest.seconds;
+  }
+  const seconds = time.length > MAX_TIME_LENGTH ? Number.NaN : Math.floor(Date.parse(time) / 1_000);
+  if (Number.isNaN(seconds)) {
+    return undefined;
+  }
+  if (UTC_TIME.test(time)) {
+    latest.text = time.slice(0, SECONDS_LENGTH);
+    latest.seconds = seconds;
+  }
+  return seconds;
+}
+
 /**
  * What a broker has kept comes all at once: how long the pauses were is what the gateways say.
+ * @param givenBy the gateway whose clock it was
+ * @param given whole seconds since 1970
  * @param awayMs for how long nothing could be heard since the last report
  */
-export function noteTime(
-  learning: Learning,
-  { time, gateway }: Readonly<Pick<Report, 'time' | 'gateway'>>,
-  awayMs: number,
-): void {
-  const given = time.length > MAX_TIME_LENGTH ? Number.NaN : Math.floor(Date.parse(time) / 1_000);
-  if (Number.isNaN(given)) {
-    return;
-  }
+export function noteTime(learning: Learning, givenBy: string, given: number, awayMs: number): void {
   const pauseMs = (given - learning.given - 1) * 1_000;
-  if (gateway === learning.givenBy && pauseMs < MAX_GIVEN_PAUSE_MS) {
+  if (givenBy === learning.givenBy && pauseMs < MAX_GIVEN_PAUSE_MS) {
     learning.givenPauseMs = Math.max(learning.givenPauseMs, pauseMs - awayMs);
   }
   learning.given = given;
-  learning.givenBy = gateway;
+  learning.givenBy = givenBy;
 }
 
 /** The pause before the next report is not one of what is learned. */

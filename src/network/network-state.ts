@@ -1,4 +1,5 @@
 // What reports have shown since the start, in bounded memory: gateways, devices, who hears whom, and last values.
+import { performance } from 'node:perf_hooks';
 import { RecencyMap } from '../collections/recency-map.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import {
@@ -13,6 +14,7 @@ import {
   setSignal,
 } from './device-state.ts';
 import { type Heard, hear, hearGateway, hearTime, recallInterval, usualIntervalMs } from './interval.ts';
+import { KnownPlace } from './known-place.ts';
 import {
   bestSignal,
   chooseGateway,
@@ -62,6 +64,8 @@ export type SignalListener = (
 export class NetworkState {
   #gateways = new RecencyMap<GatewayState>(MAX_GATEWAYS, (one) => isPasserBy(one, this.#now()));
   #devices = new RecencyMap<DeviceState>(MAX_DEVICES, (one) => isPasserBy(one, this.#now()));
+  /** Changes when anything is pushed out: see `KnownPlace`. */
+  #version = 0;
   #values = 0;
   #links = 0;
   /** All devices that were silent longer have no values. */
@@ -104,14 +108,13 @@ export class NetworkState {
 
   /** Goes on with what another one has seen, which records nothing any more; nothing was heard in between. */
   takeOver(before: NetworkState): void {
-    this.#startedAt = before.#startedAt;
+    this.#version++;
     this.#gateways = before.#gateways;
     this.#devices = before.#devices;
     this.#values = before.#values;
     this.#links = before.#links;
     this.#oldestWithValues = before.#oldestWithValues;
-    this.#flows = before.#flows;
-    this.#everything = before.#everything;
+    [this.#flows, this.#everything] = [before.#flows, before.#everything];
     this.setListening(false, false);
   }
 
@@ -120,10 +123,21 @@ export class NetworkState {
    * Nothing is allocated for what is known already.
    * @param report as one receiver has it; undefined: only its topic counts
    * @param isWanted a flow receives it; false: only people do, who look at everything for a while
+   * @param place of its topic
    */
-  record(at: ReportTopic, now: number, report?: Readonly<Report>, isWanted = true): void {
-    const gateway = this.#gateways.get(at.gateway) ?? this.#addGateway(at.gateway, now);
-    const device = this.#devices.get(at.device) ?? this.#addDevice(at.device, now);
+  record(
+    at: ReportTopic,
+    now: number,
+    report?: Readonly<Report>,
+    isWanted = true,
+    place = new KnownPlace(),
+  ): void {
+    if (place.version !== this.#version) {
+      place.forget(this.#version);
+    }
+    place.gateway ??= this.#gateways.get(at.gateway) ?? this.#addGateway(at.gateway, now);
+    place.device ??= this.#devices.get(at.device) ?? this.#addDevice(at.device, now);
+    const { gateway, device } = place;
     const listening = isWanted ? this.#flows : this.#everything;
     // To change their place in the order with each of many reports would cost too much.
     if (skipOutage(gateway, device, now, listening)) {
@@ -132,8 +146,7 @@ export class NetworkState {
     }
     // The time of a sample is that at which the device took it, which may be hours ago.
     if (report !== undefined && at.kind !== 'timestamped') {
-      hearTime(gateway, report, now, listening);
-      hearTime(device, report, now, listening);
+      hearTime(gateway, device, report, now, listening);
     }
     if (hearGateway(gateway, at, now, isWanted, listening)) {
       this.#gateways.touch(gateway);
@@ -142,13 +155,17 @@ export class NetworkState {
     if (isNew) {
       this.#touchDevice(device);
     }
-    const link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
+    place.link ??= linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
+    const { link } = place;
     countReport(device.links, link, now);
     if (isNew) {
       noteQuickest(gateway, device, link, now);
     }
     if (at.identifier !== undefined) {
-      this.#recordValue(device, at.identifier, report, now);
+      place.value ??= findValue(device.values, at.identifier) ?? this.#addValue(device, at.identifier, now);
+      if (place.value !== undefined) {
+        setValue(place.value, report, now);
+      }
     } else if (report?.rssi !== undefined) {
       this.#recordSignal(device, link, report, now);
     }
@@ -282,7 +299,9 @@ export class NetworkState {
 
   #addGateway(id: string, now: number): GatewayState {
     const gateway = newGateway(id, now);
-    this.#gateways.add(gateway);
+    if (this.#gateways.add(gateway)) {
+      this.#version++;
+    }
     return gateway;
   }
 
@@ -293,6 +312,7 @@ export class NetworkState {
     }
     const pushedOut = this.#devices.add(device);
     if (pushedOut) {
+      this.#version++;
       this.#values -= pushedOut.values.length;
       this.#removeLinks(pushedOut);
     }
@@ -321,6 +341,7 @@ export class NetworkState {
     if (isFull && links.length > 0) {
       const [replaced] = links.splice(leastRecentlyHeard(links), 1, link) as [Link];
       this.#uncount(replaced);
+      this.#version++;
     } else {
       // As long as it needs to be: an array that grows takes more than the few that most devices have.
       device.links = [...links, link];
@@ -350,18 +371,6 @@ export class NetworkState {
     setSignal(link, report, now);
   }
 
-  #recordValue(
-    device: DeviceState,
-    identifier: string,
-    report: Readonly<Report> | undefined,
-    now: number,
-  ): void {
-    const value = findValue(device.values, identifier) ?? this.#addValue(device, identifier, now);
-    if (value !== undefined) {
-      setValue(value, report, now);
-    }
-  }
-
   #addValue(device: DeviceState, identifier: string, now: number): PropertyValue | undefined {
     if (device.values.length >= MAX_VALUES_PER_DEVICE || !isPropertyName(identifier)) {
       return undefined;
@@ -380,6 +389,7 @@ export class NetworkState {
     if (oldest) {
       this.#values -= oldest.values.length;
       oldest.values = [];
+      this.#version++;
       this.#oldestWithValues = oldest.after;
     }
   }

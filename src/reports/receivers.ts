@@ -1,6 +1,7 @@
 // Calls the receivers of one report: one parse of the payload, an own report for each, faults kept apart.
 import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { KnownPlace } from '../network/known-place.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { copyReport, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
@@ -63,6 +64,7 @@ interface ReportSource {
   at: ReportTopic;
   /** A flow is among all its receivers. */
   isWanted: boolean;
+  place?: KnownPlace;
 }
 
 interface ReceiversContext {
@@ -118,7 +120,7 @@ export class Receivers {
 
   #callOne(
     { listener, decode }: Receiver,
-    { at, isWanted }: ReportSource,
+    { at, isWanted, place }: ReportSource,
     body: unknown,
     retained: boolean,
     payload: Buffer,
@@ -133,7 +135,7 @@ export class Receivers {
     }
     // What was received before is known already.
     if (heardAt === undefined && !retained) {
-      this.#network.record(at, this.#now(), report, isWanted);
+      this.#network.record(at, this.#now(), report, isWanted, place);
     }
     this.#callListener(listener, report, at.topic, payload, heardAt);
   }
@@ -146,7 +148,7 @@ export class Receivers {
     retained: boolean,
     payload: Buffer,
   ): void {
-    const { at, isWanted } = source;
+    const { at, isWanted, place } = source;
     let own: { reports: Report[]; fullest: Report | undefined };
     try {
       own = this.#reportsFor(receivers, at, body, retained);
@@ -157,7 +159,7 @@ export class Receivers {
       return;
     }
     if (!retained) {
-      this.#network.record(at, this.#now(), own.fullest, isWanted);
+      this.#network.record(at, this.#now(), own.fullest, isWanted, place);
     }
     for (let i = 0; i < receivers.length; i++) {
       this.#callListener((receivers[i] as Receiver).listener, own.reports[i] as Report, at.topic, payload);

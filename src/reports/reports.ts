@@ -1,7 +1,9 @@
 // The way of a report from the broker to its receivers: whether it is a copy, who gets it, and what is kept until it is confirmed.
 
+import { performance } from 'node:perf_hooks';
 import { TopicCache } from '../collections/topic-cache.ts';
 import type { Logger } from '../log.ts';
+import { KnownPlace } from '../network/known-place.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Deferrable, Outcome } from '../protocol/deferral.ts';
@@ -43,6 +45,8 @@ interface TopicRoute {
   received: readonly (() => void)[];
   /** What is asked for flows brings it. */
   isRequested: boolean;
+  /** Where the network records them. */
+  place: KnownPlace;
 }
 
 /** One subscriber's place among the others. */
@@ -346,7 +350,8 @@ export class Reports {
     const receivers = takersOf(matching);
     const isWanted = matching.some(({ isPreview }) => !isPreview);
     const isRequested = this.#requested.isWanted(place);
-    const route = { at, receivers, isWanted, copies, isCertain, received, isRequested };
+    const known = { at, receivers, isWanted, copies, isCertain, received, isRequested };
+    const route = { ...known, place: new KnownPlace() };
     this.#routes.set(topic, route);
     return route;
   }

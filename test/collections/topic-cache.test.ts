@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { TopicCache } from '../../src/collections/topic-cache.ts';
 
-const BOUND = 10_000;
+const BOUND = 50_000;
 const RETENTION = 1_000_000;
 
 function filled(name: string): TopicCache<number> {
@@ -18,7 +18,7 @@ function fill(topics: TopicCache<number>, name: string): void {
 }
 
 describe('what is known of topics', () => {
-  it('is kept for ten thousand of them, and not for one more', () => {
+  it('is kept for fifty thousand of them, and not for one more', () => {
     const topics = filled('site');
     topics.set('one more', 1);
     assert.deepEqual(
