@@ -1,4 +1,5 @@
 // What leaves together goes to the broker as one piece: system calls and streams cost more than the packets.
+import { performance } from 'node:perf_hooks';
 import type { MqttClient } from 'mqtt';
 
 type Stream = MqttClient['stream'];
@@ -8,6 +9,8 @@ type Stream = MqttClient['stream'];
  * which ends the gathering too: a quiet turn follows.
  */
 const MAX_PIECES = 256;
+/** With a slow flow a turn takes long, and the broker ends a connection from which it hears nothing. */
+const MAX_HELD_MS = 100;
 const BLOCK_SIZE = 64 * 1024;
 /** Bytes that a character of a text can take in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3;
@@ -16,7 +19,7 @@ const SHORT_TEXT = 16;
 
 /**
  * Makes the stream of one connection hold what is written to it until a turn of the event loop brings no more of it, or
- * until it is enough: a lone packet leaves with the next turn, many together in few writes. The order stays; what is
+ * until it is enough, or old: a lone packet leaves with the next turn, many together in few writes. The order stays; what is
  * held when the stream is destroyed is lost as if it had been on its way.
  */
 export function batchWrites(stream: Stream): void {
@@ -28,6 +31,8 @@ export function batchWrites(stream: Stream): void {
   let pieces = 0;
   let piecesBefore = 0;
   let isWaiting = false;
+  /** In milliseconds of `performance.now()`. */
+  let heldSince = 0;
 
   const release = (): void => {
     if (to > from && stream.writable) {
@@ -40,7 +45,7 @@ export function batchWrites(stream: Stream): void {
 
   const turn = (): void => {
     const isQuiet = pieces === piecesBefore;
-    if (isQuiet || pieces >= MAX_PIECES) {
+    if (isQuiet || pieces >= MAX_PIECES || performance.now() - heldSince >= MAX_HELD_MS) {
       isWaiting = false;
       release();
     } else {
@@ -64,9 +69,10 @@ export function batchWrites(stream: Stream): void {
       to = 0;
     }
     if (!isWaiting) {
+      isWaiting = true;
+      heldSince = performance.now();
       setImmediate(turn);
     }
-    isWaiting = true;
     pieces++;
     if (isText) {
       to += block.write(piece, to);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { batchWrites } from '../../src/mqtt/write-batch.ts';
+import { block } from '../block.ts';
 
 describe('writes to the broker', () => {
   let server: Server;
@@ -122,6 +123,16 @@ describe('writes to the broker', () => {
     pieces(1);
     await turn();
     assert.deepEqual(written, [256]);
+  });
+
+  it('do not wait for a quiet turn when the turns are long, as those of a slow flow', async () => {
+    const start = performance.now();
+    while (written.length === 0) {
+      stream.write('x');
+      block(30);
+      await turn();
+      assert.ok(performance.now() - start < 2_000, 'nothing has left');
+    }
   });
 
   it('leave in blocks of 64 KiB that are filled to their end', async () => {
