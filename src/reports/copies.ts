@@ -11,6 +11,16 @@ const MAX_TOPIC_LENGTH = 1_000;
 /** Reports whose copies may still come: a broker queues what has a higher QoS, and sends others in between. */
 const MAX_AWAITED = 1_000;
 
+/**
+ * A copy that nothing holds up comes at once. This is more than a flow that blocks the process or a bad network takes: of
+ * what comes even later a copy would pass, which is better than to lose what a sender repeats.
+ */
+const MAX_BETWEEN_MS = 10_000;
+/** What comes later may be a copy, or what a sender repeats: nothing is learnt from it. */
+const MAX_TELLING_MS = 1_000;
+
+const ALWAYS = (): boolean => true;
+
 interface Message {
   topic: string;
   payload: Buffer;
@@ -21,6 +31,8 @@ interface Awaited {
   /** A payload itself would keep the whole chunk alive that it came in. */
   digest: string;
   copies: number;
+  /** When the first came, in milliseconds of `performance.now()`. */
+  since: number;
   expected: number;
   isCertain: boolean;
   /** Flows had it already when it came. */
@@ -30,9 +42,10 @@ interface Awaited {
 /**
  * MQTT lets a broker send a message once for each matching subscription or once for all. Copies come close together,
  * with the same topic and payload, so the first few reports show what this broker does. A report that a sender really
- * repeats, down to its time, can be taken for a copy only at a broker that sends copies.
+ * repeats, down to its time, can be taken for a copy only at a broker that sends copies, or within seconds.
  */
 export class Copies {
+  readonly #now: () => number;
   /** By topic, the oldest first. */
   readonly #awaited = new Map<string, Awaited>();
   #behaviour: 'unknown' | 'once' | 'each' = 'unknown';
@@ -42,12 +55,24 @@ export class Copies {
   /** A digest of the payload by topic. */
   readonly #retained = new Map<string, string>();
 
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
   /**
    * @param expected how many subscriptions match the topic
    * @param isCertain false: at most so many, since subscriptions are changing; nothing is learnt then
+   * @param hasCaughtUp whether all has come that the broker had at that time, in milliseconds of `performance.now()`
    * @returns true: the report was received already
    */
-  isCopy(topic: string, payload: Buffer, expected: number, retained: boolean, isCertain = true): boolean {
+  isCopy(
+    topic: string,
+    payload: Buffer,
+    expected: number,
+    retained: boolean,
+    isCertain = true,
+    hasCaughtUp: (since: number) => boolean = ALWAYS,
+  ): boolean {
     if (expected < 2) {
       return false;
     }
@@ -56,10 +81,12 @@ export class Copies {
     }
     const first = this.#awaited.get(topic);
     const digest = digestOf(payload);
-    if (first?.digest === digest) {
+    const now = this.#now();
+    const isSame = first?.digest === digest;
+    if (isSame && !(now - first.since >= MAX_BETWEEN_MS && hasCaughtUp(first.since))) {
       first.copies++;
       // One copy shows it; fewer than expected come where the broker has refused a subscription.
-      if (isCertain && first.copies === 2) {
+      if (isCertain && first.copies === 2 && now - first.since < MAX_TELLING_MS) {
         this.#learn('each');
       }
       if (first.copies >= first.expected) {
@@ -72,7 +99,15 @@ export class Copies {
     } else if (this.#awaited.size >= MAX_AWAITED) {
       this.#stopAwaiting(this.#awaited.values().next().value as Awaited);
     }
-    this.#awaited.set(topic, { topic, digest, copies: 1, expected, isCertain, isRecognised: false });
+    this.#awaited.set(topic, {
+      topic,
+      digest,
+      copies: 1,
+      since: now,
+      expected,
+      isCertain,
+      isRecognised: false,
+    });
     return false;
   }
 
@@ -91,6 +126,7 @@ export class Copies {
         topic,
         digest,
         copies: 1,
+        since: this.#now(),
         expected,
         isCertain: false,
         isRecognised: true,

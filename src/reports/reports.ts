@@ -76,7 +76,7 @@ export class Reports {
   readonly #receivers: Receivers;
   readonly #dispatch = new Dispatch<Receiver>();
   readonly #routes = new TopicCache<TopicRoute>();
-  #copies = new Copies();
+  #copies: Copies;
   readonly #keptSessions: readonly string[];
   readonly #now: () => number;
   /** When the broker had granted what it was asked for last, in milliseconds of `performance.now()`. */
@@ -84,6 +84,7 @@ export class Reports {
   /** In milliseconds of `performance.now()`. */
   #nextLookAt = 0;
   readonly #nameOf: NameOf | undefined;
+  readonly #hasCaughtUp = (since: number): boolean => this.open.hasCaughtUp(since);
   #lastBroker = '';
 
   constructor(
@@ -311,7 +312,8 @@ export class Reports {
     if (isSame && (copies < 2 || !this.#copies.isAwaited(topic)) && isLeftover(topic)) {
       return 'repeat';
     }
-    if (this.#requested.mayOverlap && this.#copies.isCopy(topic, payload, copies, retained, isCertain)) {
+    const mayBeCopy = this.#requested.mayOverlap;
+    if (mayBeCopy && this.#copies.isCopy(topic, payload, copies, retained, isCertain, this.#hasCaughtUp)) {
       return 'copy';
     }
     this.#receivers.call(receivers, known, payload, retained);

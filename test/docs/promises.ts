@@ -113,6 +113,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are recognised from the first on where the broker sends one for each subscription',
         ],
       },
+    'What comes with the same content 10 seconds later or more, and was not held up, is what its sender repeats.':
+      {
+        'reports/copies': [
+          'is what the sender repeats, at a broker that sends once and has not shown it yet',
+          'is a copy where a deploy has held it meanwhile',
+          'is a copy where the broker has held it until the flow had confirmed the first',
+          'is a copy where the connection was lost meanwhile',
+        ],
+      },
     'In a shared group the wider filter is used, because there each of two overlapping filters can have another receiver.':
       {
         'reports/copies':

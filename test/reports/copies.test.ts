@@ -1,8 +1,18 @@
 // Filters that overlap: each node gets each report once, however the broker sees it, and no more than is wanted comes.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { Copies } from '../../src/reports/copies.ts';
-import { G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
+import {
+  G,
+  G2,
+  heartbeat,
+  mockTime,
+  passRealTime,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from '../mqtt/scripted.ts';
 import { ALL, Collector, reached } from '../session.ts';
 
 const numbersOf = (collector: Collector) => collector.reports.map(({ n }) => n);
@@ -134,6 +144,98 @@ describe('reports that wait at the broker until others are confirmed', () => {
   });
 });
 
+describe('the same report, 10 seconds later', () => {
+  const bench = useScriptedBroker();
+  afterEach(restoreTime);
+
+  const publish = (n: number) => bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+
+  /** Two nodes that cross, whose time passes by `mock.timers.tick`. @param report called of one of them */
+  async function listen(report: (report: Report) => void, options: object = {}) {
+    Object.assign(bench.broker.options, options);
+    mockTime(1_000_000);
+    const session = bench.open({ persistent: true, keepalive: 0 });
+    const confirm = { timeoutMs: 3_600_000, maxAttempts: 20, count() {} };
+    const numbers: unknown[] = [];
+    const subscriber = {
+      report(one: Report) {
+        numbers.push(one.n);
+        report(one);
+        bench.broker.notify();
+      },
+      error() {},
+    };
+    const isConfirming = 'confirms' in options;
+    session.subscribe({ ...ALL, gateways: [G] }, isConfirming ? { ...subscriber, confirm } : subscriber, 'a');
+    session.subscribe({ ...ALL, kinds: ['heartbeat'] }, new Collector(), 'b');
+    await reached(session, 'connected');
+    await passRealTime();
+    return { session, numbers };
+  }
+
+  it('is what the sender repeats, at a broker that sends once and has not shown it yet', async () => {
+    const { numbers } = await listen(() => {});
+    for (let n = 0; n < 20; n++) {
+      publish(1);
+      await bench.broker.until(() => numbers.length === n + 1);
+      mock.timers.tick(10_000);
+    }
+    assert.equal(numbers.length, 20);
+  });
+
+  it('is a copy where a deploy has held it meanwhile', async () => {
+    let pause = (): void => {};
+    const { session, numbers } = await listen(() => pause(), {
+      delivery: 'per-subscription',
+      maxInFlight: 1,
+    });
+    pause = () => session.pauseReports();
+    publish(1);
+    await bench.broker.until(() => numbers.length === 1);
+    await passRealTime();
+    mock.timers.tick(15_000);
+    pause = () => {};
+    session.resumeReports();
+    publish(2);
+    await bench.broker.until(() => numbers.includes(2));
+    assert.deepEqual(numbers, [1, 2]);
+  });
+
+  it('is a copy where the broker has held it until the flow had confirmed the first', async () => {
+    let last: Report | undefined;
+    const keep = (report: Report) => {
+      last = report;
+    };
+    const { session, numbers } = await listen(keep, {
+      delivery: 'per-subscription',
+      maxInFlight: 1,
+      confirms: true,
+    });
+    publish(1);
+    await bench.broker.until(() => numbers.length === 1);
+    mock.timers.tick(300_000);
+    session.confirm(String(last?.delivery));
+    publish(2);
+    await bench.broker.until(() => numbers.includes(2));
+    assert.deepEqual(numbers, [1, 2]);
+  });
+
+  it('is a copy where the connection was lost meanwhile', async () => {
+    const { broker } = bench;
+    const { session, numbers } = await listen(() => {}, { delivery: 'per-subscription', maxInFlight: 1 });
+    // The broker has the acknowledgement of the first, and cannot send the second any more.
+    broker.options.intercept = ({ cmd }) => cmd === 'puback' && broker.drop() === undefined && false;
+    publish(1);
+    await reached(session, 'waiting');
+    broker.options.intercept = () => false;
+    mock.timers.tick(600_000);
+    await reached(session, 'connected');
+    publish(2);
+    await broker.until(() => numbers.includes(2));
+    assert.deepEqual(numbers, [1, 2]);
+  });
+});
+
 describe('copies of a report', () => {
   const payload = (n: number) => Buffer.from(`${n}`);
 
@@ -196,6 +298,36 @@ describe('copies of a report', () => {
     const copies = new Copies();
     const three = Array.from({ length: 4 }, () => copies.isCopy('t', payload(1), 3, false));
     assert.deepEqual(three, [false, true, true, false]);
+  });
+
+  it('are none after 10 seconds, unless they may have waited, and that shows what the broker does', () => {
+    let now = 0;
+    const copies = new Copies(() => now);
+    const isCopy = (n: number, hasCaughtUp: boolean) =>
+      copies.isCopy('t', payload(n), 2, false, true, () => hasCaughtUp);
+    assert.equal(isCopy(1, true), false);
+    now += 9_999;
+    assert.equal(isCopy(1, true), true, 'it is sent late');
+    copies.connected(false, false);
+    assert.equal(isCopy(2, true), false);
+    now += 10_000;
+    assert.equal(isCopy(2, true), false, 'the sender repeats itself');
+    assert.equal(isCopy(2, true), false, 'the broker has shown that it sends once');
+    copies.connected(false, false);
+    assert.equal(isCopy(3, false), false);
+    now += 3_600_000;
+    assert.equal(isCopy(3, false), true, 'it has waited');
+  });
+
+  it('show what the broker does only within a second: later a sender may repeat itself', () => {
+    let now = 0;
+    const copies = new Copies(() => now);
+    copiesOf([1, 2], copies);
+    const repeats = [3, 3, 4, 4, 5, 5, 6, 6, 7, 7].map((n) => {
+      now += 1_000;
+      return copies.isCopy('t', payload(n), 2, false);
+    });
+    assert.deepEqual(new Set(repeats), new Set([false]));
   });
 
   it('are not remembered of another broker', () => {
