@@ -15,6 +15,8 @@ export interface BrokerLimits {
   hasSharedGroups?: boolean | undefined;
   /** Shared ones among the topic filters of one connection. */
   maxSharedSubscriptions?: number | undefined;
+  /** What waits is sent for one subscription after the other, so that the copies of a report come far from each other. */
+  queuesBySubscription?: boolean | undefined;
 }
 
 interface BrokerProfile {
@@ -96,6 +98,9 @@ export const BROKER_PROFILES = {
       maxSubscriptions: Math.floor(65_535 / (2 * 1_024)),
       // https://docs.nats.io/running-a-nats-service/configuration: max_payload 1MB.
       maxPacketSize: 1_024 * 1_024,
+      // https://github.com/nats-io/nats-server, server/README-MQTT.md: each QoS 1 and 2 subscription has a JetStream
+      // consumer of its own.
+      queuesBySubscription: true,
     },
     // https://docs.nats.io/nats-server/configuration/mqtt: MQTT 3.1.1, which has no shared subscriptions.
     protocolVersions: [4],
@@ -139,6 +144,7 @@ export function brokerLimits(
     ...(limits.maxSharedSubscriptions !== undefined && {
       maxSharedSubscriptions: limits.maxSharedSubscriptions,
     }),
+    ...(limits.queuesBySubscription && { queuesBySubscription: true }),
   };
 }
 

@@ -59,6 +59,8 @@ export interface Subscription {
 interface ReportOptions {
   /** Whether reports are subscribed as a member of a shared group. */
   isShared?: boolean;
+  /** False: two subscriptions that match the same topic are avoided, since their copies would not be recognised. */
+  mayCross?: boolean;
   /** See `OpenReports`. */
   keptSessions?: readonly string[];
   now?: () => number;
@@ -94,6 +96,7 @@ export class Reports {
     log: Logger,
     {
       isShared = false,
+      mayCross = true,
       keptSessions = [],
       now = () => performance.now(),
       nameOf,
@@ -108,7 +111,8 @@ export class Reports {
     this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), abandoned, {
       ...{ keptSessions, now },
     });
-    this.#requested = new RequestedFilters(topics, isShared);
+    this.#requested = new RequestedFilters(topics, isShared, mayCross);
+    this.#copies = new Copies(now);
     this.#topics = topics;
     this.#keptSessions = keptSessions;
     this.#now = now;

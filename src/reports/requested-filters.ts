@@ -34,6 +34,8 @@ export class RequestedFilters {
   readonly #topics: Topics;
   /** Reports are subscribed as a member of a shared group. */
   readonly #isShared: boolean;
+  /** Two filters may match the same topic, where one for both would bring much more than they do. */
+  readonly #mayCross: boolean;
   /** By subscriber. */
   readonly #topicFilters = new Map<object, TopicFilterParts[]>();
   readonly #previews = new Set<PreviewRequest>();
@@ -54,9 +56,11 @@ export class RequestedFilters {
   /** Undefined while no two subscriptions can match the same topic. */
   #overlaps: TopicFilterIndex | undefined;
 
-  constructor(topics: Topics, isShared: boolean) {
+  /** @param mayCross false: two filters match the same topic only where one for both is refused */
+  constructor(topics: Topics, isShared: boolean, mayCross: boolean) {
     this.#topics = topics;
     this.#isShared = isShared;
+    this.#mayCross = mayCross && !isShared;
   }
 
   get isSettled(): boolean {
@@ -112,7 +116,7 @@ export class RequestedFilters {
 
   /** How many topic filters serve all subscribers, where the broker has no limit. */
   get needed(): number {
-    return mergeTopicFilters(this.#all, !this.#isShared).length;
+    return mergeTopicFilters(this.#all, this.#mayCross).length;
   }
 
   /** See `Reports.filters`. */
@@ -123,7 +127,7 @@ export class RequestedFilters {
     // Of one that nobody asks for itself it is known elsewhere, for how long it is not to be tried.
     const asked = new TopicFilterIndex(refused);
     const avoids = (parts: TopicFilterParts) => asked.has(parts) || verdicts.isAvoided(nameOf(parts));
-    const wants = limitTopicFilters(granted, max, !this.#isShared, avoids);
+    const wants = limitTopicFilters(granted, max, this.#mayCross, avoids);
     this.#wanted = new TopicFilterIndex(wants);
     const others = new TopicFilterIndex(refused.filter((parts) => !this.#wanted.covers(parts)));
     const isOtherRefused = !isSame(others, this.#refused);
@@ -192,7 +196,7 @@ export class RequestedFilters {
     isRefused: (parts: TopicFilterParts) => boolean,
     isGranted: (parts: TopicFilterParts) => boolean,
   ): { granted: TopicFilterParts[]; refused: TopicFilterParts[] } {
-    const merged = mergeTopicFilters(this.#all, !this.#isShared, isRefused);
+    const merged = mergeTopicFilters(this.#all, this.#mayCross, isRefused);
     const refused = merged.filter(isRefused);
     if (!this.#isShared) {
       return { granted: refused.length > 0 ? merged.filter((parts) => !isRefused(parts)) : merged, refused };

@@ -49,6 +49,7 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   const heardChanged = () => void allReports.update();
   const reports = new Reports(topics, catalogue, network, log, {
     ...{ isShared: settings.sharedGroup !== '', nameOf: names, isPaused },
+    mayCross: settings.limits.queuesBySubscription !== true,
     keptSessions: settings.persistent
       ? settings.brokers.map((url) => sessionName(showBroker(url), settings.clientId))
       : [],

@@ -127,6 +127,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'reports/copies':
           'ask for the whole network in a shared group, where every other way would double reports',
       },
+    'So it is at a broker of the type NATS, which sends what waits for one subscription after the other, so that copies are not recognised there; where the wider filter is refused, both are subscribed.':
+      {
+        'mqtt/refused-wide': [
+          'asks for the whole network in place of two that cross',
+          'asks for both where the whole network is refused, and gives back neither meanwhile',
+        ],
+        'real-brokers/nats': 'serves two nodes that cross by a subscription each',
+      },
     'While somebody asks to listen to everything (`POST mt-service/:id/listen`), what flows do not receive is subscribed over the same connection, once for all who ask, until nobody has asked for 15 seconds.':
       {
         'reports/everything':

@@ -1,6 +1,7 @@
 // A wide filter that the broker refuses: what it covers is subscribed for itself, and works on.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { brokerLimits } from '../../src/protocol/broker-profiles.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import {
   G,
@@ -112,6 +113,44 @@ describe('a session at a broker that refuses a filter which covers others', () =
       `mt/gateway/${G}/device/+/heartbeat`,
       `mt/gateway/${G}/device/d00000000001/#`,
     ]);
+  });
+
+  describe('of the type NATS, where copies come far from each other', () => {
+    const limits = brokerLimits('nats', { maxSubscriptions: 0, maxUnacknowledged: 0 });
+
+    it('asks for the whole network in place of two that cross', async () => {
+      const session = bench.open({ limits });
+      session.subscribe(OF_G, new Collector());
+      session.subscribe(HEARTBEATS, new Collector());
+      await reached(session, 'connected');
+      assert.deepEqual(subscribed(), [WIDE]);
+    });
+
+    it('asks for both where the whole network is refused, and gives back neither meanwhile', async () => {
+      const { broker } = bench;
+      Object.assign(broker.options, {
+        refuses: (filter: string) => filter === WIDE,
+        delivery: 'per-subscription',
+      });
+      const session = bench.open({ limits });
+      const [gateway, kind] = [new Collector(), new Collector()];
+      session.subscribe(OF_G, gateway);
+      await reached(session, 'connected');
+      session.subscribe(HEARTBEATS, kind);
+      await broker.until(() => subscribed().includes(HEARTBEATS_FILTER));
+      await reached(session, 'connected');
+      assert.deepEqual(subscribed().sort(), [HEARTBEATS_FILTER, OWN]);
+      assert.equal(isGivenBack(OWN), false);
+      assert.equal(session.refusalOf(OF_G) ?? session.refusalOf(HEARTBEATS), undefined);
+      for (const n of [1, 2, 3]) {
+        await bringsReport(gateway, n);
+      }
+      await bringsReport(kind, 4);
+      assert.deepEqual(
+        gateway.reports.map(({ n }) => n),
+        [1, 2, 3, 4],
+      );
+    });
   });
 
   it('lets the one that works go on in a shared group, where two must not overlap', async () => {

@@ -94,6 +94,11 @@ describe('the profile of a broker', () => {
     assert.equal(brokerLimits('hivemq', NONE).maxUnacknowledged, 10);
   });
 
+  it('knows who sends what waits for one subscription after the other', () => {
+    assert.equal(brokerLimits('nats', NONE).queuesBySubscription, true);
+    assert.equal(brokerLimits('rabbitmq', NONE).queuesBySubscription, undefined);
+  });
+
   it('limits nothing where the broker is not known', () => {
     assert.deepEqual(new Set(Object.values(brokerLimits('any', NONE))), new Set([undefined]));
   });

@@ -291,6 +291,40 @@ export const BEHAVIOURS: Behaviour[] = [
     },
   },
   {
+    name: 'what has waited for two crossing subscriptions comes once',
+    async run(ground) {
+      const settings = { persistent: true, clientId: `mt-crossing-${process.pid}` };
+      const open = async () => {
+        const session = ground.open(settings);
+        const connected = reached(session, 'connected');
+        const [gateway, kind] = [new Collector(), new Collector()];
+        session.subscribe({ ...ALL, gateways: [G] }, gateway);
+        session.subscribe({ ...ALL, kinds: ['heartbeat'] }, kind);
+        await connected;
+        return { session, collectors: [gateway, kind] };
+      };
+      const before = await open();
+      await before.session.close();
+      const peer = await ground.peer();
+      const publish = async (seq: number) => {
+        const [topic, payload] = heartbeat(seq);
+        await peer.publishAsync(topic, JSON.stringify(payload), { qos: 1 });
+      };
+      for (let seq = 0; seq < 100; seq++) {
+        await publish(seq);
+      }
+      const { collectors } = await open();
+      await Promise.all(collectors.map((each) => each.until(({ reports }) => reports.length >= 100)));
+      await wait(SILENCE_MS);
+      for (const { reports } of collectors) {
+        assert.deepEqual(
+          reports.map(({ seq }) => seq),
+          Array.from({ length: 100 }, (_, seq) => seq),
+        );
+      }
+    },
+  },
+  {
     name: 'a shared group gives each report to one of two clients',
     lacks: { NATS: '$share is a topic like any other', RabbitMQ: '$share is a topic like any other' },
     async run(ground) {

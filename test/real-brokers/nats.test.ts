@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
 import { inEnglish, type ServiceError } from '../../src/errors.ts';
+import { brokerLimits } from '../../src/protocol/broker-profiles.ts';
 import { type Nats, startNats } from '../nats.ts';
 import { requirePrograms } from '../requirements.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
@@ -51,6 +52,51 @@ describe('a NATS that waits for the acknowledgement of a report', function () {
       );
     } finally {
       witness.end(true);
+      await session.close([]);
+    }
+  });
+});
+
+describe('a NATS that does not permit to hear the whole network', function () {
+  this.timeout(60_000);
+  let nats: Nats;
+  const G = 'c0141f68fc3d';
+  const permissions = `{
+    subscribe: ["mt.gateway.${G}.device.>", "mt.gateway.*.device.*.heartbeat", "$MQTT.sub.>"],
+    publish: ["mt.gateway.>", "$MQTT.>", "$JS.>"]
+  }`;
+
+  before(async function () {
+    requirePrograms(this, 'nats-server');
+    nats = await startNats(
+      [],
+      `authorization { users: [{ user: u, password: p, permissions: ${permissions} }] }`,
+    );
+  });
+  after(() => nats?.stop());
+
+  it('serves two nodes that cross by a subscription each', async () => {
+    const login = { username: 'u', password: 'p' };
+    const limits = brokerLimits('nats', { maxSubscriptions: 0, maxUnacknowledged: 0 });
+    const session = openSession(nats.url, { ...login, limits });
+    const publisher = await connectAsync(nats.url, { ...login, reconnectPeriod: 0 });
+    const [gateway, kind] = [new Collector(), new Collector()];
+    try {
+      session.subscribe({ ...ALL, gateways: [G] }, gateway);
+      session.subscribe({ ...ALL, kinds: ['heartbeat'] }, kind);
+      await reached(session, 'connected');
+      const publish = (place: string, body: object) =>
+        publisher.publishAsync(
+          `mt/gateway/${place}`,
+          JSON.stringify({ time: '2026-01-01T00:00:00.000Z', ...body }),
+          { qos: 1 },
+        );
+      await publish(`${G}/device/d00000000001/rssi`, { parent: G, rssi: -50 });
+      await publish('c0141f68fc3e/device/d00000000001/heartbeat', { seq: 1 });
+      await gateway.until(({ reports }) => reports.some((report) => report.kind === 'rssi'));
+      await kind.until(({ reports }) => reports.some((report) => report.gateway === 'c0141f68fc3e'));
+    } finally {
+      publisher.end(true);
       await session.close([]);
     }
   });
