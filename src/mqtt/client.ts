@@ -71,6 +71,7 @@ export class MqttClient {
       },
       resumed: (isReady) => {
         this.#applyFilters();
+        this.#connection.subscriptions.hold(false);
         this.#users.unsubscribeKept();
         this.#reports.readOn();
         events.resumed(isReady);
@@ -225,6 +226,7 @@ export class MqttClient {
   /** Reports wait until `resumeReports`, at most 20 s: while flows are being replaced nobody would receive them. */
   pauseReports(): void {
     this.#inbound.pause();
+    this.#connection.subscriptions.hold(true);
   }
 
   resumeReports(): void {

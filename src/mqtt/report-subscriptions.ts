@@ -263,7 +263,9 @@ export class ReportSubscriptions {
 
   /** The broker has granted or refused everything. @returns whether it may take others */
   synced(): boolean {
-    this.#givenBackAt ??= performance.now();
+    if (!this.#subscriptions.isHolding) {
+      this.#givenBackAt ??= performance.now();
+    }
     this.#isSynced = true;
     const isOther = this.judge();
     return this.#askAgain() || isOther;

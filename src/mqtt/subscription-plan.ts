@@ -21,6 +21,8 @@ export class SubscriptionPlan {
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #mustMakeRoom = false;
+  /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
+  isHolding = false;
 
   constructor(wanted: ReadonlyMap<string, unknown>, held: HeldFilters, places: GivenPlaces) {
     this.#wanted = wanted;
@@ -52,10 +54,11 @@ export class SubscriptionPlan {
   next(missing: readonly string[], max: number): Step | undefined {
     const held = this.#held.all();
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
+    const mayGiveBack = stale.length > 0 && !this.isHolding;
     if (missing.length === 0) {
-      return stale.length > 0 ? { ...NOTHING, unsubscribe: stale } : undefined;
+      return mayGiveBack ? { ...NOTHING, unsubscribe: stale } : undefined;
     }
-    if (this.#mustMakeRoom && stale.length > 0) {
+    if (this.#mustMakeRoom && mayGiveBack) {
       this.#mustMakeRoom = false;
       return this.#makeRoom(stale, 1);
     }
@@ -65,7 +68,11 @@ export class SubscriptionPlan {
     if (beyond.size < sorted.length) {
       return { ...NOTHING, subscribe: sorted.filter((filter) => !beyond.has(filter)) };
     }
-    return stale.length > 0 ? this.#makeRoom(stale, beyond.size) : this.#refuse([...beyond]);
+    if (stale.length === 0) {
+      return this.#refuse([...beyond]);
+    }
+    // What has no room meanwhile is asked for when they are given back.
+    return mayGiveBack ? this.#makeRoom(stale, beyond.size) : undefined;
   }
 
   /** Few of the old ones at first: what they are replaced by may be refused, and they may be wanted again then. */

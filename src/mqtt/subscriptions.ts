@@ -130,9 +130,7 @@ export class Subscriptions {
    * `change` then.
    */
   askAgain(filters: readonly string[]): void {
-    for (const filter of filters) {
-      this.#refused.delete(filter);
-    }
+    this.forgetRefusals(filters);
     this.#refused.refuseBlocked(filters);
     this.makeRoom();
   }
@@ -142,6 +140,19 @@ export class Subscriptions {
     for (const filter of filters) {
       this.#refused.delete(filter);
     }
+  }
+
+  /** @param isHolding what nobody wants is not given back: flows have still to tell what they want */
+  hold(isHolding: boolean): void {
+    this.#plan.isHolding = isHolding;
+    if (!isHolding) {
+      void this.#sync();
+    }
+  }
+
+  /** Whether what nobody wants is not given back yet. */
+  get isHolding(): boolean {
+    return this.#plan.isHolding;
   }
 
   /** One that is not wanted any more is given back before others are asked for. */
@@ -290,7 +301,7 @@ export class Subscriptions {
   #settled(): void {
     this.#learned.forbidden.settled(this.#wanted);
     this.#plan.settled();
-    if (this.#isUnsubscribingStale) {
+    if (this.#isUnsubscribingStale && !this.isHolding) {
       this.#isUnsubscribingStale = false;
       this.#limit.retrySoon(RETRY_AFTER_STALE_MS);
     }

@@ -562,6 +562,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/lifecycle': 'lets reports wait after a start until all flows have started',
       'mqtt/waits': 'are 20 seconds for reports while flows are being replaced and nobody says that they run',
     },
+    'Until then a service that connects gives nothing back that the broker keeps for it with `persistent`; where that leaves no room for the responses to a request, the request waits.':
+      {
+        'mqtt/paused-start': [
+          'loses nothing that is published meanwhile',
+          'keeps what it has over a loss of the connection meanwhile',
+          'gives back then what no flow wants, and what came twice until then comes once',
+          'gives none of it to a request where a limit of the broker …, which waits',
+          'gives it back when nobody has said for 20 seconds that they run',
+        ],
+      },
   },
   'Reports: what is lost and what is not': {
     'A report counts as delivered when it was handed to the flow.': {
