@@ -229,7 +229,7 @@ export class Session {
     this.#mqtt?.player.flowsReplaced();
   }
 
-  /** @param isThere whether there is a node of this name, though it may not work: reports that are open wait for it */
+  /** @param isThere whether there is a node of this name, though it may not work: what is kept waits for it */
   resumeReports(isThere: (owner: string) => boolean = () => false): void {
     this.#isThere = isThere;
     this.#mqtt?.client.resumeReports();
@@ -363,7 +363,7 @@ export class Session {
   /** The flows run. @param isReady false: or take long to start */
   #resumed(isReady: boolean): void {
     this.#mqtt?.subscribers.resumed(isReady, this.#isThere);
-    this.watches.setPaused(false);
+    this.watches.setPaused(false, (owner) => !isReady || this.#isThere(owner));
   }
 
   #needMqtt(): MqttHalf {

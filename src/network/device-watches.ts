@@ -54,6 +54,7 @@ export class DeviceWatches {
   #kept = new Map<string, KeptWatch>();
   /** Of nodes that are not there yet. */
   #stored: StoredWatches = {};
+  #isAwaited: (owner: string) => boolean = () => true;
   #ignoreReports: (() => void) | undefined;
   /** When a store was given it last, or it was found that none needs it. */
   #storedAt: number;
@@ -98,6 +99,8 @@ export class DeviceWatches {
 
   /** @param owner by this name it is known again after a deploy and a restart */
   open(owner: string, settings: WatchSettings, listener: WatchListener): OpenWatch {
+    const kept = this.#kept.get(owner);
+    this.#kept.delete(owner);
     const watch = new DeviceWatch(this.#context, settings, listener);
     this.#watches.set(owner, watch);
     this.#list = [...this.#watches.values()];
@@ -108,8 +111,6 @@ export class DeviceWatches {
       }
       this.#storeSilences(gateway.heardAt);
     });
-    const kept = this.#kept.get(owner);
-    this.#kept.delete(owner);
     if (kept) {
       watch.takeOver(kept);
     }
@@ -147,10 +148,15 @@ export class DeviceWatches {
     }
   }
 
-  /** While flows are replaced nothing is told: nobody would receive it. After that nobody comes back any more. */
-  setPaused(isPaused: boolean): void {
-    if (!isPaused) {
-      this.#kept.clear();
+  /**
+   * While flows are replaced nothing is told: nobody would receive it.
+   * @param isAwaited whether a node of this name may still come back after that, with this deploy or a later one
+   */
+  setPaused(isPaused: boolean, isAwaited: (owner: string) => boolean = () => false): void {
+    this.#isAwaited = isPaused ? () => true : isAwaited;
+    this.#forgetRemoved();
+    for (const [owner, kept] of isPaused ? [] : this.#kept) {
+      this.#kept.set(owner, { ...kept, hasMissedReports: true, silentMs: () => 0 });
     }
     this.#schedule.setPaused(isPaused);
     for (const watch of isPaused ? [] : this.#list) {
@@ -168,17 +174,20 @@ export class DeviceWatches {
   /** What a store holds over a restart; the devices that need somebody come first. */
   store(max: number): StoredWatches {
     this.#storedAt = this.#now();
-    // A node that has closed may come back with the next start.
+    // A node that has closed, or cannot work yet, may come back with the next start.
+    const waiting = Object.values(this.#stored).reduce((sum, { length }) => sum + length, 0);
     const all = new Map(this.#kept);
     for (const [owner, { kept }] of this.#watches) {
       all.set(owner, kept);
     }
-    return storeWatches(all, max);
+    return { ...this.#stored, ...storeWatches(all, max - waiting) };
   }
 
   /** @param stored what `store` gave, which somebody may have changed */
   restore(stored: unknown): void {
-    this.#stored = typeof stored === 'object' && stored !== null ? (stored as StoredWatches) : {};
+    const all = Object.entries((stored ?? {}) as StoredWatches);
+    this.#stored = Object.fromEntries(all.filter(([, devices]) => Array.isArray(devices)));
+    this.#forgetRemoved();
     for (const [owner, watch] of this.#watches) {
       this.#restore(owner, watch);
     }
@@ -195,7 +204,18 @@ export class DeviceWatches {
     for (const watch of this.#list) {
       size += watch.size;
     }
+    for (const { entries, left } of this.#kept.values()) {
+      size += entries.size + left.size;
+    }
     return size;
+  }
+
+  #forgetRemoved(): void {
+    const isRemoved = (owner: string) => !this.#watches.has(owner) && !this.#isAwaited(owner);
+    for (const owner of [...this.#kept.keys(), ...Object.keys(this.#stored)].filter(isRemoved)) {
+      this.#kept.delete(owner);
+      delete this.#stored[owner];
+    }
   }
 
   /** By reports, so that no timer runs for it: without them hardly any silence grows. */

@@ -179,9 +179,12 @@ export class Subscribers {
    */
   resumed(isReady: boolean, isThere: (owner: string) => boolean): void {
     for (const [owner, messages] of this.#buffered) {
-      this.#replays.get(owner)?.(messages);
+      const replay = this.#replays.get(owner);
+      if (replay || (isReady && !isThere(owner))) {
+        this.#buffered.delete(owner);
+      }
+      replay?.(messages);
     }
-    this.#buffered.clear();
     for (const filter of this.#labelFilters) {
       filter.flush();
     }

@@ -1315,6 +1315,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/device-watch': 'goes on over a deploy of the node, and tells nothing twice',
         'e2e/remember': 'tell nothing twice, and tell what has ended meanwhile',
       },
+    'So it does over a deploy that takes longer than reports wait, or that leaves the watch *invalid*, until one in which it works or is removed; the time of what is not told yet counts anew then.':
+      {
+        'network/watch-deploys': [
+          'goes on over a deploy …',
+          'and ends when that is over',
+          'and a death meanwhile is told',
+          'makes nobody silent whom the invalid watch has not heard',
+          'stays in the store while the watch is invalid',
+          'stays there also where the watch is invalid from the start on',
+          'and is forgotten when the invalid watch is removed',
+        ],
+      },
     'The store holds 10 000 devices of all watches of a service, those that need somebody first.': {
       'network/device-watch': 'of so many devices at most, first of those that need somebody',
     },
@@ -1639,9 +1651,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/label-filter':
         'pass by the last known list when their node is deployed while the service is away',
     },
-    'Until the first list is there, the newest 1 000 reports are held.': {
-      'reports/label-filter': 'are held up to 1 000, and up to 16 MB',
-    },
+    'Until the first list is there, the newest 1 000 reports are held, also while a deploy that takes longer than 20 seconds, or that leaves their node *invalid*, has not brought it back.':
+      {
+        'reports/label-filter': [
+          'are held up to 1 000, and up to 16 MB',
+          'wait for it also over …',
+          'are gone when a deploy removes their node, also one that was invalid',
+        ],
+      },
     'They were acknowledged to the broker, so they are gone when Node-RED is killed in this time.': {
       'reports/label-filter': 'are acknowledged to the broker while they wait',
     },

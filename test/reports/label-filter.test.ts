@@ -1,5 +1,6 @@
 // The label filter of report-in nodes: beside the filter of repeats, while it has no list, and over a deploy.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
@@ -79,6 +80,59 @@ describe('reports of gateways with a label', () => {
     await collector.until(({ reports }) => reports.length === 6);
     assert.deepEqual(numbersOf(collector), [0, 1, 2, 3, 4, 5]);
     assert.equal(other.reports.length, 6);
+  });
+
+  const DEPLOYS: Record<string, () => void> = {
+    'a deploy that takes longer than reports wait': () => {
+      mock.timers.enable({ apis: ['setTimeout'] });
+      session.pauseReports();
+      mock.timers.tick(20_000);
+      mock.timers.reset();
+    },
+    'a deploy that leaves their node invalid': () => {
+      session.pauseReports();
+      session.resumeReports((owner) => owner === 'node');
+      session.pauseReports();
+    },
+  };
+  for (const [deploy, happen] of Object.entries(DEPLOYS)) {
+    it(`wait for it also over ${deploy}`, async () => {
+      const leave = session.subscribe(LABELLED, new Collector(), 'node');
+      await reached(session, 'connected');
+      const other = new Collector();
+      session.subscribe(ALL, other);
+      for (let n = 0; n < 5; n++) {
+        bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
+      await other.until(({ reports }) => reports.length === 5);
+      leave(true);
+      happen();
+      const collector = new Collector();
+      session.subscribe(LABELLED, collector, 'node');
+      session.resumeReports();
+      give();
+      await collector.until(({ reports }) => reports.length === 5);
+      assert.deepEqual(numbersOf(collector), [0, 1, 2, 3, 4]);
+    });
+  }
+
+  it('are gone when a deploy removes their node, also one that was invalid', async () => {
+    const leave = session.subscribe(LABELLED, new Collector(), 'node');
+    await reached(session, 'connected');
+    const other = new Collector();
+    session.subscribe(ALL, other);
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(0));
+    await other.until(({ reports }) => reports.length === 1);
+    leave(true);
+    session.resumeReports((owner) => owner === 'node');
+    session.resumeReports();
+    const collector = new Collector();
+    session.subscribe(LABELLED, collector, 'node');
+    session.resumeReports();
+    give();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length > 0);
+    assert.deepEqual(numbersOf(collector), [1]);
   });
 
   it('are acknowledged to the broker while they wait', async () => {
