@@ -4,6 +4,7 @@ import type { Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
 import { type Heard, usualIntervalMs } from './interval.ts';
+import { silentSince } from './silence.ts';
 import { WatchAlarms } from './watch-alarms.ts';
 import type {
   ConditionChange,
@@ -15,14 +16,7 @@ import type {
 import { WatchJudge } from './watch-judge.ts';
 import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
-import {
-  type Alarm,
-  isOfSilence,
-  limitOf,
-  silentSince,
-  type Watched,
-  type WatchedChecker,
-} from './watched.ts';
+import { type Alarm, isOfSilence, type Watched, type WatchedChecker } from './watched.ts';
 
 /** Gateways of listed devices; see `WatchListener.follow`. */
 const MAX_FOLLOWED = 1_000;
@@ -54,7 +48,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#scope = new WatchScope(settings);
     this.#alarms = new WatchAlarms(context, listener);
     this.#members = new WatchMembers(context, listener, this.#alarms, this);
-    this.#judge = new WatchJudge(context, settings, this.#alarms);
+    this.#judge = new WatchJudge(context, settings, this.#scope, this.#alarms, this.entries);
     this.#judgesReports = settings.conditions.some((one) => one !== 'silent' && one !== 'gateway-silent');
     for (const id of settings.devices) {
       this.#members.expect(id, 'device');
@@ -81,8 +75,10 @@ export class DeviceWatch implements WatchedChecker {
     const { filter } = this.#scope;
     return {
       filter,
+      hasMissedReports: false,
       entries: this.entries,
       left: this.#members.left,
+      forgotten: this.#scope.forgotten,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
       mainGatewayOf: (entry) => this.#scope.mainGatewayOf(entry),
       gatewayIntervalMs: (id) =>
@@ -112,6 +108,9 @@ export class DeviceWatch implements WatchedChecker {
   /** It was taken away: what was told of it ends, and it is not watched before it is heard again. */
   forget(id: string): void {
     this.#members.forgetLeft(id);
+    if (this.#context.gateways.get(id)) {
+      this.#scope.forgetGateway(id);
+    }
     const entry = this.entries.get(id);
     if (entry) {
       this.#alarms.tellEnds(entry);
@@ -173,6 +172,7 @@ export class DeviceWatch implements WatchedChecker {
 
   /** Call it for every report, of whatever it is. */
   heard(device: Readonly<DeviceState>, gateway: Readonly<GatewayState>, at: Readonly<ReportTopic>): void {
+    this.#scope.heardGateway(gateway.id);
     if (this.#scope.watchesGateways) {
       this.#heardGateway(device, gateway);
     }
@@ -216,10 +216,13 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** Goes on with what was watched before under the same name. */
-  takeOver({ filter, entries, left }: KeptWatch): void {
+  takeOver({ filter, entries, left, forgotten, hasMissedReports }: KeptWatch): void {
     const isSame = filter === this.#scope.filter;
+    for (const id of forgotten) {
+      this.#scope.forgetGateway(id);
+    }
     for (const before of entries.values()) {
-      this.#resume(before, isSame);
+      this.#resume(before, isSame && !hasMissedReports);
     }
     for (const before of isSame ? left.values() : []) {
       this.#members.rememberLeft(before);
@@ -238,13 +241,7 @@ export class DeviceWatch implements WatchedChecker {
     kind: Presence['kind'],
     stored: Pick<
       Watched,
-      | 'storedGateway'
-      | 'storedMainGateway'
-      | 'storedIntervalMs'
-      | 'isExpected'
-      | 'wasAlone'
-      | 'wasSpared'
-      | 'alarms'
+      'storedGateway' | 'storedMainGateway' | 'storedIntervalMs' | 'isExpected' | 'wasAlone' | 'alarms'
     >,
     silentMs: number,
   ): void {
@@ -256,15 +253,9 @@ export class DeviceWatch implements WatchedChecker {
     entry.storedGateway = stored.storedGateway;
     entry.storedMainGateway = stored.storedMainGateway;
     entry.storedIntervalMs = stored.storedIntervalMs;
-    entry.wasStored = true;
     entry.wasAlone = stored.wasAlone;
     entry.isExpected ||= stored.isExpected;
-    // What it reported while Node-RED was down nobody has heard: it has the time for one more.
-    const limitMs = limitOf(entry, this.#settings) ?? Number.POSITIVE_INFINITY;
-    const mostMs = stored.wasSpared ? limitMs : Math.max(0, limitMs - (stored.storedIntervalMs ?? 0));
-    // Once: where Node-RED starts more often than it reports, its death would be told never.
-    entry.wasSpared = stored.wasSpared || silentMs > mostMs;
-    entry.since = Math.min(entry.since, silentSince(this.#context.network, Math.min(silentMs, mostMs)));
+    entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
     if (entry.isExpected) {
       this.#members.keep(entry);
     }
@@ -279,14 +270,15 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
-  #resume(before: Watched, isSame: boolean): void {
+  /** @param goesOn false: its time counts anew */
+  #resume(before: Watched, goesOn: boolean): void {
     const entry = this.#members.need(before.id, before.kind);
     if (entry === undefined) {
       return;
     }
     const { isExpected } = entry;
     this.#setKind(entry, before.kind);
-    Object.assign(entry, this.#continued(before, isSame));
+    Object.assign(entry, this.#continued(before, goesOn));
     entry.isExpected ||= isExpected;
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
@@ -294,13 +286,13 @@ export class DeviceWatch implements WatchedChecker {
     this.#restoreAlarms(entry, before.alarms);
   }
 
-  #continued(before: Watched, isSame: boolean): Partial<Watched> {
+  #continued(before: Watched, goesOn: boolean): Partial<Watched> {
     const { state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs } = before;
-    const { since, hearings, isKnown, isExpected, wasStored, wasAlone, wasSpared } = before;
+    const { since, hearings, isKnown, isExpected, wasAlone } = before;
     return {
       ...{ state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs },
-      ...{ hearings, isKnown, isExpected, wasStored, wasAlone, wasSpared },
-      since: isSame || before.alarms.some(isOfSilence) ? since : this.#context.now(),
+      ...{ hearings, isKnown, isExpected, wasAlone },
+      since: goesOn || before.alarms.some(isOfSilence) ? since : this.#context.now(),
     };
   }
 

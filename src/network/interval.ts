@@ -10,6 +10,7 @@ import {
   noteHearing,
   noteTime,
   type Place,
+  secondsOf,
 } from './learning.ts';
 import type { Listening } from './listening.ts';
 
@@ -81,13 +82,28 @@ export interface HeardGateway extends Heard {
 
 /** Notes when a report was sent, as far as that is of use. Call it before the report itself is noted. */
 export function hearTime(
-  { learning, heardAt }: Readonly<Heard>,
+  gateway: Readonly<Heard>,
+  device: Readonly<Heard>,
   report: Readonly<Report>,
   now: number,
   listening: Listening,
 ): void {
+  const given = gateway.learning || device.learning ? secondsOf(report.time) : undefined;
+  if (given !== undefined) {
+    noteGiven(gateway, report.gateway, given, now, listening);
+    noteGiven(device, report.gateway, given, now, listening);
+  }
+}
+
+function noteGiven(
+  { learning, heardAt }: Readonly<Heard>,
+  givenBy: string,
+  given: number,
+  now: number,
+  listening: Listening,
+): void {
   if (learning) {
-    noteTime(learning, report, now - heardAt - listening.listenedMs(heardAt, now));
+    noteTime(learning, givenBy, given, now - heardAt - listening.listenedMs(heardAt, now));
   }
 }
 

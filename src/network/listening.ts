@@ -2,6 +2,10 @@
 
 /** Where there are more, those that are near each other and long ago become one. */
 const MAX_PERIODS = 100;
+/** After a start, and after the broker was away, gateways need this time to come back: it makes nobody silent. */
+export const RETURN_MS = 60_000;
+/** In all, or where the broker comes and goes nobody would ever be silent. */
+const MAX_RETURNING_MS = 15 * RETURN_MS;
 
 /** A time with pauses in it. Times are milliseconds of `performance.now()`. */
 interface Period {
@@ -9,6 +13,8 @@ interface Period {
   until: number;
   /** For how long of it nothing could be heard, in milliseconds: all of it, where it was not put together. */
   awayMs: number;
+  /** For how long of it gateways came back, in milliseconds: 0, where it was not put together. */
+  returningMs: number;
 }
 
 /** All times are milliseconds of `performance.now()`. */
@@ -18,10 +24,20 @@ export class Listening {
   /** Undefined while reports can be heard. */
   #awaySince: number | undefined;
   #lastReturn = Number.NEGATIVE_INFINITY;
+  #outage = { from: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
 
-  /** @param now since then nothing can be heard */
-  constructor(now: number) {
-    this.#awaySince = now;
+  /** @param startedAt since then nothing can be heard */
+  constructor(readonly startedAt: number) {
+    this.#awaySince = startedAt;
+  }
+
+  /**
+   * When the last time ended in which reports may have been lost, of what was known before it; that before the start is one.
+   * @returns undefined: there was none
+   */
+  lostUntil(knownSince: number): number | undefined {
+    const { from, until } = this.#outage;
+    return knownSince <= from && knownSince < until ? until : undefined;
   }
 
   /** Reports can be heard from now on, or cannot any more. */
@@ -35,7 +51,9 @@ export class Listening {
       return;
     }
     const from = this.#awaySince as number;
-    this.#periods.push({ from, until: now, awayMs: now - from });
+    // However short it was: where the broker was started anew, gateways come back later.
+    this.#outage = { from, until: now };
+    this.#periods.push({ from, until: now, awayMs: now - from, returningMs: 0 });
     this.#awaySince = undefined;
     this.#lastReturn = now;
     if (this.#periods.length > MAX_PERIODS) {
@@ -62,6 +80,21 @@ export class Listening {
     return Math.max(0, now - since - away);
   }
 
+  /** For how many of the milliseconds of `listenedMs` gateways needed to come back, in all. */
+  returningMs(since: number, now: number): number {
+    let returning = 0;
+    let end = Math.min(now, this.#awaySince ?? now);
+    for (let i = this.#periods.length - 1; i >= 0; i--) {
+      const { from, until, returningMs } = this.#periods[i] as Period;
+      if (since > from || since >= until) {
+        break;
+      }
+      returning += returningMs + returnMs(until, end);
+      end = from;
+    }
+    return Math.min(returning, MAX_RETURNING_MS);
+  }
+
   /** Puts those two neighbours together that are nearest to each other, measured by how long ago they were. */
   #join(now: number): void {
     const lengthOf = (at: number) => {
@@ -76,6 +109,9 @@ export class Listening {
     }
     const [first, second] = this.#periods.slice(best, best + 2) as [Period, Period];
     const awayMs = first.awayMs + second.awayMs;
-    this.#periods.splice(best, 2, { from: first.from, until: second.until, awayMs });
+    const returningMs = first.returningMs + returnMs(first.until, second.from) + second.returningMs;
+    this.#periods.splice(best, 2, { from: first.from, until: second.until, awayMs, returningMs });
   }
 }
+
+const returnMs = (from: number, until: number): number => Math.max(0, Math.min(RETURN_MS, until - from));

@@ -73,7 +73,6 @@ export class NetworkState {
   /** When flows receive reports, and when people look through everything. */
   #flows: Listening;
   #everything: Listening;
-  #startedAt: number;
   readonly #now: () => number;
   readonly #heardUntil: () => number | undefined;
   readonly #listeners = new Set<HeardListener>();
@@ -86,7 +85,6 @@ export class NetworkState {
   constructor({ now = () => performance.now(), heardUntil = (): number | undefined => undefined } = {}) {
     this.#now = now;
     this.#heardUntil = heardUntil;
-    this.#startedAt = now();
     this.#flows = new Listening(now());
     this.#everything = new Listening(now());
   }
@@ -98,7 +96,12 @@ export class NetworkState {
 
   /** Since then it is remembered who was heard. */
   get startedAt(): number {
-    return this.#startedAt;
+    return this.#flows.startedAt;
+  }
+
+  /** See `Listening.lostUntil`. */
+  lostUntil(knownSince: number): number | undefined {
+    return this.#flows.lostUntil(knownSince);
   }
 
   /** How many of each are remembered. */
@@ -266,6 +269,11 @@ export class NetworkState {
   /** For how many milliseconds since then flows could receive reports. */
   listenedMs(since: number): number {
     return this.#flows.listenedMs(since, this.#until);
+  }
+
+  /** For how many of these gateways may still have been coming back. */
+  returningMs(since: number): number {
+    return this.#flows.returningMs(since, this.#until);
   }
 
   /** The best signal of all parents within the last time, else the newest one. @returns dBm; undefined: none was heard */

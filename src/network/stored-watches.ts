@@ -30,8 +30,6 @@ interface StoredDevice {
   alone?: boolean;
   /** Milliseconds between two reports, usually. */
   interval?: number;
-  /** It was silent at a start before, and has had the time for one more report. */
-  spared?: boolean;
   /** Milliseconds for which it is silent; none while Node-RED is down. */
   silent?: number;
   /** Nobody knows how often it comes: it is missed only where a time is set. */
@@ -115,7 +113,6 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     ...(interval !== undefined && { interval: Math.round(interval) }),
     ...(silent > 0 && { silent }),
     ...(isPassingBy(entry) && { passing: true }),
-    ...(entry.wasSpared && !entry.state && !entry.gatewayState && { spared: true }),
     ...(active.length > 0 && { active }),
   };
 }
@@ -155,7 +152,6 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       alone,
       interval,
       silent: silentMs,
-      spared,
       passing,
       active,
     } = (one ?? {}) as Partial<StoredDevice>;
@@ -181,14 +177,14 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       watch.recallGateway(storedMainGateway, true, undefined);
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
-    const [wasAlone, wasSpared] = [alone === true, spared === true];
+    const wasAlone = alone === true;
     // An address that was used for an update only is not heard again.
     const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
     const isExpected = passing !== true && !isOfUpdate;
     watch.restore(
       mac,
       kind,
-      { storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, wasSpared, alarms },
+      { storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, alarms },
       wasSilentMs,
     );
   }

@@ -66,9 +66,13 @@ export interface WatchContext {
 /** What goes on over a deploy, and where a store brings it back over a restart. */
 export interface KeptWatch {
   filter: string;
+  /** Reports have gone on without it: nobody may have heard who was there. */
+  hasMissedReports: boolean;
   entries: ReadonlyMap<string, Watched>;
   /** Whose gateways have lost their label. */
   left: ReadonlyMap<string, Watched>;
+  /** Gateways that were taken away, and not heard since. */
+  forgotten: ReadonlySet<string>;
   /** By which an entry belongs to the watch. */
   gatewayOf(entry: Readonly<Watched>): string | undefined;
   /** That brings most of its reports. */

@@ -11,21 +11,25 @@ import { NO_ERRORS } from './device-errors.ts';
 import { mostUsed } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
+import {
+  deviceSilence,
+  gatewaySilence,
+  goneAfterMs,
+  heardNow,
+  isAloneAt,
+  missingGateway,
+  type Silence,
+} from './silence.ts';
 import { showsEnd, unreported, type WatchAlarms } from './watch-alarms.ts';
 import type { WatchContext, WatchedPlace, WatchSettings } from './watch-context.ts';
+import type { WatchScope } from './watch-scope.ts';
 import {
   type Alarm,
-  deviceSilence,
   gatewayOf,
-  gatewaySilence,
-  heardNow,
   intervalOf,
-  isAloneAt,
   isOfSilence,
   isPassing,
   limitOf,
-  missingGateway,
-  type Silence,
   stopWaiting,
   type Watched,
   type WatchedGateway,
@@ -38,14 +42,25 @@ const isToldSilent = ({ alarms }: Watched): boolean => alarms.some((one) => one.
 export class WatchJudge {
   readonly #context: WatchContext;
   readonly #settings: WatchSettings;
+  readonly #scope: WatchScope;
   readonly #alarms: WatchAlarms;
+  readonly #entries: ReadonlyMap<string, Watched>;
   /** Of which the broker had refused all reports when everything was settled last. */
   #refused: ReadonlySet<Watched> = new Set();
 
-  constructor(context: WatchContext, settings: WatchSettings, alarms: WatchAlarms) {
+  /** @param entries of the watch, by their MACs */
+  constructor(
+    context: WatchContext,
+    settings: WatchSettings,
+    scope: WatchScope,
+    alarms: WatchAlarms,
+    entries: ReadonlyMap<string, Watched>,
+  ) {
     this.#context = context;
     this.#settings = settings;
+    this.#scope = scope;
     this.#alarms = alarms;
+    this.#entries = entries;
   }
 
   /** @param at the report that was just heard; undefined: none of its own */
@@ -92,9 +107,9 @@ export class WatchJudge {
     return this.#missedAfter(entry) !== undefined;
   }
 
-  /** As far as that is its own silence and somebody asked for it. */
+  /** As far as that is its own silence and somebody asked for it; see `Silence.unsparedMs`. */
   silentMs(entry: Watched): number {
-    return !this.isMissed(entry) ? 0 : (this.#silenceOf(entry, false)?.silentMs ?? 0);
+    return !this.isMissed(entry) ? 0 : (this.#silenceOf(entry, false)?.unsparedMs ?? 0);
   }
 
   /** Whether nothing but this device shows that its gateways are there. */
@@ -188,7 +203,7 @@ export class WatchJudge {
     const silence =
       entry.kind === 'gateway'
         ? gatewaySilence(network, entry, limit)
-        : deviceSilence(network, entry, limit, gateways, isSet);
+        : this.#untilGone(deviceSilence(network, entry, limit, gateways, isSet), limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
       // Nobody is silent because we may not hear.
@@ -215,23 +230,47 @@ export class WatchJudge {
   #gatewaysOf(entry: Watched, limitMs: number): WatchedGateway[] {
     const { gateways, network } = this.#context;
     const missing = missingGateway(network, entry, gateways, limitMs);
-    const found: WatchedGateway[] = missing === undefined ? [] : [missing];
+    const counts = (one: WatchedGateway | undefined) => one !== undefined && this.#countsOn(one, limitMs);
+    const found = new Set([missing]);
     const { state, storedGateway } = entry;
     if (state === undefined) {
-      return storedGateway === undefined || storedGateway === missing?.id
-        ? found
-        : [...found, gateways.need(storedGateway)];
-    }
-    const most = mostUsed(state.links);
-    for (const link of state.links) {
-      const { gateway, heardAt } = link;
-      const isUsed = link === most || heardAt >= state.heardAt - limitMs;
-      const known = isUsed ? gateways.get(gateway) : undefined;
-      if (known && !found.includes(known)) {
-        found.push(known);
+      found.add(storedGateway === undefined ? undefined : gateways.need(storedGateway));
+    } else {
+      const links = state.links.filter(({ gateway }) => counts(gateways.get(gateway)));
+      const most = mostUsed(links);
+      for (const link of links) {
+        const isUsed = link === most || link.heardAt >= state.heardAt - limitMs;
+        found.add(isUsed ? gateways.get(link.gateway) : undefined);
       }
     }
-    return found;
+    return [...found].filter((one): one is WatchedGateway => counts(one));
+  }
+
+  /**
+   * One whose own silence this watch tells is waited for as long as that lasts: one message is enough. Others are not waited
+   * for when they are gone: of what lies outside the watch, was forgotten, or was not heard often enough, nothing is told.
+   */
+  #countsOn(gateway: Readonly<WatchedGateway>, limitMs: number): boolean {
+    const { id } = gateway;
+    const entry = this.#entries.get(id);
+    const isTold = entry !== undefined && this.isMissed(entry);
+    const isOwn = !this.#scope.isOutside(id) && (isTold || !this.#scope.watchesGateways);
+    return isOwn || this.#goneInMs(gateway, limitMs) > 0;
+  }
+
+  #goneInMs({ heardAt }: Readonly<WatchedGateway>, limitMs: number): number {
+    const { network } = this.#context;
+    return goneAfterMs(limitMs) - network.listenedMs(heardAt ?? network.startedAt);
+  }
+
+  /** Looks again when one for which it waits is gone, and now and then after that: it may not be watched any more. */
+  #untilGone(silence: Silence, limitMs: number): Silence {
+    if (silence.waitsFor.length === 0) {
+      return silence;
+    }
+    const gone = silence.waitsFor.map((one) => this.#goneInMs(one, limitMs));
+    const left = gone.map((ms) => (ms > 0 ? ms : goneAfterMs(limitMs)));
+    return { ...silence, leftMs: Math.min(...left, silence.leftMs ?? Number.POSITIVE_INFINITY) };
   }
 
   #presenceOf(entry: Watched, silence: Silence | undefined, at: Readonly<ReportTopic> | undefined): Presence {

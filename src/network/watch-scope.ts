@@ -10,6 +10,8 @@ export class WatchScope {
   readonly watchesGateways: boolean;
   /** Of the labels; undefined while they are not known. */
   #labelled: ReadonlySet<string> | undefined;
+  /** Gateways that were taken away, and not heard since. */
+  readonly #forgotten = new Set<string>();
 
   constructor(settings: WatchSettings) {
     this.#settings = settings;
@@ -53,9 +55,28 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
+  /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */
+  isOutside(gateway: string): boolean {
+    return this.#forgotten.has(gateway) || (this.#areLabelsKnown && !this.isOwnGateway(gateway));
+  }
+
+  get forgotten(): ReadonlySet<string> {
+    return this.#forgotten;
+  }
+
+  forgetGateway(id: string): void {
+    this.#forgotten.add(id);
+  }
+
+  heardGateway(id: string): void {
+    this.#forgotten.delete(id);
+  }
+
   /** By which it belongs here: of those that have heard it the last one whose reports pass, where any is known. */
   gatewayOf(entry: Readonly<Watched>): string | undefined {
-    return lastHeard(this.#linksOf(entry))?.gateway ?? entry.storedGateway ?? gatewayOf(entry);
+    return this.#remembered(
+      lastHeard(this.#linksOf(entry))?.gateway ?? entry.storedGateway ?? gatewayOf(entry),
+    );
   }
 
   /** Of these the one that brings most of it, where it has brought any lately. */
@@ -64,7 +85,7 @@ export class WatchScope {
     const since = (lastHeard(own)?.heardAt ?? 0) - (limitOf(entry, this.#settings) ?? 0);
     return own.length > 0
       ? mostUsed(own.filter(({ heardAt }) => heardAt >= since))?.gateway
-      : entry.storedMainGateway;
+      : this.#remembered(entry.storedMainGateway);
   }
 
   /**
@@ -87,7 +108,13 @@ export class WatchScope {
   }
 
   #linksOf({ state }: Readonly<Watched>): Link[] {
-    return state?.links.filter(({ gateway }) => this.isOwnGateway(gateway)) ?? [];
+    return (
+      state?.links.filter(({ gateway }) => this.isOwnGateway(gateway) && !this.#forgotten.has(gateway)) ?? []
+    );
+  }
+
+  #remembered(gateway: string | undefined): string | undefined {
+    return gateway !== undefined && this.#forgotten.has(gateway) ? undefined : gateway;
   }
 
   /** Whether it still passes; while the labels are not known nobody can tell. */

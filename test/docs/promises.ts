@@ -1161,8 +1161,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       ],
       'nodes/value-memory': 'holds with a watch what that has learnt until the end',
     },
-    'What a device reported while Node-RED was down nobody has heard, so that each has one usual interval left, once until it is heard.':
+    'What a device reported while Node-RED was down, or the broker away for a moment or longer, nobody has heard, so that each has one usual interval left, once until it is heard; nor does the first minute count after each time the broker was away, up to 15 minutes in all.':
       {
+        'network/broker-outage': [
+          'of … s tells no device of … minutes whose report fell into it, with … s',
+          'makes a gateway not silent that needs 55 seconds to come back',
+          'that comes five times after … s each makes nobody silent who is back … s after the last, with … s',
+          'hides a gateway that never comes back for 15 minutes more at most, however often it comes',
+          'has it told a minute later, which gateways need to come back',
+          'leaves it one usual interval, so that it is told that much later at most',
+          'has it told no earlier where it was a second, in which a broker is started anew',
+          'hides its death no longer, however often it comes, nor with restarts between',
+        ],
         'network/watch-habits': ['tells no device of … minutes whose report fell into it, where … s are set'],
         'network/device-watch':
           'and tells a death also where Node-RED starts more often than its device reports',
@@ -1207,7 +1217,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/device-watch': 'misses a device of its list, though nothing of it was ever heard',
       },
-    'A gateway that goes silent is one change: its devices are silent only when another gateway that could have heard them is still heard, or when they do not come back with it.':
+    'A gateway that goes silent is one change: its devices are silent only when another gateway that has heard them as well, within the time of a silence before their last report, is still heard, or when they do not come back with it.':
       {
         'network/device-watch': [
           'as one change, and none for each of its devices',
@@ -1255,6 +1265,30 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/watch-habits': [
           "tells the gateway alone that stays away for … minutes, though another one brings some of its devices' reports",
           'tells a device that dies then by the others, where it is heard by them beside that gateway',
+        ],
+      },
+    "A gateway of which this watch would tell no silence counts for four hours after it was heard last, and for the device's own time where that is longer: one outside the watch (*Gateways*, *Labels*), one that was forgotten, and one that was not heard often enough; after that the others tell the silence of its devices, or these are told silent by themselves.":
+      {
+        'network/watch-scope': [
+          'tells it silent four hours after the other one was heard last, and its return',
+          'tells nothing while that is away for an hour, and then its death',
+          'tells it with its own gateway, where that is away until then, after it',
+          'counts on the gateways of before as long as labels are not known',
+        ],
+        'network/watch-waits': [
+          'which it was stored with, and which is none of the watch after that, is told after four hours, with … s',
+          'and forgotten is told after four hours, also over a restart, with … s',
+          'is told where a person has once seen it listed by a gateway that is none of the watch',
+          'is told after four hours where the gateway was not heard often enough to be told silent',
+          'is told after four hours, where it is listed, when the gateway has lost its label',
+        ],
+      },
+    'Where *Gateway silent* is not chosen, the gateways of the watch count as long as they are not forgotten.':
+      {
+        'network/watch-waits': [
+          'is not told before that is forgotten',
+          'is told also when a deploy or a restart comes after it was forgotten',
+          'is not told when it is forgotten and heard again before it is gone',
         ],
       },
     'How many devices a gateway brings, which further gateways hear a device, and which share of its reports, is known from the start of Node-RED on: after the first few reports nobody can tell that yet.':

@@ -62,7 +62,8 @@ describe('a device watch over a connection that died without a word', () => {
     const back = reached(session, 'connected');
     await pass(2);
     await back;
-    await pass(55);
+    // A minute to come back, and then the whole time.
+    await pass(115);
     assert.deepEqual(told, []);
     await pass(15);
     assert.deepEqual(told.sort(), [`+gateway-silent ${G}`, `+silent ${D}`]);

@@ -105,7 +105,7 @@ describe('a watch of devices', () => {
       assert.equal(world.timers, 0);
       world.wait(10 * HOUR);
       world.listen(true);
-      world.run(45 * S, 5 * S, [OTHER]);
+      world.run(MINUTE + 45 * S, 5 * S, [OTHER]);
       assert.deepEqual(heads(), []);
       world.run(MINUTE, 5 * S, [OTHER]);
       assert.deepEqual(heads(), [`+silent ${D}`]);
@@ -205,7 +205,8 @@ describe('a watch of devices', () => {
       world.run(2 * MINUTE, 10 * S, many(G));
       world.wait(10 * HOUR);
       assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
-      assert.equal(world.timers, 0);
+      // The gateway may be none of the watch any more.
+      assert.equal(world.timers, 1);
     });
 
     it('also when the devices were due before the gateway', () => {
@@ -877,7 +878,7 @@ describe('a watch of devices', () => {
       world.wait(HOUR);
       world.listen(true);
       world.watches.setPaused(false);
-      world.run(10 * S, 5 * S, [OTHER]);
+      world.run(MINUTE + 10 * S, 5 * S, [OTHER]);
       assert.deepEqual(heads(), []);
       world.run(30 * S, 5 * S, [OTHER]);
       assert.deepEqual(heads(), [`+silent ${D}`]);

@@ -54,4 +54,26 @@ describe('the time in which reports could be heard', () => {
     const heard = listening.listenedMs(since, now) / (now - since);
     assert.ok(heard > 0.8 && heard <= 0.95, `${heard}`);
   });
+
+  it('has the first minute after each pause, as far as it lasted, in it, up to 15', () => {
+    const listening = new Listening(0);
+    let now = 0;
+    const pass = (times: number, thereMs: number) => {
+      for (let i = 0; i < times; i++) {
+        listening.set(false, now);
+        listening.set(true, now + SECOND);
+        now += SECOND + thereMs;
+      }
+    };
+    listening.set(true, 0);
+    pass(2, 90 * SECOND);
+    pass(1, 20 * SECOND);
+    assert.equal(listening.returningMs(-1, now), 140 * SECOND);
+    assert.equal(listening.returningMs(0.5 * SECOND, now), 80 * SECOND);
+    assert.equal(listening.returningMs(now, now), 0);
+    pass(300, SECOND);
+    assert.equal(listening.returningMs(-1, now), 440 * SECOND);
+    pass(20, 90 * SECOND);
+    assert.equal(listening.returningMs(-1, now), 900 * SECOND);
+  });
 });
