@@ -71,6 +71,14 @@ export interface NodeRed {
   stop(): Promise<void>;
 }
 
+const UNUSED = [
+  ...['16-range.js', '89-trigger.js', '90-exec.js', '18-sort.js', '19-batch.js', '23-watch.js'],
+  ...['22-websocket.js', '31-tcpin.js', '32-udp.js', '70-HTML.js', '70-XML.js', '70-YAML.js'],
+];
+
+/** Settings of a Node-RED that has all nodes, as users have it. */
+export const WITH_ALL_NODES: Record<string, unknown> = { nodesExcludes: [] };
+
 const SETTINGS = `
 const { EventEmitter } = require('node:events');
 const inbox = new EventEmitter().setMaxListeners(0);
@@ -84,6 +92,8 @@ module.exports = {
   logging: { console: { level: 'info', metrics: false, audit: false } },
   // Monaco is five megabytes that each page would compile.
   editorTheme: { tours: false, codeEditor: { lib: 'basic' } },
+  // Of Node-RED's own nodes those that no flow here has: each start and each page would load them.
+  nodesExcludes: ${JSON.stringify(UNUSED)},
   functionGlobalContext: {
     inbox,
     outbox: (sink, msg) => {

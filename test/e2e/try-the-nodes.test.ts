@@ -11,6 +11,7 @@ import {
   OLDEST,
   startNodeRed,
   VERSIONS,
+  WITH_ALL_NODES,
 } from './node-red.ts';
 
 const MENU = 'library/examples/flows/@mt-gateway';
@@ -36,7 +37,7 @@ for (const version of [...VERSIONS, OLDEST]) {
     let ports: { mqtt: number; rest: number };
     before(async function () {
       this.timeout(180_000);
-      red = await startNodeRed(version, {}, FAST_CLOCK, undefined, ['.', 'simulator']);
+      red = await startNodeRed(version, WITH_ALL_NODES, FAST_CLOCK, undefined, ['.', 'simulator']);
       ports = { mqtt: await freePort(), rest: await freePort() };
     });
     after(() => red?.stop());

@@ -4,6 +4,7 @@ import { type Browser, chromium, type Locator, type Page } from 'playwright-core
 import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS, type Version } from '../e2e/node-red.ts';
 import type { PackageFolder } from '../e2e/package.ts';
 import { findBrowser, requireBrowser } from '../requirements.ts';
+import { takeFlows } from './take-flows.ts';
 
 const FLAGS = [
   '--headless',
@@ -50,6 +51,11 @@ export interface Editor {
   deploy(): Promise<void>;
   /** Loads the editor again, with the flows that are deployed now. */
   reload(): Promise<void>;
+  /**
+   * The same for a test that is not about loading: the page stays and begins anew with these flows. What a test has
+   * changed of the page itself stays, and so does the sidebar.
+   */
+  takeFlows(): Promise<void>;
   /** A property of a node as the editor holds it. */
   property(id: string, name: string): Promise<unknown>;
   /** Several properties of a node, by name. */
@@ -202,6 +208,7 @@ function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
       await page.reload();
       await drawn(page);
     },
+    takeFlows: () => takeFlows(page),
     async press(button, config = false) {
       const pressed = page.locator(`#node-${config ? 'config-' : ''}dialog-${button}`);
       await pressed.click();

@@ -26,14 +26,9 @@ describe('the panels in the editor', function () {
     await red.deploy([serviceNode(service), ...bareNodes()]);
     editor = await openEditor(red.url);
   });
-  // Loading the editor again takes half as long as opening it with an empty cache.
   beforeEach(async () => {
     await red.deploy([serviceNode(service), ...bareNodes()]);
-    // Errors of the page before, which saw this deploy, are not those of the next test.
-    editor.page.once('framenavigated', () => {
-      editor.errors.length = 0;
-    });
-    await editor.reload();
+    await editor.takeFlows();
   });
   withoutPageErrors(() => editor);
   after(async () => {
@@ -67,7 +62,7 @@ describe('the panels in the editor', function () {
 
   it('leaves the choice to the user when there are two services', async () => {
     await red.deploy([serviceNode(service), { ...serviceNode(service), id: 'other' }, ...bareNodes()]);
-    await editor.reload();
+    await editor.takeFlows();
     const id = await editor.drag('mt-rename', 450, 60);
     assert.equal(await editor.property(id, 'service'), '');
   });
@@ -84,7 +79,7 @@ describe('the panels in the editor', function () {
     const brokerUrl = 'wss://broker.example.com/mqtt?token=hidden, mqtt://user:hidden@localhost:1';
     const other = { id: 'other', type: 'mt-service', brokerUrl };
     await red.deploy([other, ...bareNodes().map((node) => ({ ...node, service: 'other' }))]);
-    await editor.reload();
+    await editor.takeFlows();
     assert.equal(await captionOf('other'), 'broker.example.com/mqtt, localhost:1');
     await editor.editConfig('mt-service', 'other');
     await editor.page.fill('#node-config-input-brokerUrl', 'wss://?token=hidden');
@@ -101,7 +96,7 @@ describe('the panels in the editor', function () {
       serviceNode(service),
       { ...bareNodes()[0]!, id: 'many', type: 'mt-report-in', kinds, devices },
     ]);
-    await editor.reload();
+    await editor.takeFlows();
     assert.equal(
       await captionOf('many'),
       'heartbeat, signal strength +1 from c00000000000, c00000000001 +298',
@@ -141,7 +136,7 @@ describe('the panels in the editor', function () {
   const deployWith = async (more: Record<string, object>) => {
     const nodes = bareNodes().map((node) => ({ ...node, ...more[node.type] }));
     await red.deploy([{ ...serviceNode(service), ...more['mt-service'] }, ...nodes]);
-    await editor.reload();
+    await editor.takeFlows();
   };
 
   it('shows a list that comes from a variable as a tag, and keeps it when another entry is added', async () => {
@@ -252,7 +247,7 @@ describe('the panels in the editor', function () {
     const nodes = [serviceNode(service), template, inside, rename, ...bareNodes()];
     const open = async (flow: object[]) => {
       await red.deploy(flow as never);
-      await editor.reload();
+      await editor.takeFlows();
       await editor.page.evaluate("RED.workspaces.show('template')");
       await editor.edit('within');
       await editor.page.locator('#node-input-device ~ .mt-gateway-pick').click();
@@ -395,7 +390,7 @@ describe('the panels in the editor', function () {
       serviceNode(service),
       ...bareNodes().map((node) => ({ ...node, ...wrong, timeout: 'soon' })),
     ]);
-    await editor.reload();
+    await editor.takeFlows();
     await editor.edit('mt-gw-write');
     await editor.page.locator('#mt-gateway-problem-value', { hasText: 'dBm' }).waitFor();
     await editor.page.locator('#mt-gateway-problem-timeout', { hasText: 'whole number' }).waitFor();
@@ -697,7 +692,7 @@ describe('the panels in the editor', function () {
   it('shows a service without TLS settings and proxy as Node-RED shows its own nodes', async () => {
     const { page } = editor;
     await red.deploy([{ ...serviceNode(service), tls: '', proxy: '' }, ...bareNodes()]);
-    await editor.reload();
+    await editor.takeFlows();
     await editor.editConfig('mt-service', 'service');
     for (const [name, type] of [
       ['tls', 'tls-config'],
@@ -733,7 +728,7 @@ describe('the panels in the editor', function () {
   it('explains before the first deploy why no device can be offered', async () => {
     await red.deploy(bareNodes());
     const { page } = editor;
-    await editor.reload();
+    await editor.takeFlows();
     await editor.edit('mt-rename');
     await page.click('#node-input-btn-service-add');
     await page.locator('#mt-gateway-service-tabs').waitFor();

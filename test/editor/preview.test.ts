@@ -23,7 +23,7 @@ describe('reports that pass now', function () {
   });
   beforeEach(async () => {
     await deploy();
-    await editor.reload();
+    await editor.takeFlows();
   });
   withoutPageErrors(() => editor);
   after(async () => {

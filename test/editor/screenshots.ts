@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Service, startService } from '../../simulator/src/service.ts';
-import { type NodeConfig, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { type NodeConfig, startNodeRed, VERSIONS, WITH_ALL_NODES } from '../e2e/node-red.ts';
 import { closeBrowser, type Editor, openEditor, type Theme } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, toggle } from './sidebar.ts';
@@ -142,7 +142,7 @@ async function shootSidebar(editor: Editor, theme: Theme, { demo, publish }: Ser
 async function main(only = process.argv[2]): Promise<void> {
   await mkdir(IMAGES, { recursive: true });
   const service = await startService({ gateways: 4, devices: 6, rate: 40, listed: 60, named: true });
-  const red = await startNodeRed(VERSIONS[0]!);
+  const red = await startNodeRed(VERSIONS[0]!, WITH_ALL_NODES);
   try {
     const nodes = shownNodes(service);
     const heard = { id: 'all', type: 'mt-report-in', service: 'service', x: 480, y: 700, wires: [[]] };

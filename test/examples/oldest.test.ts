@@ -10,6 +10,7 @@ import {
   source,
   startNodeRed,
   VERSIONS,
+  WITH_ALL_NODES,
 } from '../e2e/node-red.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
@@ -41,7 +42,7 @@ for (const version of [OLDEST, VERSIONS[0]!]) {
 
     before(async function () {
       this.timeout(120_000);
-      red = await startNodeRed(version);
+      red = await startNodeRed(version, WITH_ALL_NODES);
       const shown = Object.entries(SAMPLES).flatMap(([sample, id]) => [
         nodeOf(sample, id, [[`of-${id}`]]),
         sink(`of-${id}`),
