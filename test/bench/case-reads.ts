@@ -26,7 +26,7 @@ async function reads(options: Options): Promise<Row[]> {
       const what = `reads, ${atOnce} in flight`;
       rows.push(
         ...judge(values, 'µs CPU per request', [
-          { case: 'P3', what, of: 'ours', against: 'floor', atMost: 1.6 },
+          { case: 'P3', what, of: 'ours', against: 'floor', atMost: 1.15 },
           { case: 'P3', what, of: 'ours', against: 'core', atMost: 0.5 },
         ]),
       );

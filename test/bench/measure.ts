@@ -1,7 +1,14 @@
 // One measured Node-RED: started, settled, warmed up, then a round of a known number of messages.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS, type Version } from '../e2e/node-red.ts';
+import {
+  type NodeConfig,
+  type NodeRed,
+  startNodeRed,
+  VERSIONS,
+  type Version,
+  WITH_ALL_NODES,
+} from '../e2e/node-red.ts';
 import type { Load } from './load-client.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -32,7 +39,10 @@ const profile = process.env.MT_PROFILE;
 const PROFILE = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
 
 export async function startBench(nodes: NodeConfig[], nodeOptions: string[] = []): Promise<Bench> {
-  const red = await startNodeRed(VERSIONS[0] as Version, { nodesDir: NODES }, [...PROFILE, ...nodeOptions]);
+  const red = await startNodeRed(VERSIONS[0] as Version, { ...WITH_ALL_NODES, nodesDir: NODES }, [
+    ...PROFILE,
+    ...nodeOptions,
+  ]);
   try {
     await red.deploy(nodes);
   } catch (error) {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { allCases } from './case-all.ts';
 import { coldCases } from './case-cold.ts';
 import { confirmCases } from './case-confirm.ts';
+import { editorCases } from './case-editor.ts';
 import { listCases } from './case-lists.ts';
 import { pickerCases } from './case-picker.ts';
 import { processCases } from './case-processes.ts';
@@ -36,6 +37,7 @@ const CASES: Record<string, (options: Options) => Promise<Row[]>> = {
   ...readCases,
   ...listCases,
   ...pickerCases,
+  ...editorCases,
   ...processCases,
 };
 
