@@ -286,6 +286,7 @@ export class WatchLife {
     this.oracle.started();
     this.#watch = this.#open();
     this.#world.watches.restore(structuredClone(this.#stored));
+    this.oracle.restored(this.#watch.active());
     this.#listen();
     this.#world.watches.setPaused(false);
   }

@@ -20,6 +20,7 @@ export class WatchOracle {
   /** Told and not over, by device and condition. */
   #active = new Map<string, ConditionChange>();
   #activeStored = this.#active;
+  #filterStored = '';
   #now = 0;
   #isListening = true;
   /** For how long reports could be heard, and how much of it before the last start. */
@@ -51,6 +52,11 @@ export class WatchOracle {
   listens(isListening: boolean): void {
     this.#isListening = isListening;
     this.log(isListening ? 'listens' : 'does not listen');
+    if (isListening) {
+      for (const target of this.#field.targets.values()) {
+        target.missed(this.#listened, this.#silentMs(target, 'least'));
+      }
+    }
   }
 
   /** Before the watch hears of it: what that tells is right. */
@@ -84,8 +90,10 @@ export class WatchOracle {
 
   stored(): void {
     this.#activeStored = new Map(this.#active);
+    this.#filterStored = this.#filter;
     for (const target of this.#field.targets.values()) {
-      target.store(this.#silentMs(target, 'most'), this.#silentMs(target, 'least'));
+      const isWatched = target.isWatched && this.#field.isWatched(target);
+      target.store(this.#silentMs(target, 'most'), this.#silentMs(target, 'least'), isWatched);
     }
   }
 
@@ -98,6 +106,24 @@ export class WatchOracle {
     for (const target of this.#field.targets.values()) {
       target.restart(this.#listened);
     }
+  }
+
+  /** After a start, with what the watch knows then. */
+  restored(active: readonly ConditionChange[]): void {
+    if (this.#filter !== this.#filterStored) {
+      this.#keep(active);
+    }
+  }
+
+  get #filter(): string {
+    const { gateways, devices } = this.#field.settings;
+    return JSON.stringify([gateways, devices]);
+  }
+
+  /** What the filter leaves out is not watched any more. */
+  #keep(active: readonly ConditionChange[]): void {
+    const goOn = new Set(active.map(({ condition, device }) => `${condition} ${device}`));
+    this.#active = new Map([...this.#active].filter(([key]) => goOn.has(key)));
   }
 
   away(id: string, isAway: boolean): void {
@@ -146,17 +172,14 @@ export class WatchOracle {
     settings: Pick<WatchSettings, 'gateways' | 'devices'>,
     active: readonly ConditionChange[] = [],
   ): void {
-    const isOther =
-      JSON.stringify([settings.gateways, settings.devices]) !==
-      JSON.stringify([this.#field.settings.gateways, this.#field.settings.devices]);
+    const filterBefore = this.#filter;
     const wasChosen = (one: Target) => this.#field.isWatched(one);
     const before = new Set([...this.#field.targets.values()].filter(wasChosen));
     this.#field.settings = settings;
+    const isOther = this.#filter !== filterBefore;
     this.log(`deployed${isOther ? ' with another filter' : ''}`);
     if (isOther) {
-      const goOn = new Set(active.map(({ condition, device }) => `${condition} ${device}`));
-      // What the filter leaves out is not watched any more.
-      this.#active = new Map([...this.#active].filter(([key]) => goOn.has(key)));
+      this.#keep(active);
       for (const target of this.#field.targets.values()) {
         // What was silent already goes on to be.
         target.countAnew(this.#listened, this.#silentMs(target, 'most') < this.#leastMs(target));
@@ -249,7 +272,7 @@ export class WatchOracle {
     const since = this.#listened - this.#listenedAtStart;
     // "each has one usual interval left, once until it is heard"
     const leftMs = Math.min(leastMs, target.leastIntervalMs);
-    if (target.restarts === 1 && since < leftMs) {
+    if (target.isKnown && target.restarts === 1 && since < leftMs) {
       return `after a start ${clock(since)} ago, where ${clock(leftMs)} were left`;
     }
     return undefined;
@@ -316,11 +339,13 @@ export class WatchOracle {
   /** @returns when its silence must have been told by what is listened; undefined: nobody can tell */
   #waitsFor(target: Target, mostMs: number): number | undefined {
     const { id, ways, waysBefore, movedAt } = target;
+    // "which further gateways hear a device … is known from the start of Node-RED on", but for the one that brought most;
+    // "within the time of a silence before its last report"
+    const othersSince = Math.max(this.#listenedAtStart, target.heardAt - this.#leastMs(target));
+    const main = ways.slice(1).every(({ share }) => share < 1) ? ways[0]?.gateway : undefined;
     const witnesses = ways.filter(
       ({ gateway }) =>
-        // "which further gateways hear a device … is known from the start of Node-RED on", but for the one that brought most.
-        (target.heardBy.get(gateway) ?? Number.NEGATIVE_INFINITY) >=
-          (gateway === ways[0]?.gateway ? 0 : this.#listenedAtStart) &&
+        (target.heardBy.get(gateway) ?? Number.NEGATIVE_INFINITY) >= (gateway === main ? 0 : othersSince) &&
         this.#field.isSubscribed(id, gateway) &&
         !this.#field.gateway(gateway).isAway &&
         this.#field.hasReporters(gateway, id),

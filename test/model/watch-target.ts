@@ -30,11 +30,11 @@ export class Target {
   /** Of a gateway: whose reports it has brought. */
   readonly reporters = new Set<string>();
   /** Of a device: when each gateway has brought it last, and how often since the start. */
-  readonly heardBy = new Map<string, number>();
+  heardBy = new Map<string, number>();
   readonly broughtBy = new Map<string, number>();
   /** For how long it is silent at most, and at least. */
   clocks: { most: Clock; least: Clock } = { most: { listened: 0, base: 0 }, least: { listened: 0, base: 0 } };
-  #stored = { most: 0, least: 0, restarts: 0, reports: 0 };
+  #stored = { most: 0, least: 0, restarts: 0, reports: 0, heardBy: new Map<string, number>() };
   heardAt = Number.NEGATIVE_INFINITY;
   restarts = 0;
   isDead = false;
@@ -44,6 +44,8 @@ export class Target {
   /** Its present pause is an absence, and no habit. */
   isAbsent = false;
   #reports = 0;
+  #reportsSince = 0;
+  #restartedAt = Number.POSITIVE_INFINITY;
   #firstAt: number | undefined;
   /** Of a gateway: whose report came last, and since when only that one reports. */
   #by: string | undefined;
@@ -51,6 +53,8 @@ export class Target {
   readonly #pauses: { at: number; ms: number }[] = [];
   /** The longest two. */
   #longest: [number, number] = [0, 0];
+  /** The broker was away since it was heard last. */
+  #isSpared = false;
 
   constructor(id: string, kind: Target['kind'], every: number, jitter: number, ways: readonly Way[]) {
     this.id = id;
@@ -76,8 +80,16 @@ export class Target {
     if (this.kind === 'device') {
       return MIN_LISTENED * this.every * (1 - this.jitter);
     }
-    const recent = this.#pauses.filter(({ at }) => at > this.heardAt - REMEMBERED_MS).map(({ ms }) => ms);
-    return MIN_COUNTED * (recent.sort((one, other) => other - one)[1] ?? 0);
+    const least = this.#leastPauseMs(this.heardAt);
+    // "the interval is known after … twelve"; until then "what was known before a restart counts on"
+    return this.#restartedAt < this.heardAt && this.#reportsSince < MIN_REPORTS.gateway
+      ? Math.min(least, this.#leastPauseMs(this.#restartedAt))
+      : least;
+  }
+
+  #leastPauseMs(until: number): number {
+    const recent = this.#pauses.filter(({ at }) => at > until - REMEMBERED_MS && at <= until);
+    return MIN_COUNTED * (recent.map(({ ms }) => ms).sort((one, other) => other - one)[1] ?? 0);
   }
 
   get mostIntervalMs(): number {
@@ -91,6 +103,7 @@ export class Target {
     const isNew = at - this.heardAt >= 1_000;
     if (isNew) {
       this.#reports++;
+      this.#reportsSince++;
       this.#firstAt ??= at;
       this.#notePause(at, by);
     }
@@ -98,6 +111,7 @@ export class Target {
     this.isAbsent = false;
     this.heardAt = at;
     this.restarts = 0;
+    this.#isSpared = false;
     this.isWatched = true;
     this.clocks = { most: { listened: at, base: 0 }, least: { listened: at, base: 0 } };
   }
@@ -128,21 +142,34 @@ export class Target {
     this.broughtBy.set(gateway, (this.broughtBy.get(gateway) ?? 0) + 1);
   }
 
-  store(most: number, least: number): void {
-    this.#stored = { most, least, restarts: this.restarts, reports: this.#reports };
+  store(most: number, least: number, isWatched: boolean): void {
+    const heardBy = new Map(this.heardBy);
+    const reports = isWatched ? this.#reports : 0;
+    this.#stored = { most, least, restarts: this.restarts, reports, heardBy };
   }
 
   restart(at: number): void {
     // Nobody knows how long that pause was.
     this.isAbsent = true;
     this.broughtBy.clear();
-    const { most, least, restarts, reports } = this.#stored;
+    const { most, least, restarts, reports, heardBy } = this.#stored;
+    this.heardBy = new Map(heardBy);
+    this.#restartedAt = at;
+    this.#reportsSince = 0;
     // "what was known before a restart counts on"
     this.#reports = reports >= MIN_REPORTS[this.kind] ? reports : 0;
     this.restarts = restarts + 1;
     // "each has one usual interval left, once until it is heard"
     const left = this.restarts === 1 ? Math.max(0, least - this.mostIntervalMs) : least;
     this.clocks = { most: { listened: at, base: most }, least: { listened: at, base: left } };
+  }
+
+  /** The broker was away until now, and this was silent for so long at least. */
+  missed(at: number, least: number): void {
+    // "each has one usual interval left, once until it is heard; nor does the first minute count after each time the broker was away"
+    const left = this.restarts > 0 || this.#isSpared ? least : Math.max(0, least - this.mostIntervalMs);
+    this.#isSpared = true;
+    this.clocks.least = { listened: at, base: left - MINUTE };
   }
 
   countAnew(at: number, isCertain: boolean): void {
