@@ -35,6 +35,8 @@ interface StreamUser {
 }
 
 const PUBLISH = 3;
+/** No packet has both bits. */
+const QOS_BITS = 6;
 const PUBACK = 4;
 const PUBREL = 6;
 const PACKET_ID_BYTES = 2;
@@ -177,7 +179,8 @@ export class PublishReader {
       isLengthWhole = byte < 0x80;
     }
     const end = start + length;
-    const type = (bytes[this.#at] as number) >> 4;
+    const first = bytes[this.#at] as number;
+    const type = first >> 4;
     if (!isLengthWhole) {
       if (start < this.#at + MAX_HEADER_BYTES) {
         this.#keep(0);
@@ -187,7 +190,7 @@ export class PublishReader {
       }
     } else if (type === PUBREL && length < PACKET_ID_BYTES) {
       this.#refuse('PUBREL');
-    } else if (type !== PUBLISH) {
+    } else if (type !== PUBLISH || (first & QOS_BITS) === QOS_BITS) {
       this.#passing = end - this.#at;
       this.#pass(type !== PUBACK);
     } else if (end > bytes.length) {
