@@ -150,7 +150,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A device that no flow hears is not silent while nobody listens to it.': {
       'network/network-state': 'while somebody looks at everything, where no flow receives its reports',
     },
-    'An open *report in* panel shows what would pass.': {
+    '**An open panel.** An open *report in* panel shows what would pass.': {
       'nodes/admin': 'preview the reports that unsaved settings would let through',
     },
     'What flows do not receive anyway is subscribed for it over a connection of its own, with QoS 0, until the panel has 20 reports or 1 000 messages came; then it rests for 5 seconds.':
@@ -172,7 +172,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'reports/preview':
         'is refused while 16 others are looked at, and takes the place of one that nobody looks at any more',
     },
-    "The flows' subscriptions stay as they are, what the broker keeps for flows is not touched by it, and retained reports that come for the panel are not given to flows again.":
+    "**The flows.** The flows' subscriptions stay as they are, what the broker keeps for flows is not touched by it, and retained reports that come for the panel are not given to flows again.":
       {
         'mqtt/preview-connection': [
           'leaves the subscriptions of flows as they are, and asks for more over a connection of its own',
@@ -180,7 +180,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'shows retained reports, which flows are not given again because of it',
         ],
       },
-    'What the broker refuses for the panel is told there and nowhere else.': {
+    '**A broker that refuses.** What the broker refuses for the panel is told there and nowhere else.': {
       'mqtt/preview-connection': 'is told that the broker refuses its subscription, and nobody else is',
       'nodes/lifecycle':
         'tells neither nodes nor Catch nodes nor the log what a preview has asked for and the broker refuses',
@@ -781,7 +781,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'take little memory, as many as there may be, and do not keep alive what they came in',
       ],
     },
-    'A report that is not acknowledged within *Again after* (`confirmTimeout`, 300 seconds) comes to the flow again with `redelivered: true`, and again after the same time; from the fourth time on the time doubles, up to ten minutes.':
+    '**What comes again.** A report that is not acknowledged within *Again after* (`confirmTimeout`, 300 seconds) comes to the flow again with `redelivered: true`, and again after the same time; from the fourth time on the time doubles, up to ten minutes.':
       {
         'mqtt/confirm': 'come again, marked, until they are confirmed, and any copy counts',
         'reports/open-reports':
@@ -820,7 +820,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'faults/unstored':
           'ever are given to Catch nodes with all that was received, and then the broker is told',
       },
-    'With `persistent`, what is open when the connection is lost, or waits behind that, is known again when the broker sends it, and no flow gets it twice.':
+    '**A lost connection.** With `persistent`, what is open when the connection is lost, or waits behind that, is known again when the broker sends it, and no flow gets it twice.':
       {
         'mqtt/confirm': [
           'are not given to the flow twice over a loss of the connection, and what was confirmed meanwhile is done',
@@ -855,7 +855,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not given twice where one that was just acknowledged is sent again between two copies …',
         ],
       },
-    'A deploy that replaces the node brings what is open again, which is none of those times; one that removes it confirms it.':
+    '**A deploy or restart.** A deploy that replaces the node brings what is open again, which is none of those times; one that removes it confirms it.':
       {
         'mqtt/confirm': [
           'come again to the node that a deploy has put in the place of another',
@@ -891,19 +891,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'After a restart of Node-RED the broker sends what was open.': {
       'mqtt/confirm': 'come again from the broker to the next process',
     },
-    'A sample is acknowledged to its device before the broker is told; where that fails the broker is told all the same, since the device sends the sample again until it has its acknowledgement, and a device that never answers would hold up everything.':
+    '**Samples.** A sample is acknowledged to its device before the broker is told; where that fails the broker is told all the same, since the device sends the sample again until it has its acknowledgement, and a device that never answers would hold up everything.':
       {
         'nodes/confirm': [
           'that is a sample is acknowledged to the device first, and to the broker when the device has that',
           'that is a sample is confirmed to the broker although its device never has the acknowledgement',
         ],
       },
-    "Node-RED's own *file* node passes a message on also when it could not write it, as on a full disk; so the example *Store, then acknowledge* writes with a function.":
+    "**Files.** Node-RED's own *file* node passes a message on also when it could not write it, as on a full disk; so the example *Store, then acknowledge* writes with a function.":
       {
         'examples/harm-reports':
           'Store, then acknowledge: nothing is acknowledged while the disk is full, and all of it is stored when there is room',
       },
-    'Where the service asks for QoS 2, reports are asked for with 1 as long as a node confirms; with QoS 0 nothing is confirmed.':
+    '**QoS and order.** Where the service asks for QoS 2, reports are asked for with 1 as long as a node confirms; with QoS 0 nothing is confirmed.':
       {
         'mqtt/confirm':
           'are asked for with QoS 1 where the service has 2, of which a broker keeps only the number',
@@ -942,7 +942,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Limit it in the flow.': 'advice to the user',
   },
   'Last values': {
-    'A *last value* node knows what was reported since the first deploy of such a node.': {
+    '**What is known.** A *last value* node knows what was reported since the first deploy of such a node.': {
       'nodes/last-value': 'sends the newest value with its report, its age and where it came from',
     },
     'Of 200 000 values, or some 256 MB, those that were not heard for longest go first.': {
@@ -959,15 +959,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'go on after a sample of a device whose clock was ahead',
         ],
       },
-    'With labels, messages wait for the first device list, 10 000 at most, and tell why there is none.': {
-      'nodes/last-value': 'tells that the gateways of a label are not known, and does not take all for none',
-      'rest/device-directory':
-        'lets 10 000 queries of one node wait for the first list together, in little time, and refuses more',
-    },
-    'A list of very many values is put together in turns, so that reports come in between.': {
-      'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
-    },
-    'Of the devices that it asks for newer values, 100 are asked at a time at most, eight of them at one gateway, and no more than may wait (`maxQueue`); those that do not answer are one error.':
+    '**Labels.** With labels, messages wait for the first device list, 10 000 at most, and tell why there is none.':
+      {
+        'nodes/last-value':
+          'tells that the gateways of a label are not known, and does not take all for none',
+        'rest/device-directory':
+          'lets 10 000 queries of one node wait for the first list together, in little time, and refuses more',
+      },
+    '**Very many values.** A list of very many values is put together in turns, so that reports come in between.':
+      {
+        'network/value-query': 'brings all in order, and does not hold reports up meanwhile',
+      },
+    '**Newer values.** Of the devices that it asks for newer values, 100 are asked at a time at most, eight of them at one gateway, and no more than may wait (`maxQueue`); those that do not answer are one error.':
       {
         'network/value-query': [
           'asks no more devices at a time than may wait, however many queries there are',
@@ -992,7 +995,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'While the broker is away none is asked after the first has failed.': {
       'network/value-query': 'does not go on while the broker is away, since each read would wait for it',
     },
-    'They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix; as long as one address of the broker stays, it is the same.':
+    '**Over a deploy.** They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix; as long as one address of the broker stays, it is the same.':
       {
         'nodes/value-memory':
           'is of the same network as long as one address of the broker stays, with the same topic prefix',
@@ -1004,7 +1007,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So is which gateway has reported a device, which requests without a gateway need.': {
       'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },
-    'With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start with the same broker and topic prefix.':
+    '**In a store.** With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start with the same broker and topic prefix.':
       {
         'e2e/remember': 'are known to the next process, with their age',
         'nodes/value-memory': [
@@ -1033,7 +1036,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
   },
   'Device watch': {
-    'A *device watch* tells once when a condition begins and once when it ends; one that comes and goes within 5 seconds is not told.':
+    '**Beginning and end.** A *device watch* tells once when a condition begins and once when it ends; one that comes and goes within 5 seconds is not told.':
       {
         'network/device-watch': [
           'once, when it was not heard for the time that was set, and once that it is back',
@@ -1051,7 +1054,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'by a level that a battery can have: none other begins or ends anything',
         ],
       },
-    'Where several gateways hear a device, a condition names the one where it began until that has not heard the device for the time of a silence, then the one that heard it last.':
+    '**The gateway of a condition.** Where several gateways hear a device, a condition names the one where it began until that has not heard the device for the time of a silence, then the one that heard it last.':
       {
         'network/device-watch': [
           'also where another one hears the device, as long as its own still does',
@@ -1066,12 +1069,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and is missed as before when its own address does not report any more',
         ],
       },
-    'What was taken away is forgotten by a message with its address in `msg.forget`: what was told of it ends, and it is not watched before it is heard again.':
+    '**What was taken away.** What was taken away is forgotten by a message with its address in `msg.forget`: what was told of it ends, and it is not watched before it is heard again.':
       {
         'nodes/device-watch': ['forgets what was taken away until it is heard again'],
         'network/device-watch': ['and not with what was forgotten'],
       },
-    'A device has one error per property and one of its heartbeat, eight in all: the condition begins with the first and ends with the last of them, also over a restart.':
+    '**Errors.** A device has one error per property and one of its heartbeat, eight in all: the condition begins with the first and ends with the last of them, also over a restart.':
       {
         'network/network-state': 'remembers eight errors of a device, that of its heartbeat among them',
         'network/device-watch': [
@@ -1079,7 +1082,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'with errors that end one by one, by name or by hex id',
         ],
       },
-    'A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports, that of a gateway with several devices after twelve.':
+    '**When a device is silent.** A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval and at least a minute; the interval is known after five reports, that of a gateway with several devices after twelve.':
       {
         'network/device-watch': [
           'by its usual interval where no time is set, but at least after a minute',
@@ -1100,7 +1103,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells its own death soon after the start, where many devices report seldom',
         ],
       },
-    'The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
+    '**The usual interval.** The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
       {
         'network/watch-habits': [
           'takes 10 events every ten minutes for one, and tells its death after half an hour',
@@ -1132,7 +1135,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'network/stored-watches': ['is its silence, where a time is set', 'is nothing, where none is set'],
       },
-    'With *Remember in* an interval is stored again when it has grown by a quarter, and each when Node-RED stops; that of a gateway also where nothing but its devices is watched.':
+    '**After a start, and after the broker was away.** With *Remember in* an interval is stored again when it has grown by a quarter, and each when Node-RED stops; that of a gateway also where nothing but its devices is watched.':
       {
         'network/device-watch': [
           'also where its interval has grown since, and with it what a store must hold',
@@ -1201,14 +1204,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'learns a pause that comes six times in a day',
         ],
       },
-    'A gateway that loses its labels, or that the device list leaves out once, is not watched any more, nor are its devices: what was told of them ends, and when it carries a label again their time counts anew.':
+    '**Labels.** A gateway that loses its labels, or that the device list leaves out once, is not watched any more, nor are its devices: what was told of them ends, and when it carries a label again their time counts anew.':
       {
         'network/device-watch': [
           'watches the gateways of a label from the start, and no more those that lose it',
           'misses again what was dead when it lost it, after the time of a silence',
         ],
       },
-    'Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
+    '**What was never heard.** Listed devices and gateways, gateways with one of the labels, and what was watched before a restart are missed also when nothing of them was ever heard; where no time is set, that takes an hour.':
       {
         'network/device-watch': [
           'and misses none that was heard a few times only, unless somebody expects it',
@@ -1217,7 +1220,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/device-watch': 'misses a device of its list, though nothing of it was ever heard',
       },
-    'A gateway that goes silent is one change: its devices are silent only when another gateway that has heard them as well, within the time of a silence before their last report, is still heard, or when they do not come back with it.':
+    '**A gateway and its devices.** A gateway that goes silent is one change: its devices are silent only when another gateway that has heard them as well, within the time of a silence before their last report, is still heard, or when they do not come back with it.':
       {
         'network/device-watch': [
           'as one change, and none for each of its devices',
@@ -1250,7 +1253,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is away once for a while that is too short to be told, and makes none of its devices silent where a time is set',
         ],
       },
-    "Where no time is set, a gateway tells the later of a device's silence the fewer of its reports it brings: at half of what another one brings, after four times the time, as long as that one has brought any within four hours.":
+    "**Several gateways.** Where no time is set, a gateway tells the later of a device's silence the fewer of its reports it brings: at half of what another one brings, after four times the time, as long as that one has brought any within four hours.":
       {
         'network/device-watch': [
           'not by that while its own is away',
@@ -1293,7 +1296,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'How many devices a gateway brings, which further gateways hear a device, and which share of its reports, is known from the start of Node-RED on: after the first few reports nobody can tell that yet.':
       'explains',
-    "Of a gateway that brings a single device, both are told; also where others have not come by it for four hours, and for longer than the device's own time, before that was heard last.":
+    "**A gateway with one device.** Of a gateway that brings a single device, both are told; also where others have not come by it for four hours, and for longer than the device's own time, before that was heard last.":
       {
         'network/device-watch': [
           'and tells both where it brings nothing but that one device',
@@ -1302,7 +1305,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'network/watch-habits': 'tells also the only device that it brought, where neither comes back',
       },
-    'Time without the broker does not count, and neither do retained reports.': {
+    '**What does not count.** Time without the broker does not count, and neither do retained reports.': {
       'network/device-watch': 'not for a time in which the broker was away',
       'nodes/device-watch': 'does not take a retained report for a sign of life',
     },
@@ -1340,7 +1343,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       ],
       'nodes/device-watch': 'does not take for silent what the broker refuses, and says so',
     },
-    'What was told goes on over a deploy, and with *Remember in* (`remember`) over a restart: nothing is told twice, what has ended meanwhile is told, and what nobody knows yet after a restart ends nothing.':
+    '**Over deploys and restarts.** What was told goes on over a deploy, and with *Remember in* (`remember`) over a restart: nothing is told twice, what has ended meanwhile is told, and what nobody knows yet after a restart ends nothing.':
       {
         'network/device-watch': [
           'telling nothing twice, and what has ended meanwhile',
@@ -1367,7 +1370,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'While flows are replaced nothing is told.': {
       'network/device-watch': 'telling nothing while flows are replaced',
     },
-    'There is one timer for all watches of a service, and none while nothing can change.': {
+    '**Many devices.** There is one timer for all watches of a service, and none while nothing can change.': {
       'network/device-watch': 'no timer while nothing can change, however many watch',
     },
     'Of very many devices that are silent at once each is one message, in their order, 100 in a turn at most, so that flows and reports have theirs in between.':
@@ -1382,7 +1385,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and what has left takes up room, and gives way to what is new in its watch',
         ],
       },
-    'Where devices are listed, everything is received that their gateways bring, which tells a silent device from a silent gateway; with more than 100 gateways, everything.':
+    '**What is subscribed.** Where devices are listed, everything is received that their gateways bring, which tells a silent device from a silent gateway; with more than 100 gateways, everything.':
       {
         'nodes/device-watch': 'hears all that the gateways of its listed devices bring',
       },
