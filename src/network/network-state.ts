@@ -14,6 +14,7 @@ import {
   setSignal,
 } from './device-state.ts';
 import { type Heard, hear, hearGateway, hearTime, recallInterval, usualIntervalMs } from './interval.ts';
+import { KnownDevices } from './known-devices.ts';
 import { KnownPlace } from './known-place.ts';
 import {
   bestSignal,
@@ -27,21 +28,10 @@ import {
 } from './links.ts';
 import { Listening } from './listening.ts';
 import { noteQuickest, skipOutage } from './outages.ts';
-import {
-  findValue,
-  isPropertyName,
-  MAX_VALUES_PER_DEVICE,
-  newValue,
-  type PropertyValue,
-  setRead,
-  setValue,
-} from './property-values.ts';
+import { findValue, type PropertyValue, setRead, setValue } from './property-values.ts';
 
 /** The least recently heard go first. */
 const MAX_GATEWAYS = 10_000;
-const MAX_DEVICES = 200_000;
-/** Of all devices together; those of the device that was silent longest go first. */
-const MAX_VALUES = 200_000;
 /** Of all devices together; beyond it a device has one link, which is replaced. */
 const MAX_LINKS = 400_000;
 
@@ -63,13 +53,10 @@ export type SignalListener = (
 /** All times are milliseconds of `performance.now()`. */
 export class NetworkState {
   #gateways = new RecencyMap<GatewayState>(MAX_GATEWAYS, (one) => isPasserBy(one, this.#now()));
-  #devices = new RecencyMap<DeviceState>(MAX_DEVICES, (one) => isPasserBy(one, this.#now()));
+  #devices = new KnownDevices(() => this.#now());
   /** Changes when anything is pushed out: see `KnownPlace`. */
   #version = 0;
-  #values = 0;
   #links = 0;
-  /** All devices that were silent longer have no values. */
-  #oldestWithValues: DeviceState | undefined;
   /** When flows receive reports, and when people look through everything. */
   #flows: Listening;
   #everything: Listening;
@@ -106,7 +93,7 @@ export class NetworkState {
 
   /** How many of each are remembered. */
   get size(): { gateways: number; devices: number; values: number } {
-    return { gateways: this.#gateways.size, devices: this.#devices.size, values: this.#values };
+    return { gateways: this.#gateways.size, devices: this.#devices.size, values: this.#devices.values };
   }
 
   /** Goes on with what another one has seen, which records nothing any more; nothing was heard in between. */
@@ -114,9 +101,7 @@ export class NetworkState {
     this.#version++;
     this.#gateways = before.#gateways;
     this.#devices = before.#devices;
-    this.#values = before.#values;
     this.#links = before.#links;
-    this.#oldestWithValues = before.#oldestWithValues;
     [this.#flows, this.#everything] = [before.#flows, before.#everything];
     this.setListening(false, false);
   }
@@ -145,7 +130,7 @@ export class NetworkState {
     // To change their place in the order with each of many reports would cost too much.
     if (skipOutage(gateway, device, now, listening)) {
       this.#gateways.touch(gateway);
-      this.#touchDevice(device);
+      this.#devices.touch(device);
     }
     // The time of a sample is that at which the device took it, which may be hours ago.
     if (report !== undefined && at.kind !== 'timestamped') {
@@ -156,7 +141,7 @@ export class NetworkState {
     }
     const isNew = hear(device, at, now, isWanted, listening);
     if (isNew) {
-      this.#touchDevice(device);
+      this.#devices.touch(device);
     }
     place.link ??= linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
     const { link } = place;
@@ -298,13 +283,6 @@ export class NetworkState {
     return Math.min(this.#now(), this.#heardUntil() ?? Number.POSITIVE_INFINITY);
   }
 
-  #touchDevice(device: DeviceState): void {
-    if (device === this.#oldestWithValues && device.after !== undefined) {
-      this.#oldestWithValues = device.after;
-    }
-    this.#devices.touch(device);
-  }
-
   #addGateway(id: string, now: number): GatewayState {
     const gateway = newGateway(id, now);
     if (this.#gateways.add(gateway)) {
@@ -315,16 +293,11 @@ export class NetworkState {
 
   #addDevice(id: string, now: number): DeviceState {
     const device = newDevice(id, now);
-    if (this.#devices.findNextOut() === this.#oldestWithValues) {
-      this.#oldestWithValues = this.#oldestWithValues?.after;
-    }
     const pushedOut = this.#devices.add(device);
     if (pushedOut) {
       this.#version++;
-      this.#values -= pushedOut.values.length;
       this.#removeLinks(pushedOut);
     }
-    this.#oldestWithValues ??= device;
     return device;
   }
 
@@ -380,26 +353,11 @@ export class NetworkState {
   }
 
   #addValue(device: DeviceState, identifier: string, now: number): PropertyValue | undefined {
-    if (device.values.length >= MAX_VALUES_PER_DEVICE || !isPropertyName(identifier)) {
-      return undefined;
-    }
-    const value = newValue(identifier, now);
-    device.values = [...device.values, value];
-    this.#values++;
-    while (this.#values > MAX_VALUES) {
-      this.#dropOldestValues();
+    const value = this.#devices.addValue(device, identifier, now);
+    if (value !== undefined && this.#devices.dropOldestValues()) {
+      this.#version++;
     }
     return value;
-  }
-
-  #dropOldestValues(): void {
-    const oldest = this.#oldestWithValues ?? this.#devices.oldest;
-    if (oldest) {
-      this.#values -= oldest.values.length;
-      oldest.values = [];
-      this.#version++;
-      this.#oldestWithValues = oldest.after;
-    }
   }
 
   #tellSignal(device: DeviceState, link: Link, report: Readonly<Report>): void {
