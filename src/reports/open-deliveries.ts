@@ -205,27 +205,26 @@ export class OpenDeliveries {
   }
 
   #send(delivery: Delivery, now: number): void {
-    const { confirmer } = delivery;
-    if (delivery.hasReached && !delivery.isOfDeploy) {
-      delivery.attempts++;
+    const { confirmer, hasReached, isOfDeploy } = delivery;
+    const attempts = delivery.attempts + (hasReached && !isOfDeploy ? 1 : 0);
+    if (confirmer.maxAttempts > 0 && attempts > confirmer.maxAttempts) {
+      this.#events.confirm(delivery.id);
+      this.#call(() => confirmer.givenUp(delivery));
+      return;
     }
+    delivery.attempts = attempts;
     delivery.isOfDeploy = false;
-    delivery.due = now + waitAfter(delivery.attempts, confirmer.timeoutMs);
+    delivery.due = now + waitAfter(attempts, confirmer.timeoutMs);
     // Behind the others, so that each has its turn where more are due than one look sends.
     const { list } = delivery;
     list?.delete(delivery);
     list?.add(delivery);
-    if (confirmer.maxAttempts > 0 && delivery.attempts > confirmer.maxAttempts) {
-      this.#events.confirm(delivery.id);
-      this.#call(() => confirmer.givenUp(delivery));
-    } else {
-      this.#call(() => {
-        if (!confirmer.again(delivery)) {
-          this.#abandoned.add(confirmer.owner);
-          this.#events.confirm(delivery.id);
-        }
-      });
-    }
+    this.#call(() => {
+      if (!confirmer.again(delivery)) {
+        this.#abandoned.add(confirmer.owner);
+        this.#events.confirm(delivery.id);
+      }
+    });
   }
 
   #call(listener: () => void): void {

@@ -238,6 +238,22 @@ describe('reports that are open', () => {
     }
   });
 
+  it('that are given up tell how often they were sent again', () => {
+    for (const maxAttempts of [1, 2, 20]) {
+      const { confirmer, receive, resent, pass } = start();
+      const told: number[] = [];
+      Object.assign(confirmer, {
+        maxAttempts,
+        givenUp: ({ attempts }: { attempts: number }) => void told.push(attempts),
+      });
+      receive('t');
+      while (told.length === 0) {
+        pass(TICK_MS);
+      }
+      assert.deepEqual([told, resent.length], [[maxAttempts], maxAttempts]);
+    }
+  });
+
   it('are not given up because their node is deployed often', () => {
     const { confirmer, reports, receive, resent, pass } = start();
     let givenUp = 0;
