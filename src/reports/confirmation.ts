@@ -1,6 +1,6 @@
 // A subscriber whose reports the broker keeps until the flow has confirmed them: what is dropped on the way to it is confirmed here.
 import { ServiceError } from '../errors.ts';
-import type { Report } from '../protocol/reports/index.ts';
+import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import type { Message } from './message.ts';
 import type { Confirmer, OpenReport } from './open-report.ts';
 import type { OpenReports } from './open-reports.ts';
@@ -12,6 +12,8 @@ export interface ConfirmOptions {
   /** How often it is sent again; 0: for ever. */
   maxAttempts: number;
 }
+
+type ReportPlace = Pick<ReportTopic, 'gateway' | 'device' | 'identifier'>;
 
 /** Told how many reports are open. @param oldestMs since the oldest was heard */
 export type CountListener = (open: number, oldestMs: number) => void;
@@ -27,6 +29,7 @@ export class Confirmation {
   /**
    * @param node by its name it is recognised after a deploy; what other labels let through is judged anew then
    * @param replay gives a message to the subscriber's listener once more
+   * @param placeOf what the topic of a report says
    */
   constructor(
     open: OpenReports,
@@ -35,6 +38,7 @@ export class Confirmation {
     { timeoutMs, maxAttempts }: ConfirmOptions,
     replay: (messages: readonly Message[]) => void,
     count: CountListener,
+    placeOf: (topic: string) => ReportPlace | undefined,
   ) {
     this.#open = open;
     this.#subscriber = subscriber;
@@ -44,7 +48,9 @@ export class Confirmation {
       givenUp: ({ message, attempts }) => {
         const { topic, payload } = message;
         const text = payload.toString();
-        const cause = { operation: 'confirm', topic, payload: text, timeout: timeoutMs, attempts };
+        const { gateway, device, identifier } = placeOf(topic) ?? {};
+        const place = { gateway, device, operation: 'confirm', identifier };
+        const cause = { ...place, topic, payload: text, timeout: timeoutMs, attempts };
         const error = new ServiceError('TIMEOUT', 'notConfirmed', cause, { attempts });
         subscriber.error(error, { topic, payload: text });
       },

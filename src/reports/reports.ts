@@ -342,6 +342,11 @@ export class Reports {
     }
   }
 
+  /** What the topic of a report says; undefined for that of anything else. */
+  placeOf(topic: string): ReportTopic | undefined {
+    return this.#routes.get(topic)?.at ?? readTopic(this.#topics, topic, this.#nameOf);
+  }
+
   #findRoute(topic: string): TopicRoute | undefined {
     const at = readTopic(this.#topics, topic, this.#nameOf);
     if (at === undefined) {

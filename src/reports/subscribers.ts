@@ -272,7 +272,11 @@ export class Subscribers {
     replay: (messages: readonly Message[]) => void,
   ): Confirmation | undefined {
     const { confirm } = subscriber;
-    return confirm && new Confirmation(this.#reports.open, subscriber, node, confirm, replay, confirm.count);
+    const placeOf = (topic: string) => this.#reports.placeOf(topic);
+    return (
+      confirm &&
+      new Confirmation(this.#reports.open, subscriber, node, confirm, replay, confirm.count, placeOf)
+    );
   }
 
   #openLabelFilter(

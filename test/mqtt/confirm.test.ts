@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceError } from '../../src/errors.ts';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -198,6 +199,27 @@ describe('reports that a flow confirms', () => {
     const [{ code, topic, payload } = { code: '', topic: '', payload: '' }] = collector.errors;
     assert.deepEqual([code, topic, JSON.parse(String(payload)).n], ['TIMEOUT', reportTopic('heartbeat'), 7]);
     await bench.broker.until(() => acknowledged() === 1);
+  });
+
+  it('that are given up tell the gateway, the device and the property of their topic', async () => {
+    const { collector } = confirming(1, 1);
+    const causes: Record<string, unknown>[] = [];
+    const error = (...[fault, message]: Parameters<Collector['error']>) => {
+      causes.push((fault as ServiceError).cause);
+      Collector.prototype.error.call(collector, fault, message);
+    };
+    await listen(Object.assign(collector, { error }), { topicPrefix: 'mt/gateway/house' });
+    const told = { gateway: G, device: D, operation: 'confirm', timeout: 1, attempts: 1 };
+    for (const [suffix, identifier] of [
+      ['measurement/8800', '8800'],
+      ['heartbeat', undefined],
+    ] as const) {
+      const topic = `mt/gateway/house/${reportTopic(suffix)}`;
+      const payload = { ...heartbeat(1), value: '0019' };
+      bench.broker.publish(topic, payload);
+      await collector.until(() => causes.length === 1);
+      assert.deepEqual({ ...causes.pop() }, { ...told, identifier, topic, payload: JSON.stringify(payload) });
+    }
   });
 
   it('are confirmed, or come again, also when an acknowledge node of another service had them', async () => {
