@@ -25,13 +25,13 @@ export class Duplicates {
   }
 
   /**
-   * True when the same report was seen less than a window ago; otherwise it is remembered.
+   * True when the same report was seen less than a window before, or after where time goes back; otherwise it is remembered.
    * @param now when it was heard, in milliseconds
    */
   seen(report: Report, now = this.#now()): boolean {
     const key = keyOf(report);
     const first = this.#young.get(key) ?? this.#old.get(key);
-    if (first !== undefined && now - first <= this.#window) {
+    if (first !== undefined && Math.abs(now - first) <= this.#window) {
       return true;
     }
     if (now - this.#turned > this.#window || this.#young.size >= MAX_REPORTS) {

@@ -66,6 +66,22 @@ describe('recognition of duplicate reports', () => {
     assert.equal(duplicates.seen(base), true);
   });
 
+  it('takes time for what it is where it goes back, as in a record that begins with the newest', () => {
+    const duplicates = new Duplicates(10_000);
+    assert.equal(duplicates.seen(base, 1_000_000), false);
+    assert.equal(duplicates.seen(base, 990_000), true);
+    assert.equal(duplicates.seen(base, 989_999), false);
+    assert.equal(duplicates.seen(base, 999_999), true);
+  });
+
+  it('knows what was heard just now also when one that was heard long before comes in between', () => {
+    const duplicates = new Duplicates(10_000);
+    assert.equal(duplicates.seen(base, 1_000_000), false);
+    assert.equal(duplicates.seen({ ...base, seq: 8 }, 900_000), false);
+    assert.equal(duplicates.seen({ ...base, seq: 9 }, 1_000_000), false);
+    assert.equal(duplicates.seen(base, 1_000_000), true);
+  });
+
   const many = function* (from: number, to: number): Generator<Report> {
     for (let seq = from; seq < to; seq++) {
       yield { ...base, seq };
