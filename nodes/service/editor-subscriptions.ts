@@ -1,5 +1,5 @@
 // How many subscriptions the deployed service needs and has, below the setting that limits them.
-import { CONFIG_INPUT, hint } from '../shared/editor/panel.ts';
+import { CONFIG_INPUT, field, hintBelow } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 interface Counts {
@@ -10,6 +10,7 @@ interface Counts {
 
 /** A service that is not deployed has none; nothing is shown then. */
 export async function showSubscriptions(node: EditorNode): Promise<void> {
+  const input = field('maxSubscriptions', CONFIG_INPUT);
   const url = `mt-service/${encodeURIComponent(node.id)}/subscriptions`;
   const counts = await Promise.resolve<Partial<Counts>>($.getJSON(url)).catch((): Partial<Counts> => ({}));
   const { needed, inUse, max } = counts;
@@ -17,5 +18,5 @@ export async function showSubscriptions(node: EditorNode): Promise<void> {
     return;
   }
   const key = max === undefined ? 'subscriptions.now' : 'subscriptions.ofMax';
-  hint('maxSubscriptions', node._(key, { needed, inUse, ...(max !== undefined && { max }) }), CONFIG_INPUT);
+  hintBelow(input, node._(key, { needed, inUse, ...(max !== undefined && { max }) }));
 }

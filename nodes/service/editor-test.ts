@@ -17,19 +17,20 @@ interface TestResult {
 /** Makes the button work while the panel is open. */
 export function prepareTest(node: EditorNode): void {
   const button = $('#mt-gateway-test');
+  // When the runtime answers, the panel of another service may be open.
+  const result = $('#mt-gateway-test-result');
   button.on('click', () => {
     button.prop('disabled', true);
-    show([line('fa fa-spinner fa-pulse', '', node._('trial.running'))]);
+    show(result, [line('fa fa-spinner fa-pulse', '', node._('trial.running'))]);
     void test(node)
-      .then(show)
+      .then((lines) => show(result, lines))
       .finally(() => button.prop('disabled', false));
   });
 }
 
 /** Shows the lines, in sight also where the panel is longer than its window. */
-function show(lines: readonly JQuery[]): void {
-  const result = $('#mt-gateway-test-result').empty();
-  result.append(...lines);
+function show(result: JQuery, lines: readonly JQuery[]): void {
+  result.empty().append(...lines);
   result[0]?.scrollIntoView({ block: 'nearest' });
 }
 

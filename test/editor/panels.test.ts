@@ -1,6 +1,7 @@
 // The panels in a real browser, in front of a real Node-RED and the service in a box.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
+import type { Route } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
@@ -687,6 +688,70 @@ describe('the panels in the editor', function () {
     await editor.editConfig('mt-service', 'service');
     await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
     await page.getByText(/^For the deployed nodes: \d+ needed, \d+ in use\.$/).waitFor();
+  });
+
+  /** Answers what is asked there only when it is told to. @returns does, and ends when the page has it all */
+  const holdAnswers = async (answers: Record<string, unknown>) => {
+    const { page } = editor;
+    const held = new Map<string, Route>();
+    const all = new Promise<void>((resolve) => {
+      for (const path of Object.keys(answers)) {
+        void page.route(`**/mt-service/${path}`, (route) => {
+          held.set(path, route);
+          held.size === Object.keys(answers).length && resolve();
+        });
+      }
+    });
+    return async () => {
+      await all;
+      for (const [path, route] of held) {
+        const answered = page.waitForResponse(route.request().url());
+        await route.fulfill({ contentType: 'application/json', body: JSON.stringify(answers[path]) });
+        await (await answered).finished();
+        await page.unroute(`**/mt-service/${path}`);
+      }
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
+    };
+  };
+
+  it('shows nothing of one service in the panel of another that is opened before the answer has come', async () => {
+    const { page } = editor;
+    await red.deploy([serviceNode(service), { ...serviceNode(service), id: 'other' }, ...bareNodes()]);
+    await editor.takeFlows();
+    const answer = await holdAnswers({
+      test: { mqtt: { ok: false, message: 'of the other one' } },
+      'other/subscriptions': { needed: 77, inUse: 77 },
+    });
+    await editor.editConfig('mt-service', 'other');
+    await page.click('#mt-gateway-test');
+    await editor.press('cancel', true);
+    await editor.editConfig('mt-service', 'service');
+    await answer();
+    assert.equal(await page.textContent('#mt-gateway-test-result'), '');
+    await page.getByText(/^For the deployed nodes: \d+ needed/).waitFor({ state: 'attached' });
+    assert.equal(await page.getByText('77 needed').count(), 0);
+  });
+
+  it('shows nothing of one node below the fields of another that is opened before the answer has come', async () => {
+    const { page } = editor;
+    const one = { id: 'one', type: 'mt-gw-read', service: 'service', x: 500, y: 60, wires: [[]] };
+    const fixed = { gatewayType: 'str', identifier: 'temperature', identifierType: 'str' };
+    const { mac } = service.gateways[0]!;
+    await red.deploy([serviceNode(service), ...bareNodes(), { ...one, ...fixed, gateway: mac }]);
+    await editor.takeFlows();
+    const answer = await holdAnswers({
+      'service/devices?*': [{ id: `bmac-${mac}`, mac, name: 'Boiler room', connected: true }],
+      'service/seen?*identifiers*': [{ id: '8800', value: 77.5 }],
+    });
+    await editor.edit('one');
+    await page.waitForTimeout(100);
+    await editor.press('cancel');
+    await editor.edit('mt-gw-write');
+    await answer();
+    for (const name of ['gateway', 'identifier']) {
+      const shown = await page.locator(`.form-row:has(> #node-input-${name})`).innerText();
+      assert.doesNotMatch(shown, /Boiler room|77\.5/);
+    }
   });
 
   it('shows a service without TLS settings and proxy as Node-RED shows its own nodes', async () => {

@@ -66,10 +66,15 @@ export function runOnChange(names: readonly string[], then: () => void, prefix?:
   then();
 }
 
-/** Shows a line under the input of a row; an empty text takes it away. */
-export function hint(name: string, content: string, prefix?: string): JQuery {
-  const line = row(name, prefix).children('.mt-gateway-hint');
-  const shown = line.length > 0 ? line : element('div', 'mt-gateway-hint').appendTo(row(name, prefix));
+/** Shows a line under the input of a row of the open panel; an empty text takes it away. */
+export const hint = (name: string, content: string, prefix?: string): JQuery =>
+  hintBelow(field(name, prefix), content);
+
+/** The same under an input that was looked up before something was waited for: another panel may be open by now. */
+export function hintBelow(input: JQuery, content: string): JQuery {
+  const row = input.closest('.form-row');
+  const line = row.children('.mt-gateway-hint');
+  const shown = line.length > 0 ? line : element('div', 'mt-gateway-hint').appendTo(row);
   return shown.text(content).toggle(content !== '');
 }
 

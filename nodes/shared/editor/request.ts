@@ -3,7 +3,7 @@ import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
 import { hasEnv } from '../defaults.ts';
 import { whenNew } from './new-node.ts';
-import { field, hint, runOnChange, text } from './panel.ts';
+import { field, hint, hintBelow, runOnChange, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 import { currentCatalogue, describeLast, meaningOf } from './sources.ts';
 import { typedFields } from './typed-field.ts';
@@ -101,6 +101,7 @@ export function describeIdentifier(identifier: Identifier, forWriting = false): 
 
 /** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
+  const input = field('identifier');
   let newest = 0;
   runOnChange(['identifier', 'identifierType', 'service'], () => {
     const own = ++newest;
@@ -109,12 +110,12 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
     const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';
     const known = identifier && [meaningOf(identifier), describeIdentifier(identifier, then !== undefined)];
     const words = known ? known.filter(Boolean).join(' · ') : unknown;
-    hint('identifier', words);
+    hintBelow(input, words);
     then?.(identifier);
     if (identifier) {
       void describeLast(identifier).then((last) => {
         if (last !== '' && own === newest) {
-          hint('identifier', `${words} · ${last}`);
+          hintBelow(input, `${words} · ${last}`);
         }
       });
     }

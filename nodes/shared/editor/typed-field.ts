@@ -1,7 +1,7 @@
 // Typed fields of the panels: a TypedInput whose fixed text has a picker, and a button that opens it at once.
 import type { Access } from '../../../src/protocol/identifiers.ts';
 import { hasEnv, type Pair, readPair, SOURCE_TYPES } from '../defaults.ts';
-import { element, field, hint, NODE_INPUT, text } from './panel.ts';
+import { element, field, hintBelow, NODE_INPUT, text } from './panel.ts';
 import { attachPicker, type Found } from './picker.ts';
 import type { EditorNode } from './red.ts';
 import { addShowButton } from './show-device.ts';
@@ -140,14 +140,13 @@ function addPicker(input: JQuery, pick: PickerKind, access: TypedOptions['access
 
 /** Shows the device's name under a field with a MAC address. */
 function showNameBelow(input: JQuery): void {
-  const name = (input.attr('id') ?? '').replace(`${NODE_INPUT}-`, '');
   let newestSearch = 0;
   const show = async () => {
     const ownSearch = ++newestSearch;
     const fixed = input.typedInput('type') === 'str' ? String(input.typedInput('value')) : '';
     const words = fixed === '' ? '' : await describeDevice(fixed);
     if (ownSearch === newestSearch) {
-      hint(name, words);
+      hintBelow(input, words);
     }
   };
   input.on('change', () => void show());
