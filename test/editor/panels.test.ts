@@ -368,6 +368,37 @@ describe('the panels in the editor', function () {
     assert.deepEqual(await value(), ['msg', 'wanted']);
   });
 
+  it('takes no name of a property along as a fixed text, and no fixed value as a name', async () => {
+    const { page } = editor;
+    const turn = async (name: string, type: string) => {
+      const parts = await page.evaluate(`
+        $('#node-input-${name}').typedInput('type', '${type}');
+        ['type', 'value'].map((part) => $('#node-input-${name}').typedInput(part));
+      `);
+      return (parts as string[]).join(' ');
+    };
+    const name = editor.typed('name');
+    await editor.edit('mt-rename');
+    assert.equal(await turn('name', 'str'), 'str ');
+    assert.equal(await turn('name', 'msg'), 'msg payload');
+    assert.equal(await turn('name', 'env'), 'env ');
+    await name.fill('wanted.name');
+    assert.equal(await turn('name', 'msg'), 'msg wanted.name');
+    assert.equal(await turn('name', 'str'), 'str wanted.name');
+    await name.fill('70000');
+    assert.equal(await turn('name', 'msg'), 'msg payload');
+    assert.equal(await turn('name', 'str'), 'str 70000');
+    await editor.press('cancel');
+
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'tx-power');
+    assert.equal(await turn('value', 'num'), 'num ');
+    await editor.typed('value').fill('-4');
+    assert.equal(await turn('value', 'msg'), 'msg payload');
+    assert.equal(await turn('identifier', 'msg'), 'msg identifier');
+    assert.equal(await turn('identifier', 'str'), 'str tx-power');
+  });
+
   it('opens the list of properties by itself in the panel of a new node, once', async () => {
     const { page } = editor;
     for (const type of ['mt-gw-read', 'mt-gw-write']) {

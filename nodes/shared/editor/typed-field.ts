@@ -74,9 +74,33 @@ export function typedField(
   input.typedInput({ types: (isOffered ? types : [...types, type]) as never, typeField: typeField as never });
   input.typedInput('type', type);
   input.typedInput('value', value);
+  keepApart(input, node._def.defaults, name);
   if (options.pick) {
     addPicker(input, options.pick, options.access);
   }
+}
+
+/** A word that can stand for a property of the message; what follows is its path. */
+const PROPERTY = /^[\p{L}_$][\p{L}\p{N}_$]*(?![^.[])/u;
+
+/** The TypedInput takes its text along into another type: the name of a property is no value, and most values are no name. */
+function keepApart(input: JQuery, defaults: EditorNode['_def']['defaults'], name: string): void {
+  const property = defaults[`${name}Type`]?.value === 'msg' ? String(defaults[name]?.value) : '';
+  let type = String(input.typedInput('type'));
+  let fixed = '';
+  input.on('change', () => {
+    const [before, value] = [type, String(input.typedInput('value'))];
+    type = String(input.typedInput('type'));
+    if (property === '' || before === type) {
+      return;
+    }
+    if (before === 'msg' && value === property) {
+      input.typedInput('value', fixed);
+    } else if (type === 'msg' && !hasEnv(value) && !PROPERTY.test(value)) {
+      fixed = value;
+      input.typedInput('value', property);
+    }
+  });
 }
 
 /** What the runtime makes of the saved pair, so that both mean the same by what is missing. */
