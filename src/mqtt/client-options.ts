@@ -2,11 +2,14 @@
 import type { MqttSettings } from '../settings.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Reports of QoS 1 and 2 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
+/** Reports of QoS 1 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
 const RECEIVE_MAXIMUM = 1_000;
 
-/** @param isSecure with a certificate at hand MQTT.js would turn a plain address into a secure one */
-export function clientOptions(s: MqttSettings, isSecure: boolean): object {
+/**
+ * @param isSecure with a certificate at hand MQTT.js would turn a plain address into a secure one
+ * @param isOverrun the broker has sent more at once than it was told
+ */
+export function clientOptions(s: MqttSettings, isSecure: boolean, isOverrun: boolean): object {
   return {
     clientId: s.clientId,
     clean: !s.persistent,
@@ -21,15 +24,18 @@ export function clientOptions(s: MqttSettings, isSecure: boolean): object {
     // Even when nobody listens, MQTT.js's own log takes time for every packet.
     ...(process.env.DEBUG ? {} : { log: () => {} }),
     ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
-    ...(s.protocolVersion === 5 ? { properties: properties(s) } : {}),
+    ...(s.protocolVersion === 5 ? { properties: properties(s, isOverrun) } : {}),
     ...(isSecure ? s.tls : {}),
   };
 }
 
-/** Of MQTT 5. */
-function properties({ persistent, sessionExpiry }: MqttSettings): object {
+/**
+ * Of MQTT 5. MQTT.js ends the connection to a broker that sends more of QoS 2 than it was told; Mosquitto does so with what
+ * has waited, each time anew.
+ */
+function properties({ persistent, sessionExpiry, reportQos }: MqttSettings, isOverrun: boolean): object {
   return {
-    receiveMaximum: RECEIVE_MAXIMUM,
+    ...(reportQos < 2 && !isOverrun ? { receiveMaximum: RECEIVE_MAXIMUM } : {}),
     ...(persistent ? { sessionExpiryInterval: sessionExpiry } : {}),
   };
 }

@@ -17,7 +17,7 @@ import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
 import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
-import { isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
+import { isOverrun, isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
 import { receiveMessages } from './received-messages.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
@@ -54,6 +54,8 @@ export class Connection {
   /** An end now is the doing of another connection of this process: this one comes back soon, to the same broker. */
   #isLent = false;
   #exchanges: Exchanges | undefined;
+  /** The broker has sent more at once than it may: it did not count, and would do so again. */
+  #isOverrun = false;
 
   constructor(settings: MqttSettings, log: Logger, events: ConnectionEvents) {
     this.#settings = settings;
@@ -211,7 +213,7 @@ export class Connection {
           isSecure,
           tunnel.signal,
         ) as IClientOptions['wsOptions'],
-        ...clientOptions(this.#settings, isSecure),
+        ...clientOptions(this.#settings, isSecure, this.#isOverrun),
         ...this.#exchanges.optionsFor(this.#keptSession),
       });
       reader.attach(client);
@@ -328,6 +330,7 @@ export class Connection {
       { ...loss, wasConnected, underWay: this.#events.underWay() },
       { broker, protocolVersion },
     );
+    this.#isOverrun ||= isOverrun(reason);
     const isGood = wasConnected && wasGood(connectedAt);
     const isUnrelated = reason.consequence !== 'retry' || this.#isLent || isOwnEnd(loss ?? {});
     const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);

@@ -117,6 +117,9 @@ export function reasonOfSuback(code: number, held = 0): Reason {
 
 export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filterRefused';
 
+/** The broker has sent more that was not acknowledged than it was told. */
+export const isOverrun = ({ key }: Reason): boolean => key === 'reason.sentTooMany';
+
 /** It says nothing of the filter itself. */
 export const isLackOfRoom = ({ key }: Reason): boolean => key === 'reason.quota';
 
@@ -140,6 +143,7 @@ export function reasonOfRefusals(refused: ReadonlyMap<string, Phrase>): Phrase {
 }
 
 const REFUSED_FILTER = 0x80;
+const RECEIVE_MAXIMUM_EXCEEDED = 0x93;
 /** No broker that is known allows fewer subscriptions. */
 export const MIN_QUOTA = 8;
 /** No broker that is known takes fewer publishes that it has not acknowledged. */
@@ -160,7 +164,10 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   }
   const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
   if (typeof code === 'number') {
-    return reasonOfCode(code, values);
+    // Of MQTT.js itself: a broker would have sent it in a DISCONNECT.
+    return wasConnected && code === RECEIVE_MAXIMUM_EXCEEDED
+      ? reason('sentTooMany')
+      : reasonOfCode(code, values);
   }
   const row =
     SOCKET_CODES[String(code)] ??

@@ -102,6 +102,16 @@ describe('the reason of a refusal or a loss', () => {
     );
   });
 
+  it('of more unacknowledged messages than allowed tells whose they were', () => {
+    const broker = { disconnect: { reasonCode: 0x93 }, wasConnected: true };
+    assert.match(inEnglish(lossOf(broker)), /lower Unconfirmed/);
+    const own = {
+      error: Object.assign(new Error('Receive Maximum exceeded'), { code: 0x93 }),
+      wasConnected: true,
+    };
+    assert.match(inEnglish(lossOf(own)), /^the broker sent more at once/);
+  });
+
   it('has a text for every reason code, and one for codes that nobody knows', () => {
     const known = Object.keys(texts.reason);
     const used = Array.from({ length: 256 }, (_, code) => reasonOfCode(code).key.replace('reason.', ''));
