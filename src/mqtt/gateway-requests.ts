@@ -16,6 +16,8 @@ export interface Pending extends Identified {
   delivered: (() => void) | undefined;
   awaitResponse: boolean;
   isRemoved: boolean;
+  /** It could be sent at once but for the grant of the response filter, and takes no place of those that may wait. */
+  hasPlace: boolean;
   /** In flight, it takes one of the gateway's places. */
   isCounted: boolean;
   /** Index in `sent` of the gateway. */
@@ -31,6 +33,7 @@ export interface Pending extends Identified {
 /** The queue of one gateway, and what is under way there. */
 export class GatewayRequests {
   readonly id: string;
+  readonly #places: number;
   /** The topic filter of its responses. */
   filter: string;
   readonly queue: SendQueue<Pending>;
@@ -49,11 +52,17 @@ export class GatewayRequests {
   constructor(id: string, filter: string, places: number) {
     this.id = id;
     this.filter = filter;
+    this.#places = places;
     this.queue = new SendQueue(places);
   }
 
   get isIdle(): boolean {
     return this.waiting === 0 && this.sent.length === 0;
+  }
+
+  /** Whether all that waits has a place in flight. */
+  get hasPlaces(): boolean {
+    return this.requestsInFlight + this.acksInFlight + this.waiting <= this.#places;
   }
 
   /** The only request in flight on a topic; undefined when there are more. */

@@ -119,6 +119,7 @@ export class Requests {
         slot: -1,
         isRemoved: true,
         isCounted: false,
+        hasPlace: false,
         index: -1,
         waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,

@@ -25,6 +25,8 @@ export class WaitingRequests {
   readonly #window: PublishWindow<GatewayRequests>;
   readonly #transport: Transport;
   readonly #counts: Record<TrafficClass, number> = { request: 0, ack: 0 };
+  /** Of requests that wait for the grant of their filter alone; the other counts are without them. */
+  #withPlace = 0;
   readonly #deadlines = new Deadlines((now) => this.#expire(now));
 
   /** @param window of the publishes that the broker takes */
@@ -41,7 +43,7 @@ export class WaitingRequests {
   }
 
   get isEmpty(): boolean {
-    return this.#counts.request === 0 && this.#counts.ack === 0;
+    return this.#withPlace === 0 && this.#counts.request === 0 && this.#counts.ack === 0;
   }
 
   /** Whether a gateway can be asked: its responses arrive once the broker has granted their filter. */
@@ -60,13 +62,19 @@ export class WaitingRequests {
 
   /** It has not left at once; ends it where as many wait as may. @returns whether its gateway cannot be asked yet */
   stay(pending: Pending): boolean {
-    const { trafficClass } = pending;
+    const { trafficClass, gateway } = pending;
+    const isOpen = this.isOpen(gateway);
+    if (trafficClass === 'request' && this.#lacksGrantOnly(gateway, isOpen)) {
+      pending.hasPlace = true;
+      this.#withPlace++;
+      this.#counts.request--;
+    }
     const limit = trafficClass === 'ack' ? MAX_ACKS_WAITING : this.#maxQueue;
-    if (this.#counts[trafficClass] > limit) {
+    if (!pending.hasPlace && this.#counts[trafficClass] > limit) {
       this.reject(pending, queueFull(limit));
       return false;
     }
-    if (this.isOpen(pending.gateway)) {
+    if (isOpen) {
       return false;
     }
     this.#setDeadline(pending, pending.waitingSince);
@@ -133,9 +141,17 @@ export class WaitingRequests {
     this.#deadlines.add(pending.deadline);
   }
 
-  #uncount({ trafficClass, gateway }: Pending): void {
-    this.#counts[trafficClass]--;
-    gateway.waiting--;
+  #lacksGrantOnly(gateway: GatewayRequests, isOpen: boolean): boolean {
+    return !isOpen && this.#transport.connected && !this.#window.isFull && gateway.hasPlaces;
+  }
+
+  #uncount(pending: Pending): void {
+    pending.gateway.waiting--;
+    if (pending.hasPlace) {
+      this.#withPlace--;
+    } else {
+      this.#counts[pending.trafficClass]--;
+    }
   }
 
   #expire(now: number): DeadlineCheck {

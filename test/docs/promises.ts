@@ -1478,6 +1478,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Waiting in this line does not count towards the timeout.': {
       'mqtt/losses': 'may wait for its turn longer than its timeout says, which counts from sending',
     },
+    'A request that is one of the eight and waits only until the subscription to the responses is confirmed does not count towards `maxQueue`.':
+      {
+        'mqtt/waiting':
+          'do not count towards maxQueue where they wait for the subscription to their responses alone',
+      },
     'Acknowledgements wait in a line of their own, up to 100 000, and leave in order.': {
       'mqtt/waiting':
         'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',

@@ -153,6 +153,7 @@ describe('many waiting requests', () => {
   itAtScale('that are refused because too many wait cost time in proportion to their number', () =>
     growsLikeTheirNumber(async (count) => {
       const line = new Line(8, count / 2);
+      line.connected = false;
       line.isGranted = false;
       const outcomes = Array.from({ length: count }, () => codeOf(line.send(G)));
       line.requests.close();
@@ -233,6 +234,7 @@ describe('many waiting requests', () => {
   it('are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together', async function () {
     this.timeout(60_000);
     const line = new Line(8, 2);
+    line.connected = false;
     line.isGranted = false;
     const request = buildRequest('apiversion', { gateway: G }, requestContext);
     const options = { timeout: 60_000, signal, trafficClass: 'ack', awaitResponse: true } as const;
@@ -247,6 +249,28 @@ describe('many waiting requests', () => {
     Error.stackTraceLimit = stackTraceLimit;
     const codes = await Promise.all([...acks.slice(0, -1), ...asked.slice(0, -1)]);
     assert.deepEqual([...new Set(codes)], ['CLOSED']);
+  });
+
+  it('do not count towards maxQueue where they wait for the subscription to their responses alone', async () => {
+    for (const maxQueue of [0, 2]) {
+      const line = new Line(3, maxQueue);
+      line.isGranted = false;
+      const sent = [G, G, G, G2, G2, G2].map((gateway) => codeOf(line.send(gateway)));
+      const waiting = Array.from({ length: maxQueue }, () => codeOf(line.send(G)));
+      assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
+      line.grant();
+      assert.equal(line.ids.length, 6);
+      assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
+      for (const id of line.ids.slice()) {
+        line.answer(id);
+        line.answer(id, G2);
+      }
+      assert.deepEqual([...new Set(await Promise.all(sent))], ['responded']);
+      const more = Array.from({ length: 3 }, () => codeOf(line.send(G)));
+      assert.equal(await codeOf(line.send(G)), 'QUEUE_FULL');
+      line.requests.close();
+      assert.deepEqual([...new Set(await Promise.all([...waiting, ...more]))], ['CLOSED']);
+    }
   });
 
   it('may go to any number of gateways: of 10 000 one that has nothing to do is forgotten', async () => {

@@ -325,14 +325,16 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     // Acknowledgements have 100 000 places, which another test fills.
     const full = new ServiceError('QUEUE_FULL', 'waiting', { limit: 1 }, { limit: 1 });
     mock.method(Session.prototype, 'acknowledge', () => Promise.reject(full));
-    const flow = await run({ maxQueue: 1 });
+    const flow = await run({ maxInFlight: 1, maxQueue: 1 });
     const session = sessionOf(flow);
     const { signal } = new AbortController();
     await session.rest.call({ method: 'GET', path: '/' }, signal);
     portal.answer = hang;
     await allShow(flow, GATEWAY_NODES, 'connected');
     broker.options.withhold = ['suback'];
-    session.request('apiversion', MAC, { signal }).catch(() => {});
+    for (let request = 0; request < 2; request++) {
+      session.request('apiversion', MAC, { signal }).catch(() => {});
+    }
     for (let call = 0; call < 10_004; call++) {
       session.rest.call({ method: 'GET', path: '/' }, signal).catch(() => {});
     }
