@@ -40,7 +40,7 @@ export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { isObject } from './protocol/json.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';
-export { hasControlCharacter } from './protocol/text.ts';
+export { hasControlCharacter, withoutSlashes } from './protocol/text.ts';
 export { fitsTopic } from './protocol/topics.ts';
 export { proxiesOf } from './proxy/choice.ts';
 export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';

@@ -8,6 +8,7 @@ import {
   type Session,
   type Settings,
   splitBrokers,
+  withoutSlashes,
 } from '../../src/index.ts';
 import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
 import { savedNode } from '../shared/runtime/env.ts';
@@ -128,9 +129,7 @@ function isSameMqtt(config: ServiceConfig, before: ServiceConfig): boolean {
   return config.proxy === before.proxy && brokers?.every((url) => known.has(url)) === true;
 }
 
-function trimAddress(url: string): string {
-  return url.trim().replace(/\/+$/, '');
-}
+const trimAddress = (url: string): string => withoutSlashes(url.trim());
 
 interface Tested {
   half: Half;

@@ -2,7 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/index.ts';
 import { asText, pickKnown, type Range } from '../shared/defaults.ts';
-import { checkGiven, checkRange, fillEnv } from '../shared/runtime/env.ts';
+import { checkGiven, checkRange, fillEnv, notFilled } from '../shared/runtime/env.ts';
 import {
   CREDENTIALS,
   DEFAULTS,
@@ -66,9 +66,9 @@ export function fillService(
     config,
     credentials: asTexts(secrets.values),
     check(used = config) {
-      for (const [property, text] of filled.unset) {
+      for (const [property, unfilled] of filled.unset) {
         if (property in config && property !== 'name' && isUsed(property as Property, used)) {
-          throw invalidInput(property, text, 'nothing');
+          throw notFilled(property, unfilled);
         }
       }
       for (const [property, value] of Object.entries(config)) {

@@ -3,13 +3,15 @@
 /** Stands for a secret in errors and logs. */
 export const HIDDEN = '***';
 
-/** Everything before the last `@`: a password may have one. Line breaks too, since the text may be no address at all. */
-const LOGIN = /\/\/.*@/s;
-/** The same in a text that need not be an address: `//` may have been forgotten. */
+/**
+ * Everything before the last `@`: a password may have one. Line breaks too, since the text may be no address at all, and
+ * `//` may have been forgotten.
+ */
 const MAYBE_LOGIN = /^(\s*[a-z][a-z0-9+.-]*:\/\/)?.*@/is;
 
 export function hasLogin(address: string): boolean {
-  return LOGIN.test(address);
+  const at = address.indexOf('//');
+  return at >= 0 && address.includes('@', at);
 }
 
 /**

@@ -24,6 +24,15 @@ export function hasControlCharacter(text: string): boolean {
   return CONTROL.test(text);
 }
 
+/** Without the slashes at its end. A regular expression would take the square of their number. */
+export function withoutSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') {
+    end--;
+  }
+  return text.slice(0, end);
+}
+
 /** A copy of a part of a longer text, such as a topic, which would be kept as a whole with its part. */
 export function ownText(part: string): string {
   return part.length < MIN_SLICE_LENGTH ? part : Buffer.from(part).toString();

@@ -1,5 +1,6 @@
 // Builds and parses topics: the only place where a topic is spelled.
 import { SEGMENTS } from './reports/index.ts';
+import { withoutSlashes } from './text.ts';
 
 /**
  * What cannot stand in a part of a topic: wildcards, and characters with which brokers end the connection (MQTT 3.1.1,
@@ -66,7 +67,7 @@ function reportTail({ segment, identifier }: TopicFilterParts): string {
  *   at its end is the one that follows anyway.
  */
 export function createTopics(prefix: string): Topics {
-  const trimmed = prefix.replace(/\/+$/, '');
+  const trimmed = withoutSlashes(prefix);
   const root = trimmed === '' ? ROOT : `${trimmed}/${ROOT}`;
   return {
     reportFilter: (parts) =>

@@ -1,7 +1,7 @@
 // Addresses: base URLs from the settings, paths and queries from flows; nothing leads out of the base URL.
 import { invalidInput } from '../errors.ts';
 import { showAddress } from '../protocol/redaction.ts';
-import { hasControlCharacter } from '../protocol/text.ts';
+import { hasControlCharacter, withoutSlashes } from '../protocol/text.ts';
 
 /** `prefix`: the path of the base URL without a trailing slash, often empty. */
 export interface BaseAddress {
@@ -24,7 +24,7 @@ export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): Bas
   if (url.username || url.password) {
     throw invalidInput(field, shown, 'secretInUrl');
   }
-  return { origin: url.origin, host: url.host, prefix: url.pathname.replace(/\/+$/, '') };
+  return { origin: url.origin, host: url.host, prefix: withoutSlashes(url.pathname) };
 }
 
 const MALFORMED_PERCENT = /%(?![0-9a-f]{2})/i;

@@ -371,4 +371,33 @@ describeNodes('the admin endpoints under attack', function (start) {
     }
     await goesOn(flow);
   });
+
+  it('answer a test of addresses that are very long, with and without an end behind their slashes', async () => {
+    const flow = await run();
+    const { authUrl, baseUrl } = serviceNode(box) as Record<string, string>;
+    const whole = { authUrl, baseUrl, brokerUrl: 'mqtt://127.0.0.1:1', topicPrefix: '' };
+    const slashes = '/'.repeat(LONG);
+    for (const property of Object.keys(whole)) {
+      const start = property === 'brokerUrl' ? 'mqtt://127.0.0.1:1' : 'http://127.0.0.1:1';
+      for (const value of [`${start}${slashes}`, `${start}${slashes}x`, `${slashes}x`]) {
+        const body = { id: 'svc', ...whole, [property]: value, credentials: secretsOf(box) };
+        await ask(flow, '/mt-service/test', property, JSON.stringify(body), MAX_TEST_MS);
+      }
+    }
+    await goesOn(flow);
+  });
+
+  it('answer a test in which a long variable is named many times, without filling it so often', async () => {
+    process.env.MT_LONG = 'x'.repeat(100_000);
+    try {
+      const flow = await run();
+      const brokerUrl = `mqtt://${'${MT_LONG}'.repeat(10_000)}`;
+      const { body } = await flow.postText('/mt-service/test', JSON.stringify({ id: 'svc', brokerUrl }));
+      const { message } = (body as { mqtt: { message: string } }).mqtt;
+      assert.match(message, /is longer than 1000000 characters: mqtt:\/\/\$\{MT_LONG\}/);
+      assert.doesNotMatch(message, /xxx/);
+    } finally {
+      delete process.env.MT_LONG;
+    }
+  });
 });

@@ -1,6 +1,6 @@
 // Fills `${NAME}` in a node's properties and credentials, also inside longer texts, from the node's own environment.
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput } from '../../../src/index.ts';
+import { invalidInput, type ServiceError } from '../../../src/index.ts';
 import {
   asText,
   ENV_NAMES,
@@ -20,15 +20,23 @@ const UNFILLED_TYPES = new Set<unknown>(SOURCE_TYPES);
 
 /** What is nested deeper stays as it is. */
 const MAX_DEPTH = 100;
+/** Of all that variables bring into one property: a text may name a long one many times. */
+const MAX_FILLED_LENGTH = 1_000_000;
 
 type Properties = Record<string, unknown>;
+
+/** A text as it was saved, and why it is not filled: a reason of `INVALID_INPUT`. */
+export interface Unfilled {
+  text: string;
+  reason: 'nothing' | 'tooLong';
+}
 
 /** A saved node with its variables filled in, and which properties named a variable without a value. */
 export interface Filled {
   /** A variable that is not set is empty here. */
   values: Properties;
-  /** Properties that name a variable which is not set, with their text as it was saved. */
-  unset: ReadonlyMap<string, string>;
+  /** Properties that name a variable which is not set, or too much of one that is. */
+  unset: ReadonlyMap<string, Unfilled>;
   /**
    * The text of a property, or of an entry of a list, that named variables and came out empty: Node-RED itself fills
    * what is one variable and nothing else, so the node cannot tell it from an empty text.
@@ -43,7 +51,7 @@ export interface Filled {
 export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () => Properties): Filled {
   const source = saved as Properties;
   const values: Properties = {};
-  const unset = new Map<string, string>();
+  const unset = new Map<string, Unfilled>();
   let found: Properties | undefined;
   const originalOf = (property: string): unknown => {
     found ??= original();
@@ -94,8 +102,9 @@ export function namesVariable(value: unknown, depth = 0): boolean {
 }
 
 class Filler {
-  /** The first text with a variable that is not set. */
-  unset: string | undefined;
+  /** The first text that is not filled. */
+  unset: Unfilled | undefined;
+  #length = 0;
   readonly #RED: NodeAPI;
   readonly #node: Node;
   /** A text may name one variable a hundred thousand times. */
@@ -155,11 +164,22 @@ class Filler {
     }
     const value = this.#values.get(name);
     if (value === undefined) {
-      this.unset ??= text;
+      this.unset ??= nothingIn(text);
+    }
+    this.#length += typeof value === 'string' ? value.length : 0;
+    if (this.#length > MAX_FILLED_LENGTH) {
+      this.unset = { text, reason: 'tooLong' };
+      return '';
     }
     return value ?? '';
   }
 }
+
+/** Of a text that names variables and came out empty. */
+export const nothingIn = (text: string): Unfilled => ({ text, reason: 'nothing' });
+
+export const notFilled = (property: string, { text, reason }: Unfilled): ServiceError =>
+  invalidInput(property, text, reason, { limit: MAX_FILLED_LENGTH });
 
 /** Separators alone make an empty list. */
 const isBlank = (value: unknown): boolean => typeof value === 'string' && /^[\s,]*$/.test(value);
@@ -183,9 +203,10 @@ export function checkFilled(config: object, filled: Filled): void {
     if (`${property}Type` in config || UNCHECKED.has(property)) {
       continue;
     }
-    const text = unset.get(property) ?? (Array.isArray(value) ? emptied(property) : undefined);
-    if (text !== undefined) {
-      throw invalidInput(property, text, 'nothing');
+    const text = Array.isArray(value) ? emptied(property) : undefined;
+    const unfilled = unset.get(property) ?? (text === undefined ? undefined : nothingIn(text));
+    if (unfilled) {
+      throw notFilled(property, unfilled);
     }
     checkGiven(property, value, filled);
   }

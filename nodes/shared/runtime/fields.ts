@@ -2,7 +2,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../../src/index.ts';
 import { ENV_NAMES, type FieldType, hasEnv, type TypedField } from '../defaults.ts';
-import type { Filled } from './env.ts';
+import { type Filled, notFilled, nothingIn } from './env.ts';
 import { readProperty } from './message.ts';
 
 type Reader = (msg: NodeMessage) => unknown;
@@ -46,11 +46,14 @@ export function createFields<Name extends string>(
   const typeOf = (name: Name) => source[`${name}Type`] as FieldType;
   const readers = names.map((name) => {
     const [type, text] = [typeOf(name), source[name] ?? ''];
-    const unfilled = filled.unset.get(name) ?? filled.emptied(name);
+    const emptied = filled.emptied(name);
+    const unfilled = filled.unset.get(name) ?? (emptied === undefined ? undefined : nothingIn(emptied));
     const isNothing = nullable.includes(name) ? isAbsent : isEmpty;
     return unfilled === undefined
       ? createReader(RED, node, name, type, text, isNothing)
-      : createRefusal(name, unfilled, 'nothing');
+      : () => {
+          throw notFilled(name, unfilled);
+        };
   });
   const readNow = (msg: NodeMessage): Values<Name> => {
     const values = {} as Values<Name>;

@@ -87,13 +87,13 @@ function readVariables(RED: NodeAPI, node: Node, text: string): Map<string, stri
 /** The hosts of addresses in which a variable names the host, in the spelling that errors have. */
 function hostsOf(text: string, variables: ReadonlyMap<string, string>): Replacement[] {
   const typed = text.slice(0, MAX_ADDRESSES_LENGTH);
-  const filled = typed.replace(ENV_NAMES, (_, variable: string) => variables.get(variable) ?? '');
+  const filled = fillWithin(MAX_FILLED_LENGTH, typed, variables);
   const [before, after] = [typed.split(LIST_SEPARATOR), filled.split(LIST_SEPARATOR)];
   return after.flatMap((address, i) => {
     // A variable may hold a list.
     const mark = authorityOf((before.length === after.length ? before[i] : typed) ?? '');
     const url = address.includes('://') ? address.trim() : `mqtt://${address.trim()}`;
-    if (!hasEnv(mark) || !URL.canParse(url)) {
+    if (!hasEnv(mark) || url.length > MAX_ADDRESS_LENGTH || !URL.canParse(url)) {
       return [];
     }
     const { host, hostname } = new URL(url);
@@ -106,6 +106,18 @@ function hostsOf(text: string, variables: ReadonlyMap<string, string>): Replacem
 const MAX_ADDRESS_LENGTH = 2_000;
 /** What is typed behind this is no list of brokers. */
 const MAX_ADDRESSES_LENGTH = 10_000;
+/** Nor what variables bring behind this. */
+const MAX_FILLED_LENGTH = 100_000;
+
+/** What variables bring beyond the limit is left out: a text may name a long one many times. */
+function fillWithin(limit: number, text: string, variables: ReadonlyMap<string, string>): string {
+  let room = limit;
+  return text.replace(ENV_NAMES, (_, variable: string) => {
+    const held = (variables.get(variable) ?? '').slice(0, room);
+    room -= held.length;
+    return held;
+  });
+}
 
 /** What stands between the scheme and the path, where each may be a variable. */
 function authorityOf(address: string): string {
