@@ -1,34 +1,43 @@
 // What the sidebar does for a person: reads, writes, renames and labels, as the nodes of these names do it for a message.
 import type { Request } from 'express';
-import type { NodeAPI } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, type RequestResult, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
+import { deployedSettings } from './settings.ts';
 
 /** Milliseconds; a browser does not wait longer. */
 const MAX_TIMEOUT_MS = 60_000;
 const MAX_TEXT_LENGTH = 2_000;
 
 type Body = Record<string, unknown>;
-type Rest = [service: unknown, RED: NodeAPI, signal: AbortSignal];
+type Rest = [service: Node, RED: NodeAPI, signal: AbortSignal];
 
 /** A property of a request: what a gateway is asked with. */
 const PARAMETERS = ['gateway', 'device', 'identifier', 'form', 'priority'] as const;
 const OPTIONS = ['extenderId', 'accessType', 'publicKey', 'key'] as const;
 
 /** `POST …/read`: the value that the device has. @throws ServiceError as `Session.request` */
-export async function readProperty(session: Session, req: Request, ...[, , signal]: Rest): Promise<unknown> {
+export async function readProperty(
+  session: Session,
+  req: Request,
+  ...[service, , signal]: Rest
+): Promise<unknown> {
   const body = bodyOf(req);
   const operation = body.operation === 'apiversion' ? 'apiversion' : 'read';
-  const result = await session.request(operation, pick(body), optionsOf(body, signal));
+  const result = await session.request(operation, pick(body), optionsOf(body, service, signal));
   return answerOf(req, result.value, result);
 }
 
 /** `POST …/write`: of `value`, else of `payload`; neither is NULL. @throws ServiceError as `Session.request` */
-export async function writeProperty(session: Session, req: Request, ...[, , signal]: Rest): Promise<unknown> {
+export async function writeProperty(
+  session: Session,
+  req: Request,
+  ...[service, , signal]: Rest
+): Promise<unknown> {
   const body = bodyOf(req);
   const value = body.value === undefined ? body.payload : body.value;
   const input = { ...pick(body), value, ext: body.ext };
-  const result = await session.request('write', input, optionsOf(body, signal));
+  const result = await session.request('write', input, optionsOf(body, service, signal));
   return answerOf(req, value, result);
 }
 
@@ -88,12 +97,10 @@ function checkLength(name: string, value: unknown): void {
 
 function optionsOf(
   body: Body,
+  service: Node,
   signal: AbortSignal,
-): { signal: AbortSignal; timeout?: number; decode: boolean } {
-  const timeout = readNumber(body.timeout, 0);
-  return {
-    signal,
-    decode: body.decode !== false,
-    ...(timeout >= 1 && { timeout: Math.min(MAX_TIMEOUT_MS, timeout) }),
-  };
+): { signal: AbortSignal; timeout: number; decode: boolean } {
+  const given = readNumber(body.timeout, 0);
+  const timeout = given >= 1 ? given : (deployedSettings(service)?.config.requestTimeout ?? MAX_TIMEOUT_MS);
+  return { signal, decode: body.decode !== false, timeout: Math.min(MAX_TIMEOUT_MS, timeout) };
 }
