@@ -83,27 +83,32 @@ export function leastRecentlyHeard(links: readonly Link[]): number {
 }
 
 /**
- * The best signal of all parents of the last time by which the device can be reached; where there is none, the newest
- * one.
- * @param since milliseconds of `performance.now()`
+ * The best signal of all parents by which the device can be reached, of those that came with the newest one or not long
+ * before: signals come from one parent after the other, and with pauses. Where none can reach it, the newest one.
+ * @param periodMs not longer before, in milliseconds; it is five minutes at least
  * @returns dBm; undefined when none was ever heard
  */
-export function bestSignal(links: readonly Link[], since: number): number | undefined {
+export function bestSignal(links: readonly Link[], periodMs: number): number | undefined {
+  const newest = newestSignal(links);
+  const since = (newest?.heardAt ?? 0) - Math.max(periodMs, RECENT_MS);
   let best: number | undefined;
-  let newest: Signal | undefined;
   for (const { signal } of links) {
-    if (signal === undefined) {
-      continue;
-    }
-    if (newest === undefined || signal.heardAt > newest.heardAt) {
-      newest = signal;
-    }
-    const isUsable = signal.heardAt >= since && !signal.isUnreachable;
+    const isUsable = signal !== undefined && signal.heardAt >= since && !signal.isUnreachable;
     if (isUsable && (best === undefined || signal.rssi > best)) {
       best = signal.rssi;
     }
   }
   return best ?? newest?.rssi;
+}
+
+function newestSignal(links: readonly Link[]): Signal | undefined {
+  let newest: Signal | undefined;
+  for (const { signal } of links) {
+    if (signal !== undefined && (newest === undefined || signal.heardAt > newest.heardAt)) {
+      newest = signal;
+    }
+  }
+  return newest;
 }
 
 /**

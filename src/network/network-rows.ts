@@ -1,13 +1,13 @@
 // One gateway or device as people see it: a row of a list, and everything that is known of it.
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { conditionsOf, DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
+import { conditionsOf } from '../protocol/conditions.ts';
 import type { LinkRow, NearRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';
 import { shownError } from './device-errors.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
-import { bestSignal, type Link, linkOf } from './links.ts';
+import { type Link, linkOf } from './links.ts';
 import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
-import { ASSUMED_PERIOD_MS, presenceOf } from './presence.ts';
+import { presenceOf, signalOf } from './presence.ts';
 import type { PropertyValue } from './property-values.ts';
 import { BATTERY_LEVEL } from './readings.ts';
 import { wallTime } from './wall-time.ts';
@@ -56,17 +56,7 @@ export function ownName({ nameOf }: NetworkSource, { id, listed }: Subject): str
 }
 
 /** How well the parent of the row hears it, in dBm; without one, the best of all. */
-export function signalOf({ network }: NetworkSource, { device, parent }: Subject): number | undefined {
-  if (device === undefined) {
-    return undefined;
-  }
-  const periodMs = silenceLimitMs(DEFAULT_LIMITS, network.intervalMs(device)) ?? ASSUMED_PERIOD_MS;
-  if (parent === undefined) {
-    return network.bestSignal(device, periodMs);
-  }
-  const links = device.links.filter(({ gateway }) => gateway === parent);
-  return bestSignal(links, network.now - periodMs);
-}
+export const rssiOf = ({ device, parent }: Subject): number | undefined => device && signalOf(device, parent);
 
 function toNear(
   { catalogue }: NetworkSource,
@@ -98,7 +88,7 @@ export function toRow(source: NetworkSource, subject: Subject, lit?: Readonly<Li
     lastSeen: heard ? wallTime(heard.heardAt) : null,
     interval: intervalMs === undefined ? null : Math.round(intervalMs / 100) / 10,
     silent: conditions.includes('silent') || conditions.includes('gateway-silent'),
-    rssi: kind === 'gateway' ? null : (signalOf(source, subject) ?? null),
+    rssi: kind === 'gateway' ? null : (rssiOf(subject) ?? null),
     battery: presence?.battery ?? null,
     devices: kind === 'gateway' ? countDevices(subject) : null,
     values: soughtValues(source, device?.values ?? []),

@@ -1,5 +1,5 @@
 // In which order people see gateways and devices.
-import { type NetworkSource, ownName, type Subject, signalOf } from './network-rows.ts';
+import { type NetworkSource, ownName, rssiOf, type Subject } from './network-rows.ts';
 import { batteryOf } from './readings.ts';
 
 type SortKey = string | number | undefined;
@@ -22,7 +22,7 @@ const ZERO = '0'.charCodeAt(0);
 const SORT_KEYS: Record<string, (source: NetworkSource, subject: Subject) => SortKey> = {
   name: (source, subject) => nameKey(ownName(source, subject)),
   lastSeen: (_, { gateway, device }) => (gateway ?? device)?.heardAt,
-  rssi: signalOf,
+  rssi: (_, subject) => rssiOf(subject),
   battery: ({ catalogue }, { device }) => device && batteryOf(device, catalogue),
 };
 

@@ -17,7 +17,6 @@ import { type Heard, hear, hearGateway, hearTime, recallInterval, usualIntervalM
 import { KnownDevices } from './known-devices.ts';
 import { KnownPlace } from './known-place.ts';
 import {
-  bestSignal,
   chooseGateway,
   countReport,
   findLink,
@@ -259,11 +258,6 @@ export class NetworkState {
   /** For how many of these gateways may still have been coming back. */
   returningMs(since: number): number {
     return this.#flows.returningMs(since, this.#until);
-  }
-
-  /** The best signal of all parents within the last time, else the newest one. @returns dBm; undefined: none was heard */
-  bestSignal(device: Readonly<DeviceState>, periodMs: number): number | undefined {
-    return bestSignal(device.links, this.#now() - periodMs);
   }
 
   /** Calls the listener with every report, after it was recorded; what it throws is not caught. @returns ends it */

@@ -9,6 +9,7 @@ import {
 import { shownError } from './device-errors.ts';
 import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
+import { bestSignal } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { batteryOf } from './readings.ts';
 
@@ -21,6 +22,24 @@ interface Known {
   device: Readonly<DeviceState> | undefined;
 }
 
+/** Of what a device has sent so long ago it may be gone, in milliseconds. */
+const periodOf = (device: Readonly<DeviceState>, limits: ConditionLimits): number =>
+  silenceLimitMs(limits, usualIntervalMs(device)) ?? ASSUMED_PERIOD_MS;
+
+/**
+ * How well a device is heard, in dBm; undefined: nobody knows.
+ * @param gateway by this one; undefined: by the best of all
+ */
+export function signalOf(
+  device: Readonly<DeviceState>,
+  gateway?: string,
+  limits: ConditionLimits = DEFAULT_LIMITS,
+): number | undefined {
+  const links =
+    gateway === undefined ? device.links : device.links.filter((link) => link.gateway === gateway);
+  return bestSignal(links, periodOf(device, limits));
+}
+
 export function presenceOfDevice(
   network: NetworkState,
   catalogue: Catalogue,
@@ -29,7 +48,7 @@ export function presenceOfDevice(
 ): Presence {
   const usualMs = usualIntervalMs(device);
   const silentMs = network.silentMs(device);
-  const periodMs = silenceLimitMs(limits, usualMs) ?? ASSUMED_PERIOD_MS;
+  const periodMs = periodOf(device, limits);
   const isMissed = !isOfDfuOnly(device);
   return {
     kind: 'device',
@@ -37,7 +56,7 @@ export function presenceOfDevice(
     intervalMs: isMissed ? usualMs : undefined,
     error: shownError(device)?.code,
     battery: batteryOf(device, catalogue),
-    signal: network.bestSignal(device, periodMs),
+    signal: signalOf(device, undefined, limits),
     isDfu: device.isDfu && silentMs <= periodMs,
   };
 }

@@ -1,7 +1,6 @@
-// What stands out among the values and signals of a device: its battery, and how well it is heard.
+// What stands out among the values of a device: its battery.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { DeviceState } from './device-state.ts';
-import type { Signal } from './links.ts';
 import type { PropertyValue } from './property-values.ts';
 
 export const BATTERY_LEVEL = 'battery-level';
@@ -20,14 +19,3 @@ export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogu
 }
 
 const isPercent = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 100;
-
-/** The newest signal of all parents; undefined where none was heard. */
-export function lastSignal({ links }: Readonly<DeviceState>): Readonly<Signal> | undefined {
-  let newest: Signal | undefined;
-  for (const { signal } of links) {
-    if (signal !== undefined && !(newest && newest.heardAt > signal.heardAt)) {
-      newest = signal;
-    }
-  }
-  return newest;
-}

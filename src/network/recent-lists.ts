@@ -5,8 +5,9 @@ import { parseMac } from '../protocol/mac.ts';
 import type { DeviceState } from './device-state.ts';
 import { type Link, linkOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';
+import { signalOf } from './presence.ts';
 import type { PropertyValue, ShortValue } from './property-values.ts';
-import { batteryOf, lastSignal } from './readings.ts';
+import { batteryOf } from './readings.ts';
 import { wallTime } from './wall-time.ts';
 
 /** Entries of one list, and devices that are looked through for it: those heard last. */
@@ -106,7 +107,7 @@ export class RecentLists {
   /** What tells a device apart from its neighbours. */
   #readingsOf(id: string): Pick<RecentEntry, 'rssi' | 'battery'> {
     const device = this.#network.device(id);
-    const rssi = device && lastSignal(device)?.rssi;
+    const rssi = device && signalOf(device);
     const battery = device && batteryOf(device, this.#catalogue);
     return { ...(rssi !== undefined && { rssi }), ...(battery !== undefined && { battery }) };
   }

@@ -1044,7 +1044,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/device-watch': 'tells when a battery is low, and when it is not any more',
       },
-    'A weak signal ends when it is 3 dB better than its limit.': {
+    'A weak signal is that of the best parent by which the device can be reached, of those heard with the newest one or within the time of a silence before it, five minutes at least: a bad parent that happens to be heard last tells nothing, and neither does time that passes.':
+      {
+        'network/network-state': [
+          'takes no device for badly heard because a bad parent was heard last, nor because time has passed',
+          'knows how well each parent hears a device, and the best of them within a time',
+        ],
+      },
+    'It ends when it is 3 dB better than its limit.': {
       'network/device-watch': 'of a signal around its limit once, until it is 3 dB better',
     },
     'A low battery ends at its own limit (*Battery fine from*), 5 % above *Battery below* where none is set; a level that is missing or no percentage ends nothing.':

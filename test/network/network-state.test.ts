@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { shownError } from '../../src/network/device-errors.ts';
 import type { DeviceState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
+import { bestSignal } from '../../src/network/links.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
 import { itAtScale } from '../at-scale.ts';
@@ -111,25 +112,35 @@ describe('the state of a network', () => {
       channel: 38,
       isUnreachable: false,
     });
-    assert.equal(network.bestSignal(known(), 2 * MINUTE), -60);
-    assert.equal(network.bestSignal(known(), MINUTE / 2), -80);
-    now += 5 * MINUTE;
-    assert.equal(network.bestSignal(known(), MINUTE), -80, 'the newest, where there is none within the time');
+    assert.equal(bestSignal(known().links, 2 * MINUTE), -60);
+    now += 4 * MINUTE + 1;
+    rssi(-80, G2);
+    assert.equal(bestSignal(known().links, 6 * MINUTE), -60);
+    assert.equal(bestSignal(known().links, 5 * MINUTE), -80);
     hear('heartbeat', {}, { device: deviceAt(2) });
-    assert.equal(network.bestSignal(known(deviceAt(2)), MINUTE), undefined);
+    assert.equal(bestSignal(known(deviceAt(2)).links, MINUTE), undefined);
+  });
+
+  it('takes no device for badly heard because a bad parent was heard last, nor because time has passed', () => {
+    rssi(-59, G);
+    now += 3 * MINUTE;
+    rssi(-99, G2);
+    assert.equal(bestSignal(known().links, MINUTE), -59);
+    now += 20 * MINUTE;
+    assert.equal(bestSignal(known().links, MINUTE), -59);
   });
 
   it('takes what stands for no signal, and a parent that cannot reach the device, for no better one', () => {
     rssi(-60, G);
     rssi(-40, G2, { unreachable: true });
-    assert.equal(network.bestSignal(known(), MINUTE), -60);
+    assert.equal(bestSignal(known().links, MINUTE), -60);
     for (const none of [0, 127, Number.POSITIVE_INFINITY]) {
       rssi(none, G2);
-      assert.equal(network.bestSignal(known(), MINUTE), -60);
+      assert.equal(bestSignal(known().links, MINUTE), -60);
       assert.equal(network.gatewayOf(D), G);
     }
     rssi(-40, G2);
-    assert.equal(network.bestSignal(known(), MINUTE), -40);
+    assert.equal(bestSignal(known().links, MINUTE), -40);
   });
 
   it('counts the devices of a gateway, and itself among them where it reports of itself', () => {
