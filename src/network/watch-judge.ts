@@ -318,7 +318,9 @@ export class WatchJudge {
     for (const { isTold, dueAt } of entry.alarms) {
       next = isTold ? next : Math.min(next, dueAt);
     }
-    if (silence && !entry.alarms.some(isOfSilence)) {
+    // Of an address for an update only, nothing depends on its silence when that is over.
+    const depends = this.#missedAfter(entry) !== undefined || entry.alarms.some(isOfDfu);
+    if (silence && depends && !entry.alarms.some(isOfSilence)) {
       if (silence.leftMs !== undefined) {
         next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       }

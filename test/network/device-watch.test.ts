@@ -440,6 +440,15 @@ describe('a watch of devices', () => {
         );
       });
 
+      it('which leaves nothing to look after when it is over', () => {
+        open({ conditions: ['dfu'], silentAfter: 0 });
+        world.run(MINUTE, 5 * S, [OTHER]);
+        update();
+        world.run(HOUR, 30 * S, [OTHER]);
+        assert.deepEqual(heads(), [`+dfu ${UPDATED.device}`, `-dfu ${UPDATED.device}`]);
+        assert.deepEqual([world.timers, world.watches.isWaiting], [0, false]);
+      });
+
       it('which lasts while it cannot be heard', () => {
         open({ conditions: ALL, silentAfter: 0 });
         world.run(20 * MINUTE, 30 * S, [{}, OTHER]);
