@@ -1,6 +1,7 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
 import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
+import { element, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 
@@ -78,7 +79,8 @@ function notify(words: string, type: string): void {
 function askForValue(node: EditorNode): void {
   const input = $('<input type="text" id="mt-gateway-try-value" style="width: 100%">');
   const label = $('<label for="mt-gateway-try-value">').text(node._('button.ask'));
-  const form = $('<form class="mt-gateway-ask">').append(label, input);
+  const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').hide();
+  const form = $('<form class="mt-gateway-ask">').append(label, input, problem);
   const question = RED.notify(form, {
     modal: true,
     fixed: true,
@@ -91,11 +93,14 @@ function askForValue(node: EditorNode): void {
   input.typedInput({ types: ['num', 'str', 'bool', 'json'] });
   form.on('submit', (event) => {
     event.preventDefault();
-    const [type, text] = [input.typedInput('type'), input.typedInput('value')];
-    if (input.typedInput('validate')) {
-      question.close();
-      void send(node, readValue(type, text));
+    const type = input.typedInput('type');
+    const value = readValue(type, input.typedInput('value'));
+    if (value === undefined) {
+      problem.text(text(`problem.${type === 'num' ? 'number' : 'json'}`)).show();
+      return;
     }
+    question.close();
+    void send(node, value);
   });
   form.on('keydown', ({ key }) => {
     if (key === 'Escape') {
@@ -106,6 +111,17 @@ function askForValue(node: EditorNode): void {
   setTimeout(() => form.find('.red-ui-typedInput-input').trigger('focus'), 50);
 }
 
-function readValue(type: string, text: string): unknown {
-  return type === 'str' ? text : JSON.parse(text);
+/** @returns undefined: there is no such value. The editor's own check takes an empty text and a point for a number. */
+function readValue(type: string, given: string): unknown {
+  if (type === 'str') {
+    return given;
+  }
+  if (type === 'num') {
+    return given.trim() !== '' && Number.isFinite(Number(given)) ? Number(given) : undefined;
+  }
+  try {
+    return JSON.parse(given);
+  } catch {
+    return undefined;
+  }
 }

@@ -230,6 +230,22 @@ describe('reports that pass now', function () {
       assert.deepEqual([report.test, report.value], [true, 35]);
     });
 
+    it('says what is wrong with a value and stays open until it is right', async () => {
+      const { page } = editor;
+      await button().click({ modifiers: ['Shift'] });
+      const input = page.locator('.mt-gateway-ask .red-ui-typedInput-input');
+      const problem = page.locator('.mt-gateway-ask .mt-gateway-problem');
+      for (const wrong of ['', '35,5', '.', '-']) {
+        await input.fill(wrong);
+        await page.getByRole('button', { name: 'Send', exact: true }).click();
+        await problem.filter({ hasText: 'Must be a number.' }).waitFor();
+      }
+      await input.fill('+35.5');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      assert.equal(((await red.next('seen')).report as Record<string, unknown>).value, 35.5);
+      await input.waitFor({ state: 'detached' });
+    });
+
     it('cannot be used while the node is not deployed as it is', async () => {
       await editor.edit('in');
       await editor.page.fill('#node-input-name', 'another');
