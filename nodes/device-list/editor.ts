@@ -1,7 +1,7 @@
 // The mt-device-list panel: which devices are listed, and how they leave the node.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, foldable } from '../shared/editor/panel.ts';
+import { finishPanel, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -52,7 +52,7 @@ RED.nodes.registerType('mt-device-list', {
     });
     const isNew = String(this.pageSize ?? 100) === '100' && String(this.limit ?? 0) === '0';
     foldable('mt-gateway-more', !isNew || (this.query ?? '{}') !== '{}');
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

@@ -2,7 +2,7 @@
 import { hasEnv, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems } from '../shared/editor/panel.ts';
+import { finishPanel } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { nameOfDevice, searchGateways, searchHeardDevices, searchLabels } from '../shared/editor/sources.ts';
@@ -58,7 +58,7 @@ RED.nodes.registerType('mt-device-watch', {
       }),
     ]);
     const conditions = conditionBoxes($('#mt-gateway-conditions'), this);
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
     const all: [string, () => string[]][] = [...lists, ['conditions', conditions]];
     openPanel = {

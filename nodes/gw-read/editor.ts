@@ -3,7 +3,7 @@ import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -57,7 +57,7 @@ RED.nodes.registerType('mt-gw-read', {
       }
     });
     showIdentifier();
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

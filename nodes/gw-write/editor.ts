@@ -3,7 +3,7 @@ import { FIXED_TYPES, TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, foldable } from '../shared/editor/panel.ts';
+import { finishPanel, foldable } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -58,7 +58,7 @@ RED.nodes.registerType('mt-gw-write', {
     typedField(this, 'ext', { types: ['json'] });
     foldable('mt-gateway-more', optionalIsSet(this) || this.extType === 'json');
     showIdentifier(valueShaper(this));
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

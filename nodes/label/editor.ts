@@ -1,7 +1,7 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, field, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -37,7 +37,7 @@ RED.nodes.registerType('mt-label', {
       device: { pick: 'listed' },
     });
     runOnChange(['action'], () => row('device').toggle(field('action').val() !== 'create'));
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

@@ -3,7 +3,7 @@ import { asText, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems } from '../shared/editor/panel.ts';
+import { finishPanel } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -60,7 +60,7 @@ RED.nodes.registerType('mt-last-value', {
       onChange() {},
     });
     showIdentifier();
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
     const stop = showKnownValues(this, labels);
     openPanel = { labels, shownLabels: JSON.stringify(labels()), stop };

@@ -2,7 +2,7 @@
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, NODE_INPUT } from '../shared/editor/panel.ts';
+import { finishPanel, NODE_INPUT } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { isTouched, rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -36,7 +36,7 @@ RED.nodes.registerType('mt-rename', {
     const shown = readCaption(this);
     showSaved(this, NODE_INPUT, shown);
     typedFields(this, { device: { pick: 'listed' }, name: {} }, shown);
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

@@ -3,7 +3,7 @@ import { readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, field, foldable, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, foldable, row, runOnChange } from '../shared/editor/panel.ts';
 import { asRadios } from '../shared/editor/radios.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -86,7 +86,7 @@ RED.nodes.registerType('mt-report-in', {
       field(name).on('change', showWhatMatters);
     }
     foldable('mt-gateway-more', isSpecial(this));
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
     startPanelPreview(this);
   },

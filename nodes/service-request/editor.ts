@@ -1,7 +1,7 @@
 // The mt-service-request panel: the method, path, query and body of a free REST call.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, field, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -40,7 +40,7 @@ RED.nodes.registerType('mt-service-request', {
       body: { types: ['json', 'str'] },
     });
     runOnChange(['method'], () => row('body').toggle(field('method').val() !== 'GET'));
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

@@ -2,7 +2,7 @@
 import { splitBrokers } from '../../src/protocol/broker-list.ts';
 import { showAddress } from '../../src/protocol/redaction.ts';
 import { caption } from '../shared/editor/captions.ts';
-import { CONFIG_INPUT, explainProblems, field, row, runOnChange, text } from '../shared/editor/panel.ts';
+import { CONFIG_INPUT, field, finishPanel, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
@@ -76,7 +76,7 @@ RED.nodes.registerType('mt-service', {
     prepareTabs(this);
     runOnChange(['persistent', 'protocolVersion'], showSessionExpiry, CONFIG_INPUT);
     prepareTest(this);
-    explainProblems(this, CONFIG_INPUT);
+    finishPanel(this, CONFIG_INPUT);
     prepareProfile(this);
     offerStores(this._('label.rememberPlaceholder'));
     void showSubscriptions(this);

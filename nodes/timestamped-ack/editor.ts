@@ -3,7 +3,7 @@ import { FORMS } from '../../src/protocol/reports/index.ts';
 import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { explainProblems, field, foldable, row, runOnChange, text } from '../shared/editor/panel.ts';
+import { field, finishPanel, foldable, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -58,7 +58,7 @@ RED.nodes.registerType('mt-timestamped-ack', {
     );
     runOnChange(['wait'], () => row('timeout').toggle(field('wait').prop('checked') === true));
     runOnChange(['action'], () => row('retryAfter').toggle(field('action').val() === 'msg'));
-    explainProblems(this);
+    finishPanel(this);
     rememberShown(this);
   },
   oneditsave(this: EditorNode) {

@@ -32,8 +32,8 @@ describe('the look of the panels', function () {
     await service?.close();
   });
 
-  const open = async (language: string): Promise<Editor> => {
-    editor = await openEditor(red.url, { language, width: 1100, height: 700 });
+  const open = async (language: string, width = 1100): Promise<Editor> => {
+    editor = await openEditor(red.url, { language, width, height: 700 });
     return editor;
   };
   /** Captions that take more than one line. */
@@ -76,6 +76,41 @@ describe('the look of the panels', function () {
       assert.deepEqual(long, none);
     });
   }
+
+  it('is whole in a narrow window with both sidebars open', async () => {
+    const hands = await open('de', 900);
+    const { page } = hands;
+    const cut = () =>
+      page
+        .locator('.red-ui-tray')
+        .last()
+        .locator('.mt-gateway-form')
+        .evaluate((form) => {
+          const { left, right } = form.closest('.red-ui-tray')!.getBoundingClientRect();
+          const parts = form.querySelectorAll(
+            '.form-row, .form-row > :is(label, div, input), select, a, button',
+          );
+          const boxes = [...parts].map((part) => ({ part, box: part.getBoundingClientRect() }));
+          return boxes
+            .filter(({ box }) => box.width > 0 && (box.left < left || box.right > right))
+            .map(({ part }) => part.id || part.outerHTML);
+        });
+    for (const type of FLOW_NODE_TYPES) {
+      await hands.edit(type);
+      const more = page.locator('#mt-gateway-more[aria-expanded="false"]');
+      if ((await more.count()) > 0) {
+        await more.click();
+      }
+      assert.deepEqual(await cut(), [], type);
+      await page.locator('.form-row a.red-ui-button:has(.fa-plus)').click({ trial: true });
+      await hands.press('cancel');
+    }
+    await hands.editConfig('mt-service', 'service');
+    for (const tab of [1, 2, 3]) {
+      await page.click(`#mt-gateway-service-tabs li:nth-child(${tab}) a`);
+      assert.deepEqual(await cut(), [], `service, ${tab}`);
+    }
+  });
 
   for (const language of ['en-US', 'de', 'es-ES', 'fr', 'ja', 'zh-CN']) {
     it(`breaks no word of the palette (${language})`, async () => {

@@ -91,8 +91,25 @@ export function foldable(id: string, open: boolean): void {
   show(open);
 }
 
+/** Of a panel, in pixels: what stands beside its form, and the gap that the editor keeps to its left. */
+const BESIDE_FORM = 66;
+
+/** What every panel is prepared with at last: its form fits the window, and says what is wrong with its fields. */
+export function finishPanel(node: EditorNode, prefix = NODE_INPUT): void {
+  fitWindow(field('name', prefix).closest('.mt-gateway-form'));
+  explainProblems(node, prefix);
+}
+
+/** The editor never makes the content of a panel narrower than it was at first: what the window has no room for is cut. */
+function fitWindow(form: JQuery): void {
+  const room = document.getElementById('red-ui-editor-stack')?.offsetLeft;
+  if (room !== undefined) {
+    form.css('--mt-gateway-room', `${Math.max(0, room - BESIDE_FORM)}px`);
+  }
+}
+
 /** Says under each input, in words, what its validator finds wrong, while the panel is open. */
-export function explainProblems(node: EditorNode, prefix = NODE_INPUT): void {
+function explainProblems(node: EditorNode, prefix = NODE_INPUT): void {
   for (const [name, property] of Object.entries(node._def.defaults)) {
     const input = field(name, prefix);
     if (!property.validate || input.closest('.form-row').length === 0) {
