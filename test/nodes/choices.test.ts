@@ -27,6 +27,7 @@ const WRONG: [type: string, property: string, ...texts: string[]][] = [
   ['mt-gw-write', 'timeout', '30s', '0'],
   ['mt-timestamped-ack', 'wait', 'no'],
   ['mt-timestamped-ack', 'timeout', 'soon', '0'],
+  ['mt-timestamped-ack', 'retryAfter', '10s', '-1', '0.5', '86401'],
   ['mt-device-list', 'output', 'pages'],
   ['mt-device-list', 'limit', '', 'abc', '-3', '0.5'],
   ['mt-device-list', 'pageSize', '0', '1.5', 'many'],
