@@ -101,6 +101,8 @@ function offerFixed(identifier: Identifier | undefined, input: JQuery, type: str
       input.typedInput('type', wanted);
       input.typedInput('value', start);
       shapeValue(identifier);
+      const parts = '.red-ui-typedInput-input, .red-ui-typedInput-option-trigger';
+      row('value').find(parts).filter(':visible').first().trigger('focus');
     });
   }
 }

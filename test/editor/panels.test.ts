@@ -399,6 +399,19 @@ describe('the panels in the editor', function () {
     assert.equal(await turn('identifier', 'str'), 'str tx-power');
   });
 
+  it('begins a fixed number empty, and puts the cursor there', async () => {
+    const { page } = editor;
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'tx-power');
+    await page.getByRole('button', { name: 'fixed value' }).click();
+    assert.equal(await editor.typed('value').inputValue(), '');
+    await page.keyboard.type('-4');
+    assert.equal(await editor.typed('value').inputValue(), '-4');
+    await save();
+    const { value, valueType } = await saved('mt-gw-write');
+    assert.deepEqual([value, valueType], ['-4', 'num']);
+  });
+
   it('opens the list of properties by itself in the panel of a new node, once', async () => {
     const { page } = editor;
     for (const type of ['mt-gw-read', 'mt-gw-write']) {

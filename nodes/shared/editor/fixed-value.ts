@@ -7,7 +7,7 @@ import { describeIdentifier } from './request.ts';
 export interface SuitableValue {
   /** As a TypedInput calls it. */
   type: 'bool' | 'num' | 'str' | 'json';
-  /** The value to begin with. */
+  /** The value to begin with; empty where a number is still to be given, as none is like another. */
   start: string;
 }
 
@@ -26,7 +26,7 @@ export function suitableValue(identifier: Identifier): SuitableValue {
       .map((part) => [part.name, textual(part.type) ? '' : 0]);
     return { type: 'json', start: JSON.stringify(Object.fromEntries(sample)) };
   }
-  return textual(type) ? { type: 'str', start: '' } : { type: 'num', start: '0' };
+  return { type: textual(type) ? 'str' : 'num', start: '' };
 }
 
 const textual = (type: string) =>
