@@ -3,7 +3,7 @@
 /** Of one device; a further one takes the place of the one that was silent longest. */
 export const MAX_LINKS_PER_DEVICE = 16;
 /** A signal that is older says nothing of where the device is now. */
-const RECENT_MS = 5 * 60_000;
+export const RECENT_MS = 5 * 60_000;
 /** A gateway must hear it so much better before requests go another way, in dB. */
 const HYSTERESIS_DB = 6;
 /** Of about so many reports it is remembered which way they came: enough to tell one in ten, and few for a device that has moved. */
@@ -85,12 +85,12 @@ export function leastRecentlyHeard(links: readonly Link[]): number {
 /**
  * The best signal of all parents by which the device can be reached, of those that came with the newest one or not long
  * before: signals come from one parent after the other, and with pauses. Where none can reach it, the newest one.
- * @param periodMs not longer before, in milliseconds; it is five minutes at least
+ * @param periodMs not longer before, in milliseconds
  * @returns dBm; undefined when none was ever heard
  */
 export function bestSignal(links: readonly Link[], periodMs: number): number | undefined {
   const newest = newestSignal(links);
-  const since = (newest?.heardAt ?? 0) - Math.max(periodMs, RECENT_MS);
+  const since = (newest?.heardAt ?? 0) - periodMs;
   let best: number | undefined;
   for (const { signal } of links) {
     const isUsable = signal !== undefined && signal.heardAt >= since && !signal.isUnreachable;

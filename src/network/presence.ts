@@ -9,7 +9,7 @@ import {
 import { shownError } from './device-errors.ts';
 import { type DeviceState, type GatewayState, isOfDfuOnly } from './device-state.ts';
 import { usualIntervalMs } from './interval.ts';
-import { bestSignal } from './links.ts';
+import { bestSignal, RECENT_MS } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { batteryOf } from './readings.ts';
 
@@ -37,7 +37,9 @@ export function signalOf(
 ): number | undefined {
   const links =
     gateway === undefined ? device.links : device.links.filter((link) => link.gateway === gateway);
-  return bestSignal(links, periodOf(device, limits));
+  // Signals come every few minutes, whatever else a device sends; a time that was set is what counts.
+  const leastMs = limits.silentAfter > 0 ? 0 : RECENT_MS;
+  return bestSignal(links, Math.max(leastMs, periodOf(device, limits)));
 }
 
 export function presenceOfDevice(

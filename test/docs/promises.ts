@@ -1044,7 +1044,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/device-watch': 'tells when a battery is low, and when it is not any more',
       },
-    'A weak signal is that of the best parent by which the device can be reached, of those heard with the newest one or within the time of a silence before it, five minutes at least: a bad parent that happens to be heard last tells nothing, and neither does time that passes.':
+    'A weak signal is that of the best parent by which the device can be reached, of those heard with the newest one or within the time of a silence before it, five minutes at least where none is set: a bad parent that happens to be heard last tells nothing, and neither does time that passes.':
       {
         'network/network-state': [
           'takes no device for badly heard because a bad parent was heard last, nor because time has passed',

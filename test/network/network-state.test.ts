@@ -8,6 +8,8 @@ import type { DeviceState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
 import { bestSignal } from '../../src/network/links.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
+import { signalOf } from '../../src/network/presence.ts';
+import { DEFAULT_LIMITS } from '../../src/protocol/conditions.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
 import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
@@ -125,9 +127,13 @@ describe('the state of a network', () => {
     rssi(-59, G);
     now += 3 * MINUTE;
     rssi(-99, G2);
-    assert.equal(bestSignal(known().links, MINUTE), -59);
+    assert.equal(signalOf(known()), -59);
     now += 20 * MINUTE;
-    assert.equal(bestSignal(known().links, MINUTE), -59);
+    assert.equal(signalOf(known()), -59);
+    assert.deepEqual([signalOf(known(), G), signalOf(known(), G2)], [-59, -99]);
+    const limitsOf = (silentAfter: number) => ({ ...DEFAULT_LIMITS, silentAfter });
+    const signals = [179, 180].map((seconds) => signalOf(known(), undefined, limitsOf(seconds)));
+    assert.deepEqual(signals, [-99, -59], 'a time that is set counts');
   });
 
   it('takes what stands for no signal, and a parent that cannot reach the device, for no better one', () => {
