@@ -44,19 +44,27 @@ export class TreeModel {
   readonly filters: Filters;
   readonly #roots: PagedList[];
   readonly #open = new Map<string, PagedList>();
+  /** Gateways that were open where nothing was looked for. */
+  readonly #openBefore: readonly string[] = [];
   #segments: Segment[] | undefined;
 
-  /** @param open gateways that are open from the start */
+  /** @param open gateways that are open from the start, unless devices that stand below them are found for themselves */
   constructor(filters: Filters, open: Iterable<string> = []) {
     this.filters = filters;
-    this.#roots = rootsOf(filters).map((parent) => new PagedList({ ...filters, parent }));
+    const roots = rootsOf(filters);
+    this.#roots = roots.map((parent) => new PagedList({ ...filters, parent }));
+    if (roots.includes('*')) {
+      this.#openBefore = [...open];
+      return;
+    }
     for (const id of open) {
       this.open(id);
     }
   }
 
+  /** Those that another view begins with. */
   get openGateways(): string[] {
-    return [...this.#open.keys()];
+    return [...new Set([...this.#openBefore, ...this.#open.keys()])];
   }
 
   /** Undefined until the first pages are there. */
@@ -141,6 +149,13 @@ export class TreeModel {
       }
     }
     return [...ranges.values()];
+  }
+
+  /** Whether a gateway here was open from the start and nothing is known of its devices: where it stands had to come first. */
+  isWaiting(first: number, last: number): boolean {
+    return this.#all().some(
+      ({ list, start }) => list.total === undefined && start >= first && start <= last + 1,
+    );
   }
 
   /** A page has come. */

@@ -199,7 +199,7 @@ export class Panel {
       }
       this.#failures = 0;
       this.#show(pages[0]);
-      return this.#pauseMs();
+      return model.isWaiting(...this.#tree.sight) ? 0 : this.#pauseMs();
     } catch (problem) {
       const { status } = problem as Problem;
       if (status === NOT_DEPLOYED && Date.now() - this.#deployedAt < START_MS) {

@@ -137,6 +137,33 @@ for (const [index, version] of VERSIONS.entries()) {
       await rowOf(gateways[1]!).waitFor();
     });
 
+    it('lists no device twice where gateways were open, and opens them again when nothing is looked for', async () => {
+      const { page } = editor;
+      const [{ mac }, { mac: other }] = first().devices as [{ mac: string }, { mac: string }];
+      const open = side.tree.locator('[aria-expanded=true]');
+      const all = (id: string) => side.tree.locator(`[data-key$="/${id}"]`);
+      await rowOf(gateways[0]!).waitFor();
+      await toggle(rowOf(gateways[0]!));
+      await rowOf(other).waitFor();
+      const search = page.locator('.mt-gateway-side-search');
+      const needs = page.locator('#mt-gateway-side-needs');
+      for (const [begin, end] of [
+        [() => needs.check(), () => needs.uncheck()],
+        [() => search.fill(gateways[0]!.slice(4)), () => search.fill('')],
+      ] as const) {
+        await begin();
+        await side.tree.locator(`[data-key="/${mac}"]`).waitFor();
+        await rowOf(gateways[0]!).waitFor();
+        assert.equal(await all(mac).count(), 1);
+        assert.equal(await open.count(), 0);
+        await end();
+        await rowOf(other).and(side.tree.locator('[aria-level="2"]')).waitFor();
+        assert.equal(await open.count(), 1);
+      }
+      await toggle(rowOf(gateways[0]!));
+      await open.waitFor({ state: 'detached' });
+    });
+
     it('brings the device to the top that is in the hand, says why, and reads it out', async () => {
       const { page } = editor;
       const mode = page.getByRole('button', { name: 'Which one is in my hand?' });
