@@ -497,6 +497,33 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.ok(session.network.now - device.heardAt > silent);
     });
 
+    it('counts the beginning and end of what people listen to or record as no time without a broker', async () => {
+      session = openSession(broker.url);
+      await listening(new Collector(), { ...ALL, gateways: [G] });
+      const since = session.network.now;
+      const { allReports } = session;
+      const heard = async (isHearing: boolean) => {
+        while (allReports.recordState().isHearing !== isHearing) {
+          await settled();
+        }
+        await settled();
+      };
+      allReports.recording.start();
+      await heard(true);
+      allReports.recording.stop();
+      await heard(false);
+      allReports.listen();
+      await heard(true);
+      assert.equal(session.network.lostUntil(since), undefined);
+      session.pauseReports();
+      session.subscribe(ALL, new Collector());
+      session.resumeReports(() => true);
+      // A deploy that asks for more.
+      while (session.network.lostUntil(since) === undefined) {
+        await settled();
+      }
+    });
+
     it('knows what reports have shown, for pickers', async () => {
       session = openSession(broker.url);
       const collector = new Collector();

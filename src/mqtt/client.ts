@@ -169,16 +169,12 @@ export class MqttClient {
     if (state.name !== 'connected' && state.name !== 'limited') {
       return state;
     }
-    // What is refused may not be asked for any more, when flows run and tell what they want.
-    if (this.#isUpdatePending) {
+    // Connected is when reports can arrive. What is refused may not be asked for any more, when flows run.
+    if (this.#isUpdatePending || (this.#subscribing && state.name === 'connected')) {
       return { name: 'connecting', broker: state.broker };
     }
     if (state.name === 'limited') {
       return state;
-    }
-    // Connected is when reports can arrive.
-    if (this.#subscribing) {
-      return { name: 'connecting', broker: state.broker };
     }
     if (this.#group.isPlain) {
       const refused = { reason: this.#plainGroup, refused: new Map(), isSettled: true };
@@ -187,6 +183,11 @@ export class MqttClient {
     return this.#lostReports === 0
       ? state
       : { name: 'overloaded', broker: state.broker, lost: this.#lostReports };
+  }
+
+  /** What the broker has granted is judged in a moment. */
+  get isUpdating(): boolean {
+    return this.#isUpdatePending && this.#connection.connected && !this.isPaused;
   }
 
   /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */

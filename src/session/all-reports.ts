@@ -11,7 +11,7 @@ import type { Subscribers } from '../reports/subscribers.ts';
 const LISTENING: ReadonlySet<MqttState['name']> = new Set(['connected', 'overloaded', 'limited']);
 
 interface AllReportsContext {
-  client: { readonly state: MqttState };
+  client: { readonly state: MqttState; readonly isUpdating: boolean };
   open: OpenReports;
   subscribers: Subscribers;
   network: NetworkState;
@@ -20,6 +20,8 @@ interface AllReportsContext {
 
 export class AllReports {
   readonly #context: AllReportsContext;
+  /** The broker has granted what flows want, or refused it. */
+  #isGranted = false;
 
   constructor(context: AllReportsContext) {
     this.#context = context;
@@ -53,7 +55,9 @@ export class AllReports {
    */
   update(): boolean {
     const { client, open, subscribers, network, watches } = this.#context;
-    const isListening = LISTENING.has(client.state.name) && !open.isHeldUp;
+    // People who look ask for more, too, which takes nothing away.
+    this.#isGranted = LISTENING.has(client.state.name) || (this.#isGranted && client.isUpdating);
+    const isListening = this.#isGranted && !open.isHeldUp;
     const isHearing = isListening && subscribers.hearsEverything;
     network.setListening(isListening, isHearing);
     watches.setListening(isListening);
