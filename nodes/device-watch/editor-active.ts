@@ -1,4 +1,5 @@
 // What the deployed node of an open mt-device-watch panel watches, and what is active now.
+import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
@@ -21,6 +22,14 @@ interface ActiveConditions {
   total?: number;
   rows?: ActiveRow[];
 }
+
+/** In which unit a condition is judged, by its text; the others have none. */
+const UNITS: Record<string, string> = {
+  silent: 'seconds',
+  'gateway-silent': 'seconds',
+  'battery-low': 'percent',
+  'weak-signal': 'dBm',
+} satisfies Partial<Record<Condition, string>>;
 
 /** Asks again and again while the panel is open. @returns stops it */
 export function showActiveConditions(node: EditorNode): () => void {
@@ -79,8 +88,15 @@ function table(node: EditorNode, rows: readonly ActiveRow[]): JQuery {
     const line = element('tr', '').appendTo(body);
     element('td', '', deviceName).attr('title', `${device} · ${gateway}`).appendTo(line);
     element('td', '', node._(`condition.${condition}`)).appendTo(line);
-    element('td', '', value === undefined ? '' : String(value)).appendTo(line);
+    element('td', '', valueText(node, condition, value)).appendTo(line);
     element('td', '', new Date(since).toLocaleString()).appendTo(line);
   }
   return result;
+}
+
+function valueText(node: EditorNode, condition: string, value: number | undefined): string {
+  const unit = UNITS[condition];
+  return value === undefined || unit === undefined
+    ? String(value ?? '')
+    : node._(`active.${unit}`, { value: String(value) });
 }

@@ -23,6 +23,7 @@ describe('the panel of device watch', function () {
       serviceNode(service),
       { ...WATCH, id: 'watch', conditions: ['error'], y: 100 },
       { ...WATCH, id: 'open', conditions: ['${WHEN}', 'battery-low'], labels: ['${LABELS}'], y: 200 },
+      { ...WATCH, id: 'batteries', conditions: ['battery-low'], y: 300 },
     ]);
     await red.status('watch', ({ text }) => text === '0 of 0 need somebody');
     editor = await openEditor(red.url);
@@ -44,6 +45,16 @@ describe('the panel of device watch', function () {
     assert.match((await row.innerText()).replaceAll('\t', ' '), /it reports an error 3 /);
     const counts = editor.page.locator('#mt-gateway-active-state');
     assert.equal(await counts.innerText(), 'Watched: 1 · need somebody: 1');
+    await editor.press('cancel');
+  });
+
+  it('shows what is judged with its unit', async () => {
+    const { gateway, device } = service.demo;
+    const report = { time: TIME, seq: 2, value: 15 };
+    await service.publish(gateway, device, 'property-decoded/battery-level', report);
+    await editor.edit('batteries');
+    const row = editor.page.locator('#mt-gateway-active tbody tr');
+    await row.filter({ hasText: '15 %' }).waitFor();
     await editor.press('cancel');
   });
 
