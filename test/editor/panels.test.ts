@@ -412,6 +412,21 @@ describe('the panels in the editor', function () {
     assert.deepEqual([value, valueType], ['-4', 'num']);
   });
 
+  it('takes the choices with it when it closes while its field has the focus', async () => {
+    const { page } = editor;
+    for (const typed of ['', 'a']) {
+      await editor.edit('mt-gw-read');
+      await page.locator('#node-input-gateway ~ .mt-gateway-pick').click();
+      await choices().first().waitFor();
+      await page.keyboard.type(typed);
+      // As a script or a screen reader does it: a click of the mouse would take the focus away before.
+      await page.locator('#node-dialog-cancel').evaluate((button: HTMLElement) => button.click());
+      await page.locator('.red-ui-tray').waitFor({ state: 'detached' });
+      await page.waitForTimeout(200);
+      assert.equal(await page.locator('.mt-gateway-list').count(), 0);
+    }
+  });
+
   it('opens the list of properties by itself in the panel of a new node, once', async () => {
     const { page } = editor;
     for (const type of ['mt-gw-read', 'mt-gw-write']) {

@@ -159,6 +159,8 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
       close();
       options.onLeave?.();
     })
+    // Of jQuery UI: a panel can go while its field has the focus, and no browser tells of a blur then.
+    .on('remove', close)
     .on('keydown', (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       // An input method takes its own Enter, and with Ctrl it is the editor's: the panel is done.
