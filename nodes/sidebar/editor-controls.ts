@@ -22,14 +22,33 @@ export class Controls {
   #typing: number | undefined;
   #services = '';
 
-  /** @param changed what is looked for, or where, is another */
-  constructor(changed: () => void) {
+  /**
+   * @param changed what is looked for, or where, is another
+   * @param entered what was found is wanted
+   */
+  constructor(changed: () => void, entered: () => void) {
+    const search = () => {
+      this.#typing = undefined;
+      changed();
+    };
     this.#service.attr({ 'aria-label': say('service') }).on('change', changed);
     this.#search
       .attr({ type: 'search', placeholder: say('search'), 'aria-label': say('search'), maxlength: 100 })
       .on('input', () => {
         window.clearTimeout(this.#typing);
-        this.#typing = window.setTimeout(changed, TYPING_PAUSE_MS);
+        this.#typing = window.setTimeout(search, TYPING_PAUSE_MS);
+      })
+      .on('keydown', (event) => {
+        const { key, ctrlKey, metaKey, altKey, isComposing } = event.originalEvent as KeyboardEvent;
+        if ((key !== 'ArrowDown' && key !== 'Enter') || ctrlKey || metaKey || altKey || isComposing) {
+          return;
+        }
+        event.preventDefault();
+        if (this.#typing !== undefined) {
+          window.clearTimeout(this.#typing);
+          search();
+        }
+        entered();
       });
     this.#sort.attr({ 'aria-label': say('sort'), title: say('sort') }).on('change', () => {
       this.#setSign(SORTS[this.#sort.val() as keyof typeof SORTS]);
@@ -113,6 +132,11 @@ export class Controls {
       needs: this.#needs.prop('checked') === true ? 1 : 0,
       near: this.isNear ? 1 : 0,
     };
+  }
+
+  /** Somebody is in the search. */
+  get isSearching(): boolean {
+    return this.#search.is(':focus');
   }
 
   /** The device in the hand is looked for. */

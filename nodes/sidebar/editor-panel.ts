@@ -44,7 +44,10 @@ const START_INTERVAL_MS = 250;
 /** The tab's content, which asks only while it is shown. */
 export class Panel {
   readonly element: HTMLElement;
-  readonly #controls = new Controls(() => this.#lookElsewhere());
+  readonly #controls = new Controls(
+    () => this.#lookElsewhere(),
+    () => this.#enter(),
+  );
   readonly #tree: TreeView;
   readonly #details = new DetailsView(
     [new FlowPart(), new Actions(() => this.#watch.now()), new ReportsPart()],
@@ -65,6 +68,8 @@ export class Panel {
   #failures = 0;
   /** By the clock of the browser. */
   #deployedAt = 0;
+  /** The first of what is looked for is wanted as soon as it is there. */
+  #isEntering = false;
   /** When everything was asked for last, and whether it comes. */
   #listening: { at: number; isHeard: boolean } | undefined;
 
@@ -154,12 +159,18 @@ export class Panel {
     this.#service = this.#controls.service;
     this.#model = new TreeModel(this.#controls.filters, isSame ? this.#model.openGateways : []);
     this.#tree.clear();
+    this.#isEntering = false;
     this.#near.clear();
     if (!isSame) {
       // Its buttons are for this service from now on.
       void this.#record.refresh(this.#service);
     }
     this.#watch.now();
+  }
+
+  /** From the search to the first row. */
+  #enter(): void {
+    this.#isEntering = !this.#tree.enter(this.#model);
   }
 
   #tick(): void {
@@ -247,6 +258,10 @@ export class Panel {
     this.#near.update(this.#controls.isNear ? this.#model.top(MAX_LIT) : []);
     this.#say(this.#remark(page?.broker));
     $(this.#tree.element).css('display', (this.#model.size ?? 0) > 0 ? '' : 'none');
+    if (this.#isEntering && this.#controls.isSearching) {
+      this.#tree.enter(this.#model);
+    }
+    this.#isEntering = false;
   }
 
   /** What explains what is seen, or why nothing is. */

@@ -103,6 +103,16 @@ export class TreeView {
     }
   }
 
+  /** Takes the focus at the first row. @returns false: these rows are not here yet, or there are none */
+  enter(model: TreeModel): boolean {
+    if (model !== this.#model || !model.size) {
+      return false;
+    }
+    this.#select(0);
+    this.element.focus();
+    return true;
+  }
+
   setModel(model: TreeModel): void {
     this.#model = model;
     this.#nameSelected();

@@ -122,6 +122,26 @@ for (const [index, version] of VERSIONS.entries()) {
       await rowOf(gateways[0]!).waitFor();
     });
 
+    it('goes from the search to the first result, also to one that is still looked for', async () => {
+      const { page } = editor;
+      const { mac } = first().devices[2]!;
+      const search = page.locator('.mt-gateway-side-search');
+      const selected = () => side.tree.locator('[aria-selected=true]').getAttribute('data-key');
+      const isInTree = () => page.waitForFunction('document.activeElement.getAttribute("role") === "tree"');
+      await search.fill(mac.slice(4));
+      await search.press('Enter');
+      await isInTree();
+      assert.equal(await selected(), `/${mac}`);
+      await search.fill('');
+      await rowOf(gateways[1]!).waitFor();
+      await search.press('ArrowDown');
+      await isInTree();
+      assert.equal(
+        await selected(),
+        await side.tree.locator('[role=treeitem]').first().getAttribute('data-key'),
+      );
+    });
+
     it('shows only those that need somebody, and says why', async () => {
       const { mac } = first().devices[0]!;
       const needs = editor.page.locator('#mt-gateway-side-needs');
@@ -142,6 +162,8 @@ for (const [index, version] of VERSIONS.entries()) {
       const [mac = '', other = ''] = first().devices.map((device) => device.mac);
       const open = side.tree.locator('[aria-expanded=true]');
       const all = (id: string) => side.tree.locator(`[data-key$="/${id}"]`);
+      const time = new Date().toISOString();
+      await service.publish(gateways[0]!, mac, 'property-decoded/battery-level', { time, seq: 10, value: 7 });
       await rowOf(gateways[0]!).waitFor();
       await toggle(rowOf(gateways[0]!));
       await rowOf(other).waitFor();
