@@ -1857,7 +1857,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '`timeout` | red ring | read, write, ack report, last value | the last request got no response in time': {
       'nodes/statuses': 'show "timeout" as a … … at …',
     },
-    '`failed: status …` | red ring | read, write, ack report, last value | the gateway answered with this status':
+    '`failed: … (…)` | red ring | read, write, ack report, last value | the gateway refused: its `errorMessage`, at most 50 characters of it, and its status':
+      {
+        'nodes/statuses': 'show "failed: … (…)" as a … … at …',
+        'nodes/status': 'says why a gateway refused, as far as there is room',
+      },
+    '`failed: status …` | red ring | read, write, ack report, last value | the gateway refused with this status and no words':
       {
         'nodes/statuses': 'show "failed: status …" as a … … at …',
       },

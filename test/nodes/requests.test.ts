@@ -111,7 +111,7 @@ describeNodes('the gateway nodes', (start) => {
       assert.equal(error?.code, 'REQUEST_FAILED');
       assert.notEqual(error?.cause?.status, 0);
       assert.equal(_msgid, 'q2');
-      assert.match((await flow.status('n', 'red')).text!, /^failed: status \d+$/);
+      assert.match((await flow.status('n', 'red')).text!, /^failed: .+ \(\d+\)$/);
     });
 
     it('tells that no response came', async () => {

@@ -102,6 +102,21 @@ describe('the status line', () => {
     ]);
   });
 
+  it('says why a gateway refused, as far as there is room', () => {
+    const refused = (errorMessage: string) => {
+      const values = { place: 'x', status: 6, message: errorMessage };
+      return new ServiceError('REQUEST_FAILED', 'status', { status: 6, errorMessage }, values);
+    };
+    line.show(statusOfError(refused('value does not fit the identifier')));
+    mock.timers.tick(5_000);
+    line.show(statusOfError(refused('😀'.repeat(60))));
+    mock.timers.tick(5_000);
+    assert.deepEqual(texts(), [
+      'failed: value does not fit the identifier (6)',
+      `failed: ${'😀'.repeat(49)}… (6)`,
+    ]);
+  });
+
   it('has words for each reason for which a field is refused, and for those to come', () => {
     for (const reason of Object.keys(english.error.INVALID_INPUT)) {
       assert.notEqual(shortReason(reason), 'invalid.value', reason);

@@ -280,6 +280,13 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     return flow;
   },
 
+  async 'failed: … (…)'({ broker, run, send }) {
+    answerAll(broker, ({ id }) => ({ id, status: 7, errorMessage: 'busy' }));
+    const flow = await run();
+    send(flow, GATEWAY_NODES);
+    return flow;
+  },
+
   async 'failed: status …'({ broker, run, send }) {
     answerAll(broker, ({ id }) => ({ id, status: 7 }));
     const flow = await run();

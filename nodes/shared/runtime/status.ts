@@ -108,12 +108,26 @@ export function statusOfError(error: unknown): Status {
     // The REST half is missing, or only its login: the text tells, the cause does not.
     return { style: 'unconfigured', key: `status.unconfigured.${text.key.slice(code.length + 1)}` };
   }
+  if (code === 'REQUEST_FAILED' && typeof text.values.message === 'string') {
+    const { message, status = '' } = text.values;
+    return { style: 'error', key: 'status.error.refused', values: { message: shorten(message), status } };
+  }
   const reason = { key: shortReason(text.key.slice(code.length + 1)), values: {} };
   return {
     style: 'error',
     key: `status.error.${code}`,
     values: { ...text.values, ...plainValues(cause), ...(code === 'INVALID_INPUT' && { reason }) },
   };
+}
+
+/** What a gateway says may be longer than a status has room for. */
+const MAX_WORDS_LENGTH = 50;
+
+function shorten(words: string): string {
+  const characters = [...words];
+  return characters.length > MAX_WORDS_LENGTH
+    ? `${characters.slice(0, MAX_WORDS_LENGTH - 1).join('')}…`
+    : words;
 }
 
 /** What of a cause can stand in a text: it may hold whatever a gateway or the service has sent. */
