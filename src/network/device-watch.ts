@@ -40,6 +40,8 @@ export class DeviceWatch implements WatchedChecker {
   readonly #followed = new Set<string>();
   /** What counts when flows run again. */
   #labelledLater: ReadonlySet<string> | undefined;
+  /** Of a store, whose gateways carry no label any more. */
+  #leavesLater: Watched[] = [];
 
   constructor(context: WatchContext, settings: WatchSettings, listener: WatchListener) {
     this.#context = context;
@@ -72,9 +74,8 @@ export class DeviceWatch implements WatchedChecker {
 
   /** What goes on in another one. */
   get kept(): KeptWatch {
-    const { filter } = this.#scope;
     return {
-      filter,
+      filter: this.#scope.filter,
       hasMissedReports: false,
       entries: this.entries,
       left: this.#members.left,
@@ -134,20 +135,15 @@ export class DeviceWatch implements WatchedChecker {
       return;
     }
     for (const entry of [...this.entries.values()]) {
-      if (!this.#scope.isChosen(entry)) {
-        this.#alarms.tellEnds(entry);
-        this.#members.leave(entry);
-      }
+      this.#leaveUnlessChosen(entry);
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
       this.#resume(before, false);
     }
     if (this.#scope.watchesGateways && !this.#scope.hasDevices) {
       // One that had a label before may have been forgotten.
-      for (const id of added) {
-        if (this.#scope.isOwnGateway(id)) {
-          this.#members.expect(id, 'gateway');
-        }
+      for (const id of added.filter((one) => this.#scope.isOwnGateway(one))) {
+        this.#members.expect(id, 'gateway');
       }
     }
     for (const entry of this.entries.values()) {
@@ -162,6 +158,17 @@ export class DeviceWatch implements WatchedChecker {
     this.#labelledLater = undefined;
     if (labelled) {
       this.setLabelled(labelled);
+    }
+    for (const entry of this.#leavesLater.splice(0)) {
+      this.#leaveUnlessChosen(entry);
+    }
+  }
+
+  /** What was told of it ends. */
+  #leaveUnlessChosen(entry: Watched): void {
+    if (this.entries.get(entry.id) === entry && !this.#scope.isChosen(entry)) {
+      this.#alarms.tellEnds(entry);
+      this.#members.leave(entry);
     }
   }
 
@@ -259,7 +266,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.isExpected) {
       this.#members.keep(entry);
     }
-    this.#restoreAlarms(entry, stored.alarms);
+    this.#restoreAlarms(entry, stored.alarms, this.#settings.labels.length > 0);
     this.#listener.counted();
   }
 
@@ -296,12 +303,17 @@ export class DeviceWatch implements WatchedChecker {
     };
   }
 
-  #restoreAlarms(entry: Watched, alarms: readonly Alarm[]): void {
+  /** @param hasLabels what was told ends where its gateways have lost their labels */
+  #restoreAlarms(entry: Watched, alarms: readonly Alarm[], hasLabels = false): void {
     this.#alarms.restore(entry, alarms, this.#settings.conditions);
     if (this.#scope.isChosen(entry)) {
       this.#followGateways(entry);
-    } else {
+    } else if (!hasLabels) {
       this.#members.remove(entry);
+    } else if (this.#context.schedule.isPaused) {
+      this.#leavesLater.push(entry);
+    } else {
+      this.#leaveUnlessChosen(entry);
     }
   }
 

@@ -61,6 +61,55 @@ describe('what a store holds of watches', () => {
     assert.deepEqual(told, [`+silent ${D}`]);
   });
 
+  describe('of a gateway that has lost its label meanwhile ends', () => {
+    const labels = ['L'];
+    let before: unknown;
+    const TWO = [{ device: deviceAt(1) }, ...OTHERS, { gateway: G2, device: deviceAt(5) }];
+
+    beforeEach(() => {
+      open({ labels }).setLabelled(new Set([G, G2]));
+      world.run(10 * MINUTE, MINUTE / 6, [...TWO, { gateway: G2, device: deviceAt(6) }]);
+      world.run(10 * MINUTE, MINUTE / 6, [{ gateway: G2, device: deviceAt(6) }]);
+      assert.deepEqual(told.splice(0).sort(), [`+gateway-silent ${G}`, `+silent ${deviceAt(5)}`]);
+      before = copy();
+      world.startAnew();
+    });
+
+    for (const order of ['before', 'after']) {
+      it(`where the store is read ${order} the list of devices`, () => {
+        const watch = open({ labels });
+        const read = () => world.watches.restore(before);
+        world.watches.setPaused(false);
+        world.listen(true);
+        if (order === 'before') {
+          read();
+        }
+        watch.setLabelled(new Set([G2]));
+        if (order === 'after') {
+          read();
+        }
+        assert.deepEqual(told, [`-gateway-silent ${G}`]);
+        assert.equal(watch.counts.active, 1);
+        world.run(HOUR, MINUTE / 6, [{ gateway: G2, device: deviceAt(6) }]);
+        watch.setLabelled(new Set([G, G2]));
+        world.run(2 * MINUTE, MINUTE / 6, [{ gateway: G2, device: deviceAt(6) }]);
+        assert.deepEqual(told.slice(1), [`+gateway-silent ${G}`]);
+      });
+    }
+
+    it('where the store is read during a deploy, when flows run again', () => {
+      const watch = open({ labels });
+      world.watches.setPaused(false);
+      world.listen(true);
+      watch.setLabelled(new Set([G2]));
+      world.watches.setPaused(true);
+      world.watches.restore(before);
+      assert.deepEqual(told, []);
+      world.watches.setPaused(false);
+      assert.deepEqual([told, watch.counts.active], [[`-gateway-silent ${G}`], 1]);
+    });
+  });
+
   it('is at most an hour old where Node-RED is killed and nothing but silence has changed', () => {
     const settings = { silentAfter: (24 * HOUR) / 1_000 };
     open(settings);
