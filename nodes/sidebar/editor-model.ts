@@ -132,6 +132,17 @@ export class TreeModel {
     return -1;
   }
 
+  /** The first row of one, below whichever gateway; -1 where none is known. */
+  find(id: string): number {
+    for (const { list, start, from, count } of this.#all()) {
+      const index = list.indexOf(id);
+      if (index >= from && index < from + count) {
+        return start + index - from;
+      }
+    }
+    return -1;
+  }
+
   /** What has to be asked for so that these positions can be shown, and a few on either side. */
   rangesOf(first: number, last: number): Range[] {
     // What was empty may have something now.

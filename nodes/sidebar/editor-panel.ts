@@ -124,7 +124,8 @@ export class Panel {
     if (service !== this.#service) {
       this.#lookElsewhere();
     }
-    this.#details.open({ service, id, row: undefined });
+    const row = this.#tree.choose(this.#model, id)?.row;
+    this.#details.open({ service, id, row });
     this.#body.addClass('mt-gateway-side-opened');
     this.#details.element.focus();
     this.#watch.now();

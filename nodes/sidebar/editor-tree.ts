@@ -113,6 +113,18 @@ export class TreeView {
     return true;
   }
 
+  /** Selects one that was chosen elsewhere, or none where its row is not known. @returns what is selected now */
+  choose(model: TreeModel, id: string): Item | undefined {
+    const position = model === this.#model ? model.find(id) : -1;
+    this.#selected = '';
+    this.#isPending = false;
+    if (position >= 0) {
+      this.#select(position);
+    }
+    this.render();
+    return this.selected;
+  }
+
   setModel(model: TreeModel): void {
     this.#model = model;
     this.#nameSelected();

@@ -300,6 +300,31 @@ describe('a device in the sidebar', function () {
     await editor.press('cancel');
   });
 
+  it('is shown by the button of a panel, and its row is the one that is marked, or none', async () => {
+    const { page } = editor;
+    const gateway = side.tree.locator(`[data-key="/${service.demo.gateway}"]`);
+    const [read] = await nodesOf('mt-gw-read');
+    for (const before of [gateway, undefined]) {
+      if (before) {
+        await before.click();
+      } else {
+        await toggle(gateway);
+        await device().waitFor({ state: 'detached' });
+        await side.tree.locator('[role=treeitem]').last().click();
+      }
+      await editor.edit(String(read?.id));
+      await page.locator('#node-input-device ~ .mt-gateway-show').click();
+      await editor.press('cancel');
+      await details().locator('.mt-gateway-side-words', { hasText: service.demo.device }).waitFor();
+      const marked = side.tree.locator('[aria-selected=true]');
+      const keys = await marked.evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.key));
+      assert.deepEqual(keys, before ? [`${service.demo.gateway}/${service.demo.device}`] : []);
+    }
+    await toggle(gateway);
+    await device().click();
+    await press('Close');
+  });
+
   it('comes into the flow by keys alone, and what was added is deployed', async () => {
     const { page } = editor;
     await side.tree.focus();
