@@ -50,9 +50,13 @@ export class PlayPart {
       ),
     );
     this.#speed.val(0);
-    this.#file.attr('accept', '.jsonl,.ndjson,.json,.txt').on('change', () => this.#update());
+    this.#file.attr('accept', '.jsonl,.ndjson,.json,.txt').on('change', () => {
+      this.#forget();
+      this.#update();
+    });
     this.#flow.on('change', () => {
       this.#isChosen = true;
+      this.#forget();
       this.#update();
     });
     this.#button.on('click', () => (this.#run ? this.#run.stop() : void this.#play()));
@@ -71,6 +75,7 @@ export class PlayPart {
     }
     this.#flows = listFlows(service);
     const shown = JSON.stringify(this.#flows.map(({ id, label }) => [id, label]));
+    const before = this.#flow.val();
     const chosen = this.#isChosen ? String(this.#flow.val() ?? '') : RED.workspaces.active();
     if (shown !== this.#shownFlows) {
       this.#shownFlows = shown;
@@ -78,6 +83,9 @@ export class PlayPart {
     }
     if (this.#flows.some(({ id }) => id === chosen) && this.#flow.val() !== chosen) {
       this.#flow.val(chosen);
+    }
+    if (this.#flow.val() !== before) {
+      this.#forget();
     }
     this.#update();
   }
@@ -92,6 +100,7 @@ export class PlayPart {
     const input = this.#file[0] as HTMLInputElement;
     input.files = transfer.files;
     this.#offered = input.files[0];
+    this.#forget();
     this.#update();
   }
 
@@ -101,6 +110,14 @@ export class PlayPart {
 
   get #chosenFile(): File | undefined {
     return (this.#file[0] as HTMLInputElement).files?.[0];
+  }
+
+  /** Another flow or file is chosen: what came of the one before is not said of it. */
+  #forget(): void {
+    if (!this.#run) {
+      this.#text.empty();
+      this.#problems.empty();
+    }
   }
 
   #update(): void {

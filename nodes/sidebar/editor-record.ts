@@ -196,7 +196,10 @@ function describe({ name, seconds, lines, bytes, tooLong, end, isHearing }: Hear
   if (name === 'none') {
     return mayDo('write') ? say('record.means') : `${say('record.means')} ${say('mayNotWrite')}`;
   }
-  const size = valueText(Math.round(bytes / 100_000) / 10);
+  const size =
+    bytes < 1_000_000
+      ? say('record.kB', { size: valueText(Math.ceil(bytes / 1_000)) })
+      : say('record.MB', { size: valueText(Math.round(bytes / 100_000) / 10) });
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   const isRunning = name === 'running';
   return [

@@ -105,7 +105,7 @@ for (const [index, version] of VERSIONS.entries()) {
         .map((text) => JSON.parse(text));
       // What flows receive comes over another connection than the rest.
       assert.deepEqual(rows.map(({ kind }) => kind).sort(), ['event', 'heartbeat', 'property']);
-      await readOut('Recorded: 3 reports');
+      await readOut('Recorded: 3 reports, 1 kB, ');
       const again = page.waitForEvent('download');
       await press('Save again');
       assert.deepEqual(await readFile(await (await again).path()), recorded);
@@ -194,6 +194,12 @@ for (const [index, version] of VERSIONS.entries()) {
       assert.match(words.join(' '), /seq is not an integer/);
       assert.equal(await editor.page.evaluate('window.hacked'), undefined);
       assert.deepEqual([(await got()).seq, (await got()).seq], [1, 2]);
+      await offer(line(1));
+      await items.first().waitFor({ state: 'detached' });
+      assert.equal(
+        await part().locator('.mt-gateway-side-record-body').getByText('Played to the end').count(),
+        0,
+      );
     });
 
     it('keeps the pace of the record, says when the next report is due, and stops at once', async () => {
@@ -239,7 +245,7 @@ for (const [index, version] of VERSIONS.entries()) {
       const content = await readFile(await (await saved).path());
       assert.ok(content.length > 19_000_000 && content.length <= 20_000_000, `${content.length} bytes`);
       await page.evaluate("RED.sidebar.show('mt-gateway')");
-      await says('Ended, since it has 20 MB: 20 reports');
+      await says('Ended, since it has 20 MB: 20 reports, 19.8 MB, ');
     });
 
     it('says that a file cannot be played where the nodes of its flow are disabled, or are not deployed', async () => {
