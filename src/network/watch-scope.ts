@@ -74,9 +74,13 @@ export class WatchScope {
 
   /** By which it belongs here: of those that have heard it the last one whose reports pass, where any is known. */
   gatewayOf(entry: Readonly<Watched>): string | undefined {
-    return this.#remembered(
-      lastHeard(this.#linksOf(entry))?.gateway ?? entry.storedGateway ?? gatewayOf(entry),
-    );
+    const own = lastHeard(this.#linksOf(entry))?.gateway;
+    if (own !== undefined) {
+      return own;
+    }
+    const other = this.#remembered(entry.storedGateway ?? gatewayOf(entry));
+    // By one outside, what is not listed would not belong here any more after a restart.
+    return other !== undefined && this.isOutside(other) && !this.isListed(entry.id) ? undefined : other;
   }
 
   /** Of these the one that brings most of it, where it has brought any lately. */

@@ -61,6 +61,29 @@ describe('what a store holds of watches', () => {
     assert.deepEqual(told, [`+silent ${D}`]);
   });
 
+  it('is also what only a gateway outside of the watch brings since its own was forgotten', () => {
+    const settings: Partial<WatchSettings> = {
+      gateways: [G],
+      conditions: ['silent', 'error'],
+      silentAfter: 0,
+    };
+    const watch = open(settings);
+    const outside = [{ gateway: G2 }, ...OTHERS.map((one) => ({ ...one, gateway: G2 }))];
+    world.run(20 * MINUTE, MINUTE / 3, [{}, ...OTHERS, ...outside]);
+    world.hear('measurement-error/8800', { error: 3 });
+    world.run(MINUTE, MINUTE / 3, outside);
+    assert.deepEqual(told.splice(0), [`+error ${D}`]);
+    watch.forget(G);
+    world.run(MINUTE, MINUTE / 3, outside);
+    stored = copy();
+    const again = start(settings);
+    world.run(10 * MINUTE, MINUTE / 3, outside);
+    assert.deepEqual([again.counts, again.active().length], [{ watched: 4, active: 1 }, 1]);
+    world.hear('measurement/8800', { value: '1234' }, { gateway: G2 });
+    world.run(MINUTE, MINUTE / 3, outside);
+    assert.deepEqual(told, [`-error ${D}`]);
+  });
+
   describe('of a gateway that has lost its label meanwhile ends', () => {
     const labels = ['L'];
     let before: unknown;
