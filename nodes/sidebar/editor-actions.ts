@@ -23,6 +23,8 @@ export class Actions implements DetailsPart {
   readonly #read = button('read', () => void this.#doRead());
   readonly #write = button('write', () => this.#doWrite());
   readonly #name = element('input', '').attr({ type: 'text', 'aria-label': say('newName'), maxlength: 200 });
+  /** What stood in the field before anybody typed. */
+  #offeredName = '';
   readonly #listed = element('div', '');
   readonly #labels = new LabelEditor({
     attach: (label) => void this.#doAttach(label),
@@ -61,7 +63,8 @@ export class Actions implements DetailsPart {
     this.#isFresh = false;
     this.#listed.hide();
     this.#labels.choose(chosen.service);
-    this.#name.val(chosen.row?.name ?? '');
+    this.#offeredName = chosen.row?.name ?? '';
+    this.#name.val(this.#offeredName);
     const properties = currentCatalogue(chosen.service).rows.filter(isUsable).map(nameOf).sort();
     this.#property.empty().append(properties.map((name) => $('<option>').val(name).text(name)));
     this.#property.val(this.#asked ?? firstProperty(chosen) ?? DEFAULT_PROPERTY);
@@ -70,14 +73,26 @@ export class Actions implements DetailsPart {
 
   /** Names and labels are those of the service's list of devices. */
   show(details: NetworkDetails): void {
-    const { connected, labels } = details;
+    const { name, connected, labels } = details;
     // It may have another name now.
     this.#chosen = this.#chosen && { ...this.#chosen, row: details };
     this.#listed.toggle(connected !== null);
+    this.#offerName(name);
     this.#labels.show(labels);
     if (this.#isFresh) {
       this.#isFresh = false;
       this.#reveal();
+    }
+  }
+
+  /** What somebody types stays. */
+  #offerName(name: string): void {
+    const isTouched = this.#name.is(':focus') || this.#name.val() !== this.#offeredName;
+    if (!isTouched) {
+      this.#name.val(name);
+    }
+    if (this.#name.val() === name) {
+      this.#offeredName = name;
     }
   }
 

@@ -184,6 +184,24 @@ describe('a device in the sidebar', function () {
     assert.equal(listed().friendlyName, 'Boiler <b>room</b>');
   });
 
+  it('offers the name that it has by now, and leaves one that is typed', async () => {
+    const field = details().getByRole('textbox', { name: 'New name' });
+    const rename = (payload: string) =>
+      red.call('POST', 'mt-service/service/rename', { device: service.demo.device, payload });
+    const isShown = (name: string) => details().locator('.mt-gateway-side-name', { hasText: name }).waitFor();
+    await press('Close');
+    await device().click();
+    await rename('Elsewhere');
+    await report(20, 1);
+    await isShown('Elsewhere');
+    assert.equal(await field.inputValue(), 'Elsewhere');
+    await field.fill('Half a na');
+    await rename('Boiler <b>room</b>');
+    await report(20, 1);
+    await isShown('Boiler <b>room</b>');
+    assert.equal(await field.inputValue(), 'Half a na');
+  });
+
   it('attaches a label, offers those that there are, and asks before one is taken away', async () => {
     const label = '<i>3rd</i> floor';
     const field = details().getByRole('combobox', { name: 'New label' });
