@@ -189,9 +189,11 @@ function toValueRow({ identifier, name, value, unit, time }: NetworkDetails['val
   };
 }
 
-function toLinkRow({ gateway, parent, name, rssi, channel, unreachable, lastSeen }: LinkRow): TableRow {
+function toLinkRow(link: LinkRow): TableRow {
+  const { gateway, parent, name, gatewayName, rssi, channel, unreachable, lastSeen } = link;
   const signal = rssi === null ? '' : `${rssi} dBm`;
-  const via = parent === gateway ? '' : say('via', { gateway });
+  const isBetween = parent !== gateway;
+  const via = isBetween ? say('via', { gateway: gatewayName ?? gateway }) : '';
   return {
     key: `${gateway}/${parent}`,
     cells: [
@@ -199,7 +201,10 @@ function toLinkRow({ gateway, parent, name, rssi, channel, unreachable, lastSeen
       unreachable ? say('unreachable') : signal,
       ageOf(lastSeen),
     ],
-    title: [parent, channel === null ? '' : say('channel', { channel }), localTime(lastSeen)]
+    title: [
+      ...[parent, isBetween && say('via', { gateway })],
+      ...[channel !== null && say('channel', { channel }), localTime(lastSeen)],
+    ]
       .filter(Boolean)
       .join(' · '),
   };

@@ -28,14 +28,13 @@ export class ReportsPart implements DetailsPart {
 }
 
 function toRow(report: ReportLine): TableRow {
-  const { id, heard, time, identifier, gateway, gatewayName, parent, rssi } = report;
-  const via = parent ?? '';
+  const { id, heard, time, identifier, gateway, gatewayName, parent, parentName, rssi } = report;
   const titles = [
     new Date(heard).toLocaleString(),
     time !== null && say('gatewayTime', { time }),
     identifier,
     gatewayName !== null && gateway,
-    via,
+    parent,
   ];
   return {
     key: String(id),
@@ -43,7 +42,7 @@ function toRow(report: ReportLine): TableRow {
       clockTime(heard),
       whatOf(report),
       howMuch(report),
-      [gatewayName ?? gateway, via].filter(Boolean).join(' · '),
+      [gatewayName ?? gateway, parentName ?? parent].filter(Boolean).join(' · '),
       rssi === null ? '' : `${rssi} dBm`,
     ],
     title: titles.filter(Boolean).join(' · '),

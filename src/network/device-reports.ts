@@ -194,14 +194,16 @@ export class DeviceReports {
 
   #toLine({ heardAt, ...line }: Kept): ReportLine {
     const { catalogue, nameOf } = this.#context;
-    const { identifier, gateway } = line;
+    const { identifier, gateway, parent } = line;
+    const known = (mac: string | null) => (mac === null ? undefined : nameOf(mac)) ?? null;
     const { name, unit } = (identifier === null ? undefined : catalogue.find(identifier)) ?? {};
     return {
       ...line,
       heard: wallTime(heardAt),
       name: name || null,
       unit: unit ?? null,
-      gatewayName: (gateway === null ? undefined : nameOf(gateway)) ?? null,
+      gatewayName: known(gateway),
+      parentName: known(parent),
     };
   }
 }

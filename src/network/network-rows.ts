@@ -140,6 +140,7 @@ function toLinkRow(source: NetworkSource, { gateway, parent, signal, heardAt, re
     gateway,
     parent,
     name: source.nameOf(parent) ?? parent,
+    gatewayName: source.nameOf(gateway) ?? null,
     rssi: signal?.rssi ?? null,
     channel: signal?.channel || null,
     unreachable: signal?.isUnreachable ?? false,

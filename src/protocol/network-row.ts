@@ -53,7 +53,9 @@ export interface LinkRow {
   gateway: string;
   /** The node that hears it: the gateway itself, or one between them. */
   parent: string;
+  /** Of the node that hears it, or its address. */
   name: string;
+  gatewayName: string | null;
   rssi: number | null;
   channel: number | null;
   unreachable: boolean;
@@ -96,6 +98,7 @@ export interface ReportLine {
   gatewayName: string | null;
   /** The node between that heard the device. */
   parent: string | null;
+  parentName: string | null;
   /** In dBm. */
   rssi: number | null;
 }

@@ -90,6 +90,20 @@ describe('a device in the sidebar', function () {
     assert.match((await lines.allInnerTexts()).join('|'), /motion.*\|.*error 3.*\|.*-61 dBm.*\|.*23 °C/s);
   });
 
+  it('names the nodes that hear it, and their gateways', async () => {
+    const { gateway, device: mac } = service.demo;
+    const nameOf = (one: string) => service.devices.find(({ id }) => id.includes(one))?.friendlyName ?? one;
+    const fleet = service.gateways.find((one) => one.mac === gateway)!.devices;
+    const between = fleet.find((one) => one.mac !== mac)!.mac;
+    assert.ok(nameOf(gateway) !== gateway && nameOf(between) !== between, 'the list has both');
+    const time = new Date().toISOString();
+    await service.publish(gateway, mac, 'rssi', { time, rssi: -70, parent: between });
+    const row = (table: string, words: string) =>
+      details().getByRole('table', { name: table }).locator('[role=row]', { hasText: words }).first();
+    await row('Heard by', `${nameOf(between)} through ${nameOf(gateway)}`).waitFor();
+    await row('Last reports', `${nameOf(gateway)} · ${nameOf(between)}`).waitFor();
+  });
+
   it('does not say of another one what was wrong with the one that was chosen before', async () => {
     const { page } = editor;
     const problem = details().locator('.mt-gateway-side-problem').first();

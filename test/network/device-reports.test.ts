@@ -20,8 +20,11 @@ describe('the reports of a device', () => {
   let lastValues: LastValues;
   let reports: DeviceReports;
 
-  const open = () =>
-    new DeviceReports({ network, catalogue, lastValues, nameOf: (id) => (id === G ? 'Hall' : undefined) });
+  const names = new Map([
+    [G, 'Hall'],
+    [NODE, 'Stairs'],
+  ]);
+  const open = () => new DeviceReports({ network, catalogue, lastValues, nameOf: (id) => names.get(id) });
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -60,7 +63,8 @@ describe('the reports of a device', () => {
     const [{ heard, ...line } = {} as never, next] = lines();
     assert.deepEqual(line, {
       ...{ id: 59, time: TIME, kind: 'measurement', identifier: 'temperature', name: 'temperature' },
-      ...{ value: 59, unit: '°C', error: null, gateway: G, gatewayName: 'Hall', parent: null, rssi: null },
+      ...{ value: 59, unit: '°C', error: null, gateway: G, gatewayName: 'Hall' },
+      ...{ parent: null, parentName: null, rssi: null },
     });
     assert.ok(Date.parse(heard) > Date.parse(next?.heard ?? ''));
   });
@@ -82,6 +86,7 @@ describe('the reports of a device', () => {
         ['rssi', null, null, null, NODE, -67],
       ],
     );
+    assert.equal(known.at(-1)?.parentName, 'Stairs');
     assert.equal(other?.kind, 'other');
     assert.match(String(other?.value), /"deep":\{"sun":true\}/);
   });

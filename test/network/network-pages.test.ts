@@ -332,6 +332,14 @@ describe('the network in pages', () => {
         [G2, deviceAt(9), -70, null, true, 1],
       ],
     );
+    assert.deepEqual(
+      details?.heardBy.map(({ name, gatewayName }) => [name, gatewayName]),
+      [
+        ['Hall', 'Hall'],
+        [G2, null],
+        [deviceAt(9), null],
+      ],
+    );
     const { event, error, dfu, gateway, parent, count, conditions } = details ?? {};
     const lastSeen = wallTime(now);
     assert.deepEqual(

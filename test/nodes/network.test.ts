@@ -122,7 +122,7 @@ describeNodes('the network', (start) => {
     const { status, body } = await flow.get(`/mt-service/svc/network/${device.toUpperCase()}`);
     const { heardBy, gateway: by } = body as { heardBy: object[]; gateway: string };
     assert.deepEqual([status, by], [200, gateway]);
-    const [{ lastSeen, name, ...link } = {} as Record<string, unknown>] = heardBy as Record<
+    const [{ lastSeen, name, gatewayName, ...link } = {} as Record<string, unknown>] = heardBy as Record<
       string,
       unknown
     >[];
