@@ -282,12 +282,13 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await answer(({ id }) => ({ id, value: '00' }));
       session.attach();
       await reached(session, 'connected');
-      const reads = [1, 2, 3].map(() =>
+      // One is under way, and two wait.
+      const reads = [1, 2, 3, 4].map(() =>
         session.request('read', { gateway: G, identifier: '01' }, { signal }),
       );
-      const [, , third] = await Promise.allSettled(reads);
-      assert.equal(third?.status === 'rejected' && third.reason.code, 'QUEUE_FULL');
-      await Promise.all(reads.slice(0, 2));
+      const [, , , fourth] = await Promise.allSettled(reads);
+      assert.equal(fourth?.status === 'rejected' && fourth.reason.code, 'QUEUE_FULL');
+      await Promise.all(reads.slice(0, 3));
     });
 
     it('ends a request without a response with TIMEOUT, and one that failed with REQUEST_FAILED', async () => {
