@@ -117,13 +117,11 @@ export function checkValue(this: EditorNode, value: unknown, options: unknown): 
   const open = $(`#${NODE_INPUT}-valueType[data-node="${this.id}"]`).length > 0;
   const type = open ? String(field('valueType').val()) : String(this.valueType);
   const known = open ? shownIdentifier() : savedIdentifier(this);
-  if (
-    verdict !== true ||
-    !known?.id ||
-    !FIXED.includes(type) ||
-    hasEnv(value) ||
-    String(value ?? '') === ''
-  ) {
+  if (verdict !== true || !known?.id || !FIXED.includes(type) || hasEnv(value)) {
+    return verdict;
+  }
+  // The node writes no value for an empty text; whoever has chosen a number means one.
+  if (String(value ?? '') === '' && (type !== 'num' || known.type === 'void')) {
     return verdict;
   }
   return findMisfit(currentCatalogue(), known, readFixedValue(type, String(value))) || true;

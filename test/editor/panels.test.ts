@@ -381,7 +381,7 @@ describe('the panels in the editor', function () {
     await editor.edit('mt-rename');
     assert.equal(await turn('name', 'str'), 'str ');
     assert.equal(await turn('name', 'msg'), 'msg payload');
-    assert.equal(await turn('name', 'env'), 'env ');
+    assert.equal(await turn('name', 'env'), 'env payload');
     await name.fill('wanted.name');
     assert.equal(await turn('name', 'msg'), 'msg wanted.name');
     assert.equal(await turn('name', 'str'), 'str wanted.name');
@@ -392,11 +392,13 @@ describe('the panels in the editor', function () {
 
     await editor.edit('mt-gw-write');
     await editor.pick('identifier', 'tx-power');
-    assert.equal(await turn('value', 'num'), 'num ');
+    await turn('value', 'num');
     await editor.typed('value').fill('-4');
     assert.equal(await turn('value', 'msg'), 'msg payload');
+    assert.equal(await turn('value', 'num'), 'num -4');
+    // Empty, it would be the gateway itself.
+    assert.equal(await turn('device', 'str'), 'str device');
     assert.equal(await turn('identifier', 'msg'), 'msg identifier');
-    assert.equal(await turn('identifier', 'str'), 'str tx-power');
   });
 
   it('begins a fixed number empty, and puts the cursor there', async () => {
@@ -405,6 +407,7 @@ describe('the panels in the editor', function () {
     await editor.pick('identifier', 'tx-power');
     await page.getByRole('button', { name: 'fixed value' }).click();
     assert.equal(await editor.typed('value').inputValue(), '');
+    await page.locator('#mt-gateway-problem-value').filter({ hasText: /./ }).waitFor();
     await page.keyboard.type('-4');
     assert.equal(await editor.typed('value').inputValue(), '-4');
     await save();

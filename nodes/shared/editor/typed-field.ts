@@ -37,6 +37,8 @@ export interface TypedOptions {
   more?: readonly TypeRow[];
   /** What is done with the identifier that is picked. */
   access?: readonly Access[];
+  /** The node refuses an empty text. Elsewhere one has a meaning of its own, and never takes the place of another text. */
+  isNeeded?: boolean;
 }
 
 /** Turns the inputs of a panel into typed fields; the table's keys are the properties. */
@@ -74,17 +76,24 @@ export function typedField(
   input.typedInput({ types: (isOffered ? types : [...types, type]) as never, typeField: typeField as never });
   input.typedInput('type', type);
   input.typedInput('value', value);
-  keepApart(input, node._def.defaults, name);
+  keepApart(input, node._def.defaults, name, options.isNeeded === true);
   if (options.pick) {
     addPicker(input, options.pick, options.access);
   }
 }
 
+const SOURCES = new Set<string>(SOURCE_TYPES);
+
 /** A word that can stand for a property of the message; what follows is its path. */
 const PROPERTY = /^[\p{L}_$][\p{L}\p{N}_$]*(?![^.[])/u;
 
 /** The TypedInput takes its text along into another type: the name of a property is no value, and most values are no name. */
-function keepApart(input: JQuery, defaults: EditorNode['_def']['defaults'], name: string): void {
+function keepApart(
+  input: JQuery,
+  defaults: EditorNode['_def']['defaults'],
+  name: string,
+  isNeeded: boolean,
+): void {
   const property = defaults[`${name}Type`]?.value === 'msg' ? String(defaults[name]?.value) : '';
   let type = String(input.typedInput('type'));
   let fixed = '';
@@ -94,11 +103,13 @@ function keepApart(input: JQuery, defaults: EditorNode['_def']['defaults'], name
     if (property === '' || before === type) {
       return;
     }
-    if (before === 'msg' && value === property) {
+    if (type === 'msg') {
+      if (!hasEnv(value) && !PROPERTY.test(value)) {
+        fixed = value;
+        input.typedInput('value', property);
+      }
+    } else if (value === property && !SOURCES.has(type) && (fixed !== '' || isNeeded)) {
       input.typedInput('value', fixed);
-    } else if (type === 'msg' && !hasEnv(value) && !PROPERTY.test(value)) {
-      fixed = value;
-      input.typedInput('value', property);
     }
   });
 }
