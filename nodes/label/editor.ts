@@ -33,7 +33,7 @@ RED.nodes.registerType('mt-label', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {
-      label: { pick: 'label' },
+      label: { pick: 'label', isNeeded: true },
       device: { pick: 'listed' },
     });
     runOnChange(['action'], () => row('device').toggle(field('action').val() !== 'create'));
