@@ -53,6 +53,7 @@ function describe(row: NetworkRow): string {
     row.battery !== null && say('battery', { level: valueText(row.battery) }),
     age === '' ? say('never') : say('heard', { age }),
     row.devices !== null && say('devices', { count: row.devices }),
+    row.inNeed !== undefined && say('devicesInNeed', { count: row.inNeed }),
     ...row.values.map(fullValue),
   ]
     .filter(Boolean)
@@ -139,7 +140,7 @@ export class RowView {
   #fill(row: NetworkRow | undefined, level: number): void {
     this.#dot.attr('class', `mt-gateway-item-dot mt-gateway-state-${row ? stateOf(row) : 'unknown'}`);
     this.#name.text(row?.name ?? '…');
-    const { rssi = null, battery = null, devices = null, values = [], near } = row ?? {};
+    const { rssi = null, battery = null, devices = null, values = [], inNeed, near } = row ?? {};
     // jQuery's `toggle` has the style of each row computed.
     this.#bars.css('display', rssi === null ? 'none' : '');
     this.#bars.toggleClass('mt-gateway-weak', rssi !== null && rssi < -85);
@@ -151,6 +152,9 @@ export class RowView {
     this.#age.text(ageOf(row?.lastSeen ?? null));
     const parts = values.map(briefValue);
     const counted = devices !== null && level === 1 ? [say('devices', { count: devices })] : [];
+    if (inNeed !== undefined && level === 1) {
+      counted.push(say('devicesInNeed', { count: inNeed }));
+    }
     this.#needs.text(near || !row ? '' : needsOf(row).join(', '));
     this.#values.text(near ? nearWords(near) : [...counted, ...parts].join(' · '));
     $(this.element).toggleClass('mt-gateway-item-lit', near !== undefined);

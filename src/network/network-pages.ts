@@ -229,16 +229,22 @@ export class NetworkPages {
     const gateways = subjects.some(({ kind }) => kind === 'gateway')
       ? this.#gatewaysInNeed(needs)
       : undefined;
-    return subjects.filter((subject) => needs(subject) || gateways?.has(subject.id) === true);
+    return subjects.flatMap((subject) => {
+      const inNeed = gateways?.get(subject.id);
+      if (inNeed === undefined) {
+        return needs(subject) ? [subject] : [];
+      }
+      return [{ ...subject, inNeed }];
+    });
   }
 
-  /** That hear a device which needs somebody. */
-  #gatewaysInNeed(needs: (subject: Subject) => boolean): Set<string> {
-    const found = new Set<string>();
+  /** How many devices that need somebody each gateway hears, where there are any. */
+  #gatewaysInNeed(needs: (subject: Subject) => boolean): Map<string, number> {
+    const found = new Map<string, number>();
     for (const subject of this.#devices(ANY_PARENT)) {
       if (needs(subject)) {
-        for (const { gateway } of subject.device?.links ?? []) {
-          found.add(gateway);
+        for (const gateway of new Set(subject.device?.links.map((link) => link.gateway))) {
+          found.set(gateway, (found.get(gateway) ?? 0) + 1);
         }
       }
     }

@@ -48,6 +48,8 @@ export interface Subject {
   device: Readonly<DeviceState> | undefined;
   gateway: Readonly<GatewayState> | undefined;
   listed: ListedDevice | undefined;
+  /** Of a gateway, where only those in need are asked for: how many of its devices are. */
+  inNeed?: number;
 }
 
 /** What people call it; undefined where it has no name of its own: the list shows its id then. */
@@ -95,6 +97,7 @@ export function toRow(source: NetworkSource, subject: Subject, lit?: Readonly<Li
     conditions,
     labels: listed?.labels ?? [],
     connected: listed?.connected ?? null,
+    ...(subject.inNeed !== undefined && { inNeed: subject.inNeed }),
     ...(lit && { near: toNear(source, lit) }),
   };
 }

@@ -169,13 +169,15 @@ for (const [index, version] of VERSIONS.entries()) {
       await rowOf(other).waitFor();
       const search = page.locator('.mt-gateway-side-search');
       const needs = page.locator('#mt-gateway-side-needs');
+      const beginNeeds = () => needs.check();
       for (const [begin, end] of [
-        [() => needs.check(), () => needs.uncheck()],
+        [beginNeeds, () => needs.uncheck()],
         [() => search.fill(gateways[0]!.slice(4)), () => search.fill('')],
       ] as const) {
         await begin();
         await side.tree.locator(`[data-key="/${mac}"]`).waitFor();
         await rowOf(gateways[0]!).waitFor();
+        assert.equal((await rowOf(gateways[0]!).innerText()).includes('in need: 1'), begin === beginNeeds);
         assert.equal(await all(mac).count(), 1);
         assert.equal(await open.count(), 0);
         await end();

@@ -258,7 +258,11 @@ describe('the network in pages', () => {
     hear('heartbeat', { status: 3 });
     hear('heartbeat', { status: 0 }, { device: deviceAt(2) });
     hear('heartbeat', { status: 0 }, { gateway: G2, device: deviceAt(3) });
-    assert.deepEqual(ids({ needs: true }), [G]);
+    assert.deepEqual(
+      ask({ needs: true }).rows.map(({ id, inNeed }) => [id, inNeed]),
+      [[G, 1]],
+    );
+    assert.equal(ask().rows[0]?.inNeed, undefined);
     assert.deepEqual(ids({ needs: true, parent: G }), [deviceAt(1)]);
     assert.deepEqual(ids({ needs: true, parent: '*' }), [deviceAt(1)]);
   });
