@@ -91,6 +91,25 @@ describe('device list without an end', () => {
     });
   }
 
+  it('is known when its pages are long', () => {
+    assert.deepEqual(
+      refusedAt(100, (page) => devicesOf((page % 3) * 1000, 1000)),
+      [13, 'devicesRepeat'],
+    );
+  });
+
+  for (const [title, id] of [
+    ['ids of one ending', (index: number) => `${index}-1`],
+    ['ids that are objects', () => ({ toString: 1 })],
+  ] as const) {
+    it(`is known when the devices of its long pages have ${title}`, () => {
+      const devicesAt = (page: number) =>
+        Array.from({ length: 100 }, (_, index) => ({ id: id((page % 3) * 100 + index) }) as never);
+      const [page] = refusedAt(100, devicesAt) as [number];
+      assert.ok(page <= 13, String(page));
+    });
+  }
+
   it('is known by a token that came up to 10 000 pages before', () => {
     const tokenAt = (page: number) => `t${page % 10_000}`;
     assert.deepEqual(
@@ -144,6 +163,11 @@ describe('device list that goes on', () => {
       undefined,
     );
     assert.ok(process.memoryUsage().arrayBuffers - before < 8 * 1024 * 1024);
+  });
+
+  itAtScale('may have a million devices, a thousand to a page, some of them again and again', () => {
+    const moved = (page: number) => devicesOf(Math.max(0, page * 1000 - (page % 7) * 100), 1000);
+    assert.equal(refusedAt(1_000, moved), undefined);
   });
 
   itAtScale('may have hundreds of thousands of devices, one to a page', () => {
