@@ -20,6 +20,7 @@ import type { SubscriptionEvents } from './subscription-events.ts';
 import { SubscriptionLimit } from './subscription-limit.ts';
 import { SubscriptionPackets, type SubscriptionTransport } from './subscription-packets.ts';
 import { SubscriptionPlan } from './subscription-plan.ts';
+import { SyncLoop } from './sync-loop.ts';
 
 /** When leftovers of an earlier process were given back, more may be allowed than was seen. */
 const RETRY_AFTER_STALE_MS = 10_000;
@@ -39,16 +40,18 @@ export class Subscriptions {
   readonly #limit: SubscriptionLimit;
   readonly #plan: SubscriptionPlan;
   readonly #packets: SubscriptionPackets;
+  readonly #loop: SyncLoop<SubscriptionTransport>;
   #isUnsubscribingStale = false;
-  #transport: SubscriptionTransport | undefined;
-  #syncing: SubscriptionTransport | undefined;
-  #changed = false;
 
   /** @param backoff of refused filters */
   constructor(persistent: boolean, log: Logger, events: SubscriptionEvents, backoff?: Backoff) {
     this.#held = new HeldFilters(persistent);
     this.#log = log;
     this.#events = events;
+    this.#loop = new SyncLoop(log, {
+      step: (transport) => this.#step(transport),
+      done: () => this.#synced(),
+    });
     const refusals = {
       isWanted: (filter: string) => this.#wanted.has(filter),
       refusing: (filter: string) => events.refusing(filter),
@@ -56,7 +59,7 @@ export class Subscriptions {
       trying: (filter: string) => events.trying?.(filter),
       changed: (all: ReadonlyMap<string, Reason>, isSettled: boolean) => events.refusals(all, isSettled),
       settled: (filter: string) => this.#waiting.call(filter, true),
-      retry: () => void this.#sync(),
+      retry: () => void this.#loop.run(),
     };
     this.#places = new GivenPlaces((filter) => events.mayGiveWay(filter));
     this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
@@ -86,13 +89,13 @@ export class Subscriptions {
     for (const filter of remove) {
       this.#unwant(filter);
     }
-    if (this.#transport) {
+    if (this.#loop.transport) {
       this.#refused.refuseBlocked(add);
     }
     if (isRenewing) {
       this.#events.renewing?.();
     }
-    void this.#sync();
+    void this.#loop.run();
   }
 
   /** The same filters with another QoS, where they are wanted. */
@@ -146,7 +149,7 @@ export class Subscriptions {
   hold(isHolding: boolean): void {
     this.#plan.isHolding = isHolding;
     if (!isHolding) {
-      void this.#sync();
+      void this.#loop.run();
     }
   }
 
@@ -176,7 +179,7 @@ export class Subscriptions {
     }
     this.#held.addStale(unused);
     this.#isUnsubscribingStale = true;
-    void this.#sync();
+    void this.#loop.run();
     return true;
   }
 
@@ -224,7 +227,7 @@ export class Subscriptions {
 
   /** @param isNew the broker has kept nothing of an earlier connection */
   online(transport: SubscriptionTransport, isNew: boolean): void {
-    this.#transport = transport;
+    this.#loop.connect(transport);
     this.#held.connected(isNew);
     this.#plan.startOver();
     this.#places.connected();
@@ -232,7 +235,7 @@ export class Subscriptions {
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     logBlocked(this.#log, blocked);
     this.#limit.connected();
-    void this.#sync();
+    void this.#loop.run();
   }
 
   /**
@@ -241,7 +244,7 @@ export class Subscriptions {
    * @returns whether the next connection may show more, so that it should come soon
    */
   offline(isUnrelated = false, wasGood = false): boolean {
-    this.#transport = undefined;
+    this.#loop.connect(undefined);
     if (wasGood) {
       this.#learned.forbidden.lasted();
     }
@@ -268,43 +271,15 @@ export class Subscriptions {
     }
   }
 
-  async #sync(): Promise<void> {
-    this.#changed = true;
-    const transport = this.#transport;
-    if (!transport || transport === this.#syncing) {
-      return;
-    }
-    this.#syncing = transport;
-    try {
-      let isDone = false;
-      // A change may come while the last step is on its way, so it is looked for after each step.
-      while (!isDone || this.#changed) {
-        this.#changed = false;
-        isDone = !(await this.#step(transport));
-        if (transport !== this.#transport) {
-          return;
-        }
-      }
-      this.#refused.synced();
-      this.#settled();
-      this.#events.synced();
-    } catch (error) {
-      // The connection went away in the middle; its successor starts over.
-      this.#log.trace(`subscriptions: ${String(error)}`);
-    } finally {
-      if (transport === this.#syncing) {
-        this.#syncing = undefined;
-      }
-    }
-  }
-
-  #settled(): void {
+  #synced(): void {
+    this.#refused.synced();
     this.#learned.forbidden.settled(this.#wanted);
     this.#plan.settled();
     if (this.#isUnsubscribingStale && !this.isHolding) {
       this.#isUnsubscribingStale = false;
       this.#limit.retrySoon(RETRY_AFTER_STALE_MS);
     }
+    this.#events.synced();
   }
 
   /** @returns false when nothing is left to do */
@@ -347,14 +322,14 @@ export class Subscriptions {
 
   /** One packet after the other; stops early when something changes: then the rest may not be wanted any more. */
   async #inTurn(portions: Iterable<string[]>, send: (portion: string[]) => Promise<void>): Promise<void> {
-    const transport = this.#transport;
+    const { transport } = this.#loop;
     for (const portion of portions) {
       await send(portion);
-      if (transport !== this.#transport) {
+      if (transport !== this.#loop.transport) {
         return;
       }
       this.#learned.answered();
-      if (this.#changed) {
+      if (this.#loop.hasChanged) {
         return;
       }
     }
@@ -365,7 +340,7 @@ export class Subscriptions {
     const held = new Set(filters.filter((filter) => this.#held.has(filter)));
     this.#held.asked(filters);
     const outcomes = await this.#packets.subscribe(transport, batch);
-    if (transport !== this.#transport) {
+    if (transport !== this.#loop.transport) {
       return;
     }
     this.#packets.tell(outcomes);
