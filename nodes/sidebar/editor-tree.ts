@@ -1,15 +1,13 @@
 // The tree on the screen: only the rows in sight exist, and all of it is one stop of the tab key.
 import { element } from '../shared/editor/panel.ts';
 import type { Item, TreeModel } from './editor-model.ts';
-import { follow, lastPlaced } from './editor-places.ts';
-import { ROW_HEIGHT, RowView } from './editor-row.ts';
+import { PlacedRows } from './editor-places.ts';
+import { ROW_HEIGHT } from './editor-row.ts';
 import { say } from './editor-texts.ts';
 import { TypedSearch } from './editor-typed.ts';
 
 /** Rows beyond the edges, so that a quick hand sees no gap. */
 const OVERSCAN = 6;
-/** As many as a high window shows. */
-const MAX_UNUSED = 100;
 /** So long after the pointer has moved; a hand that rests is not about to press. */
 const POINTING_MS = 1_500;
 
@@ -30,10 +28,7 @@ export class TreeView {
   readonly element: HTMLElement;
   readonly #space = element('div', 'mt-gateway-tree-space').attr('role', 'presentation');
   readonly #events: TreeEvents;
-  readonly #rows = new Map<string, RowView>();
-  readonly #groups = new Map<string, HTMLElement>();
-  /** Of rows that have gone out of sight: to fill one again costs less than to make one. */
-  #unused: RowView[] = [];
+  readonly #rows = new PlacedRows(this.#space[0]!);
   /** The sidebar is made wider, or its lower part smaller. */
   readonly #resized = new ResizeObserver(() => this.#scrolled());
   #height = -1;
@@ -166,73 +161,10 @@ export class TreeView {
       this.#height = size * ROW_HEIGHT;
       this.#space.css('height', this.#height);
     }
-    const sight = this.sight;
-    const [first, last] = sight;
-    const items = new Map<number, Item>();
-    for (let position = first; position <= Math.min(last, size - 1); position++) {
-      const item = this.#model?.at(position);
-      if (item) {
-        items.set(position, item);
-      }
-    }
-    this.#dropOthers(new Set([...items.values()].map(({ key }) => key)));
-    let previous: Element | null = null;
-    for (const [position, item] of items) {
-      previous = this.#place(item, position, previous);
-    }
-    this.#unused = this.#unused.slice(0, MAX_UNUSED);
-    this.#linkGroups();
+    const { sight } = this;
+    this.#rows.render(this.#model, sight, this.#selected);
     this.#updateActive();
     return sight;
-  }
-
-  #dropOthers(kept: ReadonlySet<string>): void {
-    for (const [key, view] of this.#rows) {
-      if (!kept.has(key)) {
-        view.element.remove();
-        this.#rows.delete(key);
-        this.#unused.push(view);
-      }
-    }
-    for (const [gateway, group] of this.#groups) {
-      if (group.childElementCount === 0) {
-        group.remove();
-        this.#groups.delete(gateway);
-      }
-    }
-  }
-
-  /** Rows stand in the document in the order in which they are seen. @returns the last element so far */
-  #place(item: Item, position: number, previous: Element | null): Element {
-    const view = this.#rows.get(item.key) ?? this.#unused.pop() ?? new RowView();
-    this.#rows.set(item.key, view);
-    view.show(item, position, item.key === this.#selected);
-    if (item.level === 1) {
-      follow(this.#space[0]!, view.element, previous);
-      return view.element;
-    }
-    const group = this.#groups.get(item.parent) ?? element('div', '').attr('role', 'group')[0]!;
-    group.id ||= `mt-gateway-group-${item.parent}`;
-    this.#groups.set(item.parent, group);
-    if (previous !== group) {
-      follow(this.#space[0]!, group, previous);
-    }
-    const before = previous === group ? lastPlaced(group, item, this.#model, this.#rows, position) : null;
-    follow(group, view.element, before);
-    return group;
-  }
-
-  /** A gateway owns the group of its devices, which stands behind it. */
-  #linkGroups(): void {
-    for (const { element: row } of this.#rows.values()) {
-      const key = row.getAttribute('data-key') ?? '';
-      const group = key.startsWith('/') ? this.#groups.get(key.slice(1)) : undefined;
-      if (group) {
-        row.setAttribute('aria-owns', group.id);
-      } else {
-        row.removeAttribute('aria-owns');
-      }
-    }
   }
 
   #scrolled(): void {
@@ -299,7 +231,7 @@ export class TreeView {
   }
 
   #updateActive(): void {
-    const active = this.#rows.get(this.#selected);
+    const active = this.#rows.elementOf(this.#selected);
     if (active) {
       this.element.setAttribute('aria-activedescendant', active.id);
     } else {
@@ -328,7 +260,7 @@ export class TreeView {
     event.preventDefault();
     const isOnRow = event.target !== this.element && event.button === 2;
     const [item] = isOnRow ? this.#itemAt(event.target) : [this.selected];
-    const box = this.#rows.get(this.#selected)?.element.getBoundingClientRect();
+    const box = this.#rows.elementOf(this.#selected)?.getBoundingClientRect();
     const { clientX = 0, clientY = 0 } = event;
     if (item) {
       this.#events.menu(
