@@ -102,7 +102,7 @@ export class SentRequests {
     this.#freed(pending.gateway);
   }
 
-  /** Ends the flight of a request; false when it has ended already. */
+  /** Takes a request out of those in flight; false when it has ended already. */
   #settle(pending: Pending): boolean {
     if (!this.#inFlight.delete(pending)) {
       return false;

@@ -1,4 +1,4 @@
-// Types of the parts of undici that are loaded one by one; the package itself declares only its main door.
+// Types of the parts of undici that are loaded one by one; the package itself declares only its main entry.
 
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';

@@ -58,7 +58,6 @@ const ALONE: readonly string[] = [
   'src/rest/progress.ts',
   'src/rest/retry.ts',
   'src/rest/secrets.ts',
-  'src/rest/semaphore.ts',
   'src/rest/versions.ts',
   'src/reports/preview.ts',
   'src/network/network-state.ts',

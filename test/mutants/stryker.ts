@@ -78,9 +78,12 @@ function configOf(file: string, report: string, { jobs, isFresh }: RunOptions): 
   };
 }
 
+/** Stryker refuses Node 20, so it runs on the pinned one. */
+const NODE = 'node_modules/node/bin/node';
+
 async function runStryker(config: string): Promise<void> {
   const program = 'node_modules/@stryker-mutator/core/bin/stryker.js';
-  const child = spawn(process.execPath, [...NODE_ARGS, program, 'run', config], {
+  const child = spawn(NODE, [...NODE_ARGS, program, 'run', config], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: Buffer[] = [];
