@@ -82,4 +82,36 @@ describe('places for calls', () => {
       assert.equal(semaphore.tryAcquire(), true);
     });
   }
+
+  it('does work with a place at a time, and frees the place of work that failed', async () => {
+    const semaphore = new Semaphore(1);
+    let fail: (error: Error) => void = assert.fail;
+    const first = new Promise<string>((_, reject) => {
+      fail = reject;
+    });
+    const begun: string[] = [];
+    const work = (name: string, result: Promise<string>) =>
+      semaphore.run(NEVER, () => {
+        begun.push(name);
+        return result;
+      });
+    const works = [work('first', first), work('second', Promise.resolve('done'))];
+    assert.deepEqual(begun, ['first']);
+    fail(new Error('no'));
+    await assert.rejects(works[0] as Promise<string>, /no/);
+    assert.equal(await works[1], 'done');
+    assert.deepEqual(begun, ['first', 'second']);
+    assert.equal(semaphore.tryAcquire(), true);
+  });
+
+  it('lets work that was stopped in the queue neither begin nor keep a place', async () => {
+    const semaphore = new Semaphore(1);
+    semaphore.tryAcquire();
+    const stop = new AbortController();
+    const stopped = semaphore.run(stop.signal, () => assert.fail('it began'));
+    stop.abort();
+    await assert.rejects(stopped, { code: 'CLOSED' });
+    semaphore.release();
+    assert.deepEqual([semaphore.tryAcquire(), semaphore.tryAcquire()], [true, false]);
+  });
 });
