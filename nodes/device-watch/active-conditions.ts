@@ -1,4 +1,4 @@
-// What an open mt-device-watch panel shows: how many the deployed node watches, and what is active now.
+// The endpoint that an open mt-device-watch panel asks: how many the deployed node watches, and what is active now.
 import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import type { ConditionChange, Session, WatchedDevices } from '../../src/index.ts';

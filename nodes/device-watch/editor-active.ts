@@ -1,4 +1,4 @@
-// What the deployed node of an open mt-device-watch panel watches, and what is active now.
+// Shows in the open mt-device-watch panel what its deployed node watches, and what is active now.
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
 import { element } from '../shared/editor/panel.ts';

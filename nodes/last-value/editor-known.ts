@@ -1,4 +1,4 @@
-// The values that an open mt-last-value panel's settings would bring now.
+// Shows in the open mt-last-value panel which values its settings would bring now.
 import { askService } from '../shared/editor/ask-service.ts';
 import { element, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';

@@ -1,4 +1,4 @@
-// What an open mt-last-value panel shows: the values that its settings would bring now.
+// The endpoint that an open mt-last-value panel asks: the values that its settings would bring now.
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';

@@ -1,4 +1,4 @@
-// Which of some devices have not been heard for long.
+// Which of some devices have not been heard for long, or never: for people, of nodes that wait for them.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
 import { isMac } from '../protocol/mac.ts';
