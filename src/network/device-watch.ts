@@ -177,8 +177,13 @@ export class DeviceWatch implements WatchedChecker {
     this.#judge.settled(this.entries.values(), isRefused);
   }
 
-  /** Call it for every report, of whatever it is. */
-  heard(device: Readonly<DeviceState>, gateway: Readonly<GatewayState>, at: Readonly<ReportTopic>): void {
+  /** Call it for every report, of whatever it is. @param isLate a sample of the past */
+  heard(
+    device: Readonly<DeviceState>,
+    gateway: Readonly<GatewayState>,
+    at: Readonly<ReportTopic>,
+    isLate: boolean,
+  ): void {
     this.#scope.heardGateway(gateway.id);
     if (this.#scope.watchesGateways) {
       this.#heardGateway(device, gateway);
@@ -199,7 +204,7 @@ export class DeviceWatch implements WatchedChecker {
       this.#noteInterval(this.#context.gateways.need(gateway.id), usualIntervalMs(gateway));
     }
     if (this.#judgesReports || entry.alarms.length > 0) {
-      this.#judge.judge(entry, at);
+      this.#judge.judge(entry, at, isLate);
     } else if (isAnew) {
       this.#judge.heardAnew(entry);
     }

@@ -104,10 +104,10 @@ export class DeviceWatches {
     const watch = new DeviceWatch(this.#context, settings, listener);
     this.#watches.set(owner, watch);
     this.#list = [...this.#watches.values()];
-    this.#ignoreReports ??= this.#network.onHeard((device, gateway, at) => {
+    this.#ignoreReports ??= this.#network.onHeard((device, gateway, at, report) => {
       this.#gateways.heard(gateway);
       for (const one of this.#list) {
-        one.heard(device, gateway, at);
+        one.heard(device, gateway, at, report?.backfill === true);
       }
       this.#storeSilences(gateway.heardAt);
     });

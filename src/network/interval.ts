@@ -51,7 +51,7 @@ export interface Heard {
   /** Its last report that says how often it is heard. */
   taughtAt: number;
   hearings: number;
-  /** It has reported anything but events, which come when something happens and are no habit. */
+  /** It has reported anything but events, which come when something happens, and samples of the past: both are no habit. */
   hasHabits: boolean;
   /** Until the interval is known. */
   learning: Learning | undefined;
@@ -110,6 +110,7 @@ function noteGiven(
 /**
  * Notes a report.
  * @param isWanted a flow receives it
+ * @param isLate a sample of the past: a backlog comes as fast as it can
  * @param listening when such reports can be heard
  * @returns whether it begins another hearing
  */
@@ -118,13 +119,14 @@ export function hear(
   at: Readonly<Place>,
   now: number,
   isWanted: boolean,
+  isLate: boolean,
   listening: Listening,
 ): boolean {
   const isNew = isNewHearing(heard, now);
   heard.reports++;
   if (isWanted !== heard.isWanted) {
-    hearUnlike(heard, at, now, isWanted);
-  } else if (isNew && teaches(heard, at, now)) {
+    hearUnlike(heard, at, now, isWanted, isLate);
+  } else if (isNew && teaches(heard, at, now, isLate)) {
     learnInterval(heard, at, { pause: heard.countedAt, burst: heard.taughtAt }, now, listening);
     heard.taughtAt = now;
   }
@@ -141,6 +143,7 @@ export function hearGateway(
   at: Readonly<Place>,
   now: number,
   isWanted: boolean,
+  isLate: boolean,
   listening: Listening,
 ): boolean {
   const { device } = at;
@@ -151,8 +154,8 @@ export function hearGateway(
     gateway.latest = device;
   }
   if (isWanted !== gateway.isWanted) {
-    hearUnlike(gateway, at, now, isWanted);
-  } else if (!teaches(gateway, at, now)) {
+    hearUnlike(gateway, at, now, isWanted, isLate);
+  } else if (!teaches(gateway, at, now, isLate)) {
     // It was heard, and that is all.
   } else if (!isNew) {
     gateway.countedOf = gateway.countedOf === device ? device : undefined;
@@ -179,14 +182,21 @@ export function hearGateway(
 const isNewHearing = ({ countedAt }: Readonly<Heard>, now: number): boolean => now - countedAt >= MOMENT_MS;
 
 /** Reports that only people look at say nothing of how often flows receive some. */
-function hearUnlike(heard: Heard, at: Readonly<Place>, now: number, isWanted: boolean): void {
+function hearUnlike(
+  heard: Heard,
+  at: Readonly<Place>,
+  now: number,
+  isWanted: boolean,
+  isLate: boolean,
+): void {
   if (isWanted) {
     heard.isWanted = true;
-    learnAnew(heard, at, now);
+    learnAnew(heard, at, now, isHabit(at, isLate));
   }
 }
 
-function learnAnew(heard: Heard, at: Readonly<Place>, now: number): void {
+/** @param hasHabits whether it has reported what comes at intervals */
+function learnAnew(heard: Heard, at: Readonly<Place>, now: number, hasHabits: boolean): void {
   heard.countedAt = now;
   heard.taughtAt = now;
   heard.hearings = 1;
@@ -194,16 +204,18 @@ function learnAnew(heard: Heard, at: Readonly<Place>, now: number): void {
   heard.pauseMs = 0;
   heard.learning = newLearning(now);
   noteHearing(heard.learning, contentOf(at));
-  heard.hasHabits = at.kind !== 'event';
+  heard.hasHabits = hasHabits;
 }
 
-/** Events say how often something is heard only where nothing else does. */
-function teaches(heard: Heard, at: Readonly<Place>, now: number): boolean {
-  if (at.kind === 'event') {
-    return !heard.hasHabits;
+const isHabit = ({ kind }: Readonly<Place>, isLate: boolean): boolean => kind !== 'event' && !isLate;
+
+/** Events say how often something is heard only where nothing else does, and samples of the past never do. */
+function teaches(heard: Heard, at: Readonly<Place>, now: number, isLate: boolean): boolean {
+  if (!isHabit(at, isLate)) {
+    return !isLate && !heard.hasHabits;
   }
   if (!heard.hasHabits) {
-    learnAnew(heard, at, now);
+    learnAnew(heard, at, now, true);
     return false;
   }
   return true;

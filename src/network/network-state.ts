@@ -135,10 +135,11 @@ export class NetworkState {
     if (report !== undefined && at.kind !== 'timestamped') {
       hearTime(gateway, device, report, now, listening);
     }
-    if (hearGateway(gateway, at, now, isWanted, listening)) {
+    const isLate = report?.backfill === true;
+    if (hearGateway(gateway, at, now, isWanted, isLate, listening)) {
       this.#gateways.touch(gateway);
     }
-    const isNew = hear(device, at, now, isWanted, listening);
+    const isNew = hear(device, at, now, isWanted, isLate, listening);
     if (isNew) {
       this.#devices.touch(device);
     }

@@ -63,12 +63,15 @@ export class WatchJudge {
     this.#entries = entries;
   }
 
-  /** @param at the report that was just heard; undefined: none of its own */
-  judge(entry: Watched, at: Readonly<ReportTopic> | undefined): void {
+  /**
+   * @param at the report that was just heard; undefined: none of its own
+   * @param isLate that was a sample of the past, which says nothing of the errors of now
+   */
+  judge(entry: Watched, at: Readonly<ReportTopic> | undefined, isLate = false): void {
     const silence = this.#silenceOf(entry, at !== undefined);
     const presence = this.#presenceOf(entry, silence, at);
     for (const condition of this.#settings.conditions) {
-      this.#judgeOne(entry, condition, presence, at);
+      this.#judgeOne(entry, condition, presence, at, isLate);
     }
     this.#scheduleNext(entry, silence);
   }
@@ -151,6 +154,7 @@ export class WatchJudge {
     condition: Condition,
     presence: Presence,
     at: Readonly<ReportTopic> | undefined,
+    isLate: boolean,
   ): void {
     const alarm = entry.alarms.find((one) => one.condition === condition);
     if (alarm && at !== undefined) {
@@ -160,7 +164,7 @@ export class WatchJudge {
       CONDITIONS[condition](presence, this.#settings) ??
       (alarm?.isTold ? CONDITIONS_TOLD[condition]?.(presence, this.#settings) : undefined);
     if (condition === 'error' && alarm) {
-      this.#noteErrors(alarm, entry.state?.errors ?? NO_ERRORS, at);
+      this.#noteErrors(alarm, entry.state?.errors ?? NO_ERRORS, isLate ? undefined : at);
     }
     if (verdict === undefined) {
       const mayLast = alarm?.isStored || (alarm?.isTold && condition === 'battery-low');

@@ -1128,6 +1128,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/watch-habits':
         'tells nothing from 12 h on either, since events are no habit beside a heartbeat',
     },
+    'Nor are samples that come late (`backfill`): a backlog comes as fast as it can.': {
+      'network/watch-habits': [
+        'takes late samples for no habit of a device that joins with them: they come as fast as they can',
+        'takes late samples for no habit of a gateway',
+      ],
+    },
     'Until it is known, different reports and events are one as long as each comes within ten seconds of the one before, for up to a minute; what was known before a restart counts on.':
       {
         'network/watch-habits': [
@@ -1359,6 +1365,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/device-watch': 'goes on over a deploy of the node, and tells nothing twice',
         'e2e/remember': 'tell nothing twice, and tell what has ended meanwhile',
       },
+    'A sample that comes late ends no error.': {
+      'network/device-watch': 'with the errors that only late samples have followed: they say nothing of now',
+    },
     'So it does over a deploy that takes longer than reports wait, or that leaves the watch *invalid*, until one in which it works or is removed; the time of what is not told yet counts anew then.':
       {
         'network/watch-deploys': [

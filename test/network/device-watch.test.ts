@@ -1093,6 +1093,19 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`-error ${D}`]);
     });
 
+    it('with the errors that only late samples have followed: they say nothing of now', () => {
+      open({ conditions: ['error'] });
+      world.hear('timestamped-decoded/temperature', { errorCode: 7, value: null });
+      world.wait(6 * S);
+      assert.deepEqual(heads(), [`+error ${D}`]);
+      restart({ conditions: ['error'] });
+      world.hear('timestamped-decoded/temperature', { errorCode: null, value: 20, backfill: true });
+      world.wait(6 * S);
+      assert.deepEqual(heads(), []);
+      world.hear('timestamped-decoded/temperature', { errorCode: null, value: 20, backfill: false });
+      assert.deepEqual(heads(), [`-error ${D}`]);
+    });
+
     it('with an error that began anew before the store was read, and ends with those in it', () => {
       open({ conditions: ['error'] });
       world.hear('measurement-error/8800', { error: 1 });

@@ -11,6 +11,8 @@ interface Hearing {
   rest?: string;
   /** Since the beginning: when the gateway gave it its time; by default it has none. */
   given?: number;
+  /** A sample of the past. */
+  backfill?: boolean;
 }
 
 interface Change {
@@ -89,7 +91,7 @@ describe('a watch that learns the habits of devices', () => {
     }
     let isRestarted = restartAt === undefined;
     const ordered = hearings.toSorted((one, other) => one.at - other.at);
-    for (const { at, rest = 'heartbeat', given, ...who } of ordered) {
+    for (const { at, rest = 'heartbeat', given, backfill = false, ...who } of ordered) {
       if (!isRestarted && at >= (restartAt as number)) {
         isRestarted = true;
         const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(10_000)));
@@ -100,7 +102,8 @@ describe('a watch that learns the habits of devices', () => {
         world.watches.setPaused(false);
       }
       world.wait(Math.max(0, start + at - world.time));
-      world.hear(rest, given === undefined ? {} : timed(given, who.gateway), who);
+      const body = given === undefined ? {} : timed(given, who.gateway);
+      world.hear(rest, { ...body, backfill }, who);
     }
     world.wait(start + until - world.time);
     return changes;
@@ -205,6 +208,36 @@ describe('a watch that learns the habits of devices', () => {
     );
     assert.deepEqual(heads(changes), [`+silent ${D}`]);
     assert.ok((changes[0]?.minute ?? 0) < 12 * 60 + 25);
+  });
+
+  for (const before of [0, 10]) {
+    const since = before === 0 ? 'that joins with them' : 'that is known by then';
+    it(`takes late samples for no habit of a device ${since}: they come as fast as they can`, () => {
+      const rest = 'timestamped-decoded/temperature';
+      const from = before * 5 * MINUTE;
+      const until = from + 3 * HOUR;
+      const hearings = [
+        ...regularly(OTHERS, { every: 30 * S, until }),
+        ...regularly({ rest }, { every: 5 * MINUTE, until: from }),
+        ...regularly({ rest, backfill: true }, { every: 2 * S, from, until: from + 2 * MINUTE }),
+        ...regularly({ rest }, { every: 5 * MINUTE, from: from + 3 * MINUTE, until }),
+      ];
+      assert.deepEqual(heads(watch(hearings, until)), []);
+    });
+  }
+
+  it('takes late samples for no habit of a gateway', () => {
+    const until = 3 * HOUR;
+    const rest = 'timestamped-decoded/temperature';
+    const hearings = [0, 1].flatMap((i) => {
+      const device = deviceAt(i + 5);
+      const late = { every: 2 * S, from: i * S, until: 2 * MINUTE + i * S };
+      return [
+        ...regularly({ device, rest, backfill: true }, late),
+        ...regularly({ device }, { every: 10 * MINUTE, from: 5 * MINUTE * (i + 1), until }),
+      ];
+    });
+    assert.deepEqual(heads(watch(hearings, until)), []);
   });
 
   describe('of properties that repeat at times of their own', () => {
