@@ -1,7 +1,7 @@
 // What the editor asks of a deployed service: the table of endpoints, and the lists of its pickers.
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
-import type { Session } from '../../src/index.ts';
+import { ServiceError, type Session } from '../../src/index.ts';
 import {
   handleAction,
   handleFile,
@@ -11,6 +11,7 @@ import {
   readQueryText,
   sendError,
 } from '../shared/runtime/admin.ts';
+import { NOT_SHOWN } from '../shared/runtime/texts.ts';
 import { changeLabel, readProperty, renameDevice, writeProperty } from './actions.ts';
 import { ChangeMessages } from './changes.ts';
 import { testConnection } from './connection-test.ts';
@@ -53,7 +54,8 @@ export function registerAdmin(RED: NodeAPI): void {
       .then((mayReadVariables) => testConnection(RED, req.body, mayReadVariables))
       .then(
         (result) => res.json(result),
-        (error: unknown) => sendError(RED, res, error),
+        // Of any other nobody has looked through the text.
+        (error: unknown) => sendError(RED, res, error instanceof ServiceError ? error : new Error(NOT_SHOWN)),
       );
   });
 }

@@ -11,7 +11,7 @@ import {
   withoutSlashes,
 } from '../../src/index.ts';
 import { asText, hasEnv, pickKnown } from '../shared/defaults.ts';
-import { savedNode } from '../shared/runtime/env.ts';
+import { savedService } from '../shared/runtime/env.ts';
 import { type HiddenVariables, hideVariables } from '../shared/runtime/hidden-variables.ts';
 import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
@@ -63,14 +63,14 @@ export async function testConnection(
   const deployed = service && deployedSettings(service);
   const typed = { ...pickKnown(body, DEFAULTS), ...pickKnown(entered, CREDENTIALS) };
   const { config, credentials, check } = fillService(RED, node, body, entered ?? {}, () => typed);
-  const hidden = hideVariables(RED, node, typed);
   const isSame = {
     rest: deployed !== undefined && isSameRest(config, deployed.config),
     mqtt: deployed !== undefined && isSameMqtt(config, deployed.config),
   };
   const run = (half: Half, password: 'password' | 'mqttPassword', others: Partial<ServiceConfig>) => {
-    const saved = isSame[half] && service ? savedNode(RED, service) : undefined;
-    if (!mayReadVariables && findForeignVariable(half, typed, saved)) {
+    const saved = isSame[half] && service ? savedService(RED, service) : undefined;
+    const own = Object.fromEntries(Object.entries(typed).filter(([property]) => isOfHalf(property, half)));
+    if (!mayReadVariables && findForeignVariable(own, saved)) {
       return { ok: false, message: translate(RED, 'check.mayNotFill'), ms: 0 };
     }
     const secrets = withStored(password, credentials, isSame[half] ? deployed : undefined);
@@ -81,6 +81,7 @@ export async function testConnection(
     };
     const before = isSame[half] ? deployed : undefined;
     const running = before && { ...before, session: service?.session };
+    const hidden = hideVariables(RED, node, own);
     return testHalf(RED, secrets, create, { half, hidden, config, credentials, running, mayReadVariables });
   };
   const [rest, mqtt] = await Promise.all([
@@ -91,15 +92,13 @@ export async function testConnection(
 }
 
 /**
- * Whether a half names a variable that is not deployed there. A credential may, since it goes to the deployed address.
+ * Whether a half names a variable that is not deployed there, in a credential too: in what it is told somebody could find
+ * out what the variable holds.
  * @param saved the deployed service; undefined when the half has another address
  */
-function findForeignVariable(half: Half, typed: Properties, saved: Properties | undefined): boolean {
+function findForeignVariable(typed: Properties, saved: Properties | undefined): boolean {
   return Object.entries(typed).some(
-    ([property, value]) =>
-      isOfHalf(property, half) &&
-      hasEnv(asText(value)) &&
-      (!saved || (!(property in CREDENTIALS) && asText(saved[property]) !== asText(value))),
+    ([property, value]) => hasEnv(asText(value)) && (!saved || asText(saved[property]) !== asText(value)),
   );
 }
 

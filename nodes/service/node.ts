@@ -1,7 +1,7 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
 import { splitBrokers } from '../../src/index.ts';
-import { savedCredentials, savedNode } from '../shared/runtime/env.ts';
+import { savedNode, savedService } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
@@ -18,7 +18,7 @@ export default function registerService(RED: NodeAPI): void {
     this.users = {};
     this.followers = new Set();
     rememberInstance(this);
-    const original = () => ({ ...savedNode(RED, saved), ...savedCredentials(RED, saved) });
+    const original = () => savedService(RED, saved);
     const filled = fillService(RED, this, saved, this.credentials ?? {}, original);
     const { config, credentials } = filled;
     rememberDeployed(this, { config, credentials });

@@ -67,6 +67,56 @@ describeNodes('the admin endpoints', (start) => {
     });
   }
 
+  it('show nothing of a variable that holds a long list, and go on', async () => {
+    const entry = (i: number) => ({
+      id: (0x9000 + (i % 128) + 256 * Math.floor(i / 128)).toString(16),
+      name: `mine-of-many-properties-${i}`,
+      type: 'u16',
+      unit: '°C',
+    });
+    process.env.MT_LONG = JSON.stringify(Array.from({ length: 250 }, (_, i) => entry(i)));
+    process.env.MT_HOST = 'secret-host.invalid';
+    const url = 'http://${MT_HOST}:1';
+    const more = { authUrl: url, baseUrl: url, httpRetries: 0, identifiers: '${MT_LONG}' };
+    const flow = await start(flowAround(serviceNode(box, more), { id: 'n', type: 'mt-device-list' }), {
+      credentials: secretsOf(box),
+    });
+    const { status, body } = await flow.get('/mt-service/svc/devices');
+    delete process.env.MT_LONG;
+    delete process.env.MT_HOST;
+    const { code, message } = body as { code: string; message: string };
+    assert.deepEqual([status, code], [502, 'NETWORK']);
+    assert.doesNotMatch(message, /secret-host|mine/);
+  });
+
+  it('show nothing at all of an error where variables hold more than can be looked for', async () => {
+    process.env.MT_LONG = `secret-host.invalid,${'x'.repeat(100_000)}`;
+    const more = { authUrl: 'http://secret-host.invalid:1', baseUrl: 'http://secret-host.invalid:1' };
+    const rest = { ...more, httpRetries: 0, mqttUsername: '${MT_LONG}' };
+    const flow = await start(flowAround(serviceNode(box, rest), { id: 'n', type: 'mt-device-list' }), {
+      credentials: { ...secretsOf(box), svc: { ...secretsOf(box).svc, mqttUsername: '${MT_LONG}' } },
+    });
+    const { body } = await flow.get('/mt-service/svc/devices');
+    delete process.env.MT_LONG;
+    assert.doesNotMatch((body as { message: string }).message, /secret-host/);
+  });
+
+  it('show what was asked for as it was, whatever the variables of the service hold', async () => {
+    process.env.MT_HELD = 'swordfish';
+    const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }), {
+      credentials: { svc: { ...secretsOf(box).svc, mqttUsername: '${MT_HELD}' } },
+    });
+    // A mark in its place would tell, letter by letter, who asks for more and more of it.
+    const asked = async (guess: string) =>
+      (await flow.post('/mt-service/svc/preview', { gateways: [guess] })).body as { message: string };
+    const told = await Promise.all(['swordfish', 'xswo', 'other'].map(asked));
+    delete process.env.MT_HELD;
+    assert.deepEqual(
+      told.map(({ message }) => message.split(' ').at(-1)),
+      ['swordfish', 'xswo', 'other'],
+    );
+  });
+
   it('show nothing of a variable in the address of a service that cannot be reached', async () => {
     process.env.MT_HOST = 'secret-host.invalid';
     const url = 'http://${MT_HOST}:1';

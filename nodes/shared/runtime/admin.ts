@@ -6,10 +6,10 @@ import type { NodeAPI } from 'node-red';
 import type { Session } from '../../../src/index.ts';
 import { readNumber } from '../defaults.ts';
 import { withinDeadline } from './deadline.ts';
-import { savedCredentials, savedNode } from './env.ts';
+import { savedService } from './env.ts';
 import { hideVariables } from './hidden-variables.ts';
 import { findForEditor, type ServiceNode } from './services.ts';
-import { toFlowError } from './texts.ts';
+import { NOT_SHOWN, toFlowError } from './texts.ts';
 
 const MAX_ROWS = 1_000;
 const DEFAULT_ROWS = 50;
@@ -117,8 +117,12 @@ async function respond(res: Response, query: (signal: AbortSignal) => unknown): 
 
 /** A user who may only read sees neither what the server's variables hold nor what they are called. */
 function hide(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
-  const saved = { ...savedNode(RED, service), ...savedCredentials(RED, service) };
-  return hideVariables(RED, service, saved, '…').inError(error);
+  try {
+    return hideVariables(RED, service, savedService(RED, service), '…').inError(error);
+  } catch {
+    // Nobody would catch it: Node-RED would end.
+    return new Error(NOT_SHOWN);
+  }
 }
 
 /** Who may deploy flows can read every variable by one; Node-RED tells only by refusing a response of its own. */

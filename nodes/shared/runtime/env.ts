@@ -93,6 +93,12 @@ export function savedCredentials(RED: NodeAPI, saved: object): Properties {
   return (RED.nodes.getCredentials(_alias) ?? {}) as Properties;
 }
 
+/** A service as it is deployed, credentials included, before its variables are filled in. */
+export const savedService = (RED: NodeAPI, saved: object): Properties => ({
+  ...savedNode(RED, saved),
+  ...savedCredentials(RED, saved),
+});
+
 /** Whether a value names a variable anywhere where `fillEnv` would fill it. */
 export function namesVariable(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) {

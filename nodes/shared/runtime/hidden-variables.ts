@@ -2,6 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { ServiceError, spellingsOf, type TextValues } from '../../../src/index.ts';
 import { asText, ENV_NAMES, hasEnv, LIST_SEPARATOR } from '../defaults.ts';
+import { HiddenTexts } from './hidden-texts.ts';
 
 type Properties = Record<string, unknown>;
 /** What is not shown, and what is shown instead. */
@@ -10,6 +11,9 @@ type Replacement = [content: string, mark: string];
 /** What is shorter stands in nearly every text, and is guessed soon (docs/security.md); in an address it is hidden with the whole host. */
 const MIN_LENGTH = 3;
 const MAX_SHOWN_LENGTH = 80;
+/** Characters of all contents, lists also in parts: each is looked for in some twenty spellings. Beyond it no text is shown. */
+const MAX_CONTENTS_LENGTH = 100_000;
+const UNKNOWN = '…';
 
 export interface HiddenVariables {
   /** The error with the variables in the place of what they hold; its `cause` has nothing but the field. */
@@ -24,16 +28,22 @@ export interface HiddenVariables {
  * @param mark in the place of all that is hidden; undefined: what was typed
  */
 export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?: string): HiddenVariables {
-  const marks = new Map<string, string>();
-  for (const [content, typedText] of replacementsOf(RED, node, typed)) {
-    for (const spelling of spellingsOf(content)) {
-      const key = spelling.toLowerCase();
-      marks.set(key, marks.get(key) ?? mark ?? typedText);
+  // Nearly always nothing goes wrong, and they need not be found.
+  let contents: HiddenTexts | 'too many' | undefined;
+  const inText = (text: string | number): string | number => {
+    contents ??= findContents(RED, node, typed, mark);
+    if (contents === 'too many') {
+      return mark ?? UNKNOWN;
     }
-  }
-  const inText = createReplacer(marks, mark);
+    return typeof text === 'string' ? contents.hide(text) : (contents.markOf(String(text)) ?? text);
+  };
   const inValues = (values: TextValues): TextValues => {
-    const given = asText(typed[asText(values.field ?? '')] ?? '');
+    const field = asText(values.field ?? '');
+    // What was asked for, and is wrong, is shown as it was: who asks could find out by it what variables hold.
+    if (field !== '' && !Object.hasOwn(typed, field)) {
+      return values;
+    }
+    const given = asText(typed[field] ?? '');
     const shown = Object.entries(values).map(([name, value]): [string, TextValues[string]] => {
       // The name of a property is none of what a variable holds.
       if (name === 'field') {
@@ -45,7 +55,9 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
       if (typeof value === 'object') {
         return [name, { key: value.key, values: inValues(value.values) }];
       }
-      return [name, typeof value === 'string' ? inText(value) : (marks.get(String(value)) ?? value)];
+      // It names no variable, and whoever typed it could find out by a mark in it what others hold.
+      const isTyped = name === 'value' && field !== '';
+      return [name, isTyped ? value : inText(value)];
     });
     return Object.fromEntries(shown);
   };
@@ -53,13 +65,35 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
     inValues,
     inError(error) {
       if (!(error instanceof ServiceError)) {
-        return new Error(inText(error instanceof Error ? error.message : asText(error)));
+        return new Error(`${inText(error instanceof Error ? error.message : asText(error))}`);
       }
       const { code, cause, text } = error;
       const field = cause.field === undefined ? {} : { field: cause.field };
       return new ServiceError(code, text.key.slice(code.length + 1), field, inValues(text.values));
     },
   };
+}
+
+/** @returns `too many`: to look for all would take too long */
+function findContents(
+  RED: NodeAPI,
+  node: Node,
+  typed: Properties,
+  mark: string | undefined,
+): HiddenTexts | 'too many' {
+  const marks = new Map<string, string>();
+  let length = 0;
+  for (const [content, typedText] of replacementsOf(RED, node, typed)) {
+    length += marks.has(content) ? 0 : content.length;
+    marks.set(content, marks.get(content) ?? mark ?? typedText);
+  }
+  if (length > MAX_CONTENTS_LENGTH) {
+    return 'too many';
+  }
+  const spelled = [...marks].flatMap(([content, shown]) =>
+    spellingsOf(content).map((spelling): Replacement => [spelling, shown]),
+  );
+  return new HiddenTexts(spelled);
 }
 
 function replacementsOf(RED: NodeAPI, node: Node, typed: Properties): Replacement[] {
@@ -126,31 +160,4 @@ function authorityOf(address: string): string {
   const rest = scheme < 0 ? text : text.slice(scheme + 3);
   // A variable is taken whole or not at all: a second way to read it would make the time double with each.
   return /^(?:\$\{[^{}]+\}|(?!\$\{[^{}]+\})[^/?#])*/.exec(rest)?.[0].slice(0, MAX_SHOWN_LENGTH) ?? '';
-}
-
-function createReplacer(marks: ReadonlyMap<string, string>, mark = '…'): (text: string) => string {
-  const contents = [...marks.keys()].sort((a, b) => b.length - a.length);
-  if (contents.length === 0) {
-    return (text) => text;
-  }
-  // In one pass, so that nothing is replaced inside of what was put in.
-  const pattern = new RegExp(
-    contents.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
-    'gi',
-  );
-  const replace = (text: string) => text.replace(pattern, (found) => marks.get(found.toLowerCase()) ?? mark);
-  return (text) => withoutTornEnd(replace(text), contents, mark);
-}
-
-/** Long values are shown cut: where they end with the beginning of what is hidden, that goes too. */
-function withoutTornEnd(text: string, contents: readonly string[], mark: string): string {
-  const end = text.replace(/…$/, '').toLowerCase();
-  for (const content of contents) {
-    for (let length = Math.min(content.length - 1, end.length); length >= MIN_LENGTH; length--) {
-      if (end.endsWith(content.slice(0, length))) {
-        return text.slice(0, end.length - length) + mark;
-      }
-    }
-  }
-  return text;
 }

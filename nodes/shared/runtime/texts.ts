@@ -28,6 +28,9 @@ export function translate(RED: NodeAPI, key: string, values: TextValues = {}): s
   return template === undefined ? key : fillText(template, translateValues(RED, values));
 }
 
+/** In the place of an error of which nobody knows what its text has. */
+export const NOT_SHOWN = 'an error that cannot be shown';
+
 /** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
 export function toFlowError(RED: NodeAPI, error: unknown): Error {
   try {
@@ -38,7 +41,7 @@ export function toFlowError(RED: NodeAPI, error: unknown): Error {
     return error instanceof Error ? error : new Error(String(error));
   } catch {
     // Code of a flow can throw what throws again when its properties are read.
-    return new Error('an error that cannot be shown');
+    return new Error(NOT_SHOWN);
   }
 }
 
