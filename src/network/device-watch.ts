@@ -3,6 +3,7 @@ import { CostlyResults } from '../collections/costly-results.ts';
 import type { Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
+import { FollowedGateways } from './followed-gateways.ts';
 import { type Heard, usualIntervalMs } from './interval.ts';
 import { silentSince } from './silence.ts';
 import { WatchAlarms } from './watch-alarms.ts';
@@ -18,8 +19,6 @@ import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
 import { type Alarm, isOfSilence, type Watched, type WatchedChecker } from './watched.ts';
 
-/** Gateways of listed devices; see `WatchListener.follow`. */
-const MAX_FOLLOWED = 1_000;
 /** With more of them, finding the first conditions costs what is worth keeping. */
 const MANY_WATCHED = 10_000;
 /** An interval that has grown so much since it was stored is stored anew. */
@@ -36,8 +35,7 @@ export class DeviceWatch implements WatchedChecker {
   readonly #firstOnes = new CostlyResults<{ rows: ConditionChange[]; total: number }>();
   /** Something besides silence is watched, which each report may change. */
   readonly #judgesReports: boolean;
-  /** Gateways that bring a device of the list. */
-  readonly #followed = new Set<string>();
+  readonly #followed: FollowedGateways;
   /** What counts when flows run again. */
   #labelledLater: ReadonlySet<string> | undefined;
   /** Of a store, whose gateways carry no label any more. */
@@ -48,6 +46,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#settings = settings;
     this.#listener = listener;
     this.#scope = new WatchScope(settings);
+    this.#followed = new FollowedGateways(this.#scope, listener);
     this.#alarms = new WatchAlarms(context, listener);
     this.#members = new WatchMembers(context, listener, this.#alarms, this);
     this.#judge = new WatchJudge(context, settings, this.#scope, this.#alarms, this.entries);
@@ -147,7 +146,7 @@ export class DeviceWatch implements WatchedChecker {
       }
     }
     for (const entry of this.entries.values()) {
-      this.#followGateways(entry);
+      this.#followed.followThoseOf(entry);
     }
     this.#listener.counted();
   }
@@ -195,8 +194,9 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.state !== device) {
       entry.state = device;
     }
-    if (this.#scope.hasDevices && this.#scope.isOwnGateway(gateway.id)) {
-      this.#follow(gateway.id);
+    this.#followed.heard(gateway.id);
+    if (device.id === gateway.id) {
+      this.#setGateway(entry);
     }
     // How often a gateway is heard does not depend on its own reports.
     const isAnew = entry.kind === 'device' && this.#note(entry, device);
@@ -312,7 +312,7 @@ export class DeviceWatch implements WatchedChecker {
   #restoreAlarms(entry: Watched, alarms: readonly Alarm[], hasLabels = false): void {
     this.#alarms.restore(entry, alarms, this.#settings.conditions);
     if (this.#scope.isChosen(entry)) {
-      this.#followGateways(entry);
+      this.#followed.followThoseOf(entry);
     } else if (!hasLabels) {
       this.#members.remove(entry);
     } else if (this.#context.schedule.isPaused) {
@@ -322,27 +322,13 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
-  #followGateways(entry: Watched): void {
-    for (const gateway of this.#scope.gatewaysToFollow(entry)) {
-      this.#follow(gateway);
-    }
-  }
-
-  #follow(gateway: string): void {
-    if (!this.#followed.has(gateway) && this.#followed.size < MAX_FOLLOWED) {
-      this.#followed.add(gateway);
-      this.#listener.follow(gateway);
-    }
-  }
-
   #heardGateway(device: Readonly<DeviceState>, gateway: Readonly<GatewayState>): void {
     let entry = this.entries.get(gateway.id);
     if (entry === undefined && this.#scope.passes(device.id, gateway.id)) {
       entry = this.#members.need(gateway.id, 'gateway');
     }
-    // Another gateway may have heard it as a device before.
-    if (entry?.kind === 'device' && this.#scope.isOwnGateway(gateway.id)) {
-      entry.kind = 'gateway';
+    if (entry) {
+      this.#setGateway(entry);
     }
     if (entry?.kind !== 'gateway') {
       return;
@@ -353,6 +339,13 @@ export class DeviceWatch implements WatchedChecker {
       this.#judge.judge(entry, undefined);
     } else if (isAnew) {
       this.#judge.heardAnew(entry);
+    }
+  }
+
+  /** It brings reports; another gateway may have heard it as a device before. */
+  #setGateway(entry: Watched): void {
+    if (entry.kind === 'device' && this.#scope.isOwnGateway(entry.id)) {
+      entry.kind = 'gateway';
     }
   }
 

@@ -68,7 +68,9 @@ export class WatchJudge {
    * @param isLate that was a sample of the past, which says nothing of the errors of now
    */
   judge(entry: Watched, at: Readonly<ReportTopic> | undefined, isLate = false): void {
-    const silence = this.#silenceOf(entry, at !== undefined);
+    // What another gateway hears of a gateway does not show that it brings anything.
+    const isHeardNow = at !== undefined && (entry.kind === 'device' || at.gateway === entry.id);
+    const silence = this.#silenceOf(entry, isHeardNow);
     const presence = this.#presenceOf(entry, silence, at);
     for (const condition of this.#settings.conditions) {
       this.#judgeOne(entry, condition, presence, at, isLate);
@@ -209,6 +211,16 @@ export class WatchJudge {
         ? gatewaySilence(network, entry, limit)
         : this.#untilGone(deviceSilence(network, entry, limit, gateways, isSet), limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
+    if (
+      isNews &&
+      entry.kind === 'device' &&
+      this.#scope.isOwnGateway(entry.id) &&
+      network.gateway(entry.id)
+    ) {
+      // Another gateway heard it first; what it brings itself is no business of this condition.
+      entry.kind = 'gateway';
+      return heardNow(limit);
+    }
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
       // Nobody is silent because we may not hear.
       entry.since = this.#context.now();
@@ -279,7 +291,9 @@ export class WatchJudge {
 
   #presenceOf(entry: Watched, silence: Silence | undefined, at: Readonly<ReportTopic> | undefined): Presence {
     const { network, catalogue } = this.#context;
-    const { kind, state, gatewayState } = entry;
+    const { id, kind, state } = entry;
+    // Where the silence of gateways is not watched, nobody notes what they bring.
+    const gatewayState = entry.gatewayState ?? (kind === 'gateway' ? network.gateway(id) : undefined);
     // Once it is silent only a report ends that, whatever becomes of its gateways.
     const unheardMs = entry.alarms.some(isOfSilence) ? silence?.unheardMs : silence?.silentMs;
     const own = {

@@ -1243,6 +1243,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and gives devices their time anew with a gateway that was silent before, and is back at once',
         ],
       },
+    'A gateway is heard by what it brings: what another gateway hears of its radio says nothing of it.': {
+      'network/device-watch': [
+        'once, until it brings something, though another one hears its radio: 2 conditions',
+        'and takes a gateway for none of the devices of another that hears it, first',
+      ],
+    },
     'A gateway was away also where the two devices that it hears most often, and that came steadily, have missed two reports each: such a time is no habit of it or of its devices.':
       {
         'network/watch-habits': [

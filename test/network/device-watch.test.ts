@@ -320,6 +320,52 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+gateway-silent ${G2}`]);
     });
 
+    for (const conditions of [['silent', 'gateway-silent'], ALL] as Condition[][]) {
+      it(`once, until it brings something, though another one hears its radio: ${conditions.length} conditions`, () => {
+        open({ conditions });
+        const others = () => {
+          world.hear('heartbeat', { status: 0 }, { gateway: G2, device: deviceAt(7) });
+          world.hear('rssi', { rssi: -60, parent: G2 }, { gateway: G2, device: G });
+        };
+        for (let i = 0; i < 60; i++) {
+          world.hear();
+          world.hear('heartbeat', {}, { device: deviceAt(2) });
+          others();
+          world.wait(20 * S);
+        }
+        assert.deepEqual(heads(), []);
+        for (let i = 0; i < 300; i++) {
+          others();
+          world.wait(2 * S);
+        }
+        assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+        world.hear();
+        world.wait(6 * S);
+        assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+      });
+    }
+
+    for (const first of [G, G2]) {
+      it(`and takes a gateway for none of the devices of another that hears it, ${first === G ? 'second' : 'first'}`, () => {
+        open({ conditions: ['silent', 'weak-signal'] });
+        const radio = () => world.hear('rssi', { rssi: -95, parent: G2 }, { gateway: G2, device: G });
+        for (let i = 0; i < 30; i++) {
+          const own = () => world.hear('heartbeat', { status: 0 }, { device: G });
+          for (const hear of first === G ? [own, radio] : [radio, own]) {
+            hear();
+          }
+          world.hear();
+          world.wait(10 * S);
+        }
+        // Nobody hears its own reports any more, and it brings those of others.
+        for (let i = 0; i < 30; i++) {
+          world.hear();
+          world.wait(10 * S);
+        }
+        assert.deepEqual(heads(), []);
+      });
+    }
+
     it('also of a gateway that is on the list of devices, and over a deploy', () => {
       const watch = open({ devices: [D, G2] });
       world.run(2 * MINUTE, 10 * S, [{}, { gateway: G2 }, { gateway: G2, device: G2 }]);
