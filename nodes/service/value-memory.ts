@@ -1,6 +1,6 @@
 // Keeps what a service has learnt over a deploy; last values and watches over a restart, where a context store is named.
 import type { NodeAPI } from 'node-red';
-import { fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
+import { differencesOf, fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
 import { onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
@@ -30,6 +30,8 @@ interface Stored {
 interface Kept {
   /** Of what they are. */
   network: string;
+  /** By which it was decoded. */
+  catalogue: Session['catalogue'];
   shown: Session['network'];
   lastValues: Session['lastValues'];
   watches: Session['watches'];
@@ -89,7 +91,7 @@ export class ValueMemory {
     const kept = this.#takeKept();
     if (kept) {
       session.lastValues.takeOver(kept.lastValues);
-      session.network.takeOver(kept.shown);
+      session.network.takeOver(kept.shown, differencesOf(kept.catalogue, session.catalogue));
       session.watches.takeOver(kept.watches);
       session.deviceReports.takeOver(kept.deviceReports);
     }
@@ -145,11 +147,11 @@ export class ValueMemory {
     }
   }
 
-  #keep({ network: shown, lastValues, watches, deviceReports, devices }: Session): void {
+  #keep({ network: shown, catalogue, lastValues, watches, deviceReports, devices }: Session): void {
     const [network, portal] = [this.#network, this.#portal];
     const loadedFrom = this.#isLoaded ? this.#store : undefined;
     this.#kept.set(this.#node.id, {
-      ...{ network, shown, lastValues, watches, deviceReports },
+      ...{ network, catalogue, shown, lastValues, watches, deviceReports },
       ...{ portal, devices, loadedFrom },
     });
   }

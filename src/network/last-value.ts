@@ -1,4 +1,5 @@
 // The newest value of a property: what is known of it, and how old it is.
+import type { Catalogue } from '../protocol/catalogue.ts';
 import { copyReport, type Report } from '../protocol/reports/index.ts';
 
 /** Where a value came from: a report, the response to a read, or a store that outlived a restart. */
@@ -41,6 +42,29 @@ export function ageOf({ heard, heardAt }: LastValue): number {
 /** @param maxAge seconds; 0: any age */
 export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): boolean {
   return maxAge > 0 && ageOf(value) > maxAge * 1_000;
+}
+
+/** What was reported in hex, by this catalogue: another one may have decoded it before. */
+export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
+  const { report, identifier } = known;
+  if (report?.form !== 'raw' || typeof report.raw !== 'string') {
+    return known;
+  }
+  const { name, unit } = catalogue.find(identifier) ?? {};
+  const { value, ext } = catalogue.decode(identifier, report.raw) ?? { value: report.raw, ext: undefined };
+  const isSame = report.name === (name || undefined) && report.unit === unit;
+  if (isSame && JSON.stringify(value) === JSON.stringify(known.value)) {
+    return known;
+  }
+  const anew: Report = { ...report, value };
+  for (const [field, content] of Object.entries({ name: name || undefined, unit, ext })) {
+    if (content === undefined) {
+      delete anew[field];
+    } else {
+      anew[field] = content;
+    }
+  }
+  return { ...known, value, report: anew };
 }
 
 /** A value that a flow may change: a deep copy. */

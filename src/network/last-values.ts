@@ -2,10 +2,10 @@
 import { CostlyResults } from '../collections/costly-results.ts';
 import { firstOf } from '../collections/first-of.ts';
 import { type RecencyEntry, RecencyMap } from '../collections/recency-map.ts';
-import type { Catalogue } from '../protocol/catalogue.ts';
+import { type Catalogue, differencesOf } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
-import { copyValue, isOfNow, type LastValue } from './last-value.ts';
+import { copyValue, decodedAnew, isOfNow, type LastValue } from './last-value.ts';
 import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
 
@@ -125,12 +125,15 @@ export class LastValues {
   }
 
   /**
-   * Goes on with what another one knows, which records nothing any more. In one step where the catalogue has the same
-   * properties, since with very many values reports would wait.
+   * Goes on with what another one knows, which records nothing any more. In one step where the catalogue is the same,
+   * since with very many values reports would wait.
    */
   takeOver(before: LastValues): void {
-    if (this.#count > 0 || !hasSameProperties(this.#catalogue, before.#catalogue)) {
-      this.restore(before.#oldestFirst());
+    const isOther = differencesOf(before.#catalogue, this.#catalogue);
+    if (this.#count > 0 || isOther) {
+      // Of a response nobody knows any more what the device has sent.
+      const isLost = ({ report, identifier }: LastValue) => !report && isOther?.(identifier) === true;
+      this.restore([...before.#oldestFirst()].filter((value) => !isLost(value)));
       return;
     }
     this.#properties = before.#properties;
@@ -139,11 +142,11 @@ export class LastValues {
     this.#size = before.#size;
   }
 
-  /** Takes what was known before; what is known already and was heard later stays. */
+  /** Takes what was known before, by the catalogue of now; what is known already and was heard later stays. */
   restore(values: Iterable<LastValue>): void {
     const known = [...this.#oldestFirst()];
     for (const value of values) {
-      this.#record(value);
+      this.#record(decodedAnew(value, this.#catalogue));
     }
     // What was heard since comes behind what was restored.
     for (const value of known) {
@@ -372,12 +375,6 @@ export class LastValues {
   #madeAt(time: string, { heardAt }: LastValue): number {
     return Math.min(Date.parse(time), Date.now() - (this.#now() - heardAt));
   }
-}
-
-/** Whether values lie under the same keys by both. */
-function hasSameProperties(one: Catalogue, other: Catalogue): boolean {
-  const properties = ({ rows }: Catalogue) => JSON.stringify(rows.map(({ id, name }) => [id, name]));
-  return properties(one) === properties(other);
 }
 
 const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number(a > b));

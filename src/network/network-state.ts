@@ -27,7 +27,7 @@ import {
 } from './links.ts';
 import { Listening } from './listening.ts';
 import { noteQuickest, skipOutage } from './outages.ts';
-import { findValue, type PropertyValue, setRead, setValue } from './property-values.ts';
+import { findValue, forgetValue, type PropertyValue, setRead, setValue } from './property-values.ts';
 
 /** The least recently heard go first. */
 const MAX_GATEWAYS = 10_000;
@@ -95,14 +95,24 @@ export class NetworkState {
     return { gateways: this.#gateways.size, devices: this.#devices.size, values: this.#devices.values };
   }
 
-  /** Goes on with what another one has seen, which records nothing any more; nothing was heard in between. */
-  takeOver(before: NetworkState): void {
+  /**
+   * Goes on with what another one has seen, which records nothing any more; nothing was heard in between.
+   * @param isOther identifiers that another catalogue has decoded; undefined: none
+   */
+  takeOver(before: NetworkState, isOther?: (identifier: string) => boolean): void {
     this.#version++;
     this.#gateways = before.#gateways;
     this.#devices = before.#devices;
     this.#links = before.#links;
     [this.#flows, this.#everything] = [before.#flows, before.#everything];
     this.setListening(false, false);
+    for (const { values } of isOther ? this.devices() : []) {
+      for (const value of values) {
+        if (isOther?.(value.identifier)) {
+          forgetValue(value);
+        }
+      }
+    }
   }
 
   /**

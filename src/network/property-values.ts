@@ -56,6 +56,12 @@ export function setRead(known: PropertyValue, value: unknown, time: string | und
   known.time = time === undefined ? undefined : shortTime(time);
 }
 
+/** It was decoded by another catalogue: what it is now shows the next report. */
+export function forgetValue(known: PropertyValue): void {
+  known.value = undefined;
+  known.time = undefined;
+}
+
 function shortValue(value: unknown): ShortValue | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
     return value;

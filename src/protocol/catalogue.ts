@@ -26,6 +26,17 @@ export interface Catalogue {
   isHexId(text: string): boolean;
 }
 
+/**
+ * Tells of which identifiers in hex the one decodes otherwise than the other, or names otherwise.
+ * @returns undefined: of none
+ */
+export function differencesOf(one: Catalogue, other: Catalogue): ((id: string) => boolean) | undefined {
+  const rowOf = ({ find }: Catalogue, id: string) => JSON.stringify(find(id));
+  const ids = [one, other].flatMap(({ rows }) => rows.map(({ id }) => id));
+  const different = new Set(ids.filter((id) => id !== '' && rowOf(one, id) !== rowOf(other, id)));
+  return different.size === 0 ? undefined : (id) => different.has(id.toLowerCase());
+}
+
 /** An editor needs limits of every number: what a row leaves open follows from its type. */
 function withLimits(row: Identifier): Identifier {
   if (!isInteger(row.type)) {

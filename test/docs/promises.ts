@@ -959,6 +959,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'go on after a sample of a device whose clock was ahead',
         ],
       },
+    'When the own entries of the catalogue (*Properties*, `identifiers`) change, what was reported in hex is decoded anew; what was read of such a property, and what the sidebar shows of it, is forgotten by the deploy that changes it.':
+      {
+        'network/last-values': [
+          'are decoded anew by a catalogue that has changed, over a deploy',
+          'are decoded anew by a catalogue that has changed, over a restart',
+          'of reads are forgotten where a deploy has them decoded otherwise',
+        ],
+        'network/network-state': 'shows nothing that another catalogue has decoded, before it is reported again',
+      },
     '**Labels.** With labels, messages wait for the first device list, 10 000 at most, and tell why there is none.':
       {
         'nodes/last-value':

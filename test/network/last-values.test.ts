@@ -1,7 +1,7 @@
 // The last values: one for each property of each device, whatever way it came, and no more than are allowed.
 import assert from 'node:assert/strict';
 import { LastValues, type ValueQuery } from '../../src/network/last-values.ts';
-import { fromStored } from '../../src/network/stored-values.ts';
+import { fromStored, toStored } from '../../src/network/stored-values.ts';
 import { sortInTurns, Turns } from '../../src/network/turns.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { type Report, readReport, readReportTopic } from '../../src/protocol/reports/index.ts';
@@ -74,6 +74,65 @@ describe('last values', () => {
     assert.deepEqual(
       [renamed.size, findIn(renamed, { device: mac(1), identifier: 'acidity' })?.value],
       [200_000, 21.5],
+    );
+  });
+
+  for (const [how, takeOver] of [
+    ['over a deploy', (next: LastValues, before: LastValues) => next.takeOver(before)],
+    [
+      'over a restart',
+      async (next: LastValues, before: LastValues) =>
+        next.restore(fromStored(JSON.parse(JSON.stringify(await toStored(before.all()))))),
+    ],
+  ] as const) {
+    it(`are decoded anew by a catalogue that has changed, ${how}`, async () => {
+      const entry = { id: '8f7f', name: 'level', type: 'u16' };
+      const volts = createCatalogue([{ ...entry, divisor: 1000, unit: 'V' }]);
+      const before = new LastValues(volts);
+      for (const [tail, body] of [
+        ['property/8f7f', { value: '0bb8' }],
+        ['timestamped/8f7e', { value: '05', flags: '00' }],
+        ['property/8800', { value: '1234' }],
+        ['property-decoded/temperature', { value: 20 }],
+      ] as const) {
+        const at = readReportTopic(
+          `mt/gateway/${G}/device/${D}/${tail}`,
+          G,
+          tail.endsWith('ure') ? mac(2) : D,
+          tail,
+        );
+        before.recordReport(
+          readReport(at, { time: '2026-01-01T12:00:00.000Z', ...body }, volts, true, false),
+        );
+      }
+      const next = new LastValues(createCatalogue([{ ...entry, name: 'voltage', unit: 'mV' }]));
+      await takeOver(next, before);
+      assert.deepEqual(
+        next
+          .all()
+          .map(({ identifier, value, report: { value: reported, name, unit } = {} as Report }) => [
+            ...[identifier, value, reported, name, unit],
+          ]),
+        [
+          ['8800', 46.6, 46.6, 'temperature', '°C'],
+          ['8f7e', '05', '05', undefined, undefined],
+          ['8f7f', 3000, 3000, 'voltage', 'mV'],
+          ['temperature', 20, 20, 'temperature', '°C'],
+        ],
+      );
+    });
+  }
+
+  it('of reads are forgotten where a deploy has them decoded otherwise', () => {
+    const read = { gateway: G, device: D, value: 3, time: undefined };
+    const before = new LastValues(createCatalogue([{ id: '8f7f', name: 'level', type: 'u16', unit: 'V' }]));
+    before.recordRead({ ...read, identifier: '8f7f' });
+    before.recordRead({ ...read, identifier: '8800' });
+    const next = new LastValues(createCatalogue([{ id: '8f7f', name: 'level', type: 'u16', unit: 'mV' }]));
+    next.takeOver(before);
+    assert.deepEqual(
+      next.all().map(({ identifier }) => identifier),
+      ['8800'],
     );
   });
 

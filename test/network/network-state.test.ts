@@ -458,6 +458,18 @@ describe('the state of a network', () => {
     assert.equal(next.silentMs(next.device(D) as DeviceState), 0);
   });
 
+  it('shows nothing that another catalogue has decoded, before it is reported again', () => {
+    hear('measurement/8800', { value: 1 });
+    hear('measurement/8802', { value: 2 });
+    const next = new NetworkState({ now: () => now });
+    next.takeOver(network, (identifier) => identifier === '8802');
+    const shown = (next.device(D) as DeviceState).values.map(({ identifier, value }) => [identifier, value]);
+    assert.deepEqual(shown, [
+      ['8800', 1],
+      ['8802', undefined],
+    ]);
+  });
+
   it('tells of every report, until nobody listens any more', () => {
     const heard: string[] = [];
     const end = network.onHeard((device, gateway) =>
