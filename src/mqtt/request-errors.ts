@@ -1,5 +1,6 @@
 // How a request ends without a response, in the error codes of this package.
 import { ServiceError } from '../errors.ts';
+import { withoutKey } from '../protocol/operations/echoed-key.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import { placeValues } from '../protocol/operations/place.ts';
 import { HIDDEN } from '../protocol/redaction.ts';
@@ -23,7 +24,8 @@ export function timedOut(request: BuiltRequest, timeout: number): ServiceError {
 }
 
 export function notJson(request: BuiltRequest, body: Uint8Array): ServiceError {
-  const text = Buffer.from(body).toString().slice(0, MAX_SHOWN);
+  // The key first, else the cut could leave its first half.
+  const text = withoutKey(request.payload, Buffer.from(body).toString()).slice(0, MAX_SHOWN);
   return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, placeValues(request));
 }
 

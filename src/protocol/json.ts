@@ -39,7 +39,7 @@ function isWithin(value: object, depth: number): boolean {
   return true;
 }
 
-function isNested(value: unknown): value is object {
+export function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

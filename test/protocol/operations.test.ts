@@ -450,4 +450,54 @@ describe('a response', () => {
       assert.match(error.message, new RegExp(G));
     }
   });
+
+  describe('that repeats the network key', () => {
+    const KEY = '00112233445566778899aabbccddeeff';
+    const keyed = (key = KEY) => build('read', { identifier: '8800', key });
+
+    const SPELLINGS = {
+      'in small letters': KEY,
+      'in capital letters': KEY.toUpperCase(),
+      'byte by byte': KEY.replace(/..(?!$)/g, '$&:'),
+      'byte by byte with blanks': KEY.replace(/..(?!$)/g, '$& ').toUpperCase(),
+      'behind a mark': `0x${KEY}`,
+    };
+    for (const [way, spelling] of Object.entries(SPELLINGS)) {
+      it(`${way} shows it neither in the error nor in its cause`, () => {
+        const body = { ...OK, status: 7, errorMessage: `wrong key ${spelling}!`, got: [{ key: spelling }] };
+        const { message, cause } = codeOf(() => read(keyed(), body));
+        const shown = spelling.startsWith('0x') ? '0x***' : '***';
+        assert.equal(message, `wrong key ${shown}! (status 7), gateway ${G}, device ${D}`);
+        assert.deepEqual(cause, { ...body, errorMessage: `wrong key ${shown}!`, got: [{ key: shown }] });
+        for (const bad of [{ [spelling]: spelling }, [spelling], spelling]) {
+          const { code, cause } = codeOf(() => read(keyed(), bad));
+          assert.equal(code, 'BAD_RESPONSE');
+          assert.deepEqual(cause.body, JSON.parse(JSON.stringify(bad).replaceAll(spelling, shown)));
+        }
+      });
+    }
+
+    it('shows none of it where its text is cut', () => {
+      const { message } = codeOf(() =>
+        read(keyed(), { status: 7, errorMessage: `${'x'.repeat(190)} ${KEY} ${KEY}` }),
+      );
+      assert.match(message, /^x{190} \*{3} \*{3} \(/);
+    });
+
+    it('shows none of a very long one', () => {
+      const long = KEY.repeat(10_000);
+      const { message } = codeOf(() => read(keyed(long), { status: 7, errorMessage: `no: ${long}.` }));
+      assert.match(message, /^no: \*{3}\. \(/);
+    });
+
+    it('keeps a value that happens to be the key: it is what was asked for', () => {
+      const { value, response } = read(keyed(), { ...OK, value: KEY }, false);
+      assert.deepEqual([value, response.value, response.raw], [KEY, KEY, KEY]);
+    });
+
+    it('keeps two digits, which stand in every text', () => {
+      const { message } = codeOf(() => read(keyed('07'), { status: 7, errorMessage: 'code 0701' }));
+      assert.match(message, /^code 0701/);
+    });
+  });
 });

@@ -4,6 +4,7 @@ import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
 import { isJsonObject } from '../json.ts';
 import { oneLine } from '../text.ts';
+import { withoutKey } from './echoed-key.ts';
 import { placeValues } from './place.ts';
 import type { BuiltRequest } from './request.ts';
 
@@ -26,7 +27,8 @@ const ORIGIN_NAMES: Readonly<Record<number, string>> = {
  * Reads the response to a request.
  * @param body what JSON.parse gave
  * @param decode whether raw values are decoded by the catalogue
- * @throws ServiceError `BAD_RESPONSE` with cause `{body}`; `REQUEST_FAILED` with the whole response as cause
+ * @throws ServiceError `BAD_RESPONSE` with cause `{body}`; `REQUEST_FAILED` with the whole response as cause; both
+ *   without the network key of the request
  */
 export function readResponse(
   request: BuiltRequest,
@@ -35,13 +37,13 @@ export function readResponse(
   decode: boolean,
 ): ReadResponse {
   if (!isJsonObject(body)) {
-    throw new ServiceError('BAD_RESPONSE', 'notJson', { body }, placeValues(request));
+    throw badResponse(request, 'notJson', body);
   }
   if (!Number.isInteger(body.status)) {
-    throw new ServiceError('BAD_RESPONSE', 'noStatus', { body }, placeValues(request));
+    throw badResponse(request, 'noStatus', body);
   }
   if (body.status !== 0) {
-    throw failure(request, body);
+    throw failure(request, withoutKey(request.payload, body));
   }
   const response: Record<string, unknown> = { ...body };
   const row = request.identifier === undefined ? undefined : catalogue.find(request.identifier);
@@ -56,6 +58,15 @@ export function readResponse(
     response.originName = originName;
   }
   return { value: readValue(request, response, decode ? catalogue : undefined), response };
+}
+
+function badResponse(request: BuiltRequest, reason: 'notJson' | 'noStatus', body: unknown): ServiceError {
+  return new ServiceError(
+    'BAD_RESPONSE',
+    reason,
+    { body: withoutKey(request.payload, body) },
+    placeValues(request),
+  );
 }
 
 function failure(request: BuiltRequest, body: Record<string, unknown>): ServiceError {
