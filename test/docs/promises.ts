@@ -966,7 +966,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are decoded anew by a catalogue that has changed, over a restart',
           'of reads are forgotten where a deploy has them decoded otherwise',
         ],
-        'network/network-state': 'shows nothing that another catalogue has decoded, before it is reported again',
+        'network/network-state':
+          'shows nothing that another catalogue has decoded, before it is reported again',
       },
     '**Labels.** With labels, messages wait for the first device list, 10 000 at most, and tell why there is none.':
       {
