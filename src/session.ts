@@ -2,12 +2,8 @@
 import { SharedUses } from './collections/shared-uses.ts';
 import { type Phrase, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
-import {
-  type AcknowledgeOptions,
-  isAcknowledged,
-  type ReadValue,
-  type RequestResult,
-} from './mqtt/device-requests.ts';
+import type { AcknowledgeOptions, ReadValue, RequestResult } from './mqtt/device-requests.ts';
+import { isAcknowledged } from './mqtt/device-requests.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { RequestOptions } from './mqtt/requests.ts';
 import type { MqttState } from './mqtt/state.ts';
@@ -58,7 +54,10 @@ const UNCONFIGURED = { name: 'unconfigured' } as const;
 export class Session {
   readonly catalogue: Catalogue;
   /** What reports have shown since the start. */
-  readonly network = new NetworkState({ heardUntil: () => this.#heardUntil });
+  readonly network = new NetworkState({
+    heardUntil: () => this.#heardUntil,
+    isWanted: (gateway, device) => this.#mqtt?.reports.mayBring(gateway, device) ?? true,
+  });
   /** What was heard last, for pickers. */
   readonly recent: RecentLists;
   /** The network as people look at it. */

@@ -61,16 +61,24 @@ export class NetworkState {
   #everything: Listening;
   readonly #now: () => number;
   readonly #heardUntil: () => number | undefined;
+  readonly #isWanted: (gateway: string, device: string | undefined) => boolean;
   readonly #listeners = new Set<HeardListener>();
   readonly #signalListeners = new Set<SignalListener>();
 
   /**
    * @param heardUntil until then the broker was there for certain, by the same clock: no time after it counts as silence
    *   of a device. Undefined: it is there
+   * @param isWanted whether flows ask for anything that a gateway brings, or for a device's reports by it; what they do not
+   *   ask for any more is silent only while people listen
    */
-  constructor({ now = () => performance.now(), heardUntil = (): number | undefined => undefined } = {}) {
+  constructor({
+    now = () => performance.now(),
+    heardUntil = (): number | undefined => undefined,
+    isWanted = (_gateway: string, _device: string | undefined): boolean => true,
+  } = {}) {
     this.#now = now;
     this.#heardUntil = heardUntil;
+    this.#isWanted = isWanted;
     this.#flows = new Listening(now());
     this.#everything = new Listening(now());
   }
@@ -243,8 +251,8 @@ export class NetworkState {
   }
 
   /** For how many milliseconds a gateway or a device was not heard although its reports would have come. */
-  silentMs(heard: Readonly<Heard>): number {
-    const listening = heard.isWanted ? this.#flows : this.#everything;
+  silentMs(heard: Readonly<GatewayState> | Readonly<DeviceState>): number {
+    const listening = heard.isWanted && this.#isAskedFor(heard) ? this.#flows : this.#everything;
     return listening.listenedMs(heard.heardAt, this.#until);
   }
 
@@ -281,6 +289,12 @@ export class NetworkState {
   onSignal(listener: SignalListener): () => void {
     this.#signalListeners.add(listener);
     return () => this.#signalListeners.delete(listener);
+  }
+
+  #isAskedFor(heard: Readonly<GatewayState> | Readonly<DeviceState>): boolean {
+    return 'links' in heard
+      ? heard.links.some(({ gateway }) => this.#isWanted(gateway, heard.id))
+      : this.#isWanted(heard.id, undefined);
   }
 
   /** The present moment, as far as reports could be heard until now. */

@@ -2,7 +2,7 @@
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
 import { isMac } from '../protocol/mac.ts';
-import type { Heard } from './interval.ts';
+import type { DeviceState, GatewayState } from './device-state.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOf } from './presence.ts';
 import { wallTime } from './wall-time.ts';
@@ -42,7 +42,11 @@ export function findSilent(context: SilenceContext, macs: Iterable<string>): Rec
   return silent;
 }
 
-function isSilent(context: SilenceContext, mac: string, heard: Readonly<Heard>): boolean {
+function isSilent(
+  context: SilenceContext,
+  mac: string,
+  heard: Readonly<GatewayState> | Readonly<DeviceState>,
+): boolean {
   const { network } = context;
   if (network.intervalMs(heard) === undefined) {
     return network.silentMs(heard) > MAX_SILENCE_MS;

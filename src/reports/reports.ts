@@ -156,6 +156,11 @@ export class Reports {
     this.#routes.clear();
   }
 
+  /** See `RequestedFilters.mayBring`. */
+  mayBring(gateway: string, device: string | undefined): boolean {
+    return this.#requested.mayBring(gateway, device);
+  }
+
   /** Tells of a device whether flows ask for any reports of it. */
   get wantedDevices(): (device: string) => boolean {
     return this.#requested.wantedDevices;

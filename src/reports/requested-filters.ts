@@ -7,6 +7,7 @@ import {
   separateTopicFilters,
   TopicFilterIndex,
 } from './topic-filters.ts';
+import { WantedPlaces } from './wanted-places.ts';
 
 /** Deploys while the broker is away change what is asked for again and again. */
 const MAX_EXPECTED_BEFORE = 10_000;
@@ -44,6 +45,8 @@ export class RequestedFilters {
   #expectedBefore: TopicFilterParts[] = [];
   /** What flows asked for last, but for what the broker refuses. */
   #wanted = new TopicFilterIndex([]);
+  /** What flows asked for last; undefined: nothing yet. While they are replaced it is what was asked for before. */
+  #places: WantedPlaces | undefined;
   /** What flows ask for all the same. */
   #refused = new TopicFilterIndex([]);
   #widened: ReadonlySet<string> = new Set();
@@ -108,6 +111,11 @@ export class RequestedFilters {
     return this.#refused.count(place) === 0;
   }
 
+  /** Whether flows ask for any reports that a gateway brings, or for those of a device that it brings. */
+  mayBring(gateway: string, device: string | undefined): boolean {
+    return this.#places?.has(gateway, device) ?? true;
+  }
+
   /** Tells of a device whether flows ask for any reports of it. */
   get wantedDevices(): (device: string) => boolean {
     const devices = new Set(Array.from(this.#topicFilters.values()).flatMap((wants) => wants.map(deviceOf)));
@@ -121,6 +129,7 @@ export class RequestedFilters {
 
   /** See `Reports.filters`. */
   choose(max: number, verdicts: FilterVerdicts = NO_VERDICTS): FilterChange {
+    this.#places = new WantedPlaces(this.#all);
     const nameOf = this.#topics.reportFilter;
     const isRefused = (parts: TopicFilterParts) => verdicts.isRefused(nameOf(parts));
     const { granted, refused } = this.#merge(isRefused, (parts) => verdicts.isGranted(nameOf(parts)));

@@ -149,6 +149,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'A device that no flow hears is not silent while nobody listens to it.': {
       'network/network-state': 'while somebody looks at everything, where no flow receives its reports',
+      'network/silent-devices':
+        'is not silent where flows do not ask for it any more, but while people listen',
     },
     '**An open panel.** An open *report in* panel shows what would pass.': {
       'nodes/admin': 'preview the reports that unsaved settings would let through',

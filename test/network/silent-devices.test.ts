@@ -10,7 +10,7 @@ import { createTopics } from '../../src/protocol/topics.ts';
 import { compileCriteria, type TopicCriteria } from '../../src/reports/report-filter.ts';
 import { Reports } from '../../src/reports/reports.ts';
 
-const G = 'c0141f68fc3d';
+const [G, G2] = ['c0141f68fc3d', 'c0141f68fc3e'] as const;
 const [D, E, F] = ['d00000000001', 'd00000000002', 'd00000000003'] as const;
 const MINUTE = 60_000;
 
@@ -27,14 +27,16 @@ describe('a device that flows wait for', () => {
     unheard = new Set();
   });
 
-  const hear = (device: string) =>
-    network.record(readReportTopic('t', G, device, 'heartbeat'), now, { time: 't' } as Report);
+  const hear = (device: string, gateway: string = G) =>
+    network.record(readReportTopic('t', gateway, device, 'heartbeat'), now, { time: 't' } as Report);
   const silent = (...macs: string[]) =>
     findSilent({ network, catalogue, isHeard: (mac) => !unheard.has(mac) }, macs);
   const pass = (minutes: number, ...heard: string[]) => {
     for (let i = 0; i < minutes; i++) {
       now += MINUTE;
-      heard.forEach(hear);
+      heard.forEach((device) => {
+        hear(device);
+      });
     }
   };
 
@@ -77,6 +79,31 @@ describe('a device that flows wait for', () => {
     pass(20);
     unheard.add(F);
     assert.deepEqual(silent(E, F), { [E]: null });
+  });
+
+  it('is not silent where flows do not ask for it any more, but while people listen', () => {
+    const asked = new Set([`${G} ${D}`, `${G} `, `${G2} ${E}`, `${G2} `]);
+    network = new NetworkState({
+      now: () => now,
+      isWanted: (gateway, device = '') => asked.has(`${gateway} ${device}`),
+    });
+    network.setListening(true, false);
+    const hearBoth = () => {
+      hear(D);
+      hear(E, G2);
+    };
+    for (let i = 0; i < 12; i++) {
+      hearBoth();
+      pass(1);
+    }
+    // A deploy: of the second gateway nothing is asked for any more.
+    asked.delete(`${G2} ${E}`);
+    asked.delete(`${G2} `);
+    pass(9);
+    assert.deepEqual(Object.keys(silent(D, E, G, G2)), [D, G]);
+    network.setListening(true, true);
+    pass(9);
+    assert.deepEqual(Object.keys(silent(D, E, G, G2)), [D, E, G, G2]);
   });
 
   it('would be heard where a flow asks for any of its reports', () => {
