@@ -20,7 +20,7 @@ export type { LastValue } from './network/last-value.ts';
 export { fromStored, toStored } from './network/stored-values.ts';
 export { ageOfTime } from './network/wall-time.ts';
 export type { ConditionChange, WatchSettings } from './network/watch-context.ts';
-export { splitBrokers } from './protocol/broker-list.ts';
+export { MAX_ADDRESSES_LENGTH, splitBrokers } from './protocol/broker-list.ts';
 export {
   BROKER_PROFILE_NAMES,
   type BrokerLimits,

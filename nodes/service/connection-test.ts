@@ -1,6 +1,7 @@
 // Tests settings that are typed but not saved; a stored password is sent only where it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
 import {
+  MAX_ADDRESSES_LENGTH,
   type MqttSettings,
   probeBroker,
   probeRest,
@@ -123,6 +124,9 @@ const isSameRest = (config: ServiceConfig, before: ServiceConfig): boolean =>
 
 /** One that is deployed may be left out, but none added. */
 function isSameMqtt(config: ServiceConfig, before: ServiceConfig): boolean {
+  if (config.brokerUrl.length > MAX_ADDRESSES_LENGTH) {
+    return false;
+  }
   const known = new Set(splitBrokers(before.brokerUrl));
   const brokers = splitBrokers(config.brokerUrl);
   return config.proxy === before.proxy && brokers?.every((url) => known.has(url)) === true;

@@ -11,6 +11,7 @@ import {
   hasLogin,
   invalidInput,
   isWellFormed,
+  MAX_ADDRESSES_LENGTH,
   type MqttSettings,
   PROFILED_SETTINGS,
   proxiesOf,
@@ -52,6 +53,7 @@ export function createSettings(
   config: ServiceConfig,
   credentials: ServiceCredentials,
 ): Settings {
+  checkAddressLengths(config);
   const tls = readTls(RED, config.tls);
   const hasRest = config.authUrl.trim() !== '' || config.baseUrl.trim() !== '';
   const brokers = readBrokers(config.brokerUrl);
@@ -118,7 +120,7 @@ function createMqtt(
   const { ackOperation, ackDecodedOperation } = config;
   brokers.forEach(checkBroker);
   checkTopicParts(config);
-  checkLengths(config, credentials);
+  checkPacketTexts(config, credentials);
   checkProfile(config);
   return {
     brokers,
@@ -148,20 +150,36 @@ const MAX_TEXT_BYTES = 65_535;
 /** Bytes of a prefix or a group, which share a topic filter with each other and more. */
 const MAX_TOPIC_PART_BYTES = 30_000;
 
-function checkLengths(config: ServiceConfig, credentials: ServiceCredentials): void {
-  const texts = [
+type LimitedText = readonly [name: string, text: string | undefined, limit: number];
+
+/** @throws INVALID_INPUT without the text: it may be a secret, and nobody can read it at this length */
+function checkLengths(
+  texts: readonly LimitedText[],
+  lengthOf: (text: string) => number = ({ length }) => length,
+): void {
+  for (const [name, text = '', limit] of texts) {
+    if (lengthOf(text) > limit) {
+      throw invalidInput(name, '…', 'tooLong', { limit });
+    }
+  }
+}
+
+/** Before anything looks through them. */
+function checkAddressLengths(config: ServiceConfig): void {
+  const names = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
+  checkLengths(names.map((name) => [name, config[name], MAX_ADDRESSES_LENGTH]));
+}
+
+/** By their bytes, as they are in a packet. */
+function checkPacketTexts(config: ServiceConfig, credentials: ServiceCredentials): void {
+  const texts: LimitedText[] = [
     ['clientId', config.clientId, MAX_TEXT_BYTES],
     ['mqttUsername', credentials.mqttUsername, MAX_TEXT_BYTES],
     ['mqttPassword', credentials.mqttPassword, MAX_TEXT_BYTES],
     ['topicPrefix', config.topicPrefix, MAX_TOPIC_PART_BYTES],
     ['sharedGroup', config.sharedGroup, MAX_TOPIC_PART_BYTES],
-  ] as const;
-  for (const [name, text = '', limit] of texts) {
-    if (Buffer.byteLength(text) > limit) {
-      // Two of them are secrets, and none can be read at this length.
-      throw invalidInput(name, '…', 'tooLong', { limit });
-    }
-  }
+  ];
+  checkLengths(texts, Buffer.byteLength);
 }
 
 /** What would make every subscription fail, without a broker saying why. */

@@ -1,5 +1,8 @@
 // The list of brokers as a user writes it, taken apart in the same way by the panel and the runtime.
 
+/** Characters of an address of the service, and of the whole list of brokers: looking through millions takes seconds. */
+export const MAX_ADDRESSES_LENGTH = 10_000;
+
 export const BROKER_SCHEMES = ['mqtt', 'mqtts', 'ws', 'wss'] as const;
 
 const KNOWN_SCHEME = /^(?:mqtts?|wss?):\/\//i;

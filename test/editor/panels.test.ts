@@ -683,9 +683,13 @@ describe('the panels in the editor', function () {
     await problem('baseUrl').filter({ hasText: 'must not have a user name' }).waitFor();
     await page.fill('#node-config-input-baseUrl', 'https://portal/?a=1');
     await problem('baseUrl').filter({ hasText: 'has no query' }).waitFor();
+    await page.fill('#node-config-input-baseUrl', 'https://'.padEnd(10_001, 'a'));
+    await problem('baseUrl').filter({ hasText: 'longer than 10000 characters' }).waitFor();
     await page.click('#mt-gateway-service-tabs li:nth-child(1) a');
     await page.fill('#node-config-input-brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2');
     await problem('brokerUrl').filter({ hasText: 'mqtt://localhost:1 mqtt://localhost:2' }).waitFor();
+    await page.fill('#node-config-input-brokerUrl', 'host,'.repeat(2_001));
+    await problem('brokerUrl').filter({ hasText: 'longer than 10000 characters' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'wss://host/mqtt?policy=abc,rest');
     await problem('brokerUrl').filter({ hasText: '%2C' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'host1,host2,wss://host/mqtt?a=1,${NAME}');

@@ -160,12 +160,14 @@ describeNodes('the admin endpoints under attack', function (start) {
     statuses = 500,
   ) => {
     const begun = performance.now();
-    const { status } = await (body === undefined ? flow.get(path) : flow.postText(path, body));
+    const response = await (body === undefined ? flow.get(path) : flow.postText(path, body));
+    const { status } = response;
     const took = performance.now() - begun;
     const told = `${title}: status ${status} after ${Math.round(took)} ms`;
     assert.ok(status >= 200 && status < statuses && status !== 500, told);
     assert.ok(took < bound, told);
     assert.equal(({} as { polluted?: unknown }).polluted, undefined, told);
+    return JSON.stringify(response.body);
   };
 
   const goesOn = async (flow: Flow) => {
@@ -383,6 +385,17 @@ describeNodes('the admin endpoints under attack', function (start) {
         const body = { id: 'svc', ...whole, [property]: value, credentials: secretsOf(box) };
         await ask(flow, '/mt-service/test', property, JSON.stringify(body), MAX_TEST_MS);
       }
+    }
+    await goesOn(flow);
+  });
+
+  it('answer a test of very many brokers without looking at each of them', async () => {
+    const flow = await run();
+    for (const address of ['a', 'mqtt://127.0.0.1:1', 'ws://127.0.0.1:1/x?a=1\n']) {
+      const brokerUrl = `${address},`.repeat(4_200_000 / (address.length + 1));
+      const body = JSON.stringify({ id: 'svc', brokerUrl });
+      const text = await ask(flow, '/mt-service/test', `many brokers like ${address}`, body);
+      assert.match(text, /is longer than 10000 characters/);
     }
     await goesOn(flow);
   });

@@ -129,6 +129,24 @@ describeNodes('mt-service', (start) => {
     assert.doesNotMatch(JSON.stringify([error, flow.statuses('n').all]), /secret|abc/);
   });
 
+  for (const [property, start] of [
+    ['authUrl', 'http://'],
+    ['baseUrl', 'https://'],
+    ['brokerUrl', 'mqtt://'],
+  ] as const) {
+    it(`takes an address of 10 000 characters, and none that is longer: ${property}`, () => {
+      const create = (length: number) =>
+        createSettings(
+          { settings: {} } as NodeAPI,
+          'svc',
+          upgrade({ clientId: 'a', [property]: start.padEnd(length, 'a') }),
+          {},
+        );
+      create(10_000);
+      assert.throws(() => create(10_001), { code: 'INVALID_INPUT', cause: { field: property, value: '…' } });
+    });
+  }
+
   for (const authHeader of ['Content-Length', 'host', 'Transfer-Encoding', 'Expect', 'Accept', 'a b']) {
     it(`refuses a header that cannot carry the token: ${authHeader}`, async () => {
       const flow = await start(flowAround(serviceNode(box, { authHeader }), READ));

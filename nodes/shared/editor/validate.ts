@@ -1,5 +1,5 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
-import { BROKER_SCHEMES, splitBrokers } from '../../../src/protocol/broker-list.ts';
+import { BROKER_SCHEMES, MAX_ADDRESSES_LENGTH, splitBrokers } from '../../../src/protocol/broker-list.ts';
 import { findHeaderProblem } from '../../../src/protocol/http-headers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasLogin, showAddress } from '../../../src/protocol/redaction.ts';
@@ -45,7 +45,7 @@ export function restAddress(setting: string) {
     if (given === '' || hasEnv(given)) {
       return true;
     }
-    const problem = addressProblem(setting, given, ['https', 'http']);
+    const problem = lengthProblem(setting, given) ?? addressProblem(setting, given, ['https', 'http']);
     return (
       problem ?? (/[?#]/.test(given) ? errorText(setting, 'notHttpUrl', { value: showAddress(given) }) : true)
     );
@@ -54,7 +54,12 @@ export function restAddress(setting: string) {
 
 /** Addresses of brokers; empty is fine. */
 export function brokers(value: unknown, _options: unknown): Verdict {
-  const list = splitBrokers(String(value ?? ''));
+  const given = String(value ?? '');
+  const tooLong = hasEnv(value) ? undefined : lengthProblem('brokerUrl', given);
+  if (tooLong !== undefined) {
+    return tooLong;
+  }
+  const list = splitBrokers(given);
   if (!list) {
     return hasEnv(value) || errorText('brokerUrl', 'tornQuery', {});
   }
@@ -62,6 +67,12 @@ export function brokers(value: unknown, _options: unknown): Verdict {
     hasEnv(address as unknown) ? undefined : addressProblem('brokerUrl', address, BROKER_SCHEMES),
   );
   return problems.find((problem) => problem !== undefined) ?? true;
+}
+
+function lengthProblem(setting: string, given: string): string | undefined {
+  return given.length > MAX_ADDRESSES_LENGTH
+    ? errorText(setting, 'tooLong', { value: '…', limit: MAX_ADDRESSES_LENGTH })
+    : undefined;
 }
 
 function addressProblem(setting: string, address: string, schemes: readonly string[]): string | undefined {
