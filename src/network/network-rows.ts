@@ -9,7 +9,7 @@ import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOf, signalOf } from './presence.ts';
 import type { PropertyValue } from './property-values.ts';
-import { BATTERY_LEVEL } from './readings.ts';
+import { batteryRow } from './readings.ts';
 import { wallTime } from './wall-time.ts';
 
 /** Of one row of a list. */
@@ -168,9 +168,10 @@ function newestOfEach({ catalogue }: NetworkSource, values: readonly PropertyVal
 /** The newest of each property that people look for, in this order, then the other ones that came last. */
 function soughtValues(source: NetworkSource, values: readonly PropertyValue[]): ValueRow[] {
   const ranked: { rank: number; value: PropertyValue }[] = [];
+  const battery = batteryRow(source.catalogue).name;
   for (const value of newestOfEach(source, values)) {
     const name = source.catalogue.find(value.identifier)?.name ?? '';
-    if (value.value !== undefined && name !== BATTERY_LEVEL) {
+    if (value.value !== undefined && name !== battery) {
       const at = SOUGHT.indexOf(name);
       ranked.push({ rank: at < 0 ? SOUGHT.length : at, value });
     }

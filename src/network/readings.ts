@@ -1,16 +1,24 @@
 // What stands out among the values of a device: its battery.
 import type { Catalogue } from '../protocol/catalogue.ts';
+import type { Identifier } from '../protocol/identifiers.ts';
 import type { DeviceState } from './device-state.ts';
 import type { PropertyValue } from './property-values.ts';
 
-export const BATTERY_LEVEL = 'battery-level';
+/** What it is called, and its hex id where the user's catalogue calls it otherwise. */
+export const BATTERY_LEVEL = ['battery-level', '8100'] as const;
+
+/** The property that tells the charge of a battery. */
+export function batteryRow({ find }: Catalogue): Pick<Identifier, 'id' | 'name'> {
+  const [name, id] = BATTERY_LEVEL;
+  return find(name) ?? find(id) ?? { id, name };
+}
 
 /** The last charge of its battery in percent, reported raw or decoded; undefined where none is known: 255 says so, too. */
 export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogue): number | undefined {
-  const id = catalogue.find(BATTERY_LEVEL)?.id;
+  const { id, name } = batteryRow(catalogue);
   let newest: PropertyValue | undefined;
   for (const one of values) {
-    const isBattery = one.identifier === BATTERY_LEVEL || one.identifier === id;
+    const isBattery = one.identifier === name || one.identifier === id;
     if (isBattery && isPercent(one.value) && !(newest && newest.heardAt > one.heardAt)) {
       newest = one;
     }

@@ -1,4 +1,5 @@
 // Which reports tell of the conditions that a watch looks after: the fewest that do.
+import { BATTERY_LEVEL } from '../network/readings.ts';
 import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import type { Kind } from '../protocol/reports/index.ts';
 import type { ReportFilter } from './report-filter.ts';
@@ -18,7 +19,7 @@ const TOPICS: Record<Condition, Topics> = {
   silent: EVERYTHING,
   'gateway-silent': EVERYTHING,
   error: ofKinds('heartbeat', 'measurement-error', 'measurement', 'timestamped'),
-  'battery-low': { kinds: ['property'], identifiers: ['battery-level'] },
+  'battery-low': { kinds: ['property'], identifiers: BATTERY_LEVEL },
   'weak-signal': ofKinds('rssi', 'dfu'),
   dfu: ofKinds('dfu', 'heartbeat'),
 };
