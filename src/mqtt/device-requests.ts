@@ -111,7 +111,8 @@ export class DeviceRequests {
     const read = (body: unknown) =>
       this.#addNames(readResponse(request, body, this.#context.catalogue, false).response, request);
     const response = await this.#withWords(this.#mqtt.acknowledge(request, key, options, read));
-    return response ? { sent: true, response } : { sent: true };
+    // Another one who acknowledges the same sample gets what this one got, and a flow may change what it gets.
+    return response ? { sent: true, response: structuredClone(response) } : { sent: true };
   }
 
   #build(operation: Operation, input: RequestInput): BuiltRequest {

@@ -417,6 +417,21 @@ describe('the same sample acknowledged twice', () => {
     assert.equal(requests(broker).length, 1);
   });
 
+  it('gives each one a response of its own, which a flow may change', async () => {
+    answerAll(bench.broker, ({ id }) => ({ id, route: { hops: 1 } }));
+    const session = bench.open();
+    const acknowledge = () => session.acknowledge(sample, { signal, wait: true });
+    const [one, other] = await Promise.all([acknowledge(), acknowledge()]);
+    Object.assign(one.response ?? {}, {
+      note: 'mine',
+      route: Object.assign(one.response?.route ?? {}, { hops: 9 }),
+    });
+    for (const { response } of [other, await acknowledge()]) {
+      assert.deepEqual([response?.note, response?.route], [undefined, { hops: 1 }]);
+    }
+    assert.equal(requests(bench.broker).length, 1);
+  });
+
   it('is sent again when the device refused the first one, although nobody waited for that', async () => {
     const { broker } = bench;
     answerAll(broker, ({ id, n }) => ({ id, status: n === 0 ? 3 : 0 }));
