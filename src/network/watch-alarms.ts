@@ -4,6 +4,7 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Condition, Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { NO_ERRORS } from './device-errors.ts';
+import { PassersBy } from './passers-by.ts';
 import { wallTime } from './wall-time.ts';
 import type { ConditionChange, WatchContext, WatchListener } from './watch-context.ts';
 import { type Alarm, gatewayOf, type Watched } from './watched.ts';
@@ -12,6 +13,8 @@ import { type Alarm, gatewayOf, type Watched } from './watched.ts';
 const HOLD_MS = 5_000;
 
 export class WatchAlarms {
+  /** Heard a few times only, expected by nobody. */
+  readonly passersBy = new PassersBy();
   readonly #context: WatchContext;
   readonly #listener: WatchListener;
   #needing = 0;
@@ -54,6 +57,9 @@ export class WatchAlarms {
       storedErrors: [],
     };
     entry.alarms.push(alarm);
+    if (entry.alarms.length === 1) {
+      this.passersBy.sort(entry);
+    }
     return alarm;
   }
 
@@ -71,6 +77,9 @@ export class WatchAlarms {
 
   end(entry: Watched, alarm: Alarm, presence: Presence): void {
     entry.alarms = entry.alarms.filter((one) => one !== alarm);
+    if (entry.alarms.length === 0) {
+      this.passersBy.sort(entry);
+    }
     if (alarm.isTold) {
       alarm.value = READINGS[alarm.condition]?.(presence);
       if (!needsSomebody(entry)) {
@@ -113,6 +122,7 @@ export class WatchAlarms {
       }
     }
     entry.alarms.push(...restored.map((alarm) => ({ ...alarm, dueAt: schedule.time + HOLD_MS })));
+    this.passersBy.sort(entry);
     if (!needed && needsSomebody(entry)) {
       this.#needing++;
     }

@@ -10,8 +10,6 @@ export class WatchMembers {
   readonly #alarms: WatchAlarms;
   readonly #watch: WatchedChecker;
   readonly #entries = new Map<string, Watched>();
-  /** What may be left out when there are too many: heard a few times, expected by nobody. */
-  readonly #passing = new Set<Watched>();
   /** Whose gateways have lost their label. */
   readonly #left = new Map<string, Watched>();
   #isFull = false;
@@ -50,12 +48,12 @@ export class WatchMembers {
 
   /** It is no passer-by. */
   keep(entry: Watched): void {
-    this.#passing.delete(entry);
+    this.#alarms.passersBy.delete(entry);
   }
 
   remove(entry: Watched): void {
     this.unschedule(entry);
-    this.#passing.delete(entry);
+    this.#alarms.passersBy.delete(entry);
     if (this.#entries.delete(entry.id)) {
       this.#alarms.forget(entry);
     }
@@ -97,7 +95,7 @@ export class WatchMembers {
     }
     const entry = newWatched(id, kind, this.#watch, this.#context.now());
     this.#entries.set(id, entry);
-    this.#passing.add(entry);
+    this.#alarms.passersBy.add(entry);
     this.#context.changed();
     this.#listener.counted();
     return entry;
@@ -110,18 +108,18 @@ export class WatchMembers {
     }
   }
 
-  /** Makes room: what has left, then of what was heard a few times the first one that needs nobody. */
+  /** Makes room: what has left, then what was heard a few times, first of that what needs nobody. */
   #leaveOut(): boolean {
     const [left] = this.#left.keys();
     if (left !== undefined) {
       return this.#left.delete(left);
     }
-    for (const entry of this.#passing) {
-      if (entry.alarms.length === 0) {
-        this.remove(entry);
-        return true;
-      }
+    const { first } = this.#alarms.passersBy;
+    if (first === undefined) {
+      return false;
     }
-    return false;
+    this.#alarms.tellEnds(first);
+    this.remove(first);
+    return true;
   }
 }

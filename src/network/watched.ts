@@ -1,5 +1,6 @@
 // What one watch knows of a gateway or device beside the network's state.
 import type { Scheduled } from '../collections/deadline-heap.ts';
+import type { Linked } from '../collections/linked-list.ts';
 import type { RecencyEntry } from '../collections/recency-map.ts';
 import {
   type Condition,
@@ -36,8 +37,8 @@ export interface Alarm {
   storedErrors: readonly (string | null)[];
 }
 
-/** All times are milliseconds of `performance.now()`. */
-export interface Watched extends Scheduled {
+/** Listed among the passers-by where it is one. All times are milliseconds of `performance.now()`. */
+export interface Watched extends Scheduled, Linked<Watched> {
   readonly id: string;
   /** A device that brings reports is a gateway. */
   kind: Presence['kind'];
@@ -111,6 +112,9 @@ export function newWatched(
     deadline: 0,
     order: 0,
     place: -1,
+    before: undefined,
+    after: undefined,
+    list: undefined,
     id,
     kind,
     watch,

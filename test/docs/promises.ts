@@ -1412,10 +1412,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/device-watch':
           'a message for each of 20 000 devices that are silent at once, in their order, in many turns',
       },
-    'All watches of a service look after 400 000 gateways and devices; beyond that those go first whose gateway has lost its labels, then those that were heard fewer than five times, need nobody and are expected by nobody, and what is left out is told once.':
+    'All watches of a service look after 400 000 gateways and devices; beyond that those go first whose gateway has lost its labels, then those that were heard fewer than five times and are expected by nobody, first of them those that need nobody, and of the others what was told ends; what is left out is told once.':
       {
         'network/device-watch': [
           'no more memory than for its bound in a flood of new devices, and keeps who was there',
+          'no place for good of those that need somebody, were heard a few times and are expected by nobody',
           'and what has left takes up room, and gives way to what is new in its watch',
         ],
       },

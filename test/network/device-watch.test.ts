@@ -1437,5 +1437,52 @@ describe('a watch of devices', () => {
         assert.deepEqual(heads(), [`+silent ${D}`]);
       }
     });
+
+    it('no place for good of those that need somebody, were heard a few times and are expected by nobody', () => {
+      world = new World(100);
+      const watch = open({ conditions: ['weak-signal', 'silent'], silentAfter: 0 });
+      const near = [deviceAt(1), deviceAt(2), deviceAt(3)];
+      const pass = (rssi: number, devices: readonly string[]) => {
+        for (const device of devices) {
+          world.hear('rssi', { rssi }, { device });
+        }
+      };
+      const far = Array.from({ length: 97 }, (_, i) => deviceAt(100 + i));
+      const [first = '', second = '', third = ''] = far;
+      pass(-50, near);
+      pass(-100, far);
+      world.wait(10 * S);
+      assert.equal(heads().length, 97);
+      pass(-50, [second]);
+      assert.deepEqual(heads(), [`-weak-signal ${second}`]);
+      pass(-50, [deviceAt(4), deviceAt(5), deviceAt(6), deviceAt(7)]);
+      assert.deepEqual(heads(), [], 'those go first that need nobody');
+      const late = Array.from({ length: 97 }, (_, i) => deviceAt(300 + i));
+      pass(-100, late.slice(0, 4));
+      world.wait(10 * S);
+      assert.deepEqual(
+        heads(),
+        late.slice(0, 4).map((device) => `+weak-signal ${device}`),
+      );
+      world.run(2 * MINUTE, 5 * S, [{}]);
+      assert.deepEqual(heads(), [`-weak-signal ${first}`], 'then those that need somebody for longest');
+      world.run(2 * MINUTE, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`-weak-signal ${third}`, `+silent ${D}`]);
+      assert.equal(watch.counts.watched, 100);
+    });
+
+    itAtScale('no more for a report of a new address where all that passed by need somebody', () => {
+      world = new World(100_000);
+      open({ conditions: ['weak-signal'] });
+      for (let i = 0; i < 100_000; i++) {
+        world.hear('rssi', { rssi: -100 }, { device: deviceAt(100 + i) });
+      }
+      const startedAt = performance.now();
+      for (let i = 0; i < 10_000; i++) {
+        world.hear('rssi', { rssi: -100 }, { device: deviceAt(200_000 + i) });
+      }
+      const ms = performance.now() - startedAt;
+      assert.ok(ms < 5_000, `${ms.toFixed(0)} ms`);
+    });
   });
 });
