@@ -226,8 +226,10 @@ for (const [name, start] of Object.entries(BROKERS)) {
         topics.push(topic);
         return { id, value: '03040100', origin: 0 };
       });
-      const read = await session.request('read', { device: D, identifier: '8001' }, { signal });
+      // As it was pasted.
+      const read = await session.request('read', { device: ` ${D}\n`, identifier: '8001' }, { signal });
       assert.deepEqual(topics, [`mt/gateway/${G2}/request/${D}/read/8001`]);
+      assert.equal(read.device, D);
       assert.equal(read.value, '3.4.1');
       assert.equal(read.response.raw, '03040100');
       assert.equal(read.response.originName, 'device');

@@ -2,7 +2,6 @@
 import { invalidInput } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { isHexBytes } from '../protocol/hex.ts';
-import { parseMac } from '../protocol/mac.ts';
 import {
   buildRequest,
   type Operation,
@@ -10,7 +9,7 @@ import {
   readResponse,
 } from '../protocol/operations/index.ts';
 import { addNames, nameThePlace, wordsFor } from '../protocol/operations/place.ts';
-import { type BuiltRequest, isGiven } from '../protocol/operations/request.ts';
+import { type BuiltRequest, isGiven, parseAddress } from '../protocol/operations/request.ts';
 import type { MqttSettings } from '../settings.ts';
 import type { MqttClient } from './client.ts';
 import type { RequestOptions } from './requests.ts';
@@ -83,7 +82,7 @@ export class DeviceRequests {
     const request = this.#build(operation, input);
     const { gateway, identifier } = request;
     // Not the one that was asked: `apiversion` goes to the gateway, and what follows in a flow is about the device.
-    const device = input.device === undefined ? request.device : parseMac(input.device);
+    const device = input.device === undefined ? request.device : parseAddress(input.device);
     const answer = this.#mqtt
       .request(request, options)
       .then((body) => readResponse(request, body, this.#context.catalogue, options.decode ?? true));
@@ -135,7 +134,7 @@ export class DeviceRequests {
     if (input.gateway !== undefined || !isGiven(input.device)) {
       return input;
     }
-    const mac = parseMac(input.device);
+    const mac = parseAddress(input.device);
     if (!mac) {
       throw invalidInput('device', input.device, 'notMac');
     }

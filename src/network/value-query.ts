@@ -192,8 +192,7 @@ function readOptionalMac(field: string, value: unknown): string | undefined {
     return undefined;
   }
   checkGiven(field, value);
-  // An object of a flow may throw when it becomes a text.
-  return readMac(field, typeof value === 'string' ? value.trim() : value);
+  return readMac(field, value);
 }
 
 function readOptionalIdentifier(value: unknown): string | undefined {

@@ -55,6 +55,17 @@ describe('a request', () => {
     });
   });
 
+  it('leaves out what stands around an address, an identifier or bytes, such as the end of a pasted line', () => {
+    const pasted = {
+      ...{ gateway: ` ${G}`, device: `${D}\r\n`, identifier: '\t8800 ' },
+      ...{ extenderId: ' A0:14:1F:00:00:01', publicKey: 'AB\n', key: ' cd ' },
+    };
+    const { gateway, device, suffix, payload } = build('read', pasted);
+    assert.deepEqual([gateway, device, suffix], [G, D, 'read/8800']);
+    assert.deepEqual(payload, { extenderId: 'a0141f000001', publicKey: 'ab', key: 'cd' });
+    assert.equal(build('write', { ...pasted, identifier: 'Alarm\n' }).suffix, 'write-decoded/alarm');
+  });
+
   it('for the API version goes to the gateway and carries nothing', () => {
     const input = { identifier: '8800', priority: 'high', extenderId: D, key: 'ab' };
     assert.deepEqual(build('apiversion', input), {
@@ -181,7 +192,7 @@ describe('a request', () => {
       'read',
       'identifier',
       [
-        ...[undefined, null, '', 8800, {}, ['8800'], '+', '#', '8800/#', '../8800', '..', 'a/b', 'a b'],
+        ...[undefined, null, '', 8800, {}, ['8800'], '+', '#', '8800/#', '../8800', '..', 'a/b', 'a b', ' '],
         ...['a\0', '-a', 'a-', 'a--b', 'ä', 'a_b', 'a'.repeat(201)],
       ],
     ],
@@ -189,10 +200,10 @@ describe('a request', () => {
     ['read', 'identifier', ['radon-level', 'button-0-counter', 'dead'], { form: 'raw' }],
     ['read', 'form', ['hex', 'RAW', 1, {}, true]],
     ['read', 'priority', [[2], 'length', 5, -1, 1.5, Number.NaN, 'urgent', '5', true, {}, 'constructor']],
-    ['read', 'extenderId', ['x', 'abc', 12, {}]],
+    ['read', 'extenderId', ['x', 'abc', 12, {}, ' ']],
     ['read', 'accessType', ['Legacy', 'x', 1, {}]],
-    ['read', 'publicKey', ['x', 'abc', 12, {}]],
-    ['read', 'key', ['x', 'abc', 12, {}]],
+    ['read', 'publicKey', ['x', 'abc', 12, {}, '  ', 'ab cd']],
+    ['read', 'key', ['x', 'abc', 12, {}, ' ']],
     [
       'write',
       'value',

@@ -42,7 +42,7 @@ function readText(identifier: unknown): string {
   if (typeof identifier !== 'string' || identifier.length > MAX_LENGTH) {
     throw invalidInput('identifier', identifier, 'notIdentifier');
   }
-  return identifier.toLowerCase();
+  return identifier.trim().toLowerCase();
 }
 
 /** Undefined: by the identifier itself. */

@@ -66,8 +66,12 @@ export function readAddress(input: RequestInput): { gateway: string; device: str
   return { gateway: mac, device: device === undefined ? mac : readMac('device', device) };
 }
 
+/** An address as a user gives it: blanks and line ends around it do not count. Undefined for none. */
+export const parseAddress = (value: unknown): string | undefined => parseMac(trimmed(value));
+
+/** @throws ServiceError `INVALID_INPUT` */
 export function readMac(field: string, value: unknown): string {
-  const mac = parseMac(value);
+  const mac = parseAddress(value);
   if (mac === undefined) {
     throw invalidInput(field, value, 'notMac');
   }
@@ -102,7 +106,7 @@ export function readOptions(input: RequestInput, extenderCase: 'lower' | 'upper'
     options.priority = priority;
   }
   if (isGiven(input.extenderId)) {
-    const id = parseMac(input.extenderId) ?? readHex('extenderId', input.extenderId, input.extenderId);
+    const id = parseAddress(input.extenderId) ?? readHex('extenderId', input.extenderId, input.extenderId);
     options.extenderId = extenderCase === 'upper' ? id.toUpperCase() : id;
   }
   if (isGiven(input.accessType)) {
@@ -118,11 +122,15 @@ export function readOptions(input: RequestInput, extenderCase: 'lower' | 'upper'
 }
 
 function readHex(field: string, value: unknown, shown: unknown): string {
-  if (!isHexBytes(value)) {
+  const text = trimmed(value);
+  if (!isHexBytes(text) || text === '') {
     throw invalidInput(field, shown, 'notHexBytes');
   }
-  return value.toLowerCase();
+  return text.toLowerCase();
 }
+
+/** An object of a flow may throw when it becomes a text. */
+const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
 
 function readAccessType(value: unknown): unknown {
   if (!(ACCESS_TYPES as readonly unknown[]).includes(value)) {
