@@ -47,7 +47,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#listener = listener;
     this.#scope = new WatchScope(settings);
     this.#followed = new FollowedGateways(this.#scope, listener);
-    this.#alarms = new WatchAlarms(context, listener);
+    this.#alarms = new WatchAlarms(context, listener, this.#scope);
     this.#members = new WatchMembers(context, listener, this.#alarms, this);
     this.#judge = new WatchJudge(context, settings, this.#scope, this.#alarms, this.entries);
     this.#judgesReports = settings.conditions.some((one) => one !== 'silent' && one !== 'gateway-silent');

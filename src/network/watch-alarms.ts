@@ -7,7 +7,8 @@ import { NO_ERRORS } from './device-errors.ts';
 import { PassersBy } from './passers-by.ts';
 import { wallTime } from './wall-time.ts';
 import type { ConditionChange, WatchContext, WatchListener } from './watch-context.ts';
-import { type Alarm, gatewayOf, type Watched } from './watched.ts';
+import type { WatchScope } from './watch-scope.ts';
+import type { Alarm, Watched } from './watched.ts';
 
 /** A condition that comes and goes within this time is not told. */
 const HOLD_MS = 5_000;
@@ -17,11 +18,13 @@ export class WatchAlarms {
   readonly passersBy = new PassersBy();
   readonly #context: WatchContext;
   readonly #listener: WatchListener;
+  readonly #scope: WatchScope;
   #needing = 0;
 
-  constructor(context: WatchContext, listener: WatchListener) {
+  constructor(context: WatchContext, listener: WatchListener, scope: WatchScope) {
     this.#context = context;
     this.#listener = listener;
+    this.#scope = scope;
   }
 
   /** How many need somebody. */
@@ -51,7 +54,7 @@ export class WatchAlarms {
       isTold: false,
       value: undefined,
       limit: undefined,
-      gateway: gatewayOf(entry),
+      gateway: this.#scope.placeOf(entry),
       errors: NO_ERRORS,
       isStored: false,
       storedErrors: [],
@@ -139,7 +142,7 @@ export class WatchAlarms {
   #changeOf(entry: Watched, alarm: Alarm, active: boolean): ConditionChange {
     const { condition, since, value, limit } = alarm;
     const { id: device } = entry;
-    const gateway = entry.kind === 'gateway' ? device : (alarm.gateway ?? gatewayOf(entry));
+    const gateway = entry.kind === 'gateway' ? device : (alarm.gateway ?? this.#scope.placeOf(entry));
     const deviceName = this.#context.nameOf(device);
     return {
       condition,

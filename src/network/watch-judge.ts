@@ -1,15 +1,8 @@
 // Judges what is known of one watched gateway or device, and when it is to be looked at again.
-import {
-  CONDITIONS,
-  CONDITIONS_TOLD,
-  type Condition,
-  type ConditionLimits,
-  type Presence,
-} from '../protocol/conditions.ts';
+import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { NO_ERRORS } from './device-errors.ts';
 import { mostUsed } from './links.ts';
-import type { NetworkState } from './network-state.ts';
 import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
 import {
   deviceSilence,
@@ -25,7 +18,6 @@ import type { WatchContext, WatchedPlace, WatchSettings } from './watch-context.
 import type { WatchScope } from './watch-scope.ts';
 import {
   type Alarm,
-  gatewayOf,
   intervalOf,
   isOfSilence,
   isPassing,
@@ -160,7 +152,7 @@ export class WatchJudge {
   ): void {
     const alarm = entry.alarms.find((one) => one.condition === condition);
     if (alarm && at !== undefined) {
-      alarm.gateway = gatewayStill(this.#context.network, entry, alarm.gateway, this.#settings);
+      alarm.gateway = this.#gatewayStill(entry, alarm.gateway);
     }
     const verdict =
       CONDITIONS[condition](presence, this.#settings) ??
@@ -351,25 +343,22 @@ export class WatchJudge {
       schedule.set(entry, next);
     }
   }
-}
 
-/**
- * Several gateways may hear a device in turn: it stays with the one before until that has not heard it for the time of
- * a silence, and then goes to the one that heard it last.
- */
-function gatewayStill(
-  network: NetworkState,
-  entry: Watched,
-  before: string | undefined,
-  limits: ConditionLimits,
-): string | undefined {
-  if (before === undefined || entry.state === undefined) {
-    return before ?? gatewayOf(entry);
+  /**
+   * Several gateways may hear a device in turn: it stays with the one before until that has not heard it for the time of
+   * a silence, and then goes to the one that heard it last.
+   */
+  #gatewayStill(entry: Watched, before: string | undefined): string | undefined {
+    if (before === undefined || entry.state === undefined) {
+      return before ?? this.#scope.placeOf(entry);
+    }
+    let heardAt = entry.since;
+    for (const link of entry.state.links) {
+      heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
+    }
+    const { network } = this.#context;
+    const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
+    const limitMs = limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS;
+    return unheardMs < limitMs ? before : this.#scope.placeOf(entry);
   }
-  let heardAt = entry.since;
-  for (const link of entry.state.links) {
-    heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
-  }
-  const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
-  return unheardMs < (limitOf(entry, limits) ?? ASSUMED_PERIOD_MS) ? before : gatewayOf(entry);
 }

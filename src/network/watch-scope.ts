@@ -83,6 +83,11 @@ export class WatchScope {
     return other !== undefined && this.isOutside(other) && !this.isListed(entry.id) ? undefined : other;
   }
 
+  /** Where a condition of it is told to be: one that passes, where any has heard it. */
+  placeOf(entry: Readonly<Watched>): string | undefined {
+    return lastHeard(this.#linksOf(entry))?.gateway ?? gatewayOf(entry);
+  }
+
   /** Of these the one that brings most of it, where it has brought any lately. */
   mainGatewayOf(entry: Readonly<Watched>): string | undefined {
     const own = this.#linksOf(entry);

@@ -27,7 +27,7 @@ export interface Alarm {
   isTold: boolean;
   value: number | undefined;
   limit: number | undefined;
-  /** Where it holds; see `gatewayStill`. */
+  /** Where it holds; see `WatchJudge`. */
   gateway: string | undefined;
   /** Of the condition `error`: what the device has reported since the start. */
   errors: readonly DeviceError[];

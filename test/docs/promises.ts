@@ -1093,6 +1093,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/device-watch': ['forgets what was taken away until it is heard again'],
         'network/device-watch': ['and not with what was forgotten'],
       },
+    'One that is listed, or carries a label, is missed again after the next deploy.': {
+      'network/device-watch': 'misses what was forgotten again after a deploy where it is listed: a device',
+    },
     '**Errors.** A device has one error per property and one of its heartbeat, eight in all: the condition begins with the first and ends with the last of them, also over a restart.':
       {
         'network/network-state': 'remembers eight errors of a device, that of its heartbeat among them',

@@ -699,6 +699,18 @@ describe('a watch of devices', () => {
       ]);
     });
 
+    it('of those that it watches, though another one has heard it last', () => {
+      const watch = open({ conditions: ['battery-low', 'error'], gateways: [G] });
+      battery(90, G);
+      battery(15, G2);
+      world.hear('heartbeat', { status: 3 }, { gateway: G2 });
+      world.wait(6 * S);
+      assert.deepEqual(
+        watch.active().map(({ gateway }) => gateway),
+        [G, G],
+      );
+    });
+
     it('and a time without the broker moves nothing', () => {
       const watch = open({ conditions: ['battery-low'] });
       battery(15, G);
@@ -769,6 +781,26 @@ describe('a watch of devices', () => {
     world.wait(2 * MINUTE);
     assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
   });
+
+  for (const [what, settings, id] of [
+    ['device', { devices: [D], conditions: ['silent'] }, D],
+    ['gateway', { gateways: [G], conditions: ['gateway-silent'] }, G],
+  ] as [string, Partial<WatchSettings>, string][]) {
+    it(`misses what was forgotten again after a deploy where it is listed: a ${what}`, () => {
+      const watch = open(settings);
+      const condition = settings.conditions?.[0];
+      const others = () => world.run(2 * MINUTE, 10 * S, [{ gateway: G2, device: deviceAt(9) }]);
+      others();
+      assert.deepEqual(heads(), [`+${condition} ${id}`]);
+      watch.forget(id);
+      others();
+      assert.deepEqual(heads(), [`-${condition} ${id}`]);
+      watch.close(true);
+      open(settings);
+      others();
+      assert.deepEqual(heads(), [`+${condition} ${id}`]);
+    });
+  }
 
   it('watches the gateways of a label from the start, and no more those that lose it', () => {
     const watch = open({ labels: ['floor'] });
