@@ -74,11 +74,16 @@ function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?
     throw invalidInput('authHeader', config.authHeader, problem);
   }
   checkPageParameter(config);
+  const { username = '', password = '' } = credentials;
+  checkLengths([
+    ['username', username, MAX_LOGIN_LENGTH],
+    ['password', password, MAX_LOGIN_LENGTH],
+  ]);
   return {
     authUrl: config.authUrl.trim(),
     baseUrl: config.baseUrl.trim(),
-    username: credentials.username ?? '',
-    password: credentials.password ?? '',
+    username,
+    password,
     authHeader: config.authHeader,
     pageTokenParam: config.pageTokenParam,
     attachPath: readAttach(config.attachPath),
@@ -145,6 +150,8 @@ function checkBroker(url: string): void {
   }
 }
 
+/** Characters of a user name or password of the service: errors are searched for all spellings of a password. */
+const MAX_LOGIN_LENGTH = 10_000;
 /** Bytes of a text in an MQTT packet; a longer one in the first packet would end the whole process. */
 const MAX_TEXT_BYTES = 65_535;
 /** Bytes of a prefix or a group, which share a topic filter with each other and more. */

@@ -4,6 +4,8 @@ import { HIDDEN } from '../protocol/redaction.ts';
 
 /** How a JSON web token begins. */
 const TOKEN_START = /\beyJ(?=[\w-]{8})/;
+/** No address has them. */
+const LONE_SURROGATES = /\p{Surrogate}/gu;
 const MAX_SHOWN_LENGTH = 500;
 /** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
 const MAX_SEARCHED_LENGTH = 16_000;
@@ -13,11 +15,25 @@ const MAX_SEARCHED_LENGTH = 16_000;
  * percent-encoded, form-encoded, Base64), and everything that is shaped like a token.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return hideSpellings(text, spellingsIn(text, secrets));
+}
+
+function hideSpellings(text: string, spellings: readonly string[]): string {
   let shown = text;
-  for (const spelling of secrets.flatMap(spellingsOf).sort((a, b) => b.length - a.length)) {
+  for (const spelling of spellings) {
     shown = shown.replaceAll(spelling, HIDDEN);
   }
   return hideTokens(shown);
+}
+
+/** Of the secrets that have room in the text, the longest first: to spell a long one takes its time. */
+function spellingsIn(text: string, secrets: readonly string[]): string[] {
+  // No spelling has fewer characters, but for halves of surrogate pairs.
+  const lengthOf = (secret: string) => String(secret).replace(LONE_SURROGATES, '').length;
+  return secrets
+    .filter((secret) => lengthOf(secret) <= text.length)
+    .flatMap(spellingsOf)
+    .sort((a, b) => b.length - a.length);
 }
 
 /**
@@ -45,11 +61,16 @@ function hideTokens(text: string): string {
  */
 export function showBody(body: string, secrets: readonly string[]): string {
   const searched = body.slice(0, MAX_SEARCHED_LENGTH);
-  const hidden = hideSecrets(searched, secrets);
-  if (searched.length === body.length) {
+  const isCut = searched.length < body.length;
+  if (isCut && secrets.some((secret) => String(secret).length > MAX_SEARCHED_LENGTH)) {
+    return '';
+  }
+  const spellings = spellingsIn(searched, secrets);
+  const hidden = hideSpellings(searched, spellings);
+  if (!isCut) {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
-  const longest = Math.max(0, ...secrets.flatMap(spellingsOf).map((spelling) => spelling.length));
+  const longest = spellings[0]?.length ?? 0;
   return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
@@ -61,8 +82,8 @@ export function spellingsOf(given: unknown): string[] {
     return [];
   }
   const bytes = Buffer.from(secret);
-  const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-  const inUrl = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));
+  const percent = bytes.toString('hex').replace(/../g, '%$&');
+  const inUrl = encodeURIComponent(secret.replace(LONE_SURROGATES, ''));
   const inSmallUrl = inUrl.replace(/%../g, (code) => code.toLowerCase());
   const base64 = bytes.toString('base64');
   const all = [

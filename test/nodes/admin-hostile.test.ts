@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
+import { json, startServer } from '../rest/server.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 
@@ -398,6 +399,22 @@ describeNodes('the admin endpoints under attack', function (start) {
       assert.match(text, /is longer than 10000 characters/);
     }
     await goesOn(flow);
+  });
+
+  it('answer a test of a login that is very long, and that has very many spellings', async () => {
+    const rest = await startServer((_, response) => json(response, { error: 'x'.repeat(300) }, 500));
+    try {
+      const flow = await run();
+      for (const property of ['username', 'password']) {
+        const credentials = { username: 'u', password: 'p', [property]: '<&"é'.repeat(LONG) };
+        const body = { id: 'svc', authUrl: rest.url, baseUrl: rest.url, credentials };
+        const told = await ask(flow, '/mt-service/test', `long ${property}`, JSON.stringify(body));
+        assert.match(told, /is longer than 10000 characters: …/);
+      }
+      await goesOn(flow);
+    } finally {
+      await rest.stop();
+    }
   });
 
   it('answer a test in which a long variable is named many times, without filling it so often', async () => {

@@ -147,6 +147,17 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  for (const property of ['username', 'password'] as const) {
+    it(`takes a login of 10 000 characters, and none that is longer: ${property}`, () => {
+      const create = (length: number) =>
+        createSettings({ settings: {} } as NodeAPI, 'svc', upgrade({ baseUrl: 'http://a' }), {
+          [property]: 's'.repeat(length),
+        });
+      create(10_000);
+      assert.throws(() => create(10_001), { code: 'INVALID_INPUT', cause: { field: property, value: '…' } });
+    });
+  }
+
   for (const authHeader of ['Content-Length', 'host', 'Transfer-Encoding', 'Expect', 'Accept', 'a b']) {
     it(`refuses a header that cannot carry the token: ${authHeader}`, async () => {
       const flow = await start(flowAround(serviceNode(box, { authHeader }), READ));
