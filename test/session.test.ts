@@ -500,7 +500,7 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.ok(session.network.now - device.heardAt > silent);
     });
 
-    it('counts the beginning and end of what people listen to or record as no time without a broker', async () => {
+    it('counts a deploy that asks for more as a time without the broker, and what people listen to or record as none', async () => {
       session = openSession(broker.url);
       await listening(new Collector(), { ...ALL, gateways: [G] });
       const since = session.network.now;

@@ -1208,6 +1208,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/device-watch':
           'and tells a death also where Node-RED starts more often than its device reports',
       },
+    'The moment in which a deploy asks the broker for more, or for less, counts as such a time, too.': {
+      session:
+        'counts a deploy that asks for more as a time without the broker, and what people listen to or record as none',
+    },
     'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
       {
         'network/watch-habits': [
