@@ -85,22 +85,54 @@ export function copyJson(value: unknown, field: string): unknown {
   throw invalidInput(field, value, 'notJson');
 }
 
-function isJson(value: unknown, depth: number): boolean {
+/**
+ * The JSON text of a value that may say itself what it is in JSON, as a date does.
+ * @returns undefined for what is not JSON: as `copyJson`, but for such values
+ */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return isJson(value, MAX_DEPTH_RECEIVED, true) ? JSON.stringify(value) : undefined;
+  } catch {
+    // An object of a flow can throw when it is looked at.
+  }
+}
+
+function isJson(value: unknown, depth: number, mayConvert = false): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') {
     return true;
   }
   if (typeof value === 'number') {
     return Number.isFinite(value);
   }
-  if (depth === 0) {
+  if (depth === 0 || !isNested(value)) {
     return false;
   }
   if (Array.isArray(value)) {
-    return value.every((item) => isJson(item, depth - 1));
+    return value.every((item) => isJson(item, depth - 1, mayConvert));
   }
-  if (!isJsonObject(value) || typeof value.toJSON === 'function') {
+  if (isConvertible(value)) {
+    return mayConvert && convertsToJson(value, depth);
+  }
+  if (!isJsonObject(value)) {
     return false;
   }
   // JSON leaves undefined fields out, which is what the author of the object expects.
-  return Object.values(value).every((item) => item === undefined || isJson(item, depth - 1));
+  return Object.values(value).every((item) => item === undefined || isJson(item, depth - 1, mayConvert));
+}
+
+interface Convertible {
+  toJSON(): unknown;
+}
+
+function isConvertible(value: unknown): value is Convertible {
+  return isNested(value) && 'toJSON' in value && typeof value.toJSON === 'function';
+}
+
+/** A date that is none would be null, and a buffer a list of its bytes; what comes out is not asked once more. */
+function convertsToJson(value: Convertible, depth: number): boolean {
+  if (ArrayBuffer.isView(value)) {
+    return false;
+  }
+  const converted = value.toJSON();
+  return converted !== null && !isConvertible(converted) && isJson(converted, depth - 1, true);
 }

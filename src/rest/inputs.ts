@@ -1,6 +1,7 @@
 // Checks what flows put into REST calls before anything is sent.
 import { invalidInput } from '../errors.ts';
 import { HTTP_METHODS, type HttpMethod, parseHttpMethod } from '../protocol/http-methods.ts';
+import { jsonText } from '../protocol/json.ts';
 import { deviceIdOfMac, parseMac } from '../protocol/mac.ts';
 import { hasControlCharacter } from '../protocol/text.ts';
 import { isWellFormed, leadsAway } from './addresses.ts';
@@ -61,7 +62,7 @@ export function readMethod(value: unknown): HttpMethod {
 
 /**
  * The JSON text of a body; undefined for none. A text is sent as a JSON string, not as it is.
- * @throws INVALID_INPUT field `body`: binary data, or what JSON cannot hold
+ * @throws INVALID_INPUT field `body`: binary data, or what JSON would change or lose in silence
  */
 export function readBody(value: unknown): string | undefined {
   if (value === undefined) {
@@ -70,15 +71,11 @@ export function readBody(value: unknown): string | undefined {
   if (ArrayBuffer.isView(value)) {
     throw invalidInput('body', 'binary', 'notJsonBody');
   }
-  try {
-    const text = value instanceof ArrayBuffer ? undefined : (JSON.stringify(value) as string | undefined);
-    if (text !== undefined) {
-      return text;
-    }
-  } catch {
-    // Falls through: a loop, a BigInt or a toJSON that throws is the same mistake to the user.
+  const text = jsonText(value);
+  if (text === undefined) {
+    throw invalidInput('body', typeof value, 'notJsonBody');
   }
-  throw invalidInput('body', typeof value, 'notJsonBody');
+  return text;
 }
 
 function readText(field: string, value: unknown): string {

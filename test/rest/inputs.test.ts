@@ -1,5 +1,6 @@
 // What flows put into REST calls, field by field: what is accepted as it is, and why the rest is refused.
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import { ServiceError } from '../../src/errors.ts';
 import { HTTP_METHODS } from '../../src/protocol/http-methods.ts';
 import { readBody, readDevice, readLabel, readMethod, readName } from '../../src/rest/inputs.ts';
@@ -91,12 +92,54 @@ describe('inputs of REST calls', () => {
       [false, 'false'],
       [[1], '[1]'],
       [{ a: 'ü' }, '{"a":"ü"}'],
+      [{ a: undefined, b: 1 }, '{"b":1}'],
+      [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+      [
+        { at: [new Date(0)], from: new URL('http://a/b') },
+        '{"at":["1970-01-01T00:00:00.000Z"],"from":"http://a/b"}',
+      ],
+      [{ toJSON: () => ({ a: [new Date(0)] }) }, '{"a":["1970-01-01T00:00:00.000Z"]}'],
+      [runInNewContext('({ a: [1, { b: new Date(0) }] })'), '{"a":[1,{"b":"1970-01-01T00:00:00.000Z"}]}'],
     ]) {
       assert.equal(readBody(value), text);
     }
   });
 
+  for (const [what, value] of Object.entries({
+    NaN: Number.NaN,
+    Infinity: Number.POSITIVE_INFINITY,
+    'a date that is none': new Date(Number.NaN),
+    'a function': () => 1,
+    'a symbol': Symbol('s'),
+    'a BigInt': 1n,
+    'a Map': new Map([[1, 2]]),
+    'a Set': new Set([1]),
+    'a pattern': /x/,
+    'an error': new Error('x'),
+    'a buffer': Buffer.from('a'),
+    'the bytes of a buffer': new ArrayBuffer(1),
+    'a toJSON that gives NaN': { toJSON: () => Number.NaN },
+    'a toJSON that gives a date': { toJSON: () => new Date(0) },
+    'an object of a function node': runInNewContext('new Map()') as unknown,
+  })) {
+    it(`refuse a body with ${what}, which JSON would change or lose without a word`, () => {
+      for (const body of [value, { limit: value }, [1, { deep: [value] }]]) {
+        assert.deepEqual(refusal(readBody, body).slice(0, 2), ['notJsonBody', 'body']);
+      }
+    });
+  }
+
+  it('refuse a body with nothing in a list, or nested deeper than what comes from outside', () => {
+    const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown;
+    assert.equal(readBody(nested(500)), JSON.stringify(nested(500)));
+    for (const body of [[undefined], nested(501), nested(100_000)]) {
+      assert.deepEqual(refusal(readBody, body).slice(0, 2), ['notJsonBody', 'body']);
+    }
+  });
+
   it('refuse a body that JSON cannot hold, and do not show it', () => {
+    const loop: Record<string, unknown> = {};
+    loop.a = loop;
     for (const [value, shown] of [
       [Buffer.from('a'), 'binary'],
       [new Float64Array(2), 'binary'],
@@ -106,6 +149,15 @@ describe('inputs of REST calls', () => {
       [() => 1, 'function'],
       [1n, 'bigint'],
       [{ toJSON: () => undefined }, 'object'],
+      [
+        {
+          toJSON: () => {
+            throw new Error('no');
+          },
+        },
+        'object',
+      ],
+      [loop, 'object'],
     ] as const) {
       const [reason, field, text] = refusal(readBody, value);
       assert.deepEqual([reason, field], ['notJsonBody', 'body']);
