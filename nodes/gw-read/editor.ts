@@ -7,7 +7,7 @@ import { field, finishPanel, foldable, row, runOnChange } from '../shared/editor
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
-import { hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
+import { extender, hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { GwReadConfig } from './config.ts';
 
 RED.nodes.registerType('mt-gw-read', {
@@ -30,7 +30,7 @@ RED.nodes.registerType('mt-gw-read', {
     form: { value: 'auto' },
     priority: { value: 'priority', validate: typed('priority') },
     priorityType: { value: 'msg' },
-    extenderId: { value: 'extenderId', validate: typed('extenderId', hexBytes) },
+    extenderId: { value: 'extenderId', validate: typed('extenderId', extender) },
     extenderIdType: { value: 'msg' },
     accessType: { value: 'accessType', validate: typed('accessType') },
     accessTypeType: { value: 'msg' },

@@ -8,7 +8,7 @@ import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedField } from '../shared/editor/typed-field.ts';
-import { hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
+import { extender, hexBytes, mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import type { GwWriteConfig } from './config.ts';
 import { checkValue, prepareValue, valueShaper } from './editor-value.ts';
 
@@ -35,7 +35,7 @@ RED.nodes.registerType('mt-gw-write', {
     form: { value: 'auto' },
     priority: { value: 'priority', validate: typed('priority') },
     priorityType: { value: 'msg' },
-    extenderId: { value: 'extenderId', validate: typed('extenderId', hexBytes) },
+    extenderId: { value: 'extenderId', validate: typed('extenderId', extender) },
     extenderIdType: { value: 'msg' },
     accessType: { value: 'accessType', validate: typed('accessType') },
     accessTypeType: { value: 'msg' },

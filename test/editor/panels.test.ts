@@ -215,6 +215,23 @@ describe('the panels in the editor', function () {
     }
   });
 
+  it('takes a MAC address in any spelling, or hex bytes, for the extender', async () => {
+    const given = (extenderId: string) => ({ extenderId, extenderIdType: 'str' });
+    for (const [extenderId, isValid] of [
+      ['C0:14:1F:68:FC:3D', true],
+      ['c0141f', true],
+      ['c0:14:1f', false],
+    ] as const) {
+      await deployWith({ 'mt-gw-read': given(extenderId), 'mt-gw-write': given(extenderId) });
+      for (const type of ['mt-gw-read', 'mt-gw-write']) {
+        await editor.edit(type);
+        const problem = editor.page.locator('#mt-gateway-problem-extenderId');
+        assert.equal(await problem.isVisible(), !isValid, `${type}: ${extenderId}`);
+        await editor.press('ok');
+      }
+    }
+  });
+
   it('shows what the runtime makes of what is missing', async () => {
     await deployWith({ 'mt-rename': { name: 'Pump 3' }, 'mt-device-list': { name: 'All' } });
     assert.notEqual(await editor.property('mt-rename', 'valid'), false);

@@ -162,6 +162,9 @@ export const device = (value: string): Verdict =>
 export const hexBytes = (value: string): Verdict =>
   /^([0-9a-f]{2})*$/i.test(value) ? true : text('problem.hexBytes');
 
+/** A MAC address, or the hex id that an extender may have in its place. */
+export const extender = (value: string): Verdict => (parseMac(value) ? true : hexBytes(value));
+
 /** A list whose entries each pass. */
 export function each(check: (value: string) => Verdict) {
   return (value: unknown, _options: unknown): Verdict => {
