@@ -1,6 +1,8 @@
 // mt-gw-read: reads a property of a device, or asks a gateway for its interface version.
-import type { NodeAPI } from 'node-red';
+import type { NodeAPI, NodeMessage } from 'node-red';
+import type { RequestResult } from '../../src/index.ts';
 import type { KeyCredentials } from '../shared/request-config.ts';
+import { readProperty } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import {
   ADDRESS_FIELDS,
@@ -16,15 +18,14 @@ export default function registerGwRead(RED: NodeAPI): void {
     upgrade,
     createHandler(context) {
       const { operation } = context.config;
-      return createRequestHandler(context, {
-        operation,
-        // The panel hides the others when a gateway is asked for its version.
-        names:
-          operation === 'apiversion'
-            ? ADDRESS_FIELDS
-            : [...ADDRESS_FIELDS, 'identifier', ...PARAMETER_FIELDS],
-        outputOf: ({ value: payload }) => ({ payload }),
-      });
+      const outputOf = ({ value: payload }: RequestResult) => ({ payload });
+      if (operation === 'apiversion') {
+        // The panel hides the other fields then: what was saved in them before counts for nothing.
+        const inputOf = (msg: NodeMessage) => ({ device: readProperty(msg, 'device') });
+        return createRequestHandler(context, { operation, names: ['gateway'], inputOf, outputOf });
+      }
+      const names = [...ADDRESS_FIELDS, 'identifier', ...PARAMETER_FIELDS] as const;
+      return createRequestHandler(context, { operation, names, outputOf });
     },
   });
 }

@@ -1,4 +1,5 @@
 // mt-gw-read, mt-gw-write and mt-timestamped-ack in a flow, answered by simulated gateways.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Service, startService } from '../../simulator/src/service.ts';
@@ -57,6 +58,27 @@ describeNodes('the gateway nodes', (start) => {
         [msg.gateway, msg.device, sent().operation, sent().device],
         [gateway, device, 'write-decoded', device],
       );
+    });
+
+    it('takes no device from a field that the panel hides when a gateway is asked for its version', async () => {
+      const { gateway, device } = box.demo;
+      const read = { type: 'mt-gw-read', operation: 'apiversion' };
+      const flow = await start(
+        flowAround(
+          serviceNode(box),
+          { ...read, id: 'fixed', device: 'c0ffeec0ffee', deviceType: 'str' },
+          { ...read, id: 'unset', device: 'MT_UNSET', deviceType: 'env' },
+          { ...read, id: 'unfilled', device: '${MT_UNSET}', deviceType: 'str' },
+        ),
+      );
+      flow.send('fixed', {});
+      const { error: refused } = await flow.next('errors');
+      assert.deepEqual([refused?.code, refused?.cause?.field], ['INVALID_INPUT', 'gateway']);
+      for (const id of ['fixed', 'unset', 'unfilled']) {
+        flow.send(id, { gateway, device });
+        const { error, device: named } = await Promise.race([flow.next('out'), flow.next('errors')]);
+        assert.deepEqual([error, named], [undefined, device], id);
+      }
     });
 
     for (const [device, expected] of [

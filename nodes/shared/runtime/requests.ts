@@ -21,6 +21,8 @@ interface RequestHandlerOptions<Name extends string> extends FieldOptions<Name> 
   operation: Parameters<Session['request']>[0];
   /** The typed fields that the operation takes. */
   names: readonly Name[];
+  /** What of a request comes from the message and from no field. */
+  inputOf?(msg: NodeMessageInFlow): object;
   /** What the message gets besides the response and where it came from. */
   outputOf?(result: RequestResult): object;
 }
@@ -28,7 +30,7 @@ interface RequestHandlerOptions<Name extends string> extends FieldOptions<Name> 
 /** Sends a request for every message, and the message on with the response. */
 export function createRequestHandler<Name extends string>(
   { RED, config, credential, session, signal, fields }: NodeContext<RequestConfig, KeyCredentials>,
-  { operation, names, outputOf, ...fieldOptions }: RequestHandlerOptions<Name>,
+  { operation, names, inputOf, outputOf, ...fieldOptions }: RequestHandlerOptions<Name>,
 ): InputHandler {
   const { form, decode } = config;
   const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
@@ -37,7 +39,7 @@ export function createRequestHandler<Name extends string>(
     // Most fields are there at once; awaiting them anyway would cost every request a turn of the event loop.
     const given = read(msg);
     const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
-    const input = { ...values, form, key: readKey(msg, () => credential('key')) };
+    const input = { ...values, ...inputOf?.(msg), form, key: readKey(msg, () => credential('key')) };
     const result = await session.request(operation, input, options);
     const { response, gateway, device, identifier } = result;
     const named = {
