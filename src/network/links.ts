@@ -1,6 +1,6 @@
 // Which gateways and parents hear a device, and how well; bounded for each device.
 
-/** Of one device; a further one takes the place of the one that was silent longest. */
+/** Of one device; see `leastUseful` for whose place a further one takes. */
 export const MAX_LINKS_PER_DEVICE = 16;
 /** A signal that is older says nothing of where the device is now. */
 export const RECENT_MS = 5 * 60_000;
@@ -72,15 +72,46 @@ export const isSignal = (rssi: unknown): rssi is number =>
 export const linkOf = (links: readonly Link[], gateway: string): Link | undefined =>
   findLink(links, gateway, gateway);
 
-export function leastRecentlyHeard(links: readonly Link[]): number {
-  let longest = 0;
-  for (const [i, { heardAt }] of links.entries()) {
-    if (heardAt < (links[longest] as Link).heardAt) {
-      longest = i;
+/**
+ * The link whose place a further one takes: first what was not heard lately, then of the nodes between the one with the worst
+ * signal, then so of the gateways; of equal ones the one that was silent longest. The gateway that brings most stays.
+ * @param since what was heard then or later was heard lately
+ */
+export function leastUseful(links: readonly Link[], since: number): number {
+  const most = mostUsed(links);
+  // One report alone shows no share.
+  const bringsMost = (link: Link) => link === most && link.lately > 1;
+  let least = 0;
+  for (const [i, link] of links.entries()) {
+    const before = links[least] as Link;
+    if (!bringsMost(link) && (bringsMost(before) || isLessUseful(link, before, since))) {
+      least = i;
     }
   }
-  return longest;
+  return least;
 }
+
+function isLessUseful(one: Link, other: Link, since: number): boolean {
+  const order = useOf(one, since) - useOf(other, since);
+  if (order !== 0) {
+    return order < 0;
+  }
+  const [signal, otherSignal] = [usableSince(one, since), usableSince(other, since)];
+  return signal === otherSignal ? one.heardAt < other.heardAt : signal < otherSignal;
+}
+
+/** A gateway is needed whatever its own signal is: its nodes may hear the device better. */
+function useOf({ gateway, parent, heardAt }: Link, since: number): number {
+  if (heardAt < since) {
+    return 0;
+  }
+  return gateway === parent ? 2 : 1;
+}
+
+const usableSince = ({ signal }: Link, since: number): number =>
+  signal !== undefined && signal.heardAt >= since && !signal.isUnreachable
+    ? signal.rssi
+    : Number.NEGATIVE_INFINITY;
 
 /**
  * The best signal of all parents by which the device can be reached, of those that came with the newest one or not long

@@ -1,6 +1,7 @@
 // What reports have shown since the start, in bounded memory: gateways, devices, who hears whom, and last values.
 import { performance } from 'node:perf_hooks';
 import { RecencyMap } from '../collections/recency-map.ts';
+import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import {
   type DeviceState,
@@ -21,9 +22,10 @@ import {
   countReport,
   findLink,
   type Link,
-  leastRecentlyHeard,
+  leastUseful,
   linkOf,
   MAX_LINKS_PER_DEVICE,
+  RECENT_MS,
 } from './links.ts';
 import { Listening } from './listening.ts';
 import { noteQuickest, skipOutage } from './outages.ts';
@@ -339,9 +341,13 @@ export class NetworkState {
     const { links } = device;
     const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#links >= MAX_LINKS;
     if (isFull && links.length > 0) {
-      const [replaced] = links.splice(leastRecentlyHeard(links), 1, link) as [Link];
-      this.#uncount(replaced);
-      this.#version++;
+      const lately = Math.max(RECENT_MS, silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(device)) ?? 0);
+      const [replaced] = links.splice(leastUseful(links, now - lately), 1, link) as [Link];
+      if (replaced.gateway === replaced.parent) {
+        this.#uncount(replaced);
+        // Of the others no place knows.
+        this.#version++;
+      }
     } else {
       // As long as it needs to be: an array that grows takes more than the few that most devices have.
       device.links = [...links, link];

@@ -19,7 +19,8 @@ const G2 = 'c0141f68fc3e';
 const D = 'd00000000001';
 const PARENT = 'e00000000001';
 const TIME = '2026-01-02T03:04:05.678Z';
-const MINUTE = 60_000;
+const S = 1_000;
+const MINUTE = 60 * S;
 
 describe('the state of a network', () => {
   let now: number;
@@ -38,6 +39,7 @@ describe('the state of a network', () => {
     network.record(readReportTopic('t', gateway, device, rest), now, report, isWanted);
   }
 
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
   const known = (device = D) => network.device(device) as DeviceState;
   const shown = () => shownError(known());
   const rssi = (value: number, gateway: string, more: object = {}) =>
@@ -147,6 +149,72 @@ describe('the state of a network', () => {
     }
     rssi(-40, G2);
     assert.equal(bestSignal(known().links, MINUTE), -40);
+  });
+
+  describe('of more ways to a device than it keeps', () => {
+    const parentAt = (i: number) => (0xe00000000000 + i).toString(16);
+    const far = (from: number, to: number, signal = -92) => {
+      for (let i = from; i < to; i++) {
+        now += 3 * S;
+        hear('rssi', { rssi: signal, parent: parentAt(i) });
+      }
+    };
+    const parents = () => known().links.map(({ parent }) => parent);
+
+    it('leaves out the worst signals, not the best one nor the gateway', () => {
+      far(1, 10);
+      far(0, 1, -60);
+      for (let round = 0; round < 2; round++) {
+        far(10, 40);
+        assert.equal(signalOf(known()), -60);
+      }
+      assert.equal(known().links.length, 16);
+      assert.deepEqual(parents().slice(0, 1), [G]);
+      far(50, 64, -91);
+      assert.deepEqual(parents().sort(), [G, parentAt(0), ...range(50, 64).map(parentAt)].sort());
+    });
+
+    it('leaves out a node that cannot reach it before a bad signal', () => {
+      far(0, 14);
+      hear('rssi', { rssi: -50, parent: parentAt(14), unreachable: true });
+      far(15, 16);
+      assert.equal(parents().includes(parentAt(14)), false);
+      assert.equal(known().links.length, 16);
+    });
+
+    it('leaves out first what was not heard for long, by how often the device is heard', () => {
+      const [first, ...others] = range(0, 15).map(parentAt);
+      for (const [everyMs, isGone] of [
+        [30 * S, true],
+        [10 * MINUTE, false],
+      ] as const) {
+        const device = deviceAt(everyMs);
+        const at = (parent = '', signal = -92) => hear('rssi', { rssi: signal, parent }, { device });
+        const pass = (ms: number, parents: readonly string[]) => {
+          for (const end = now + ms; now < end; now += everyMs) {
+            parents.forEach((parent) => void at(parent));
+          }
+        };
+        pass(60 * MINUTE, others);
+        at(first, -60);
+        pass(20 * MINUTE, others);
+        at(parentAt(20), -95);
+        assert.equal(
+          known(device).links.some(({ parent }) => parent === first),
+          !isGone,
+        );
+      }
+    });
+
+    it('of gateways keeps the one that brings most, and of the others those that hear it best', () => {
+      for (let i = 0; i < 3; i++) {
+        hear('heartbeat', {}, { gateway: G2 });
+      }
+      rssi(-50, G);
+      range(0, 20).forEach((i) => void rssi(-80, parentAt(i)));
+      assert.deepEqual(parents().slice(0, 2), [G2, G]);
+      assert.equal(known().links.length, 16);
+    });
   });
 
   it('counts the devices of a gateway, and itself among them where it reports of itself', () => {
