@@ -38,6 +38,8 @@ export interface LabelSource {
 }
 
 export class LabelFilter implements ReportListener {
+  readonly takesNone: true | undefined;
+  readonly readsOnly: true | undefined;
   readonly #inner: ReportListener;
   readonly #labels: readonly string[];
   readonly #refreshMs: number;
@@ -68,6 +70,8 @@ export class LabelFilter implements ReportListener {
     tell: (state: LabelState) => void,
     isPaused: () => boolean = () => false,
   ) {
+    this.takesNone = inner.takesNone;
+    this.readsOnly = inner.readsOnly;
     this.#inner = inner;
     this.#replay = replay;
     this.#isPaused = isPaused;
@@ -111,7 +115,7 @@ export class LabelFilter implements ReportListener {
   report(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
     if (this.#allowed?.has(report.gateway)) {
       this.#inner.report(report, topic, payload, heardAt);
-    } else if (!this.#allowed) {
+    } else if (!this.#allowed && !this.takesNone) {
       this.#buffer(report, topic, payload, heardAt);
     }
   }

@@ -6,6 +6,7 @@ import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { LabelFilter } from '../../src/reports/label-filter.ts';
 import type { Message } from '../../src/reports/message.ts';
+import { takersOf } from '../../src/reports/receivers.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
 import { D, G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scripted.ts';
 import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
@@ -360,6 +361,36 @@ describe('reports of gateways with a label', () => {
       large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
     }
     assert.equal(large.takeBuffered().length, 16);
+  });
+
+  it('are not held, nor copied, for whom none is', () => {
+    const taker = { report() {}, error() {} };
+    const lost: number[] = [];
+    const [gate, readingGate] = [{ takesNone: true } as const, { readsOnly: true } as const].map(
+      (mark) =>
+        new LabelFilter(
+          { ...taker, ...mark },
+          () => {},
+          ['office'],
+          300_000,
+          { ...NO_LIST, gatewaysWithLabels: () => new Promise(() => {}) },
+          (state) => void lost.push(state.lost),
+        ),
+    ) as [LabelFilter, LabelFilter];
+    for (let n = 0; n < 1_200; n++) {
+      const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
+      gate.report({ ...report }, `${n}`, Buffer.from('{}'));
+    }
+    assert.deepEqual([gate.takeBuffered(), lost], [[], []]);
+    const receivers = [taker, gate, readingGate].map((listener) => ({
+      listener,
+      decode: true,
+      isPreview: false,
+    }));
+    assert.deepEqual(
+      takersOf(receivers).map(({ listener }) => listener),
+      [readingGate, taker],
+    );
   });
 
   for (const outcome of ['comes', 'fails']) {
