@@ -227,10 +227,13 @@ export class NetworkState {
   }
 
   /**
-   * Where to send a request for a device; see `chooseGateway`.
+   * Where to send a request for a device: a gateway answers itself, whoever hears it; for others see `chooseGateway`.
    * @param gateways only to one of these; undefined: to any
    */
   gatewayOf(id: string, gateways?: ReadonlySet<string>): string | undefined {
+    if (this.#gateways.get(id) && gateways?.has(id) !== false) {
+      return id;
+    }
     const device = this.#devices.get(id);
     if (device === undefined) {
       return undefined;

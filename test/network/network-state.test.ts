@@ -93,6 +93,16 @@ describe('the state of a network', () => {
       assert.equal(network.gatewayOf(D), G);
     });
 
+    it('one for a gateway itself to that gateway, however well another one hears it, where it may be asked', () => {
+      rssi(-60, G);
+      hear('rssi', { rssi: -40, parent: G2 }, { gateway: G2, device: G });
+      assert.equal(network.gatewayOf(G), G);
+      assert.equal(network.gatewayOf(G, new Set([G, G2])), G);
+      assert.equal(network.gatewayOf(G, new Set([G2])), G2);
+      hear('heartbeat', {}, { gateway: G2, device: D });
+      assert.equal(network.gatewayOf(G2), G2, 'though it has reported nothing of itself');
+    });
+
     it('by the signal of a node between gateway and device, too', () => {
       hear('rssi', { rssi: -50, parent: PARENT.toUpperCase() }, { gateway: G2 });
       rssi(-70, G);
