@@ -1,6 +1,6 @@
 // The errors that a device has reported and that are not over yet: of its heartbeat, and of each of its properties.
 
-import type { Report, ReportTopic } from '../protocol/reports/index.ts';
+import { isFailed, type Report, type ReportTopic } from '../protocol/reports/index.ts';
 import { ownText } from '../protocol/text.ts';
 import { findValue, isPropertyName, type PropertyValue } from './property-values.ts';
 
@@ -46,7 +46,7 @@ export function setErrors(
   const known = indexOf(device.errors, identifier, report.name);
   if (isError) {
     addError(device, known, { identifier, name: report.name, code, heardAt: now });
-  } else if (known >= 0 && isEnd(kind, identifier, code)) {
+  } else if (known >= 0 && isEnd(kind, identifier, code) && !failsWithoutCode(report, code)) {
     device.errors =
       device.errors.length === 1 ? NO_ERRORS : device.errors.filter((_, index) => index !== known);
   }
@@ -86,6 +86,9 @@ function indexOf(
 function isEnd(kind: ReportTopic['kind'], identifier: string | undefined, code: number | undefined): boolean {
   return kind === 'heartbeat' ? code === 0 : identifier !== undefined && kind !== 'measurement-error';
 }
+
+const failsWithoutCode = (report: Readonly<Report>, code: number | undefined): boolean =>
+  code === undefined && report.kind === 'timestamped' && isFailed(report);
 
 /** @param known where an error of the same stands; -1: nowhere */
 function addError(device: Failing, known: number, error: DeviceError): void {

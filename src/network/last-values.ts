@@ -4,7 +4,7 @@ import { firstOf } from '../collections/first-of.ts';
 import { type RecencyEntry, RecencyMap } from '../collections/recency-map.ts';
 import { type Catalogue, differencesOf } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
-import { copyReport, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
+import { copyReport, isFailed, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
 import { copyValue, decodedAnew, isOfNow, type LastValue } from './last-value.ts';
 import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
@@ -81,13 +81,13 @@ export class LastValues {
   }
 
   /**
-   * Notes what a report says; one without a value, or with an older sample than is known, changes nothing. The report itself
-   * is not kept.
+   * Notes what a report says; one of another kind, a sample that has failed, or one older than what is known, changes
+   * nothing. The report itself is not kept.
    * @param heardAt in milliseconds of `performance.now()`; undefined: just now
    */
   recordReport(report: Readonly<Report>, heardAt?: number): void {
     const { kind, gateway, device, identifier, time } = report;
-    if (!WITH_VALUE.has(kind) || identifier === undefined || hasError(report)) {
+    if (!WITH_VALUE.has(kind) || identifier === undefined || isFailed(report)) {
       return;
     }
     const now = heardAt ?? this.#now();
@@ -382,9 +382,4 @@ const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number
 /** Sorts the array itself. */
 export function sortByKey(values: KeyedValue[]): KeyedValue[] {
   return values.sort(byKey);
-}
-
-/** Every sample has the field, as the interface gives it a default. */
-function hasError({ errorCode }: Readonly<Report>): boolean {
-  return errorCode !== undefined && errorCode !== null;
 }

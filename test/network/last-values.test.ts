@@ -164,7 +164,13 @@ describe('last values', () => {
         values.recordReport(readReport(at, payload, catalogue, true, false));
       };
       receive({});
-      receive(form === 'raw' ? { value: '05', flags: '04' } : { value: null, errorCode: 5 });
+      if (form === 'raw') {
+        receive({ value: '05', flags: '04' });
+        receive({ value: '', flags: '04' });
+        receive({ value: undefined, flags: '0c' });
+      } else {
+        receive({ value: null, errorCode: 5 });
+      }
       assert.deepEqual(
         values.all().map((one) => one.value),
         [value],

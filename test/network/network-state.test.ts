@@ -303,7 +303,12 @@ describe('the state of a network', () => {
     assert.equal(shown()?.code, 9);
     hear('timestamped/8800', { value: 1, errorCode: null, backfill: true });
     assert.equal(shown()?.code, 9, 'a sample that comes late says nothing of now');
+    hear('timestamped/8800', { value: null, errorCode: null, form: 'raw', kind: 'timestamped', flags: '04' });
+    assert.equal(shown()?.code, 9, 'nor is a sample fine whose error has no code');
     hear('timestamped/8800', { value: 1, errorCode: null });
+    assert.equal(shown(), undefined);
+    hear('timestamped/8800', { value: null, errorCode: 9 });
+    hear('timestamped/8800', { value: 1, errorCode: 0 });
     assert.equal(shown(), undefined);
   });
 

@@ -13,10 +13,11 @@ import {
   type Report,
 } from './report.ts';
 import { startReport } from './start.ts';
-import { timestamped } from './timestamped.ts';
+import { isFailed, timestamped } from './timestamped.ts';
 import { fillValue } from './value.ts';
 
 export { FORMS, type Form, type Report } from './report.ts';
+export { isFailed };
 
 /** Every kind that this package knows; anything else arrives as `other`. */
 export const KINDS = {

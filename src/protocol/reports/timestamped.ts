@@ -65,6 +65,15 @@ function fillFromRaw(report: Report, body: Body, at: ReportPlace, catalogue: Cat
   }
 }
 
+/** Whether a sample brings an error in place of a value; it may have no code. */
+export function isFailed({ kind, form, errorCode, flags }: Readonly<Report>): boolean {
+  if (errorCode !== undefined && errorCode !== null) {
+    return true;
+  }
+  const isRaw = kind === 'timestamped' && form === 'raw' && typeof flags === 'string';
+  return isRaw && (readUnsigned(flags, 0, 2) & ERROR_CODE) !== 0;
+}
+
 /** The width of the error code is not public: the first byte is assumed, the rest is metadata. */
 function fillError(report: Report, raw: string): void {
   report.raw = raw;
