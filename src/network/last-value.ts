@@ -52,12 +52,15 @@ export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
   }
   const { name, unit } = catalogue.find(identifier) ?? {};
   const { value, ext } = catalogue.decode(identifier, report.raw) ?? { value: report.raw, ext: undefined };
-  const isSame = report.name === (name || undefined) && report.unit === unit;
-  if (isSame && JSON.stringify(value) === JSON.stringify(known.value)) {
+  // Every sample has it, as the interface gives it a default.
+  const noExt = report.kind === 'timestamped' ? null : undefined;
+  const fields = { name: name || undefined, unit, ext: ext ?? noExt };
+  const before = [report.name, report.unit, report.ext, known.value];
+  if (JSON.stringify(before) === JSON.stringify([...Object.values(fields), value])) {
     return known;
   }
   const anew: Report = { ...report, value };
-  for (const [field, content] of Object.entries({ name: name || undefined, unit, ext })) {
+  for (const [field, content] of Object.entries(fields)) {
     if (content === undefined) {
       delete anew[field];
     } else {

@@ -105,19 +105,23 @@ describe('last values', () => {
           readReport(at, { time: '2026-01-01T12:00:00.000Z', ...body }, volts, true, false),
         );
       }
-      const next = new LastValues(createCatalogue([{ ...entry, name: 'voltage', unit: 'mV' }]));
+      const rows = [
+        { ...entry, name: 'voltage', unit: 'mV' },
+        { id: '8f7e', name: 'state', type: 'u8' },
+      ];
+      const next = new LastValues(createCatalogue(rows));
       await takeOver(next, before);
       assert.deepEqual(
         next
           .all()
-          .map(({ identifier, value, report: { value: reported, name, unit } = {} as Report }) => [
-            ...[identifier, value, reported, name, unit],
+          .map(({ identifier, value, report: { value: reported, name, unit, ext } = {} as Report }) => [
+            ...[identifier, value, reported, name, unit, ext],
           ]),
         [
-          ['8800', 46.6, 46.6, 'temperature', '°C'],
-          ['8f7e', '05', '05', undefined, undefined],
-          ['8f7f', 3000, 3000, 'voltage', 'mV'],
-          ['temperature', 20, 20, 'temperature', '°C'],
+          ['8800', 46.6, 46.6, 'temperature', '°C', undefined],
+          ['8f7e', 5, 5, 'state', undefined, null],
+          ['8f7f', 3000, 3000, 'voltage', 'mV', undefined],
+          ['temperature', 20, 20, 'temperature', '°C', undefined],
         ],
       );
     });

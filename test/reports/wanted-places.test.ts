@@ -33,7 +33,7 @@ describe('what flows ask for', () => {
   for (const [title, filters, expected] of [
     ['everything', [{}], '111111'],
     ['a gateway', [{ gateways: [G] }], '101100'],
-    ['a device, whatever brings it', [{ devices: [D] }], '111010'],
+    ['a device, whatever brings it', [{ devices: [D] }], '001010'],
     ['a device of a gateway', [{ gateways: [G], devices: [D] }], '101000'],
     ['one kind of all', [{ kinds: ['heartbeat'] }], '111111'],
     [

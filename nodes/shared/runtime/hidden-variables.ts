@@ -74,6 +74,9 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
   };
 }
 
+/** The last ones of each service: somebody may ask for what goes wrong again and again. */
+const lastContents = new WeakMap<Node, { of: string; contents: HiddenTexts }>();
+
 /** @returns `too many`: to look for all would take too long */
 function findContents(
   RED: NodeAPI,
@@ -90,10 +93,17 @@ function findContents(
   if (length > MAX_CONTENTS_LENGTH) {
     return 'too many';
   }
+  const of = JSON.stringify([...marks]);
+  const last = lastContents.get(node);
+  if (last?.of === of) {
+    return last.contents;
+  }
   const spelled = [...marks].flatMap(([content, shown]) =>
     spellingsOf(content).map((spelling): Replacement => [spelling, shown]),
   );
-  return new HiddenTexts(spelled);
+  const contents = new HiddenTexts(spelled);
+  lastContents.set(node, { of, contents });
+  return contents;
 }
 
 function replacementsOf(RED: NodeAPI, node: Node, typed: Properties): Replacement[] {
