@@ -54,10 +54,8 @@ export class DeviceWatch implements WatchedChecker {
     for (const id of settings.devices) {
       this.#members.expect(id, 'device');
     }
-    if (this.#scope.watchesGateways) {
-      for (const id of settings.gateways) {
-        this.#members.expect(id, 'gateway');
-      }
+    for (const id of this.#scope.watchesGateways ? settings.gateways : []) {
+      this.#members.expect(id, 'gateway');
     }
   }
 
@@ -186,6 +184,12 @@ export class DeviceWatch implements WatchedChecker {
     this.#scope.heardGateway(gateway.id);
     if (this.#scope.watchesGateways) {
       this.#heardGateway(device, gateway);
+    } else {
+      const bringer = this.entries.get(gateway.id);
+      if (this.#becomesGateway(bringer)) {
+        // What was told of it as of a device ends.
+        this.#judge.judge(bringer, undefined);
+      }
     }
     const entry = this.entries.get(device.id) ?? this.#addHeard(device, gateway);
     if (entry === undefined) {
@@ -195,9 +199,6 @@ export class DeviceWatch implements WatchedChecker {
       entry.state = device;
     }
     this.#followed.heard(gateway.id);
-    if (device.id === gateway.id) {
-      this.#setGateway(entry);
-    }
     // How often a gateway is heard does not depend on its own reports.
     const isAnew = entry.kind === 'device' && this.#note(entry, device);
     if (isAnew && !this.#scope.watchesGateways) {
@@ -327,9 +328,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry === undefined && this.#scope.passes(device.id, gateway.id)) {
       entry = this.#members.need(gateway.id, 'gateway');
     }
-    if (entry) {
-      this.#setGateway(entry);
-    }
+    this.#becomesGateway(entry);
     if (entry?.kind !== 'gateway') {
       return;
     }
@@ -343,17 +342,20 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** It brings reports; another gateway may have heard it as a device before. */
-  #setGateway(entry: Watched): void {
-    if (entry.kind === 'device' && this.#scope.isOwnGateway(entry.id)) {
-      entry.kind = 'gateway';
+  #becomesGateway(entry: Watched | undefined): entry is Watched {
+    if (entry?.kind !== 'device' || !this.#scope.isOwnGateway(entry.id)) {
+      return false;
     }
+    entry.kind = 'gateway';
+    return true;
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {
     if (!this.#scope.passes(device.id, id)) {
       return undefined;
     }
-    const kind = device.id === id ? 'gateway' : 'device';
+    const isGateway = device.id === id || this.#context.network.gateway(device.id) !== undefined;
+    const kind = isGateway && this.#scope.isOwnGateway(device.id) ? 'gateway' : 'device';
     // One that is listed was forgotten before.
     if (this.#scope.isListed(device.id)) {
       this.#members.expect(device.id, kind);

@@ -203,16 +203,6 @@ export class WatchJudge {
         ? gatewaySilence(network, entry, limit)
         : this.#untilGone(deviceSilence(network, entry, limit, gateways, isSet), limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
-    if (
-      isNews &&
-      entry.kind === 'device' &&
-      this.#scope.isOwnGateway(entry.id) &&
-      network.gateway(entry.id)
-    ) {
-      // Another gateway heard it first; what it brings itself is no business of this condition.
-      entry.kind = 'gateway';
-      return heardNow(limit);
-    }
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
       // Nobody is silent because we may not hear.
       entry.since = this.#context.now();

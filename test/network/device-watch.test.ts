@@ -366,6 +366,27 @@ describe('a watch of devices', () => {
       });
     }
 
+    it('and takes one that brings only devices for none of those of another that hears it', () => {
+      open({ conditions: ['silent', 'weak-signal'] });
+      const radio = () => world.hear('rssi', { rssi: -95, parent: G2 }, { gateway: G2, device: G });
+      // It has told nothing yet when its radio is heard, and not for a while after that.
+      for (let i = 0; i < 30; i++) {
+        radio();
+        world.wait(10 * S);
+      }
+      world.run(2 * MINUTE, 10 * S, [{ gateway: G2, device: deviceAt(9) }]);
+      assert.deepEqual(heads(), [`+weak-signal ${G}`, `+silent ${G}`]);
+      world.hear();
+      assert.deepEqual(heads().sort(), [`-silent ${G}`, `-weak-signal ${G}`]);
+      for (let i = 0; i < 30; i++) {
+        radio();
+        world.hear();
+        world.hear('heartbeat', {}, { gateway: G2, device: deviceAt(9) });
+        world.wait(10 * S);
+      }
+      assert.deepEqual(heads(), []);
+    });
+
     it('also of a gateway that is on the list of devices, and over a deploy', () => {
       const watch = open({ devices: [D, G2] });
       world.run(2 * MINUTE, 10 * S, [{}, { gateway: G2 }, { gateway: G2, device: G2 }]);
