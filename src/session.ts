@@ -48,8 +48,6 @@ export interface SessionState {
   rest: RestState;
 }
 
-const UNCONFIGURED = { name: 'unconfigured' } as const;
-
 /** Access to one service. Each half works without the other and is opened when it is first needed. */
 export class Session {
   readonly catalogue: Catalogue;
@@ -83,11 +81,14 @@ export class Session {
   readonly #listeners = new Set<(state: SessionState) => void>();
   /** What watches want, by the filter. */
   readonly #watched = new SharedUses();
+  /** Why a half is missing that has addresses. */
+  readonly #problems: NonNullable<Settings['problems']>;
   readonly #log: Logger;
 
   /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
   constructor(settings: Settings, log: Logger) {
     this.#log = log;
+    this.#problems = settings.problems ?? {};
     this.catalogue = createCatalogue(settings.identifiers);
     this.recent = new RecentLists(this.network, this.catalogue, this.#nameOf);
     this.pages = new NetworkPages({
@@ -145,15 +146,15 @@ export class Session {
 
   /**
    * What flows ask of the service over REST.
-   * @throws ServiceError `NOT_CONFIGURED` (`rest`)
+   * @throws ServiceError `NOT_CONFIGURED` (`rest`), or what is wrong with the half
    */
   get rest(): ServiceCalls {
-    return need(this.#calls, 'rest');
+    return this.#calls ?? this.#miss('rest');
   }
 
   /**
    * What people listen to, and record.
-   * @throws ServiceError `NOT_CONFIGURED` (`mqtt`)
+   * @throws ServiceError `NOT_CONFIGURED` (`mqtt`), or what is wrong with the half
    */
   get allReports(): AllReports {
     return this.#needMqtt().allReports;
@@ -180,7 +181,19 @@ export class Session {
   }
 
   get state(): SessionState {
-    return { mqtt: this.#mqtt?.client.state ?? UNCONFIGURED, rest: this.#rest?.state ?? UNCONFIGURED };
+    const { mqtt, rest } = this.#problems;
+    return {
+      mqtt: this.#mqtt?.client.state ?? stateWithout(mqtt),
+      rest: this.#rest?.state ?? stateWithout(rest),
+    };
+  }
+
+  /** @throws ServiceError `INVALID_INPUT` where a half has addresses and cannot be used; not where it has none */
+  checkHalf(half: 'rest' | 'mqtt'): void {
+    const problem = this.#problems[half];
+    if (problem) {
+      throw problem;
+    }
   }
 
   /** Calls the listener now and at every change. @returns stops it */
@@ -366,11 +379,17 @@ export class Session {
   }
 
   #needMqtt(): MqttHalf {
-    return need(this.#mqtt, 'mqtt');
+    return this.#mqtt ?? this.#miss('mqtt');
   }
 
   #needDevices(): DeviceDirectory {
-    return need(this.devices, 'rest');
+    return this.devices ?? this.#miss('rest');
+  }
+
+  /** @throws ServiceError `NOT_CONFIGURED`, or what is wrong with the half */
+  #miss(part: 'mqtt' | 'rest'): never {
+    this.checkHalf(part);
+    throw new ServiceError('NOT_CONFIGURED', part, { part });
   }
 
   #notify(): void {
@@ -388,10 +407,6 @@ export class Session {
   }
 }
 
-/** @throws ServiceError `NOT_CONFIGURED` */
-function need<Half>(half: Half | undefined, part: 'mqtt' | 'rest'): Half {
-  if (half === undefined) {
-    throw new ServiceError('NOT_CONFIGURED', part, { part });
-  }
-  return half;
-}
+/** Of a half that is not there. */
+const stateWithout = (problem: Error | undefined) =>
+  problem ? ({ name: 'invalid', problem } as const) : ({ name: 'unconfigured' } as const);

@@ -74,6 +74,8 @@ export interface MqttSettings {
 export interface Settings {
   rest?: RestSettings;
   mqtt?: MqttSettings;
+  /** Why a half that has addresses is left out: what needs it ends with this error. */
+  problems?: { rest?: Error; mqtt?: Error };
   /** Whether the list of devices is fetched in the background, so that reports and responses carry their names. */
   names?: boolean;
   /** Further catalogue entries, unchecked. */

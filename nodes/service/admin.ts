@@ -62,12 +62,14 @@ export function registerAdmin(RED: NodeAPI): void {
 
 type Rest = [service: unknown, RED: NodeAPI, signal: AbortSignal];
 
-function listDevices({ devices }: Session, { query }: Request, ...[, , signal]: Rest): unknown {
-  return devices?.search(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
+function listDevices(session: Session, { query }: Request, ...[, , signal]: Rest): unknown {
+  session.checkHalf('rest');
+  return session.devices?.search(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
 }
 
-function listLabels({ devices }: Session, { query }: Request, ...[, , signal]: Rest): unknown {
-  return devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
+function listLabels(session: Session, { query }: Request, ...[, , signal]: Rest): unknown {
+  session.checkHalf('rest');
+  return session.devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
 }
 
 function listSeen({ recent }: Session, { query }: Request): unknown {

@@ -18,7 +18,7 @@ import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials } from './config.ts';
 import { fillService, isOfHalf } from './filled.ts';
-import { createSettings, type Deployed, deployedSettings } from './settings.ts';
+import { createSettings, type Deployed, deployedSettings, WITHOUT_OTHER } from './settings.ts';
 
 export interface TestResult {
   ok: boolean;
@@ -68,7 +68,7 @@ export async function testConnection(
     rest: deployed !== undefined && isSameRest(config, deployed.config),
     mqtt: deployed !== undefined && isSameMqtt(config, deployed.config),
   };
-  const run = (half: Half, password: 'password' | 'mqttPassword', others: Partial<ServiceConfig>) => {
+  const run = (half: Half, password: 'password' | 'mqttPassword') => {
     const saved = isSame[half] && service ? savedService(RED, service) : undefined;
     const own = Object.fromEntries(Object.entries(typed).filter(([property]) => isOfHalf(property, half)));
     if (!mayReadVariables && findForeignVariable(own, saved)) {
@@ -76,7 +76,7 @@ export async function testConnection(
     }
     const secrets = withStored(password, credentials, isSame[half] ? deployed : undefined);
     const create = (given: ServiceCredentials) => {
-      const only = { ...config, ...others, identifiers: '[]' };
+      const only = { ...config, ...WITHOUT_OTHER[half], identifiers: '[]' };
       check(only);
       return createSettings(RED, node.id, only, given);
     };
@@ -85,10 +85,7 @@ export async function testConnection(
     const hidden = hideVariables(RED, node, own);
     return testHalf(RED, secrets, create, { half, hidden, config, credentials, running, mayReadVariables });
   };
-  const [rest, mqtt] = await Promise.all([
-    run('rest', 'password', { brokerUrl: '' }),
-    run('mqtt', 'mqttPassword', { authUrl: '', baseUrl: '' }),
-  ]);
+  const [rest, mqtt] = await Promise.all([run('rest', 'password'), run('mqtt', 'mqttPassword')]);
   return { rest, mqtt };
 }
 

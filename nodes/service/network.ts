@@ -13,9 +13,11 @@ const MAX_NAMED = 1_000;
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
  * @returns `{total, rows, broker, pushed}`: the state of the connection by which reports come, and whether the editor is
  *   told of changes
- * @throws ServiceError `INVALID_INPUT`
+ * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
-export function listNetwork({ pages, devices, state, changes }: Session, { query }: Request): unknown {
+export function listNetwork(session: Session, { query }: Request): unknown {
+  session.checkHalf('mqtt');
+  const { pages, devices, state, changes } = session;
   devices?.refreshInBackground();
   const near = isYes(query.near);
   const { total, rows, order } = pages.page({

@@ -8,7 +8,7 @@ import { CREDENTIALS, type ServiceConfig, type ServiceCredentials, upgrade } fro
 import { fillService } from './filled.ts';
 import { isSameNetwork, networkOf } from './network-name.ts';
 import { SessionHolder } from './session-holder.ts';
-import { createSettings, rememberDeployed } from './settings.ts';
+import { createHalves, createSettings, rememberDeployed } from './settings.ts';
 import { type KeptMemories, ValueMemory } from './value-memory.ts';
 
 export default function registerService(RED: NodeAPI): void {
@@ -25,10 +25,12 @@ export default function registerService(RED: NodeAPI): void {
     const [network, portal] = [networkOf(config), portalOf(config, credentials)];
     const options = { kept, network, portal, store: config.remember.trim() };
     const memory = new ValueMemory(RED, this, options);
-    const holder = new SessionHolder(RED, this, [config.tls, config.proxy], memory, () => {
-      filled.check();
-      return createSettings(RED, this.id, config, credentials);
-    });
+    const holder = new SessionHolder(RED, this, [config.tls, config.proxy], memory, () =>
+      createHalves(config, (half) => {
+        filled.check(half);
+        return createSettings(RED, this.id, half, credentials);
+      }),
+    );
     const before = upgrade(savedNode(RED, saved));
     this.on('close', (removed: boolean, done: () => void) => {
       // During a deploy Node-RED has the new flows already.

@@ -33,6 +33,8 @@ export class SessionHolder {
   readonly #memory: ValueMemory;
   readonly #ignoreDeploys: readonly (() => void)[];
   #settings: Settings['mqtt'];
+  /** What is wrong with the service, or with one half of it. */
+  #problems: Error[] = [];
   #isRunning = false;
   #usedNodes: (Node | null)[] = [];
   #disposers: (() => void)[] = [];
@@ -64,7 +66,7 @@ export class SessionHolder {
       }),
       onStarted(RED, () => this.#look(), 'services'),
     ];
-    this.#disposers.push(onceStarted(RED, () => this.#tellProblem()));
+    this.#disposers.push(onceStarted(RED, () => this.#tellProblems()));
   }
 
   /**
@@ -105,11 +107,13 @@ export class SessionHolder {
       const settings = this.#createSettings();
       node.session = new Session(settings, loggerOf(node));
       this.#settings = settings.mqtt;
+      this.#problems = Object.values(settings.problems ?? {}).map((problem) => toFlowError(RED, problem));
       this.#disposers = connect(RED, node, node.session, () => this.#isRunning);
       this.#memory.open(node.session);
     } catch (error) {
       node.session = undefined;
       node.problem = toFlowError(RED, error);
+      this.#problems = [node.problem];
     }
   }
 
@@ -147,12 +151,11 @@ export class SessionHolder {
     for (const follow of [...this.#node.followers]) {
       follow();
     }
-    this.#tellProblem();
+    this.#tellProblems();
   }
 
-  #tellProblem(): void {
-    const { problem } = this.#node;
-    if (problem) {
+  #tellProblems(): void {
+    for (const problem of this.#problems) {
       tellOnce(this.#RED, this.#node, problem);
     }
   }

@@ -42,6 +42,35 @@ export function deployedSettings(node: Node): Deployed | undefined {
   return deployed.get(node);
 }
 
+/** A half looks like this when the other one has no addresses. */
+export const WITHOUT_OTHER = {
+  rest: { brokerUrl: '' },
+  mqtt: { authUrl: '', baseUrl: '' },
+} as const satisfies Record<string, Partial<ServiceConfig>>;
+
+/**
+ * Each half by itself: what is wrong with one does not stop the other.
+ * @param create as `createSettings`
+ * @returns with `problems` in place of a half that is wrong
+ * @throws INVALID_INPUT with the property's name, where no half is left
+ */
+export function createHalves(config: ServiceConfig, create: (config: ServiceConfig) => Settings): Settings {
+  const settings: Settings = {};
+  const problems: NonNullable<Settings['problems']> = {};
+  for (const half of ['rest', 'mqtt'] as const) {
+    try {
+      Object.assign(settings, create({ ...config, ...WITHOUT_OTHER[half] }));
+    } catch (error) {
+      problems[half] = error as Error;
+    }
+  }
+  const problem = problems.rest ?? problems.mqtt;
+  if (problem && !settings.rest && !settings.mqtt) {
+    throw problem;
+  }
+  return { ...settings, problems };
+}
+
 /**
  * @param id the config node's id, which is part of a generated client id
  * @returns without a half whose addresses are empty
@@ -54,17 +83,20 @@ export function createSettings(
   credentials: ServiceCredentials,
 ): Settings {
   checkAddressLengths(config);
-  const tls = readTls(RED, config.tls);
   const hasRest = config.authUrl.trim() !== '' || config.baseUrl.trim() !== '';
   const brokers = readBrokers(config.brokerUrl);
+  const { names, identifiers } = config;
+  if (!hasRest && brokers.length === 0) {
+    return { names, identifiers };
+  }
+  const tls = readTls(RED, config.tls);
   const proxy = readProxies(RED, config.proxy);
   // One of another kind is refused now, and not by every attempt to connect.
   proxiesOf(proxy, [config.authUrl, config.baseUrl, ...brokers]);
   return {
     ...(hasRest && { rest: { ...createRest(config, credentials, tls), proxy } }),
     ...(brokers.length > 0 && { mqtt: { ...createMqtt(RED, id, brokers, config, credentials, tls), proxy } }),
-    names: config.names,
-    identifiers: config.identifiers,
+    ...{ names, identifiers },
   };
 }
 

@@ -4,10 +4,12 @@ import type { Reason } from './reasons.ts';
 
 /**
  * `refused`: the broker does not accept the credentials; `limited`: connected, but a subscription was refused;
- * `overloaded`: connected, but reports of QoS 0 were lost because flows did not keep up.
+ * `overloaded`: connected, but reports of QoS 0 were lost because flows did not keep up; `invalid`: the settings have to
+ * be changed before anything is connected, and `problem` says which.
  */
 export type MqttState =
   | { name: 'unconfigured' | 'idle' | 'closed' }
+  | { name: 'invalid'; problem: Error }
   | { name: 'connecting' | 'connected'; broker: string }
   | { name: 'overloaded'; broker: string; lost: number }
   | { name: 'waiting' | 'refused'; broker: string; reason: Reason }

@@ -175,11 +175,11 @@ export class RestClient {
       this.#address('baseUrl');
       return { name: 'idle' };
     } catch (error) {
-      const { code, cause, text } = error as ServiceError;
-      if (code === 'INVALID_INPUT') {
-        return { name: 'invalid', field: String(cause.field), problem: text.key.slice(code.length + 1) };
+      const problem = error as ServiceError;
+      if (problem.code === 'INVALID_INPUT') {
+        return { name: 'invalid', problem };
       }
-      return { name: text.key === 'NOT_CONFIGURED.credentials' ? 'loginMissing' : 'unconfigured' };
+      return { name: problem.text.key === 'NOT_CONFIGURED.credentials' ? 'loginMissing' : 'unconfigured' };
     }
   }
 

@@ -20,11 +20,11 @@ export interface Device {
  * - `refused`: the service does not accept the login; `closed`: the client was closed
  * - `unconfigured`, `loginMissing`, `invalid`: no call can be made before the settings are changed
  *
- * `problem` is the reason of an INVALID_INPUT; `reason` is the same in every language: an HTTP status or the code of a network fault.
+ * `problem` is an INVALID_INPUT; `reason` is the same in every language: an HTTP status or the code of a network fault.
  */
 export type RestState =
   | { name: 'unconfigured' | 'loginMissing' | 'idle' | 'connecting' | 'connected' | 'closed' }
-  | { name: 'invalid'; field: string; problem: string }
+  | { name: 'invalid'; problem: Error }
   | { name: 'waiting' | 'failing' | 'refused'; reason: string };
 
 /** Time as the REST half sees it; given, so that tests need not wait. */

@@ -87,6 +87,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/lifecycle':
           'keeps over a deploy what reports have shown, whatever session it has at the broker, and forgets it with another broker or topic prefix',
       },
+    'A setting of one half that is wrong stops the nodes that need this half, and goes to the Catch nodes once; the other half works.':
+      {
+        'nodes/service': 'works with its other half when the … has a mistake in …, and tells it once',
+      },
+    '`tls`, `proxy` and `identifiers` are of both.': {
+      'nodes/service': 'hands a mistake in its settings to Catch nodes, and its users refuse to work',
+      'nodes/service-properties': 'tls names a node that must be there',
+    },
     'There is one connection to the broker per service, however many nodes use it.': {
       'nodes/lifecycle':
         'has one connection for all of its nodes, and another one after a deploy that restarts it',

@@ -49,17 +49,19 @@ describeNodes('the admin endpoints', (start) => {
     ]);
   });
 
-  for (const [title, properties] of [
-    ['the service cannot start', { topicPrefix: '${MT_SECRET}+' }],
-    ['a call cannot begin', { authHeader: '${MT_SECRET}: x' }],
+  for (const [title, list, properties] of [
+    ['the service cannot start', 'devices', { identifiers: '${MT_SECRET}' }],
+    ['nothing can be received', 'network', { topicPrefix: '${MT_SECRET}+' }],
+    ['a call cannot begin', 'devices', { authHeader: '${MT_SECRET}: x' }],
+    ['a call cannot begin', 'labels', { authHeader: '${MT_SECRET}: x' }],
   ] as const) {
-    it(`show nothing of a variable because of which ${title}, but the property`, async () => {
+    it(`show nothing of a variable because of which ${title}, but the property (${list})`, async () => {
       process.env.MT_SECRET = 'top-secret';
       const flow = await start(
         flowAround(serviceNode(box, properties), { id: 'n', type: 'mt-device-list' }),
         { credentials: secretsOf(box) },
       );
-      const { status, body } = await flow.get('/mt-service/svc/devices');
+      const { status, body } = await flow.get(`/mt-service/svc/${list}`);
       delete process.env.MT_SECRET;
       assert.equal(status, 400);
       assert.doesNotMatch(JSON.stringify(body), /top-secret/);

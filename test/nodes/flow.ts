@@ -70,7 +70,7 @@ function versions(): Record<string, string> {
 }
 
 export interface Message extends NodeMessage {
-  error?: { message: string; code?: string; cause?: Record<string, unknown> };
+  error?: { message: string; code?: string; cause?: Record<string, unknown>; source?: { id?: string } };
 }
 
 /** What arrived, in order, and who waits for more. */

@@ -18,6 +18,7 @@ describeNodes('mt-service', (start) => {
   afterEach(() => box.close());
 
   const READ = { id: 'n', type: 'mt-gw-read', identifier: '8001', identifierType: 'str' };
+  const LABEL = { id: 'l', type: 'mt-label' };
 
   for (const [title, service, part] of [
     ['no service is selected', '', 'service'],
@@ -34,15 +35,52 @@ describeNodes('mt-service', (start) => {
   }
 
   it('tells which half is empty', async () => {
-    const rest = await start(
-      flowAround(serviceNode(box, { brokerUrl: '' }), READ, { id: 'l', type: 'mt-label' }),
-      { credentials: secretsOf(box) },
-    );
+    const rest = await start(flowAround(serviceNode(box, { brokerUrl: '' }), READ, LABEL), {
+      credentials: secretsOf(box),
+    });
     rest.send('n', { gateway: box.demo.gateway });
     const { error } = await rest.next('errors');
     assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'mqtt' }]);
     rest.send('l', { payload: 'works' });
     assert.deepEqual((await rest.next('out')).payload, { label: 'works' });
+  });
+
+  for (const [half, mistake, field, broken, working] of [
+    ['broker', { topicPrefix: 'site/#' }, 'topicPrefix', READ, LABEL],
+    ['broker', { keepalive: 70_000 }, 'keepalive', READ, LABEL],
+    ['portal', { authHeader: 'no header' }, 'authHeader', LABEL, READ],
+    ['portal', { authHeader: '${MT_NOT_SET}' }, 'authHeader', LABEL, READ],
+  ] as const) {
+    it(`works with its other half when the ${half} has a mistake in ${field}, and tells it once`, async () => {
+      const REPORTS = { id: 'r', type: 'mt-report-in' };
+      const around = flowAround(serviceNode(box, mistake), READ, LABEL, REPORTS);
+      const flow = await start(around, { credentials: secretsOf(box) });
+      const own = await flow.inbox('errors').next(({ error }) => error?.source?.id === 'svc');
+      assert.deepEqual([own.error?.code, own.error?.cause?.field], ['INVALID_INPUT', field]);
+      assert.match((await flow.status(broken.id, 'red')).text ?? '', /^invalid: /);
+
+      flow.send(broken.id, { gateway: box.demo.gateway, payload: 'x', _msgid: 'm' });
+      const { error, _msgid } = await flow
+        .inbox('errors')
+        .next(({ error }) => error?.source?.id === broken.id);
+      assert.deepEqual([error?.code, error?.cause?.field, _msgid], ['INVALID_INPUT', field, 'm']);
+
+      flow.send(working.id, { gateway: box.demo.gateway, payload: 'works', _msgid: 'w' });
+      assert.equal((await flow.inbox('out').next(({ _msgid }) => _msgid === 'w'))._msgid, 'w');
+      const color = half === 'broker' ? 'red' : 'green';
+      await flow.status('r', color);
+      const told = flow.inbox('errors').all.filter(({ error }) => error?.source?.id === 'svc');
+      assert.equal(told.length, 1);
+    });
+  }
+
+  it('with a mistake in the broker half tells the editor why no network is shown, and lists its devices', async () => {
+    const around = flowAround(serviceNode(box, { sharedGroup: 'a/b' }));
+    const flow = await start(around, { credentials: secretsOf(box) });
+    const shown = await flow.get('/mt-service/svc/network');
+    assert.deepEqual([shown.status, (shown.body as { code?: string }).code], [400, 'INVALID_INPUT']);
+    const listed = await flow.get('/mt-service/svc/devices');
+    assert.equal((listed.body as unknown[]).length, 5);
   });
 
   it('is missed by a node without input in its status, with one warning', async () => {

@@ -30,7 +30,7 @@ export interface Status {
 type Half = 'rest' | 'mqtt';
 
 /** One row per state: a new state of the session does not compile until it has one. */
-const SESSION_STATUSES: { [H in Half]: Record<SessionState[H]['name'], Status> } = {
+const SESSION_STATUSES: { [H in Half]: Record<Exclude<SessionState[H]['name'], 'invalid'>, Status> } = {
   mqtt: {
     unconfigured: { style: 'unconfigured', key: 'status.unconfigured.mqtt' },
     idle: { style: 'ready', key: 'status.ready' },
@@ -45,7 +45,6 @@ const SESSION_STATUSES: { [H in Half]: Record<SessionState[H]['name'], Status> }
   rest: {
     unconfigured: { style: 'unconfigured', key: 'status.unconfigured.rest' },
     loginMissing: { style: 'unconfigured', key: 'status.unconfigured.credentials' },
-    invalid: { style: 'error', key: 'status.error.INVALID_INPUT' },
     idle: { style: 'ready', key: 'status.ready' },
     connecting: { style: 'waiting', key: 'status.connecting' },
     connected: { style: 'ready', key: 'status.ready' },
@@ -58,11 +57,13 @@ const SESSION_STATUSES: { [H in Half]: Record<SessionState[H]['name'], Status> }
 
 /** The status of a node that needs this half of the session. */
 export function statusOfSession(state: SessionState, half: Half): Status {
-  const { name, ...rest } = state[half];
+  const now = state[half];
+  if (now.name === 'invalid') {
+    return statusOfError(now.problem);
+  }
+  const { name, ...rest } = now;
   const status: Status = (SESSION_STATUSES[half] as Record<string, Status>)[name]!;
-  // What is wrong with an address has a text in each language, the state has only its key.
-  const reason = 'problem' in rest && { reason: { key: shortReason(String(rest.problem)), values: {} } };
-  return { ...status, values: { ...textValues(rest), ...reason } };
+  return { ...status, values: textValues(rest) };
 }
 
 /** What of a state can stand in a text; which filters are refused cannot. */
