@@ -9,6 +9,7 @@ import {
   mayDeploy,
   readLimit,
   readQueryText,
+  refuseForm,
   sendError,
 } from '../shared/runtime/admin.ts';
 import { NOT_SHOWN } from '../shared/runtime/texts.ts';
@@ -50,6 +51,9 @@ export function registerAdmin(RED: NodeAPI): void {
     handleQuery(RED, ({ subscriptions }) => subscriptions ?? {}),
   );
   httpAdmin.post('/mt-service/test', mayWrite, (req, res) => {
+    if (refuseForm(req, res)) {
+      return;
+    }
     mayDeploy(RED, req)
       .then((mayReadVariables) => testConnection(RED, req.body, mayReadVariables))
       .then(

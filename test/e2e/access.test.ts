@@ -49,7 +49,7 @@ for (const version of VERSIONS) {
       const deployed = await ask('writer', 'POST', 'flows', [
         TAB,
         config(),
-        { ...config(), id: 'elsewhere' },
+        { ...config(), id: 'elsewhere', credentials: { ...service.credentials, mqttUsername: '${PATH}' } },
         FILTERED,
         READY,
       ]);
@@ -199,6 +199,40 @@ for (const version of VERSIONS) {
       }
       const elsewhere = await ask('reader', 'POST', 'mt-service/elsewhere/preview', deployed);
       assert.equal(elsewhere.status, 400);
+    });
+
+    it('a web page that somebody opens beside the editor cannot do anything by a form', async () => {
+      const paths = [...READS, ...ACTS.map((what) => ['POST', `mt-service/service/${what}`] as const), TEST]
+        .filter(([method]) => method === 'POST')
+        .map(([, path]) => path);
+      const others = ['try', 'test-report', 'watch', 'silent', 'device-watch', 'last-values'];
+      const device = service.devices[0]!.id;
+      for (const path of [...paths, ...others.map((what) => `mt-service/service/${what}`)]) {
+        const form = { action: 'start', device, name: 'changed', authUrl: service.urls.auth, all: 'true' };
+        const { status } = await fetch(`${red.url}/${path}`, {
+          method: 'POST',
+          headers: anybody.writer,
+          body: new URLSearchParams(form),
+        });
+        assert.equal(status, 415, path);
+      }
+      assert.notEqual(service.devices[0]!.friendlyName, 'changed');
+    });
+
+    it('a user who may write but not deploy sees his words in an error, and not by a mark what variables hold', async () => {
+      const tester = await authorizationOf(red.url, 'tester');
+      const removed = async (label: string, who: Record<string, string>) => {
+        const answer = await fetch(`${red.url}/mt-service/elsewhere/label`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...who },
+          body: JSON.stringify({ action: 'remove', device: 'none', label }),
+        });
+        return ((await answer.json()) as { message: string }).message;
+      };
+      const guess = process.env.PATH?.slice(0, 6) ?? '';
+      assert.match(await removed(guess, tester), new RegExp(`/${encodeURIComponent(guess)}\\): …$`));
+      // Who may deploy can read every variable, and sees what the service says.
+      assert.match(await removed('other', anybody.writer), /\/other\): .*\w/);
     });
 
     it('a user who may not write cannot make Node-RED connect to a place of his own', async () => {

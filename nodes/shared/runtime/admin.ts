@@ -79,8 +79,29 @@ export const NOT_FOUND = Symbol('not found');
 
 type Respond = (res: Response, run: (signal: AbortSignal) => unknown) => Promise<void>;
 
+/** Of HTTP: a body that is not taken. */
+const UNSUPPORTED_MEDIA_TYPE = 415;
+
+/**
+ * Refuses a body that is no JSON: a form comes from any web page that somebody opens beside the editor, without the
+ * browser asking first, and Node-RED reads it.
+ * @returns whether it was refused
+ */
+export function refuseForm(req: Request, res: Response): boolean {
+  if (req.headers['content-type'] === undefined || req.is('application/json')) {
+    return false;
+  }
+  res
+    .status(UNSUPPORTED_MEDIA_TYPE)
+    .json({ code: 'INVALID_INPUT', message: 'the body must be application/json' });
+  return true;
+}
+
 function handle(RED: NodeAPI, query: Query, respondWith: Respond): RequestHandler {
   return async (req, res) => {
+    if (req.method !== 'GET' && refuseForm(req, res)) {
+      return;
+    }
     const service = findForEditor(RED, String(req.params.id));
     try {
       if (!service) {
@@ -89,10 +110,10 @@ function handle(RED: NodeAPI, query: Query, respondWith: Respond): RequestHandle
         const session = service.session;
         await respondWith(res, (signal) => query(session, req, service, RED, signal));
       } else {
-        sendError(RED, res, hide(RED, service, service.problem));
+        throw service.problem;
       }
     } catch (error) {
-      sendError(RED, res, service ? hide(RED, service, error) : error);
+      sendError(RED, res, service ? hide(RED, service, error, await mayDeploy(RED, req)) : error);
     }
   };
 }
@@ -115,10 +136,13 @@ async function respond(res: Response, query: (signal: AbortSignal) => unknown): 
   }
 }
 
-/** A user who may only read sees neither what the server's variables hold nor what they are called. */
-function hide(RED: NodeAPI, service: ServiceNode, error: unknown): unknown {
+/**
+ * A user who may only read sees neither what the server's variables hold nor what they are called.
+ * @param mayDeploy false: nor what the service or a gateway says, which may repeat what he has sent
+ */
+function hide(RED: NodeAPI, service: ServiceNode, error: unknown, mayDeploy: boolean): unknown {
   try {
-    return hideVariables(RED, service, savedService(RED, service), '…').inError(error);
+    return hideVariables(RED, service, savedService(RED, service), { mark: '…', mayDeploy }).inError(error);
   } catch {
     // Nobody would catch it: Node-RED would end.
     return new Error(NOT_SHOWN);
@@ -130,7 +154,12 @@ export function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
   return new Promise((resolve) => {
     const refusal = { status: () => refusal, end: () => resolve(false) };
     const check = RED.auth.needsPermission('flows.write') as RequestHandler;
-    void check(req, refusal as never, () => resolve(true));
+    try {
+      void check(req, refusal as never, () => resolve(true));
+    } catch {
+      // A check of somebody's own that fails permits nothing.
+      resolve(false);
+    }
   });
 }
 

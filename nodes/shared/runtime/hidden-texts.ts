@@ -25,6 +25,10 @@ export class HiddenTexts {
     this.#sorted = [...this.#marks.keys()].sort();
   }
 
+  get isEmpty(): boolean {
+    return this.#sorted.length === 0;
+  }
+
   /** What is shown in the place of a text that is one of the contents. */
   markOf(text: string): string | undefined {
     return this.#marks.get(withSmallLetters(text));

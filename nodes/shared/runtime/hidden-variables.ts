@@ -15,6 +15,16 @@ const MAX_SHOWN_LENGTH = 80;
 const MAX_CONTENTS_LENGTH = 100_000;
 const UNKNOWN = '…';
 
+/**
+ * Placeholders that hold what was asked for: whoever asks for more and more of what a variable holds would see by a mark
+ * when he is right.
+ */
+const ASKED: ReadonlySet<string> = new Set([
+  ...['method', 'path', 'timeout', 'operation', 'gateway', 'device', 'identifier'],
+]);
+/** Those that hold what others have said, who may repeat it. */
+const SAID: ReadonlySet<string> = new Set(['body', 'message']);
+
 export interface HiddenVariables {
   /** The error with the variables in the place of what they hold; its `cause` has nothing but the field. */
   inError(this: void, error: unknown): unknown;
@@ -22,21 +32,34 @@ export interface HiddenVariables {
   inValues(this: void, values: TextValues): TextValues;
 }
 
+interface Options {
+  /** In the place of all that is hidden; undefined: what was typed. */
+  mark?: string;
+  /** False: for somebody who cannot read the variables by a flow of his own. */
+  mayDeploy?: boolean;
+}
+
 /**
  * @param node whose environment fills the variables
  * @param typed the properties and credentials of a service before their variables are filled in
- * @param mark in the place of all that is hidden; undefined: what was typed
  */
-export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?: string): HiddenVariables {
+export function hideVariables(
+  RED: NodeAPI,
+  node: Node,
+  typed: Properties,
+  { mark, mayDeploy = true }: Options = {},
+): HiddenVariables {
   // Nearly always nothing goes wrong, and they need not be found.
   let contents: HiddenTexts | 'too many' | undefined;
-  const inText = (text: string | number): string | number => {
+  const inText = (text: string | number, isSaid = false): string | number => {
     contents ??= findContents(RED, node, typed, mark);
-    if (contents === 'too many') {
+    if (contents === 'too many' || (isSaid && !mayDeploy && !contents.isEmpty)) {
       return mark ?? UNKNOWN;
     }
     return typeof text === 'string' ? contents.hide(text) : (contents.markOf(String(text)) ?? text);
   };
+  // The path by which a label is attached is a setting.
+  const isForeignPath = (name: string) => name === 'path' && hasEnv(asText(typed.attachPath ?? ''));
   const inValues = (values: TextValues): TextValues => {
     const field = asText(values.field ?? '');
     // What was asked for, and is wrong, is shown as it was: who asks could find out by it what variables hold.
@@ -46,7 +69,7 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
     const given = asText(typed[field] ?? '');
     const shown = Object.entries(values).map(([name, value]): [string, TextValues[string]] => {
       // The name of a property is none of what a variable holds.
-      if (name === 'field') {
+      if (name === 'field' || (ASKED.has(name) && !isForeignPath(name))) {
         return [name, value];
       }
       if (name === 'value' && hasEnv(given)) {
@@ -57,7 +80,7 @@ export function hideVariables(RED: NodeAPI, node: Node, typed: Properties, mark?
       }
       // It names no variable, and whoever typed it could find out by a mark in it what others hold.
       const isTyped = name === 'value' && field !== '';
-      return [name, isTyped ? value : inText(value)];
+      return [name, isTyped ? value : inText(value, SAID.has(name) || isForeignPath(name))];
     });
     return Object.fromEntries(shown);
   };
