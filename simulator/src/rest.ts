@@ -14,7 +14,7 @@ export interface RestCall {
   path: string;
   query: Record<string, string>;
   headers: IncomingMessage['headers'];
-  /** Parsed when it was JSON, else the text; undefined when empty. */
+  /** Parsed when it was JSON, else the text; undefined when empty. Of a long one the beginning of the text. */
   body: unknown;
   /** 0 when the connection was cut instead of answered. */
   statusCode: number;
@@ -43,6 +43,10 @@ interface Ground {
 }
 
 const MAX_BODY = 1_000_000;
+/** Characters of a body as it is remembered and told: thousands of calls are, those without a login among them. */
+const MAX_KEPT_BODY = 2_000;
+/** Characters of a job, of which a thousand are kept. */
+const MAX_JOB = 10_000;
 const MAX_NAME = 10_000;
 const MAX_LABELS = 10_000;
 const MAX_JOBS = 1_000;
@@ -59,6 +63,7 @@ class Refusal extends Error {
 }
 
 interface Call extends RestCall {
+  text: string;
   /** The decoded placeholders of the path, in order. */
   parts: string[];
   fault: RestFault | undefined;
@@ -135,7 +140,10 @@ function detach(ground: Ground, call: Call): unknown {
   return {};
 }
 
-function addJob({ portal }: Ground, { body }: Call): unknown {
+function addJob({ portal }: Ground, { body, text }: Call): unknown {
+  if (text.length > MAX_JOB) {
+    throw new Refusal(413, 'the job is too long');
+  }
   if (portal.jobs.length >= MAX_JOBS) {
     throw new Refusal(507, 'too many jobs');
   }
@@ -230,7 +238,7 @@ async function readCall(request: IncomingMessage): Promise<Call> {
   const { method = 'GET', headers } = request;
   const query = Object.fromEntries(url.searchParams);
   const base = { method, path: url.pathname, query, headers, body: parseBody(text), statusCode: 0 };
-  return { ...base, parts: [], fault: undefined };
+  return { ...base, text, parts: [], fault: undefined };
 }
 
 function isAllowed({ options, tokens }: Ground, { headers }: Call): boolean {
@@ -271,8 +279,9 @@ function answer(ground: Ground, call: Call): { status: number; body: unknown } {
 async function handle(ground: Ground, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const call = await readCall(request);
   response.once('close', () => {
-    const { parts: _parts, fault: _fault, ...plain } = call;
-    ground.seen({ ...plain, statusCode: response.headersSent ? response.statusCode : 0 });
+    const { text, parts: _parts, fault: _fault, ...plain } = call;
+    const body = text.length > MAX_KEPT_BODY ? text.slice(0, MAX_KEPT_BODY) : call.body;
+    ground.seen({ ...plain, body, statusCode: response.headersSent ? response.statusCode : 0 });
   });
   call.fault = call.path.startsWith('/simulator/')
     ? undefined

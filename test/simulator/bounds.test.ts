@@ -1,5 +1,6 @@
 // What others can make the simulator remember has a bound.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { type Service, startService } from '../../simulator/src/index.ts';
 
@@ -95,6 +96,19 @@ describe('what the simulator keeps for others', () => {
     }
     assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [1_000, 507]);
     assert.ok(service.calls.rest.length <= 10);
+  });
+
+  it('is the beginning of a long body, also of a call without a login, and no long job', async () => {
+    const many = JSON.stringify(Array.from({ length: 10_000 }, () => ({})));
+    const post = async (headers: Record<string, string>, body: string) => {
+      const over = once(service.events, 'rest');
+      const { status } = await fetch(`${service.urls.base}/api/v1/jobs`, { method: 'POST', headers, body });
+      await over;
+      return { status, body: service.calls.rest.at(-1)?.body };
+    };
+    assert.deepEqual(await post({}, many), { status: 401, body: many.slice(0, 2_000) });
+    assert.equal((await post(await login(), many)).status, 413);
+    assert.deepEqual((await post({}, '{"devices":["a"]}')).body, { devices: ['a'] });
   });
 
   it('is no body and no name without end', async () => {
