@@ -1,4 +1,4 @@
-// Builds dist/ from src/, nodes/ and icons/, and simulator/dist; the list of nodes is package.json -> "node-red".nodes.
+// Builds dist/ from src/, nodes/ and icons/, with the texts of all panels, and simulator/dist; the list of nodes is package.json -> "node-red".nodes.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, transform } from 'esbuild';

@@ -1,4 +1,4 @@
-// Builds and parses topics: the only place where a topic is spelled.
+// Builds and parses topics, with their prefix and a shared group: the only place where a topic is spelled.
 import { SEGMENTS } from './reports/index.ts';
 import { withoutSlashes } from './text.ts';
 
