@@ -7,14 +7,19 @@ export interface Backoff {
 }
 
 /**
- * Doubles from `first` to `most` milliseconds; up to half as much again is added at random, so that clients
- * which lost the same broker do not come back in the same moment.
+ * Doubles from `first` to `most` milliseconds; a share of it is added at random, so that clients which lost the same
+ * broker do not come back in the same moment.
+ * @param jitter the largest share
  */
-export function createBackoff(first: number, most: number, random: () => number = Math.random): Backoff {
+export function createBackoff(
+  first: number,
+  most: number,
+  { jitter = 0.5, random = Math.random }: { jitter?: number; random?: () => number } = {},
+): Backoff {
   let base = first;
   return {
     next() {
-      const wait = Math.min(most, base * (1 + random() / 2));
+      const wait = Math.min(most, base * (1 + jitter * random()));
       base = Math.min(most, base * 2);
       return wait;
     },

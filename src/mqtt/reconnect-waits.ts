@@ -8,6 +8,8 @@ const FIRST_MS = 1_000;
 const LAST_MS = 60_000;
 const REFUSED_FIRST_MS = 10_000;
 const REFUSED_LAST_MS = 300_000;
+/** Of the wait: who corrects the login counts on the time that is said. */
+const REFUSED_JITTER = 0.05;
 /** After a loss that the client has caused itself, to find out what it must not ask for. */
 const SEARCH_FIRST_MS = 200;
 const SEARCH_LAST_MS = 300;
@@ -43,7 +45,9 @@ export class ReconnectWaits {
   constructor(brokers: number) {
     this.#brokers = brokers;
     this.#restsUntil = Array(brokers).fill(0);
-    this.#refusedBackoffs = this.#restsUntil.map(() => createBackoff(REFUSED_FIRST_MS, REFUSED_LAST_MS));
+    this.#refusedBackoffs = this.#restsUntil.map(() =>
+      createBackoff(REFUSED_FIRST_MS, REFUSED_LAST_MS, { jitter: REFUSED_JITTER }),
+    );
   }
 
   /** Index of the broker in use or tried next. */

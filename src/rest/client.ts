@@ -320,7 +320,7 @@ export class RestClient {
     base: BaseAddress,
   ): ServiceError {
     const shown = this.#show(body);
-    const shownPath = this.#hide(path);
+    const shownPath = hideSecrets(path, this.#secrets());
     return new ServiceError(
       'HTTP_ERROR',
       reason,
@@ -342,10 +342,6 @@ export class RestClient {
 
   #show(body: string): string {
     return showBody(body, this.#secrets());
-  }
-
-  #hide(text: string): string {
-    return hideSecrets(text, this.#secrets());
   }
 }
 

@@ -2,6 +2,8 @@
 
 import { HIDDEN } from '../protocol/redaction.ts';
 
+/** Characters. A shorter one stands in many words, and a mark in its place would only show where. */
+const MIN_SECRET_LENGTH = 5;
 /** How a JSON web token begins. */
 const TOKEN_START = /\beyJ(?=[\w-]{8})/;
 /** No address has them. */
@@ -26,12 +28,12 @@ function hideSpellings(text: string, spellings: readonly string[]): string {
   return hideTokens(shown);
 }
 
-/** Of the secrets that have room in the text, the longest first: to spell a long one takes its time. */
+/** Of the secrets that are looked for and have room in the text, the longest first: to spell a long one takes its time. */
 function spellingsIn(text: string, secrets: readonly string[]): string[] {
   // No spelling has fewer characters, but for halves of surrogate pairs.
   const lengthOf = (secret: string) => String(secret).replace(LONE_SURROGATES, '').length;
   return secrets
-    .filter((secret) => lengthOf(secret) <= text.length)
+    .filter((secret) => String(secret).length >= MIN_SECRET_LENGTH && lengthOf(secret) <= text.length)
     .flatMap(spellingsOf)
     .sort((a, b) => b.length - a.length);
 }
