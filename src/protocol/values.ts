@@ -1,4 +1,4 @@
-// Wire types: hex <-> JSON, big-endian, with ranges.
+// Wire types: hex <-> JSON, signed and unsigned numbers, with ranges.
 import { invalidInput, showValue, type TextValues } from '../errors.ts';
 import { isHexBytes, readUnsigned, writeInteger } from './hex.ts';
 import { parseMac } from './mac.ts';
