@@ -4,14 +4,13 @@ import {
   type Condition,
   type ConditionChange,
   invalidInput,
-  ServiceError,
   type WatchedDevices,
   type WatchSettings,
 } from '../../src/index.ts';
 import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
-import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
+import { type ActionContext, registerAction, tellProblem } from '../shared/runtime/registration.ts';
 import {
   ownState,
   type Status,
@@ -30,6 +29,7 @@ export default function registerDeviceWatch(RED: NodeAPI): void {
     upgrade,
     check,
     half: 'mqtt',
+    sendsByItself: true,
     createHandler,
   });
   registerActiveConditions(RED);
@@ -56,8 +56,10 @@ function createHandler(context: Context): InputHandler {
   try {
     watch = startWatch(context);
   } catch (error) {
-    tellProblem(context, error);
-    return () => Promise.reject(error as Error);
+    const problem = toFlowError(RED, error);
+    context.showReady(statusOfError(problem));
+    tellProblem(context, problem);
+    return () => Promise.reject(problem);
   }
   return async (msg, send) => {
     const { forget } = msg as { forget?: unknown };
@@ -67,17 +69,6 @@ function createHandler(context: Context): InputHandler {
     const payload = watch.active();
     send(updateMessage(RED, msg, { payload, count: payload.length }));
   };
-}
-
-/** Nothing will come, and perhaps nobody ever asks. */
-function tellProblem({ RED, node, showReady, onceStarted }: Context, error: unknown): void {
-  const problem = toFlowError(RED, error);
-  showReady(statusOfError(problem));
-  if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
-    node.warn(problem.message);
-  } else {
-    onceStarted(() => node.error(problem, {}));
-  }
 }
 
 function startWatch(context: Context): WatchedDevices {

@@ -82,14 +82,19 @@ function statusOfOpen(count: number, oldestMs: number): Status | undefined {
     : undefined;
 }
 
-/** Warns once when reports are lost, and again with their number when the labels are there; an error is reported once until then. */
+/** Warns once when reports are lost; their number is logged when the labels are there. An error is reported once until then. */
 function createLabelNotifier(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
   let reportedLost = 0;
   let hasFailed = false;
   return ({ name, lost, error }: LabelState): void => {
     if (lost > reportedLost && (reportedLost === 0 || name === 'ready')) {
+      const text = translate(RED, 'status.labels.lost', { lost });
+      if (reportedLost === 0) {
+        node.warn(text);
+      } else {
+        node.log(text);
+      }
       reportedLost = lost;
-      node.warn(translate(RED, 'status.labels.lost', { lost }));
     }
     if (error && !hasFailed) {
       fail(error, {});

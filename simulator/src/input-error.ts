@@ -9,4 +9,9 @@ export class InputError extends Error {
     super(`${field}: ${reason}`);
     this.cause = { field, value };
   }
+
+  /** What Node-RED shows, without the name of the class. */
+  override toString(): string {
+    return this.message;
+  }
 }

@@ -1809,6 +1809,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'does not flood the editor when messages follow one another',
       ],
     },
+    'What shows when the flows start is sent once more then, since Status nodes hear nothing before.': {
+      'e2e/main-job': 'lets a Status node hear what a node shows from the start on',
+    },
     '`connected` | green dot | report in, read, write, ack report, last value | connected to the broker, everything is subscribed, and the last call was fine, or nothing was to do yet':
       {
         'nodes/statuses': 'show "connected" as a … … at …',

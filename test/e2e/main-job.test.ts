@@ -12,6 +12,8 @@ const FLOW: NodeConfig[] = [
   source('list', ['devices']),
   { id: 'devices', type: 'mt-device-list', service: 'service', output: 'page', wires: [['page']] },
   sink('page'),
+  { id: 'unset', type: 'mt-report-in', service: '', wires: [[]] },
+  { id: 'idle', type: 'mt-label', service: 'service', wires: [[]] },
 ];
 
 describe('the installed package', function () {
@@ -57,6 +59,14 @@ describe('the installed package', function () {
         assert.equal((await site.red.caught('reports')).code, 'BAD_REPORT');
         await site.report(gateway, device, 'heartbeat', { time: '2024-05-01T10:00:00Z', seq: 8, status: 0 });
         assert.equal((await site.red.next('report')).kind, 'heartbeat');
+      });
+
+      it('lets a Status node hear what a node shows from the start on', async () => {
+        const shown = async (node: string) => {
+          const { fill, text } = await site.red.status(node, () => true);
+          return `${fill}: ${text}`;
+        };
+        assert.deepEqual([await shown('unset'), await shown('idle')], ['grey: no service', 'green: ready']);
       });
 
       it('reads a firmware version', async () => {

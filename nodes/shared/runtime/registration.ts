@@ -53,6 +53,8 @@ interface NodeDefinition<Config, Credentials> {
 export interface ActionDefinition<Config, Credentials> extends NodeDefinition<Config, Credentials> {
   /** The half of the service whose state the node shows. */
   half: 'rest' | 'mqtt';
+  /** It sends by itself, and perhaps no message ever comes: why it cannot is told at once. */
+  sendsByItself?: boolean;
   createHandler(context: ActionContext<Config, Credentials>): InputHandler;
 }
 
@@ -81,7 +83,11 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
         showReady: (status) => inputs.showReady(status),
       });
     } else {
-      inputs.showService(statusOfError(context.problem));
+      const problem = toFlowError(RED, context.problem);
+      inputs.showService(statusOfError(problem));
+      if (definition.sendsByItself) {
+        tellProblem(context, problem);
+      }
     }
     return {
       handle: (msg, send, done) => inputs.handle(msg, send, done),
@@ -123,14 +129,22 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
     } catch (error) {
       const problem = toFlowError(RED, error);
       context.show(statusOfError(problem));
-      if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
-        context.node.warn(problem.message);
-      } else {
-        context.onceStarted(() => context.node.error(problem, {}));
-      }
+      tellProblem(context, problem);
       return { close: async () => {} };
     }
   });
+}
+
+/** Why a node cannot work that nobody asks: a warning where somebody has still to configure something, else for Catch nodes. */
+export function tellProblem(
+  { node, onceStarted }: Pick<ActionContext<unknown, unknown>, 'node' | 'onceStarted'>,
+  problem: Error,
+): void {
+  if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
+    node.warn(problem.message);
+  } else {
+    onceStarted(() => node.error(problem, {}));
+  }
 }
 
 interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Credentials>, 'session'> {
@@ -201,6 +215,9 @@ function openWith<Config, Credentials>(
   const abort = new AbortController();
   setMaxListeners(0, abort.signal);
   const disposers: ((removed: boolean) => void)[] = [];
+  if (!isRunning) {
+    disposers.push(onceStarted(constant.RED, () => statusLine.repeat()));
+  }
   const opened = openNode({
     ...constant,
     signal: abort.signal,

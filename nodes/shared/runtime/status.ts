@@ -202,6 +202,13 @@ export class StatusLine {
     this.#timer ??= setTimeout(() => this.#emitNext(), TEXT_INTERVAL_MS - elapsed).unref();
   }
 
+  /** Emits it once more, for Status nodes: those of a flow hear nothing before all of its nodes are there. */
+  repeat(): void {
+    if (!this.#closed && this.#emitted) {
+      this.#node.status({ ...this.#shown });
+    }
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
