@@ -28,9 +28,11 @@ export interface LastValue {
   size: number;
 }
 
+/** A sample of the past, which the device could not send before. */
+export const isLate = ({ report }: LastValue): boolean => report?.backfill === true;
+
 /** Neither a sample that comes late nor what a broker has kept. */
-export const isOfNow = ({ report }: LastValue): boolean =>
-  report === undefined || (report.backfill !== true && report.retained !== true);
+export const isOfNow = (value: LastValue): boolean => !isLate(value) && value.report?.retained !== true;
 
 /** Milliseconds since it was heard; since it came here while that lies ahead: one of the two clocks is wrong. */
 export function ageOf({ heard, heardAt }: LastValue): number {

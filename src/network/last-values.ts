@@ -5,7 +5,7 @@ import { type RecencyEntry, RecencyMap } from '../collections/recency-map.ts';
 import { type Catalogue, differencesOf } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, isFailed, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
-import { copyValue, decodedAnew, isOfNow, type LastValue } from './last-value.ts';
+import { copyValue, decodedAnew, isLate, isOfNow, type LastValue } from './last-value.ts';
 import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
 
@@ -81,8 +81,8 @@ export class LastValues {
   }
 
   /**
-   * Notes what a report says; one of another kind, a sample that has failed, or one older than what is known, changes
-   * nothing. The report itself is not kept.
+   * Notes what a report says; one of another kind, a sample that has failed, or one that comes late and is older than
+   * what is known, changes nothing. The report itself is not kept.
    * @param heardAt in milliseconds of `performance.now()`; undefined: just now
    */
   recordReport(report: Readonly<Report>, heardAt?: number): void {
@@ -271,7 +271,7 @@ export class LastValues {
       known?.source !== 'report' ||
       known.report === undefined ||
       property.values.length > 1 ||
-      report.kind === 'timestamped' ||
+      report.backfill === true ||
       known.report.kind !== report.kind ||
       known.gateway !== report.gateway ||
       known.heard !== undefined ||
@@ -358,22 +358,23 @@ export class LastValues {
     }
   }
 
-  /** A sample may come late, so its own time counts; everything else is as old as it was heard. */
+  /** Of two the one that was heard later is newer, unless it is a sample that comes late: that is as old as it says. */
   #isOlder(value: LastValue, known: LastValue): boolean {
     // Until its clock is set, a machine may hold what was stored for the newer one.
     const isStored = value.source === 'stored';
     if (isStored !== (known.source === 'stored') && isOfNow(isStored ? known : value)) {
       return isStored;
     }
-    if (value.report?.kind === 'timestamped' && value.time !== undefined && known.time !== undefined) {
-      return this.#madeAt(value.time, value) < this.#madeAt(known.time, known);
-    }
-    return value.heardAt < known.heardAt;
+    const [before, last] = value.heardAt < known.heardAt ? [value, known] : [known, value];
+    const newer = isLate(last) && this.#madeAt(last) < this.#madeAt(before) ? before : last;
+    return newer !== value;
   }
 
   /** Milliseconds since the epoch. A clock that is ahead would keep out all that follows: nothing is made after it was heard. */
-  #madeAt(time: string, { heardAt }: LastValue): number {
-    return Math.min(Date.parse(time), Date.now() - (this.#now() - heardAt));
+  #madeAt({ time = '', heardAt }: LastValue): number {
+    const heard = Date.now() - (this.#now() - heardAt);
+    const made = Date.parse(time);
+    return made < heard ? made : heard;
   }
 }
 

@@ -962,13 +962,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'go when names in their JSON take too much memory, in the value and beside it',
       ],
     },
-    "A sample that comes late does not replace a newer value; a time that lies ahead of this machine's clock counts as the moment when the sample was heard.":
+    "A sample that comes late (`backfill`) does not replace a newer value; a time that lies ahead of this machine's clock counts as the moment when the sample was heard.":
       {
         'network/last-values': [
-          'are not replaced by a sample that comes late',
-          'go on after a sample of a device whose clock was ahead',
+          'that comes late do not replace a newer one, whatever brought that',
+          'that comes late do not replace it in what another gateway has brought either',
+          'go on after one of a device whose clock was ahead',
+          'are restored as they were known, by all gateways',
         ],
       },
+    'Any other sample does, also where the clock of its device is wrong.': {
+      'network/last-values':
+        'that was heard last count, though the clock of its device has gone back or is behind',
+    },
     'When the own entries of the catalogue (*Properties*, `identifiers`) change, what was reported in hex is decoded anew; what was read of such a property, and what the sidebar shows of it, is forgotten by the deploy that changes it.':
       {
         'network/last-values': [

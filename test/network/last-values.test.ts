@@ -182,34 +182,97 @@ describe('last values', () => {
     });
   }
 
-  it('are not replaced by a sample that comes late', () => {
-    const values = open();
-    const sample = (time: string, value: number) =>
-      values.recordReport(report({ kind: 'timestamped', time: `2026-01-01T${time}Z`, value }));
-    sample('12:00:00', 1);
-    sample('11:00:00', 2);
-    assert.equal(findIn(values, { device: D, identifier: 'temperature' })?.value, 1);
-    sample('12:30:00', 3);
-    assert.equal(findIn(values, { device: D, identifier: 'temperature' })?.value, 3);
-  });
-
-  it('go on after a sample of a device whose clock was ahead', () => {
-    const values = open();
-    const sample = (time: number, value: number, more: object = {}) =>
-      values.recordReport(
-        report({ kind: 'timestamped', time: new Date(time).toISOString(), value, ...more }),
-      );
+  describe('of a sample', () => {
+    let values: LastValues;
+    const sample = (time: string | number, value: number, more: object = {}, gateway = G) => {
+      now += 1_000;
+      const at = typeof time === 'string' ? `2026-01-01T${time}Z` : new Date(time).toISOString();
+      const kind = 'timestamped';
+      values.recordReport(report({ gateway, kind, time: at, backfill: false, value, ...more }));
+    };
+    const late = (time: string | number, value: number, gateway = G) =>
+      sample(time, value, { backfill: true }, gateway);
     const find = () => findIn(values, { device: D, identifier: 'temperature' })?.value;
-    sample(Date.now() + 1e12, 1);
-    now += 60_000;
-    sample(Date.now(), 2);
-    assert.equal(find(), 2);
-    sample(Date.now() + 1e12, 3);
-    values.recordReport(report({ value: 4 }));
-    assert.equal(find(), 4);
-    sample(Date.now() + 1e12, 5);
-    values.recordRead({ gateway: G, device: D, identifier: '8800', value: 6, time: '2026-01-01T12:00:00Z' });
-    assert.equal(find(), 6);
+
+    beforeEach(() => {
+      values = open();
+    });
+
+    it('that comes late do not replace a newer one, whatever brought that', () => {
+      sample('12:00:00', 1);
+      late('11:00:00', 2);
+      assert.equal(find(), 1);
+      late('12:30:00', 3);
+      assert.equal(find(), 3);
+      values.recordReport(report({ value: 4, time: '2026-01-01T13:00:00Z' }));
+      late('12:45:00', 5);
+      assert.equal(find(), 4);
+      const place = { gateway: G, device: D, identifier: '8800' };
+      for (const time of [undefined, 'noon']) {
+        values.recordRead({ ...place, value: 6, time });
+        late('14:00:00', 7);
+        assert.equal(find(), 6, 'it was made when it was heard');
+      }
+    });
+
+    it('that comes late do not replace it in what another gateway has brought either', () => {
+      sample('12:00:00', 1);
+      late('11:00:00', 2, G2);
+      assert.equal(find(), 1);
+      late('12:30:00', 3, G2);
+      assert.equal(find(), 3);
+    });
+
+    it('that was heard last count, though the clock of its device has gone back or is behind', () => {
+      sample(Date.now(), 1);
+      sample(0, 2);
+      assert.equal(find(), 2);
+      sample(1_000, 3, {}, G2);
+      assert.equal(find(), 3);
+      for (const [kind, value] of [
+        ['property', 4],
+        ['measurement', 6],
+      ] as const) {
+        values.recordReport(report({ kind, time: new Date().toISOString(), value }));
+        sample(Date.now() - 10_000, value + 1);
+        assert.equal(find(), value + 1);
+      }
+    });
+
+    it('go on after one of a device whose clock was ahead', () => {
+      sample(Date.now() + 1e12, 1);
+      now += 60_000;
+      late(Date.now(), 2);
+      assert.equal(find(), 2);
+      sample(Date.now() + 1e12, 3);
+      values.recordReport(report({ value: 4 }));
+      assert.equal(find(), 4);
+      sample(Date.now() + 1e12, 5);
+      values.recordRead({
+        gateway: G,
+        device: D,
+        identifier: '8800',
+        value: 6,
+        time: '2026-01-01T12:00:00Z',
+      });
+      assert.equal(find(), 6);
+    });
+
+    it('are restored as they were known, by all gateways', () => {
+      for (const [first, second] of [
+        [() => sample('12:00:00', 1), () => late('11:00:00', 2, G2)],
+        [() => late('11:00:00', 2, G2), () => sample('08:00:00', 1)],
+      ] as const) {
+        values = open();
+        first();
+        second();
+        assert.equal(find(), 1);
+        const before = values;
+        values = open();
+        values.restore(before.newest(10).map((value) => ({ ...value, source: 'stored' as const })));
+        assert.equal(find(), 1);
+      }
+    });
   });
 
   it('are known by gateway, and the newest one counts where none is given', () => {
