@@ -172,13 +172,18 @@ describe('last values', () => {
         receive({ value: '05', flags: '04' });
         receive({ value: '', flags: '04' });
         receive({ value: undefined, flags: '0c' });
+        receive({ value: '00', flags: '0c' });
       } else {
         receive({ value: null, errorCode: 5 });
+        receive({ value: null, errorCode: 0 });
+        receive({ errorCode: 0 });
       }
-      assert.deepEqual(
-        values.all().map((one) => one.value),
-        [value],
-      );
+      const known = () => values.all().map((one) => one.value);
+      assert.deepEqual(known(), [value]);
+      if (form === 'decoded') {
+        receive({ value: 0, errorCode: 0 });
+        assert.deepEqual(known(), [0], 'a code of 0 beside a value is none');
+      }
     });
   }
 

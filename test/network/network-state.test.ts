@@ -305,6 +305,9 @@ describe('the state of a network', () => {
     assert.equal(shown()?.code, 9, 'a sample that comes late says nothing of now');
     hear('timestamped/8800', { value: null, errorCode: null, form: 'raw', kind: 'timestamped', flags: '04' });
     assert.equal(shown()?.code, 9, 'nor is a sample fine whose error has no code');
+    hear('timestamped/8800', { value: null, errorCode: 0, form: 'raw', kind: 'timestamped', flags: '04' });
+    hear('timestamped/8800', { value: null, errorCode: 0, form: 'decoded', kind: 'timestamped' });
+    assert.equal(shown()?.code, 9, 'nor one with the code 0 and no value');
     hear('timestamped/8800', { value: 1, errorCode: null });
     assert.equal(shown(), undefined);
     hear('timestamped/8800', { value: null, errorCode: 9 });

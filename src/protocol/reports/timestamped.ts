@@ -65,9 +65,10 @@ function fillFromRaw(report: Report, body: Body, at: ReportPlace, catalogue: Cat
   }
 }
 
-/** Whether a sample brings an error in place of a value; it may have no code. */
-export function isFailed({ kind, form, errorCode, flags }: Readonly<Report>): boolean {
-  if (errorCode !== undefined && errorCode !== null) {
+/** Whether a sample brings an error in place of a value; it may have no code. One of 0 beside a value says that there is none. */
+export function isFailed({ kind, form, value, errorCode, flags }: Readonly<Report>): boolean {
+  const isFine = errorCode === 0 && value !== undefined && value !== null;
+  if (errorCode !== undefined && errorCode !== null && !isFine) {
     return true;
   }
   const isRaw = kind === 'timestamped' && form === 'raw' && typeof flags === 'string';
