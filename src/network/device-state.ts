@@ -119,7 +119,7 @@ export const isPasserBy = (heard: Readonly<Heard>, now: number): boolean =>
   heard.hearings < MIN_HEARINGS || now - heard.heardAt > GONE_MS;
 
 export function newLink(gateway: string, parent: string, now: number): Link {
-  return { gateway, parent, heardAt: now, reports: 0, lately: 0, signal: undefined };
+  return { gateway, parent, heardAt: now, reports: 0, lately: 0, signal: undefined, isReplaced: false };
 }
 
 /** The node that heard the device directly, as a signal report says it; the gateway where it does not. */

@@ -5,7 +5,7 @@ import type { PropertyValue } from './property-values.ts';
 
 /** Of one topic. It is the network's to fill: whoever has the topic only keeps it. */
 export class KnownPlace {
-  /** Where another one is pushed out, what is known here may be, too. */
+  /** Where another one is pushed out, what is known here may be, too; a replaced link says so itself. */
   version = -1;
   gateway: GatewayState | undefined;
   device: DeviceState | undefined;

@@ -30,6 +30,8 @@ export interface Link {
   /** How many of the last reports of the device came this way; see `countReport`. */
   lately: number;
   signal: Signal | undefined;
+  /** Another one has its place among those of the device. */
+  isReplaced: boolean;
 }
 
 export function findLink(links: readonly Link[], gateway: string, parent: string): Link | undefined {
@@ -74,17 +76,20 @@ export const linkOf = (links: readonly Link[], gateway: string): Link | undefine
 
 /**
  * The link whose place a further one takes: first what was not heard lately, then of the nodes between the one with the worst
- * signal, then so of the gateways; of equal ones the one that was silent longest. The gateway that brings most stays.
+ * signal, then so of the gateways; of equal ones the one that was silent longest. The gateway that brings most stays, and
+ * that of the further one.
  * @param since what was heard then or later was heard lately
+ * @param gateway of the further one
  */
-export function leastUseful(links: readonly Link[], since: number): number {
+export function leastUseful(links: readonly Link[], since: number, gateway: string): number {
+  const own = linkOf(links, gateway);
   const most = mostUsed(links);
   // One report alone shows no share.
-  const bringsMost = (link: Link) => link === most && link.lately > 1;
+  const stays = (link: Link) => link === own || (link === most && link.lately > 1);
   let least = 0;
   for (const [i, link] of links.entries()) {
     const before = links[least] as Link;
-    if (!bringsMost(link) && (bringsMost(before) || isLessUseful(link, before, since))) {
+    if (!stays(link) && (stays(before) || isLessUseful(link, before, since))) {
       least = i;
     }
   }

@@ -163,7 +163,9 @@ export class NetworkState {
     if (isNew) {
       this.#devices.touch(device);
     }
-    place.link ??= linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
+    if (place.link === undefined || place.link.isReplaced) {
+      place.link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
+    }
     const { link } = place;
     countReport(device.links, link, now);
     if (isNew) {
@@ -345,12 +347,9 @@ export class NetworkState {
     const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#links >= MAX_LINKS;
     if (isFull && links.length > 0) {
       const lately = Math.max(RECENT_MS, silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(device)) ?? 0);
-      const [replaced] = links.splice(leastUseful(links, now - lately), 1, link) as [Link];
-      if (replaced.gateway === replaced.parent) {
-        this.#uncount(replaced);
-        // Of the others no place knows.
-        this.#version++;
-      }
+      const [replaced] = links.splice(leastUseful(links, now - lately, gateway), 1, link) as [Link];
+      replaced.isReplaced = true;
+      this.#uncount(replaced);
     } else {
       // As long as it needs to be: an array that grows takes more than the few that most devices have.
       device.links = [...links, link];

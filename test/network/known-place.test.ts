@@ -83,6 +83,28 @@ describe('what is known of a topic', () => {
     );
   });
 
+  it('stays known while another device is heard by more gateways than it has links', () => {
+    const network = new NetworkState();
+    const record = (gateway: string, device: string, place: KnownPlace, parent = gateway) =>
+      network.record(
+        readReportTopic('t', gateway, device, 'rssi'),
+        1_000,
+        { time: TIME, rssi: -60, parent } as Partial<Report> as Report,
+        true,
+        place,
+      );
+    const place = new KnownPlace();
+    record(gatewayAt(0), deviceAt(0), place);
+    const { version } = place;
+    for (let i = 0; i < 3 * GATEWAYS; i++) {
+      const gateway = gatewayAt(i % GATEWAYS);
+      record(gateway, deviceAt(1), new KnownPlace(), i % 2 === 0 ? gateway : deviceAt(9));
+    }
+    record(gatewayAt(0), deviceAt(0), place);
+    // To look it up for every report is what a place saves.
+    assert.equal(place.version, version);
+  });
+
   itAtScale('is none any more of a device, a gateway and values that were pushed out', () => {
     const twins = new Twins();
     const first = () => {

@@ -225,6 +225,24 @@ describe('the state of a network', () => {
       assert.deepEqual(parents().slice(0, 2), [G2, G]);
       assert.equal(known().links.length, 16);
     });
+
+    it('keeps the gateway whose node is added, though all others are gateways with signals', () => {
+      const gatewayAt = (i: number) => (0xc00000000000 + i).toString(16);
+      range(0, 16).forEach((i) => void rssi(-90, gatewayAt(i)));
+      for (let i = 0; i < 5; i++) {
+        now += S;
+        hear('rssi', { rssi: -40, parent: PARENT }, { gateway: gatewayAt(16) });
+      }
+      const ways = known().links.filter(({ gateway }) => gateway === gatewayAt(16));
+      assert.deepEqual(
+        ways.map(({ parent, reports, signal }) => [parent, reports, signal?.rssi]),
+        [
+          [gatewayAt(16), 5, undefined],
+          [PARENT, 5, -40],
+        ],
+      );
+      assert.equal(known().links.length, 16);
+    });
   });
 
   it('counts the devices of a gateway, and itself among them where it reports of itself', () => {
