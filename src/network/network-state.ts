@@ -1,7 +1,6 @@
 // What reports have shown since the start, in bounded memory: gateways, devices, who hears whom, and last values.
 import { performance } from 'node:perf_hooks';
 import { RecencyMap } from '../collections/recency-map.ts';
-import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import {
   type DeviceState,
@@ -9,32 +8,21 @@ import {
   isPasserBy,
   newDevice,
   newGateway,
-  newLink,
   parentOf,
   setCondition,
   setSignal,
 } from './device-state.ts';
 import { type Heard, hear, hearGateway, hearTime, recallInterval, usualIntervalMs } from './interval.ts';
 import { KnownDevices } from './known-devices.ts';
+import { KnownLinks } from './known-links.ts';
 import { KnownPlace } from './known-place.ts';
-import {
-  chooseGateway,
-  countReport,
-  findLink,
-  type Link,
-  leastUseful,
-  linkOf,
-  MAX_LINKS_PER_DEVICE,
-  RECENT_MS,
-} from './links.ts';
+import { chooseGateway, countReport, findLink, type Link, linkOf } from './links.ts';
 import { Listening } from './listening.ts';
 import { noteQuickest, skipOutage } from './outages.ts';
 import { findValue, forgetValue, type PropertyValue, setRead, setValue } from './property-values.ts';
 
 /** The least recently heard go first. */
 const MAX_GATEWAYS = 10_000;
-/** Of all devices together; beyond it a device has one link, which is replaced. */
-const MAX_LINKS = 400_000;
 
 /** Told of every report that is recorded. The states are the network's own, the report a receiver's: not to be changed. */
 export type HeardListener = (
@@ -57,7 +45,7 @@ export class NetworkState {
   #devices = new KnownDevices(() => this.#now());
   /** Changes when anything is pushed out: see `KnownPlace`. */
   #version = 0;
-  #links = 0;
+  #links = new KnownLinks(this.#gateways);
   /** When flows receive reports, and when people look through everything. */
   #flows: Listening;
   #everything: Listening;
@@ -164,7 +152,7 @@ export class NetworkState {
       this.#devices.touch(device);
     }
     if (place.link === undefined || place.link.isReplaced) {
-      place.link = linkOf(device.links, at.gateway) ?? this.#addLink(device, at.gateway, at.gateway, now);
+      place.link = linkOf(device.links, at.gateway) ?? this.#links.add(device, at.gateway, at.gateway, now);
     }
     const { link } = place;
     countReport(device.links, link, now);
@@ -322,44 +310,9 @@ export class NetworkState {
     const pushedOut = this.#devices.add(device);
     if (pushedOut) {
       this.#version++;
-      this.#removeLinks(pushedOut);
+      this.#links.remove(pushedOut);
     }
     return device;
-  }
-
-  #removeLinks({ links }: DeviceState): void {
-    this.#links -= links.length;
-    for (const link of links) {
-      this.#uncount(link);
-    }
-  }
-
-  #uncount({ gateway, parent }: Link): void {
-    const known = gateway === parent ? this.#gateways.get(gateway) : undefined;
-    if (known) {
-      known.devices = Math.max(0, known.devices - 1);
-    }
-  }
-
-  #addLink(device: DeviceState, gateway: string, parent: string, now: number): Link {
-    const link = newLink(gateway, parent, now);
-    const { links } = device;
-    const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#links >= MAX_LINKS;
-    if (isFull && links.length > 0) {
-      const lately = Math.max(RECENT_MS, silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(device)) ?? 0);
-      const [replaced] = links.splice(leastUseful(links, now - lately, gateway), 1, link) as [Link];
-      replaced.isReplaced = true;
-      this.#uncount(replaced);
-    } else {
-      // As long as it needs to be: an array that grows takes more than the few that most devices have.
-      device.links = [...links, link];
-      this.#links++;
-    }
-    const known = gateway === parent ? this.#gateways.get(gateway) : undefined;
-    if (known) {
-      known.devices++;
-    }
-    return link;
   }
 
   #recordSignal(device: DeviceState, own: Link, report: Readonly<Report>, now: number): void {
@@ -368,7 +321,7 @@ export class NetworkState {
     const link =
       parent === gateway
         ? own
-        : (findLink(device.links, gateway, parent) ?? this.#addLink(device, gateway, parent, now));
+        : (findLink(device.links, gateway, parent) ?? this.#links.add(device, gateway, parent, now));
     if (link !== own) {
       link.heardAt = now;
       link.reports++;
