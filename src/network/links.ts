@@ -6,6 +6,8 @@ export const MAX_LINKS_PER_DEVICE = 16;
 export const RECENT_MS = 5 * 60_000;
 /** A gateway must hear it so much better before requests go another way, in dB. */
 const HYSTERESIS_DB = 6;
+/** A gateway may bring a report of a device so much later than another one. */
+const MAX_LAG_MS = 60_000;
 /** Of about so many reports it is remembered which way they came: enough to tell one in ten, and few for a device that has moved. */
 const REMEMBERED_REPORTS = 100;
 
@@ -149,20 +151,27 @@ function newestSignal(links: readonly Link[]): Signal | undefined {
 
 /**
  * The gateway by which a device is reached best: that with the best signal of the last five minutes, or the present one
- * where it is hardly worse; without a signal the one that heard the device last.
+ * where it is hardly worse; without a signal the one that heard the device last. One that has missed what another one has
+ * brought may have died: it does not count.
  * @param present where requests went before; undefined: nowhere
  * @param now milliseconds of `performance.now()`
+ * @param intervalMs between two reports of the device, usually; undefined: not known
  */
 export function chooseGateway(
   links: readonly Link[],
   present: string | undefined,
   now: number,
+  intervalMs = 0,
 ): string | undefined {
-  const best = strongest(links, now - RECENT_MS);
+  const last = lastHeard(links);
+  const since = (last?.heardAt ?? 0) - intervalMs - MAX_LAG_MS;
+  // Nodes are heard with pauses, their gateway with whatever it brings.
+  const there = links.filter((link) => (linkOf(links, link.gateway) ?? link).heardAt >= since);
+  const best = strongest(there, now - RECENT_MS);
   if (best === undefined) {
-    return lastHeard(links)?.gateway;
+    return last?.gateway;
   }
-  const own = links.filter(({ gateway }) => gateway === present);
+  const own = there.filter(({ gateway }) => gateway === present);
   const kept = strongest(own, now - RECENT_MS);
   return kept !== undefined && kept.rssi >= best.rssi - HYSTERESIS_DB ? present : best.gateway;
 }

@@ -197,7 +197,7 @@ export class NetworkPages {
       const isHere = parent === undefined ? !network.gateway(id) : id !== parent && linkOf(links, parent);
       if (isHere) {
         // Once among all: where requests would go now. Where they went last is a gateway that may not hear it any more.
-        const under = parent ?? chooseGateway(links, device.route, network.now);
+        const under = parent ?? chooseGateway(links, device.route, network.now, network.intervalMs(device));
         subjects.push({ id, kind: 'device', parent: under, device, gateway: undefined, listed: listed(id) });
       }
     }

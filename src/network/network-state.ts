@@ -228,12 +228,12 @@ export class NetworkState {
     if (device === undefined) {
       return undefined;
     }
-    if (gateways) {
-      const links = device.links.filter(({ gateway }) => gateways.has(gateway));
-      return chooseGateway(links, device.route, this.#now());
+    const links = device.links.filter(({ gateway }) => gateways?.has(gateway) !== false);
+    const route = chooseGateway(links, device.route, this.#now(), usualIntervalMs(device));
+    if (gateways === undefined) {
+      device.route = route;
     }
-    device.route = chooseGateway(device.links, device.route, this.#now());
-    return device.route;
+    return route;
   }
 
   /** How many gateways were heard since then. */

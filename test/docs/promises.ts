@@ -1539,6 +1539,23 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'do not count towards maxQueue where they wait for the subscription to their responses alone',
       },
+    'A request without a gateway goes to the one that hears the device best, by the signals of the last five minutes, or to the one that reported it last where there are none.':
+      {
+        'network/network-state': [
+          'the one that heard the device last, where no signal is known',
+          'the one with the best signal, though another one has heard it since',
+          'not another one for a difference that comes and goes',
+          'not by a signal of long ago, nor through a parent that cannot reach the device',
+        ],
+      },
+    'A gateway that has brought nothing of the device for its usual interval and a minute more, while another one has, is not asked: it may have died.':
+      {
+        'network/network-state': [
+          'not one that has brought nothing of it for more than a minute in which another one has',
+          'one that may bring the next report of a device that reports seldom, and not one that has missed it',
+          'by the signal of a node that is heard with pauses, as long as its gateway brings anything',
+        ],
+      },
     'Acknowledgements wait in a line of their own, up to 100 000, and leave in order.': {
       'mqtt/waiting':
         'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',

@@ -103,6 +103,44 @@ describe('the state of a network', () => {
       assert.equal(network.gatewayOf(G2), G2, 'though it has reported nothing of itself');
     });
 
+    it('not one that has brought nothing of it for more than a minute in which another one has', () => {
+      const hearByOther = () => {
+        now += 10 * S;
+        rssi(-80, G2);
+      };
+      rssi(-60, G);
+      range(0, 6).forEach(hearByOther);
+      assert.equal(network.gatewayOf(D), G);
+      range(0, 2).forEach(hearByOther);
+      assert.equal(network.gatewayOf(D), G2);
+      hear('measurement/8800', { value: 1 });
+      assert.equal(network.gatewayOf(D), G, 'it is there again');
+    });
+
+    it('one that may bring the next report of a device that reports seldom, and not one that has missed it', () => {
+      for (let i = 0; i < 10; i++) {
+        now += 2 * MINUTE;
+        rssi(-60, G);
+        rssi(-80, G2);
+      }
+      now += 2 * MINUTE;
+      rssi(-80, G2);
+      assert.equal(network.gatewayOf(D), G);
+      now += 2 * MINUTE;
+      rssi(-80, G2);
+      assert.equal(network.gatewayOf(D), G2);
+    });
+
+    it('by the signal of a node that is heard with pauses, as long as its gateway brings anything', () => {
+      hear('rssi', { rssi: -50, parent: PARENT });
+      for (let i = 0; i < 4; i++) {
+        now += MINUTE;
+        rssi(-60, G2);
+        hear('measurement/8800', { value: 1 });
+      }
+      assert.equal(network.gatewayOf(D), G);
+    });
+
     it('by the signal of a node between gateway and device, too', () => {
       hear('rssi', { rssi: -50, parent: PARENT.toUpperCase() }, { gateway: G2 });
       rssi(-70, G);
