@@ -1,4 +1,5 @@
 // How often something is heard usually: learned from the gaps between its reports, undisturbed by copies, bursts and failures.
+import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import { habitOf, type LongPause, recallPause } from './absences.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type Place,
   secondsOf,
 } from './learning.ts';
+import { RECENT_MS } from './links.ts';
 import type { Listening } from './listening.ts';
 
 /** Reports within this time are one hearing: copies by several gateways, and values that a device sends together. */
@@ -329,6 +331,10 @@ export function recallInterval(heard: Heard | HeardGateway, intervalMs: number):
 export function usualIntervalMs(heard: Readonly<Heard>): number | undefined {
   return heard.learning ? undefined : intervalSoFarMs(heard);
 }
+
+/** What was heard within so many milliseconds was heard lately. */
+export const latelyMs = (heard: Readonly<Heard>): number =>
+  Math.max(RECENT_MS, silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(heard)) ?? 0);
 
 /** As `usualIntervalMs`, also while longer pauses may be still to come. */
 export const intervalSoFarMs = (heard: Readonly<Heard>): number | undefined =>

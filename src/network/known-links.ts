@@ -1,9 +1,8 @@
 // The links of all devices: no more than there may be, and each gateway with the number of devices that it hears.
 import type { RecencyMap } from '../collections/recency-map.ts';
-import { DEFAULT_LIMITS, silenceLimitMs } from '../protocol/conditions.ts';
 import { type DeviceState, type GatewayState, newLink } from './device-state.ts';
-import { usualIntervalMs } from './interval.ts';
-import { type Link, leastUseful, MAX_LINKS_PER_DEVICE, RECENT_MS } from './links.ts';
+import { latelyMs } from './interval.ts';
+import { type Link, leastUseful, MAX_LINKS_PER_DEVICE } from './links.ts';
 
 /** Of all devices together; beyond it a device has one link, which is replaced. */
 const MAX_LINKS = 400_000;
@@ -22,8 +21,7 @@ export class KnownLinks {
     const { links } = device;
     const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#count >= MAX_LINKS;
     if (isFull && links.length > 0) {
-      const lately = Math.max(RECENT_MS, silenceLimitMs(DEFAULT_LIMITS, usualIntervalMs(device)) ?? 0);
-      const [replaced] = links.splice(leastUseful(links, now - lately, gateway), 1, link) as [Link];
+      const [replaced] = links.splice(leastUseful(links, now - latelyMs(device), gateway), 1, link) as [Link];
       replaced.isReplaced = true;
       this.#uncount(replaced);
     } else {

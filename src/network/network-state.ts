@@ -12,11 +12,19 @@ import {
   setCondition,
   setSignal,
 } from './device-state.ts';
-import { type Heard, hear, hearGateway, hearTime, recallInterval, usualIntervalMs } from './interval.ts';
+import {
+  type Heard,
+  hear,
+  hearGateway,
+  hearTime,
+  latelyMs,
+  recallInterval,
+  usualIntervalMs,
+} from './interval.ts';
 import { KnownDevices } from './known-devices.ts';
 import { KnownLinks } from './known-links.ts';
 import { KnownPlace } from './known-place.ts';
-import { chooseGateway, countReport, findLink, type Link, linkOf } from './links.ts';
+import { chooseGateway, countReport, findLink, type Link, lastHeard, linkOf } from './links.ts';
 import { Listening } from './listening.ts';
 import { noteQuickest, skipOutage } from './outages.ts';
 import { findValue, forgetValue, type PropertyValue, setRead, setValue } from './property-values.ts';
@@ -217,23 +225,31 @@ export class NetworkState {
   }
 
   /**
-   * Where to send a request for a device: a gateway answers itself, whoever hears it; for others see `chooseGateway`.
+   * Where to send a request for a device: a gateway answers itself, whoever hears it, as long as it is one; for others see
+   * `chooseGateway`.
    * @param gateways only to one of these; undefined: to any
    */
   gatewayOf(id: string, gateways?: ReadonlySet<string>): string | undefined {
-    if (this.#gateways.get(id) && gateways?.has(id) !== false) {
+    const own = gateways?.has(id) === false ? undefined : this.#gateways.get(id);
+    const device = this.#devices.get(id);
+    const links = device?.links.filter(({ gateway }) => gateways?.has(gateway) !== false) ?? [];
+    if (own && !this.#isFormer(own, links)) {
       return id;
     }
-    const device = this.#devices.get(id);
     if (device === undefined) {
       return undefined;
     }
-    const links = device.links.filter(({ gateway }) => gateways?.has(gateway) !== false);
     const route = chooseGateway(links, device.route, this.#now(), usualIntervalMs(device));
     if (gateways === undefined) {
       device.route = route;
     }
     return route;
+  }
+
+  /** It brings nothing any more, and another gateway hears it: it is a device now. @param links those that hear it */
+  #isFormer(gateway: Readonly<GatewayState>, links: readonly Link[]): boolean {
+    const isHeardLater = (lastHeard(links)?.heardAt ?? 0) > gateway.heardAt;
+    return isHeardLater && this.silentMs(gateway) > latelyMs(gateway);
   }
 
   /** How many gateways were heard since then. */

@@ -1556,6 +1556,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'by the signal of a node that is heard with pauses, as long as its gateway brings anything',
         ],
       },
+    'What is a gateway itself is asked itself, whoever hears it.': {
+      'network/network-state': [
+        'one for a gateway itself to that gateway, however well another one hears it, where it may be asked',
+        'one for a gateway that brings something seldom to itself, whoever hears it meanwhile',
+      ],
+    },
+    'Only when it has brought nothing for three of its usual intervals, five minutes at least, and another gateway has heard it since, it is a device of that one, as one that was made an extender.':
+      {
+        'network/network-state': [
+          'one for what was a gateway once to the one that reports it now',
+          'one for a gateway to itself after an outage of the broker, until it is back',
+        ],
+      },
     'Acknowledgements wait in a line of their own, up to 100 000, and leave in order.': {
       'mqtt/waiting':
         'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',

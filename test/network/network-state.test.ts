@@ -103,6 +103,42 @@ describe('the state of a network', () => {
       assert.equal(network.gatewayOf(G2), G2, 'though it has reported nothing of itself');
     });
 
+    it('one for what was a gateway once to the one that reports it now', () => {
+      const pass = (minutes: number) => {
+        for (let i = 0; i < minutes; i++) {
+          now += MINUTE;
+          hear('heartbeat', {}, { gateway: G2, device: G });
+        }
+      };
+      hear('heartbeat', {}, { device: G });
+      pass(5);
+      assert.equal(network.gatewayOf(G), G);
+      pass(1);
+      assert.equal(network.gatewayOf(G), G2);
+      assert.equal(network.gatewayOf(G, new Set([G])), G, 'no other one may be asked');
+      hear('heartbeat');
+      assert.equal(network.gatewayOf(G), G, 'it is one again');
+      now += 60 * MINUTE;
+      assert.equal(network.gatewayOf(G), G, 'nobody hears it');
+    });
+
+    it('one for a gateway that brings something seldom to itself, whoever hears it meanwhile', () => {
+      for (let minute = 0; minute < 300; minute++) {
+        now += MINUTE;
+        hear('heartbeat', {}, { gateway: minute % 20 === 0 ? G : G2, device: G });
+        assert.equal(minute < 120 || network.gatewayOf(G) === G, true);
+      }
+    });
+
+    it('one for a gateway to itself after an outage of the broker, until it is back', () => {
+      hear('heartbeat', {}, { device: G });
+      network.setListening(false, false);
+      now += 60 * MINUTE;
+      network.setListening(true, false);
+      hear('heartbeat', {}, { gateway: G2, device: G });
+      assert.equal(network.gatewayOf(G), G);
+    });
+
     it('not one that has brought nothing of it for more than a minute in which another one has', () => {
       const hearByOther = () => {
         now += 10 * S;
