@@ -108,7 +108,8 @@ function isJson(value: unknown, depth: number, mayConvert = false): boolean {
     return false;
   }
   if (Array.isArray(value)) {
-    return value.every((item) => isJson(item, depth - 1, mayConvert));
+    // Not `every`, which leaves out holes: JSON makes null of them.
+    return value.findIndex((item) => !isJson(item, depth - 1, mayConvert)) < 0;
   }
   if (isConvertible(value)) {
     return mayConvert && convertsToJson(value, depth);

@@ -76,7 +76,8 @@ describe('a value of a flow', () => {
   it('is refused when it would become something else on the way', () => {
     const values = [
       ...[Number.NaN, Number.NEGATIVE_INFINITY, undefined, () => 1, 5n, Symbol('x'), new Date(), new Map()],
-      ...[[undefined], { a: Number.NaN }, { toJSON: () => 1 }, Object.create({ toJSON: () => 1 })],
+      ...[[undefined], { a: new Array(3) }, Object.assign([], { 1: 'behind a hole' })],
+      ...[{ a: Number.NaN }, { toJSON: () => 1 }, Object.create({ toJSON: () => 1 })],
       throwing('a'),
     ];
     for (const value of values) {

@@ -129,10 +129,11 @@ describe('inputs of REST calls', () => {
     });
   }
 
-  it('refuse a body with nothing in a list, or nested deeper than what comes from outside', () => {
+  it('refuse a body with nothing, or a hole, in a list, or nested deeper than what comes from outside', () => {
     const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown;
     assert.equal(readBody(nested(500)), JSON.stringify(nested(500)));
-    for (const body of [[undefined], nested(501), nested(100_000)]) {
+    const behindHole = Object.assign([], { 1: 1 });
+    for (const body of [[undefined], behindHole, { a: new Array(3) }, nested(501), nested(100_000)]) {
       assert.deepEqual(refusal(readBody, body).slice(0, 2), ['notJsonBody', 'body']);
     }
   });
