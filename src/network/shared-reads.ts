@@ -7,6 +7,7 @@ const MAX_WAITING = 1_000;
 
 /** What messages of one node wait for, by what it is of. */
 interface UnderWay {
+  ones: Map<string, Promise<unknown>>;
   passes: Map<string, Promise<unknown>>;
   reads: Map<string, Promise<unknown>>;
 }
@@ -23,21 +24,25 @@ export class SharedReads {
   }
 
   /**
+   * Asks for one value without a permit, or waits for the same question of the node where it is being asked already. Only
+   * who waits for another one is counted here: who asks has a place in the queue of requests.
+   * @param key tells the questions of the node apart
+   * @throws ServiceError `QUEUE_FULL`; what `ask` throws
+   */
+  one<Result>(signal: AbortSignal, key: string, ask: () => Promise<Result>): Promise<Result> {
+    const { ones } = this.#of(signal);
+    const joined = () => join(ones, key, ask);
+    return ones.has(key) ? this.#wait(joined) : joined();
+  }
+
+  /**
    * Asks for many values, or waits for the same question of the node where it is being asked already: a further one
    * would only bring the same values later. Each value is of few questions, so these together need no bound of their own.
    * @param key tells the questions of the node apart
    * @throws ServiceError `QUEUE_FULL`; what `ask` throws
    */
-  async pass<Result>(signal: AbortSignal, key: string, ask: () => Promise<Result>): Promise<Result> {
-    if (this.#waiting >= MAX_WAITING) {
-      throw new ServiceError('QUEUE_FULL', 'waiting', { limit: MAX_WAITING }, { limit: MAX_WAITING });
-    }
-    this.#waiting++;
-    try {
-      return await join(this.#of(signal).passes, key, ask);
-    } finally {
-      this.#waiting--;
-    }
+  pass<Result>(signal: AbortSignal, key: string, ask: () => Promise<Result>): Promise<Result> {
+    return this.#wait(() => join(this.#of(signal).passes, key, ask));
   }
 
   /**
@@ -49,10 +54,22 @@ export class SharedReads {
     return join(this.#of(signal).reads, key, () => this.#permits.run(signal, read));
   }
 
+  async #wait<Result>(joined: () => Promise<Result>): Promise<Result> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new ServiceError('QUEUE_FULL', 'waiting', { limit: MAX_WAITING }, { limit: MAX_WAITING });
+    }
+    this.#waiting++;
+    try {
+      return await joined();
+    } finally {
+      this.#waiting--;
+    }
+  }
+
   #of(signal: AbortSignal): UnderWay {
     let underWay = this.#underWay.get(signal);
     if (underWay === undefined) {
-      underWay = { passes: new Map(), reads: new Map() };
+      underWay = { ones: new Map(), passes: new Map(), reads: new Map() };
       this.#underWay.set(signal, underWay);
     }
     return underWay;

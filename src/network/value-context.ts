@@ -65,6 +65,6 @@ export interface ValueContext {
   gatewayOf(device: string, gateways?: ReadonlySet<string>): string | undefined;
   /** Asks the device. @throws ServiceError as `Session.request` */
   read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
-  /** Reads of queries for many values, whoever asks. */
+  /** Reads of queries, whoever asks. */
   reads: SharedReads;
 }

@@ -44,7 +44,11 @@ export async function findValue(
       if (gateways && !(asked !== undefined && gateways.has(asked))) {
         throw noValue(context, device, identifier, undefined);
       }
-      return context.read({ device, identifier, ...(asked !== undefined && { gateway: asked }) });
+      const question = { device, identifier, ...(asked !== undefined && { gateway: asked }) };
+      const ask = () => context.read(question);
+      const result = await context.reads.one(options.signal, JSON.stringify(question), ask);
+      // Several messages may get the same, and a flow may change what it gets.
+      return copyValue(result) as ValueResult;
     }
     case 'error':
       throw noValue(context, device, identifier, age);

@@ -1015,6 +1015,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'network/value-query': [
           'asks every device once for messages that come at the same time, and each gets all values',
+          'asks a device once for messages about one property that come at the same time',
+          'lets only so many messages join one that is asked, and asks other devices all the same',
           'lets only so many messages wait for silent devices, and tells each how it ends',
         ],
       },

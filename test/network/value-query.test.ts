@@ -274,6 +274,56 @@ describe('a query of last values', () => {
       }
     });
 
+    it('asks a device once for messages about one property that come at the same time', async () => {
+      await grow(1);
+      const ask = () => findValue(context(), { device: mac(0), identifier: 'motion' }, old());
+      let asked = 0;
+      read = async ({ device }) => {
+        asked++;
+        await turn();
+        if (asked === 3) {
+          throw new ServiceError('REQUEST_FAILED', 'message', { device }, { message: 'silent' });
+        }
+        return { value: { n: asked }, device, identifier: 'motion', response: { status: 0, parts: [asked] } };
+      };
+      for (const round of [1, 2]) {
+        const found = await Promise.all(Array.from({ length: 5 }, ask));
+        for (const { value, response } of found) {
+          assert.deepEqual([value, response], [{ n: round }, { status: 0, parts: [round] }]);
+          // A flow may change what it gets, and no other message has that.
+          Object.assign(value as object, { n: 'changed' });
+          Object.assign(response?.parts as object, ['changed']);
+        }
+      }
+      const failed = await Promise.allSettled(Array.from({ length: 5 }, ask));
+      assert.ok(failed.every(({ status }) => status === 'rejected'));
+      assert.equal(asked, 3);
+    });
+
+    it('lets only so many messages join one that is asked, and asks other devices all the same', async () => {
+      let asked = 0;
+      let end = (): void => {};
+      const silent = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      read = async ({ device }) => {
+        asked++;
+        await silent;
+        return { value: 1, device, identifier: 'motion' };
+      };
+      const ask = (n: number) => findValue(context(), { device: mac(n), identifier: 'motion' }, old());
+      const first = Array.from({ length: 1_001 }, (_, n) => ask(n));
+      await turn();
+      const joined = Array.from({ length: 1_000 }, () => ask(0));
+      await turn();
+      await assert.rejects(ask(0), { code: 'QUEUE_FULL', cause: { limit: 1_000 } });
+      const other = ask(2_000);
+      await turn();
+      end();
+      const { length } = await Promise.all([...first, ...joined, other]);
+      assert.deepEqual([asked, length], [1_002, 2_002]);
+    });
+
     it('does not ask for what a report has brought meanwhile', async () => {
       await grow(200);
       const young = options({ tooOld: 'read', maxAge: 1 });
