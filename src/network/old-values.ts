@@ -1,6 +1,7 @@
 // Asks devices for values that are too old, and tells in one error why some of them have brought nothing.
 
 import { type ErrorCode, type Phrase, ServiceError } from '../errors.ts';
+import { wordsFor } from '../protocol/operations/place.ts';
 import { ownText } from '../protocol/text.ts';
 import { isTooOld } from './last-value.ts';
 import type { ValueQuery } from './last-values.ts';
@@ -18,7 +19,13 @@ const MAX_MESSAGE_LENGTH = 200;
 const MAX_NAMED = 3;
 
 /** What all that follows would end with too. */
-const LASTING: ReadonlySet<ErrorCode> = new Set(['NOT_CONNECTED', 'NOT_CONFIGURED', 'CLOSED']);
+const LASTING: ReadonlySet<string> = new Set<ErrorCode>(['NOT_CONNECTED', 'NOT_CONFIGURED', 'CLOSED']);
+/** What a gateway has answered that ends so; undefined: with the value. */
+const ANSWERED: ReadonlySet<string | undefined> = new Set<ErrorCode | undefined>([
+  undefined,
+  'REQUEST_FAILED',
+  'BAD_RESPONSE',
+]);
 
 /** One in the cause of the error. */
 interface Failure {
@@ -59,17 +66,19 @@ async function readPass(context: ValueContext, query: ValueQuery, options: Value
   }
   const readAll = async () => {
     for (let one = old.begin(); one !== undefined; one = old.begin()) {
+      let code: string | undefined;
       try {
         throwIfClosed(signal);
         await readAnew(context, one, query, options);
       } catch (error) {
         throwIfClosed(signal);
         failures.add(one, error);
-        if (error instanceof ServiceError && LASTING.has(error.code)) {
+        code = codeOf(error);
+        if (LASTING.has(code)) {
           old.clear((unread) => failures.add(unread, error));
         }
       }
-      old.end(one);
+      failures.addUnasked(old.end(one, code));
     }
   };
   await Promise.all(Array.from({ length: Math.min(MAX_READERS, old.size) }, readAll));
@@ -104,6 +113,8 @@ interface OldValue {
 interface Group {
   values: OldValue[];
   underWay: number;
+  /** Reads that timed out; undefined: the gateway has answered one. */
+  timedOut: number | undefined;
 }
 
 /** What is to be read, gateway by gateway in turn. */
@@ -116,13 +127,16 @@ class OldValues {
   }
 
   add(value: OldValue): void {
-    const group = this.#groups.get(value.gateway) ?? { values: [], underWay: 0 };
+    const group = this.#groups.get(value.gateway) ?? { values: [], underWay: 0, timedOut: 0 };
     this.#groups.set(value.gateway, group);
     group.values.push(value);
     this.#size++;
   }
 
-  /** @returns undefined where nothing is left, or those that are reading at a gateway go on with what is left of it */
+  /**
+   * Of a gateway first what was heard last, which is likely to be there still.
+   * @returns undefined where nothing is left, or those that are reading at a gateway go on with what is left of it
+   */
   begin(): OldValue | undefined {
     for (const [gateway, group] of this.#groups) {
       const value = group.underWay < MAX_READERS_PER_GATEWAY ? group.values.pop() : undefined;
@@ -139,11 +153,22 @@ class OldValues {
     return undefined;
   }
 
-  end({ gateway }: OldValue): void {
+  /**
+   * @param code of the error; undefined: it was read
+   * @returns what is not asked any more: as many reads as may be under way have timed out, and none was answered
+   */
+  end({ gateway }: OldValue, code: string | undefined): OldValue[] {
     const group = this.#groups.get(gateway);
-    if (group) {
-      group.underWay--;
+    if (!group) {
+      return [];
     }
+    group.underWay--;
+    if (ANSWERED.has(code)) {
+      group.timedOut = undefined;
+    } else if (code === 'TIMEOUT' && group.timedOut !== undefined) {
+      group.timedOut++;
+    }
+    return group.timedOut === MAX_READERS_PER_GATEWAY ? group.values.splice(0) : [];
   }
 
   clear(call: (value: OldValue) => void): void {
@@ -169,9 +194,22 @@ class Failures {
       this.#reason = reasonOf(error);
     }
     if (this.#told.length < MAX_TOLD) {
-      const code = error instanceof ServiceError ? error.code : 'UNKNOWN';
+      const code = codeOf(error);
       const message = ownText(messageOf(error).slice(0, MAX_MESSAGE_LENGTH));
       this.#told.push({ gateway, device, identifier, code, message });
+    }
+  }
+
+  /** @param values of one gateway */
+  addUnasked(values: readonly OldValue[]): void {
+    const [first] = values;
+    if (first === undefined) {
+      return;
+    }
+    const place = { gateway: wordsFor(first.gateway, this.#nameOf), count: MAX_READERS_PER_GATEWAY };
+    const error = new ServiceError('TIMEOUT', 'noneAnswered', {}, place);
+    for (const value of values) {
+      this.add(value, error);
     }
   }
 
@@ -197,5 +235,7 @@ function reasonOf(error: unknown): Phrase | string {
     ? { key: `error.${error.text.key}`, values: error.text.values }
     : messageOf(error);
 }
+
+const codeOf = (error: unknown): string => (error instanceof ServiceError ? error.code : 'UNKNOWN');
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1006,6 +1006,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/last-value':
           'reads them anew without filling the queue itself, and tells of all failures in one error',
       },
+    'Of a gateway those that were heard last are asked first; when eight have timed out and it has answered none, the rest of its values count as failed, too, and are not asked for.':
+      {
+        'network/value-query': [
+          'gives up a gateway that is away when eight have timed out, beginning with those heard last',
+          'asks for everything at a gateway that has answered once, …, however many devices are dead',
+          'asks for everything at a gateway whose requests do not leave',
+        ],
+      },
     'A device is asked through the gateway that hears it best now; where that is not known, through the one that brought the value.':
       {
         'network/value-query':

@@ -249,6 +249,75 @@ describe('a query of last values', () => {
       assert.equal((await findValues(context(), {}, old())).failure, undefined);
     });
 
+    it('gives up a gateway that is away when eight have timed out, beginning with those heard last', async () => {
+      const away = 'c0141f68fc3e';
+      for (let n = 0; n < 200; n++) {
+        hear(mac(n), n, { gateway: n % 2 === 0 ? G : away });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const asked: string[] = [];
+      read = async ({ device, gateway = '' }) => {
+        await turn();
+        if (gateway === away) {
+          asked.push(device);
+          throw new ServiceError('TIMEOUT', 'noAnswer', { device }, { timeout: 30_000 });
+        }
+        return { value: 1, device, identifier: 'motion' };
+      };
+      const { rows, failure } = await findValues(context(), {}, old());
+      // Until the eighth has timed out, each that has makes room for one more.
+      assert.deepEqual(
+        asked,
+        Array.from({ length: 15 }, (_, n) => mac(199 - 2 * n)),
+      );
+      const failures = failure?.cause.failures as Record<string, string>[];
+      assert.deepEqual([rows.length, failures.length], [200, 100]);
+      assert.deepEqual(
+        new Set(failures.map(({ gateway, code }) => `${gateway} ${code}`)),
+        new Set([`${away} TIMEOUT`]),
+      );
+      const unasked = `not asked, since gateway ${away} has answered none of 8 requests`;
+      assert.equal(failures.filter(({ message }) => message === unasked).length, 85);
+    });
+
+    const ANSWERS: Record<string, () => ServiceError | undefined> = {
+      'with a value': () => undefined,
+      'that it cannot': () =>
+        new ServiceError('REQUEST_FAILED', 'message', {}, { message: 'device unknown' }),
+      'what nobody understands': () => new ServiceError('BAD_RESPONSE', 'notJson', {}, {}),
+    };
+    for (const [how, answer] of Object.entries(ANSWERS)) {
+      it(`asks for everything at a gateway that has answered once, ${how}, however many devices are dead`, async () => {
+        await grow(100);
+        let asked = 0;
+        read = async ({ device }) => {
+          const error =
+            ++asked === 8
+              ? answer()
+              : new ServiceError('TIMEOUT', 'noAnswer', { device }, { timeout: 30_000 });
+          await turn();
+          if (error) {
+            throw error;
+          }
+          return { value: 1, device, identifier: 'motion' };
+        };
+        await findValues(context(), {}, old());
+        assert.equal(asked, 100);
+      });
+    }
+
+    it('asks for everything at a gateway whose requests do not leave', async () => {
+      await grow(100);
+      let asked = 0;
+      read = async () => {
+        asked++;
+        await turn();
+        throw new ServiceError('QUEUE_FULL', 'waiting', { limit: 1 }, { limit: 1 });
+      };
+      const { failure } = await findValues(context(), {}, old());
+      assert.deepEqual([asked, failure?.cause.count], [100, 100]);
+    });
+
     it('asks every device once for messages that come at the same time, and each gets all values', async () => {
       await grow(24);
       let asked = 0;
