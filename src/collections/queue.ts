@@ -33,6 +33,12 @@ export class Queue<T> {
     return item;
   }
 
+  pop(): T | undefined {
+    const item = this.size > 0 ? this.#items.pop() : undefined;
+    this.#compact();
+    return item;
+  }
+
   /** Removes what does not pass; linear. */
   filter(passes: (item: T) => boolean): void {
     this.#items = [...this].filter(passes);

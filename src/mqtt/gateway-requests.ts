@@ -1,5 +1,6 @@
 // One gateway's requests: those that wait in its queue, and those that are under way.
 import type { Identified } from '../collections/identified-items.ts';
+import type { Ranked } from '../collections/ranking.ts';
 import type { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import { SendQueue, type TrafficClass } from './send-queue.ts';
@@ -16,8 +17,6 @@ export interface Pending extends Identified {
   delivered: (() => void) | undefined;
   awaitResponse: boolean;
   isRemoved: boolean;
-  /** It could be sent at once but for the grant of the response filter, and takes no place of those that may wait. */
-  hasPlace: boolean;
   /** In flight, it takes one of the gateway's places. */
   isCounted: boolean;
   /** Index in `sent` of the gateway. */
@@ -31,7 +30,7 @@ export interface Pending extends Identified {
 }
 
 /** The queue of one gateway, and what is under way there. */
-export class GatewayRequests {
+export class GatewayRequests implements Ranked {
   readonly id: string;
   readonly #places: number;
   /** The topic filter of its responses. */
@@ -44,6 +43,11 @@ export class GatewayRequests {
   requestsInFlight = 0;
   acksInFlight = 0;
   waiting = 0;
+  /** Of the requests that wait: so many could be sent at once but for the grant of the response filter. */
+  withPlace = 0;
+  /** Of the requests that wait: so many take a place of those that may. */
+  count = 0;
+  rank = -1;
   /** The broker was asked for the filter and has not said yet. */
   isGrantPending = false;
   /** A request that has left can make room for the next one before its publishing returns. */

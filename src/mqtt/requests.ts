@@ -119,7 +119,6 @@ export class Requests {
         slot: -1,
         isRemoved: true,
         isCounted: false,
-        hasPlace: false,
         index: -1,
         waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,

@@ -37,6 +37,18 @@ class RemovableQueue<T extends QueueItem> {
     return undefined;
   }
 
+  /** The one that came last, which stays; what was taken out behind it is given up. */
+  findLast(): T | undefined {
+    for (let item = this.#items.last; item; item = this.#items.last) {
+      if (!item.isRemoved) {
+        return item;
+      }
+      this.#items.pop();
+      this.#removed--;
+    }
+    return undefined;
+  }
+
   remove(item: T): void {
     item.isRemoved = true;
     this.#removed++;
@@ -96,6 +108,17 @@ export class SendQueue<T extends QueueItem> {
     }
     this.#queueOf(item).remove(item);
     return true;
+  }
+
+  /** The newest request of the lowest priority, which stays. */
+  findLastRequest(): T | undefined {
+    for (const line of this.#requests) {
+      const item = line.findLast();
+      if (item) {
+        return item;
+      }
+    }
+    return undefined;
   }
 
   *[Symbol.iterator](): Generator<T> {

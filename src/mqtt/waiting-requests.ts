@@ -1,11 +1,11 @@
 // Requests that wait to be sent: no more than may wait, and while their gateway cannot be asked not longer than their time.
+import { Ranking } from '../collections/ranking.ts';
 import type { ServiceError } from '../errors.ts';
 import type { AskedGateways } from './asked-gateways.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import type { PublishWindow } from './publish-window.ts';
 import { queueFull, unsent } from './request-errors.ts';
-import type { TrafficClass } from './send-queue.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;
@@ -24,9 +24,11 @@ export class WaitingRequests {
   readonly #gateways: AskedGateways;
   readonly #window: PublishWindow<GatewayRequests>;
   readonly #transport: Transport;
-  readonly #counts: Record<TrafficClass, number> = { request: 0, ack: 0 };
-  /** Of requests that wait for the grant of their filter alone; the other counts are without them. */
+  /** The gateways by the requests that wait there, without those that wait for the grant of their filter alone. */
+  readonly #requests = new Ranking<GatewayRequests>();
+  /** Those that do, of all gateways. */
   #withPlace = 0;
+  #acks = 0;
   readonly #deadlines = new Deadlines((now) => this.#expire(now));
 
   /** @param window of the publishes that the broker takes */
@@ -43,7 +45,7 @@ export class WaitingRequests {
   }
 
   get isEmpty(): boolean {
-    return this.#withPlace === 0 && this.#counts.request === 0 && this.#counts.ack === 0;
+    return this.#withPlace === 0 && this.#requests.total === 0 && this.#acks === 0;
   }
 
   /** Whether a gateway can be asked: its responses arrive once the broker has granted their filter. */
@@ -57,24 +59,27 @@ export class WaitingRequests {
     pending.group.add(pending);
     gateway.queue.push(pending);
     gateway.waiting++;
-    this.#counts[trafficClass]++;
+    if (trafficClass === 'ack') {
+      this.#acks++;
+    } else {
+      this.#requests.increase(gateway);
+    }
   }
 
-  /** It has not left at once; ends it where as many wait as may. @returns whether its gateway cannot be asked yet */
+  /** It has not left at once; ends one where as many wait as may. @returns whether its gateway cannot be asked yet */
   stay(pending: Pending): boolean {
     const { trafficClass, gateway } = pending;
     const isOpen = this.isOpen(gateway);
     if (trafficClass === 'request' && this.#lacksGrantOnly(gateway, isOpen)) {
-      pending.hasPlace = true;
-      this.#withPlace++;
-      this.#counts.request--;
+      this.#requests.decrease(gateway);
+      this.#placed(gateway, 1);
     }
-    const limit = trafficClass === 'ack' ? MAX_ACKS_WAITING : this.#maxQueue;
-    if (!pending.hasPlace && this.#counts[trafficClass] > limit) {
-      this.reject(pending, queueFull(limit));
-      return false;
+    if (this.#acks > MAX_ACKS_WAITING) {
+      this.reject(pending, queueFull(MAX_ACKS_WAITING));
+    } else if (this.#requests.total > this.#maxQueue) {
+      this.reject(this.#oneTooMany(pending), queueFull(this.#maxQueue));
     }
-    if (isOpen) {
+    if (isOpen || pending.isRemoved) {
       return false;
     }
     this.#setDeadline(pending, pending.waitingSince);
@@ -85,7 +90,8 @@ export class WaitingRequests {
   next(gateway: GatewayRequests): Pending | undefined {
     const pending = gateway.queue.next(gateway.requestsInFlight, gateway.acksInFlight);
     if (pending) {
-      this.#uncount(pending);
+      // Of a gateway's requests those leave first that wait for the grant alone.
+      this.#uncount(pending, gateway.withPlace > 0);
     }
     return pending;
   }
@@ -117,7 +123,8 @@ export class WaitingRequests {
       return;
     }
     pending.group.delete(pending);
-    this.#uncount(pending);
+    // Where others wait for a place, one of them has that of this one.
+    this.#uncount(pending, pending.gateway.count === 0);
     pending.reject(error);
   }
 
@@ -145,13 +152,26 @@ export class WaitingRequests {
     return !isOpen && this.#transport.connected && !this.#window.isFull && gateway.hasPlaces;
   }
 
-  #uncount(pending: Pending): void {
-    pending.gateway.waiting--;
-    if (pending.hasPlace) {
-      this.#withPlace--;
+  /** One too many waits: a gateway that does not answer keeps no place from others. @returns which one ends */
+  #oneTooMany(pending: Pending): Pending {
+    const first = this.#requests.first as GatewayRequests;
+    return pending.gateway.count === first.count ? pending : (first.queue.findLastRequest() as Pending);
+  }
+
+  #uncount({ trafficClass, gateway }: Pending, hasPlace: boolean): void {
+    gateway.waiting--;
+    if (trafficClass === 'ack') {
+      this.#acks--;
+    } else if (hasPlace) {
+      this.#placed(gateway, -1);
     } else {
-      this.#counts[pending.trafficClass]--;
+      this.#requests.decrease(gateway);
     }
+  }
+
+  #placed(gateway: GatewayRequests, change: 1 | -1): void {
+    gateway.withPlace += change;
+    this.#withPlace += change;
   }
 
   #expire(now: number): DeadlineCheck {

@@ -5,7 +5,9 @@ import { Queue } from '../../src/collections/queue.ts';
 
 describe('a queue', () => {
   it('behaves as an array does, through any sequence of steps', () => {
-    const steps = fc.array(fc.constantFrom('push', 'push', 'shift', 'filter', 'clear'), { maxLength: 60 });
+    const steps = fc.array(fc.constantFrom('push', 'push', 'shift', 'pop', 'filter', 'clear'), {
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 700 }), (names, times) => {
         const queue = new Queue<number>();
@@ -23,6 +25,8 @@ describe('a queue', () => {
               if (name === 'push') {
                 queue.push(next);
                 model.push(next++);
+              } else if (name === 'pop') {
+                assert.equal(queue.pop(), model.pop());
               } else {
                 assert.equal(queue.shift(), model.shift());
               }

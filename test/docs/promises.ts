@@ -1549,6 +1549,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'do not count towards maxQueue where they wait for the subscription to their responses alone',
       },
+    'Where one too many waits, and at another gateway more than at its own, the newest one of the lowest priority at the gateway with the most ends in its place: a gateway that does not answer keeps no place from others.':
+      {
+        'mqtt/waiting': [
+          'at a gateway that does not answer make room for those at others: first the newest of the lowest priority',
+          'count by their number, whichever of them wait for the subscription to their responses alone',
+          'that are pushed out cost about as much as those that are refused, at 10 000 gateways',
+        ],
+      },
     'A request without a gateway goes to the one that hears the device best, by the signals of the last five minutes, or to the one that reported it last where there are none.':
       {
         'network/network-state': [

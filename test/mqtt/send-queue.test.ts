@@ -127,6 +127,25 @@ describe('the waiting line of a gateway', () => {
     assert.deepEqual(drain(outbox), ['e']);
   });
 
+  it('finds the newest request of the lowest priority, whatever was sent or taken out, and it stays', () => {
+    const outbox = new SendQueue<Item>(1);
+    const items = [request('a', 3), request('b', 1), request('c', 1), request('d', 1), request('e', 3)];
+    for (const item of [ack('first'), ...items, ack('last')]) {
+      outbox.push(item);
+    }
+    const found: (string | undefined)[] = [];
+    for (const at of [3, 1, 2, 4, 0]) {
+      found.push(outbox.findLastRequest()?.name, outbox.findLastRequest()?.name);
+      outbox.remove(items[at] as Item);
+    }
+    assert.deepEqual(found, ['d', 'd', 'c', 'c', 'c', 'c', 'e', 'e', 'a', 'a']);
+    assert.equal(outbox.findLastRequest(), undefined);
+    const later = request('later', 0);
+    outbox.push(later);
+    assert.equal(outbox.findLastRequest(), later);
+    assert.deepEqual(drain(outbox), ['first', 'later', 'last']);
+  });
+
   it('lists what waits by lane, and within it by priority', () => {
     const outbox = new SendQueue<Item>(1);
     for (const item of [ack('a'), request('b', 4), request('c', 0), request('d', 4)]) {

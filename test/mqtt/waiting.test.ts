@@ -80,8 +80,11 @@ class Line implements RequestTransport {
     }
   }
 
-  send(gateway: string, options: Partial<SendOptions> = {}): Promise<unknown> {
-    const request = buildRequest('apiversion', { gateway }, requestContext);
+  send(
+    gateway: string,
+    { priority, ...options }: Partial<SendOptions> & { priority?: number } = {},
+  ): Promise<unknown> {
+    const request = buildRequest('apiversion', { gateway, priority }, requestContext);
     const given = {
       timeout: 60_000,
       signal,
@@ -160,6 +163,31 @@ describe('many waiting requests', () => {
       const codes = await Promise.all(outcomes);
       assert.equal(codes.filter((code) => code === 'QUEUE_FULL').length, count / 2);
     }),
+  );
+
+  itAtScale(
+    'that are pushed out cost about as much as those that are refused, at 10 000 gateways',
+    async () => {
+      const line = new Line(1, 20_000);
+      const gateways = Array.from({ length: 9_999 }, (_, i) => (0xc00000000000 + i).toString(16));
+      const send = (to: readonly string[]) => to.map((gateway) => codeOf(line.send(gateway)));
+      const away = (count: number) => Array.from({ length: count }, () => G);
+      const sent = send([...gateways, ...away(20_001)]);
+      // A trace for each error would take most of the time.
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 0;
+      const refused: Promise<string>[] = [];
+      const others: Promise<string>[] = [];
+      const few = await timed(9_999, async (count) => refused.push(...send(away(count))));
+      const many = await timed(9_999, async () => others.push(...send(gateways)));
+      Error.stackTraceLimit = stackTraceLimit;
+      assert.deepEqual([...new Set(await Promise.all(refused))], ['QUEUE_FULL']);
+      line.requests.close();
+      assert.deepEqual([...new Set(await Promise.all(others))], ['CLOSED']);
+      const codes = await Promise.all(sent);
+      assert.equal(codes.filter((code) => code === 'QUEUE_FULL').length, 9_999);
+      assert.ok(many < 4 * few, `${few.toFixed(1)} ms, ${many.toFixed(1)} ms`);
+    },
   );
 
   itAtScale('that join an acknowledgement under way cost time in proportion to their number', () =>
@@ -251,12 +279,54 @@ describe('many waiting requests', () => {
     assert.deepEqual([...new Set(codes)], ['CLOSED']);
   });
 
+  it('at a gateway that does not answer make room for those at others: first the newest of the lowest priority', async () => {
+    const line = new Line(1, 6);
+    const away = [2, 3, 1, 1, 2, 1, 2].map((priority) => codeOf(line.send(G, { priority })));
+    const ended: string[] = [];
+    for (const [n, outcome] of away.entries()) {
+      void outcome.then((code) => ended.push(`${n} ${code}`));
+    }
+    const others = Array.from({ length: 4 }, () => codeOf(line.send(G2)));
+    assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
+    assert.equal(await codeOf(line.send(G, { priority: 4 })), 'QUEUE_FULL');
+    assert.deepEqual(ended, ['5 QUEUE_FULL', '3 QUEUE_FULL', '2 QUEUE_FULL']);
+    for (let at = 1; at < 5; at++) {
+      line.answer(line.ids[at], G2);
+    }
+    assert.deepEqual([...new Set(await Promise.all(others))], ['responded']);
+    line.answer(line.ids[0]);
+    for (let at = 5; at < 8; at++) {
+      line.answer(line.ids[at]);
+    }
+    await Promise.all(away);
+    assert.deepEqual(ended.slice(3), ['0 responded', '1 responded', '4 responded', '6 responded']);
+    assert.ok(line.requests.idle);
+  });
+
+  it('count by their number, whichever of them wait for the subscription to their responses alone', async () => {
+    const line = new Line(2, 2);
+    line.isGranted = false;
+    const away = Array.from({ length: 4 }, (_, n) => codeOf(line.send(G, { priority: n < 2 ? 0 : 4 })));
+    assert.equal(await codeOf(line.send(G, { priority: 4 })), 'QUEUE_FULL');
+    const others = Array.from({ length: 3 }, () => codeOf(line.send(G2)));
+    // Two of each gateway take no place, and of the four any other.
+    assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
+    assert.equal(await away[1], 'QUEUE_FULL');
+    line.grant();
+    for (let at = 0; at < line.ids.length; at++) {
+      line.answer(line.ids[at]);
+      line.answer(line.ids[at], G2);
+    }
+    const codes = await Promise.all([...away, ...others]);
+    assert.equal(codes.filter((code) => code === 'responded').length, 6);
+  });
+
   it('do not count towards maxQueue where they wait for the subscription to their responses alone', async () => {
     for (const maxQueue of [0, 2]) {
       const line = new Line(3, maxQueue);
       line.isGranted = false;
       const sent = [G, G, G, G2, G2, G2].map((gateway) => codeOf(line.send(gateway)));
-      const waiting = Array.from({ length: maxQueue }, () => codeOf(line.send(G)));
+      const waiting = Array.from({ length: maxQueue }, () => codeOf(line.send(G2)));
       assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
       line.grant();
       assert.equal(line.ids.length, 6);
@@ -266,8 +336,8 @@ describe('many waiting requests', () => {
         line.answer(id, G2);
       }
       assert.deepEqual([...new Set(await Promise.all(sent))], ['responded']);
-      const more = Array.from({ length: 3 }, () => codeOf(line.send(G)));
-      assert.equal(await codeOf(line.send(G)), 'QUEUE_FULL');
+      const more = Array.from({ length: 3 }, () => codeOf(line.send(G2)));
+      assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
       line.requests.close();
       assert.deepEqual([...new Set(await Promise.all([...waiting, ...more]))], ['CLOSED']);
     }
