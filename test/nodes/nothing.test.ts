@@ -258,6 +258,17 @@ describeNodes('a source that brings nothing', (start) => {
     }
   });
 
+  it('does not matter in the network key of an API version, which takes none', async () => {
+    const { gateway } = box.demo;
+    const flow = await start(
+      flowAround(serviceNode(box), { id: 'version', type: 'mt-gw-read', operation: 'apiversion' }),
+      { credentials: { ...secretsOf(box), version: { key: '${MT_UNSET}' } } },
+    );
+    flow.send('version', { gateway });
+    const { error } = await Promise.race([flow.next('out'), flow.next('errors')]);
+    assert.equal(error, undefined);
+  });
+
   describe('in another property', () => {
     const told = async (flow: Flow) => (await flow.next('errors')).error;
 

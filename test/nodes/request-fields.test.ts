@@ -132,6 +132,13 @@ const WIRE: Wire[] = [
     suffix: 'apiversion',
     payload: {},
   },
+  {
+    title: 'an apiversion is asked for whatever is left in msg.key, which it does not take',
+    node: { ...READ, operation: 'apiversion' },
+    msg: { key: '' },
+    suffix: 'apiversion',
+    payload: {},
+  },
 ];
 
 describeNodes('the fields of the gateway nodes', (start) => {

@@ -35,11 +35,14 @@ export function createRequestHandler<Name extends string>(
   const { form, decode } = config;
   const options = { signal, timeout: readNumber(config.timeout, undefined), decode };
   const read = fields(names, fieldOptions);
+  const takesKey = operation !== 'apiversion';
   return async (msg: NodeMessageInFlow, send) => {
     // Most fields are there at once; awaiting them anyway would cost every request a turn of the event loop.
     const given = read(msg);
     const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
-    const input = { ...values, ...inputOf?.(msg), form, key: readKey(msg, () => credential('key')) };
+    // One that is left over is no reason to refuse what does not use it.
+    const key = takesKey ? readKey(msg, () => credential('key')) : undefined;
+    const input = { ...values, ...inputOf?.(msg), form, key };
     const result = await session.request(operation, input, options);
     const { response, gateway, device, identifier } = result;
     const named = {
