@@ -348,6 +348,16 @@ describe('an acknowledgement', () => {
     assert.equal(ack({ identifier: 'EF10' }).suffix, 'ack/ef10');
   });
 
+  it('takes an identifier that somebody typed without the blanks around it, and that of a report as it is', () => {
+    const typed = { form: undefined, identifier: ' EF10 ' };
+    assert.deepEqual([ack(typed).suffix, ack(typed).identifier], ['ack/ef10', 'ef10']);
+    assert.deepEqual(ack(typed, { of: '{{identifier}}' }).payload, { of: 'ef10' });
+    assert.equal(ack({ form: 'decoded', identifier: 'temperature ' }).suffix, 'ack-decoded/temperature');
+    assertField(() => ack({ identifier: '  ' }), 'identifier');
+    const reported = { kind: 'timestamped', form: 'decoded', identifier: 'Own Name ' };
+    assert.equal(ack(reported).suffix, 'ack-decoded/Own Name ');
+  });
+
   it('takes identifiers and times up to 200 characters', () => {
     const identifier = 'x'.repeat(200);
     assert.equal(ack({ identifier, form: 'decoded', time: identifier }).payload.time, identifier);

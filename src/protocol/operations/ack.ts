@@ -38,7 +38,7 @@ export function buildAck(sample: RequestInput, settings: AckSettings): BuiltRequ
   }
   const gateway = readMac('gateway', sample.gateway);
   const device = readMac('device', sample.device);
-  const given = readLevel('identifier', sample.identifier);
+  const given = readLevel('identifier', identifierOf(sample));
   const form = readForm(sample.form) ?? (isHexId(given) ? 'raw' : 'decoded');
   // A name goes back exactly as the sample had it.
   const identifier = form === 'raw' ? given.toLowerCase() : given;
@@ -50,6 +50,11 @@ export function buildAck(sample: RequestInput, settings: AckSettings): BuiltRequ
   const payload = copyJson(filled, 'ackTemplate') as Record<string, unknown>;
   const suffix = `${operation}/${identifier}`;
   return { gateway, device, operation, identifier, suffix, payload, priority: DEFAULT_PRIORITY };
+}
+
+/** What somebody typed can have blanks around it; a report, which has a kind, has its identifier by the topic. */
+function identifierOf({ kind, identifier }: RequestInput): unknown {
+  return kind === undefined && typeof identifier === 'string' ? identifier.trim() : identifier;
 }
 
 function readLevel(field: string, value: unknown): string {
