@@ -3,10 +3,13 @@
 import { SignalGroups } from '../collections/signal-groups.ts';
 import { ServiceError } from '../errors.ts';
 import { MAX_TIMER_MS } from './deadlines.ts';
+import { queueFull } from './request-errors.ts';
 
 const REMEMBERED_MS = 60_000;
 /** Beyond it the oldest are forgotten, and would be sent once more. */
 const MAX_REMEMBERED = 100_000;
+/** Of those who have joined another's acknowledgement; this only bounds memory. */
+const MAX_JOINED = 100_000;
 
 export interface Sending<Outcome> {
   /** It has left the line. */
@@ -29,6 +32,14 @@ export interface WaitLimits {
   unsentError?: () => ServiceError | undefined;
 }
 
+/** One who waits for others, in milliseconds of the clock. */
+interface Waiter {
+  /** Its arrival, or the end of the last one that has left. */
+  since: number;
+  /** The end of its time, which begins when the first of them has left; infinite until then. */
+  until: number;
+}
+
 interface Sent<Outcome> extends Sending<Outcome> {
   at: number;
   /** It has left the line. */
@@ -45,6 +56,7 @@ export class Acknowledgements<Outcome> {
       stop();
     }
   });
+  #joinedCount = 0;
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -61,6 +73,7 @@ export class Acknowledgements<Outcome> {
    * @param send gets since when it waits to be sent, in milliseconds of the clock
    * @param wait true: resolves with the response; false: when the broker has it, with nothing
    * @param limits of waiting for somebody else's
+   * @throws ServiceError `QUEUE_FULL` when too many wait for somebody else's
    */
   async once(
     sample: string,
@@ -68,7 +81,7 @@ export class Acknowledgements<Outcome> {
     send: (since: number) => Sending<Outcome>,
     limits: WaitLimits = {},
   ): Promise<Outcome | undefined> {
-    let since = this.#now();
+    const waiter = { since: this.#now(), until: Number.POSITIVE_INFINITY };
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
@@ -76,16 +89,16 @@ export class Acknowledgements<Outcome> {
         break;
       }
       const joined = wait ? earlier.responded : earlier.delivered;
-      const outcome = await this.#settled(joined, earlier, since, limits);
+      const outcome = await this.#join(joined, earlier, waiter, limits);
       if (outcome.status === 'fulfilled') {
         return wait ? (outcome.value as Outcome) : undefined;
       }
       this.#forget(sample, earlier);
       if (earlier.isSent) {
-        since = this.#now();
+        waiter.since = this.#now();
       }
     }
-    const { delivered, responded } = this.#remember(sample, send(since));
+    const { delivered, responded } = this.#remember(sample, send(waiter.since));
     if (wait) {
       return responded;
     }
@@ -93,11 +106,29 @@ export class Acknowledgements<Outcome> {
     return undefined;
   }
 
-  /** How it ended. @throws what the limits say; the time counts from `since`, and from when the other one has left */
+  /** How it ended. @throws ServiceError `QUEUE_FULL`, or what the limits say */
+  async #join<T>(
+    outcome: Promise<T>,
+    other: Sent<Outcome>,
+    waiter: Waiter,
+    limits: WaitLimits,
+  ): Promise<PromiseSettledResult<T>> {
+    if (this.#joinedCount >= MAX_JOINED) {
+      throw queueFull(MAX_JOINED);
+    }
+    this.#joinedCount++;
+    try {
+      return await this.#settled(outcome, other, waiter, limits);
+    } finally {
+      this.#joinedCount--;
+    }
+  }
+
+  /** How it ended. @throws what the limits say */
   #settled<T>(
     outcome: Promise<T>,
     other: Sent<Outcome>,
-    since: number,
+    waiter: Waiter,
     { signal, timeout, timeoutError, unsentError }: WaitLimits,
   ): Promise<PromiseSettledResult<T>> {
     return new Promise((resolve, reject) => {
@@ -122,14 +153,18 @@ export class Acknowledgements<Outcome> {
               end(() => reject(error));
             }
           },
-          Math.min(wait, MAX_TIMER_MS),
+          Math.min(Math.max(wait, 0), MAX_TIMER_MS),
         );
       };
       if (timeout !== undefined) {
         if (!other.isSent) {
-          endAfter(since + timeout - this.#now(), unsentError);
+          endAfter(waiter.since + timeout - this.#now(), unsentError);
         }
-        void other.sent.then(() => endAfter(timeout, timeoutError));
+        void other.sent.then(() => {
+          const now = this.#now();
+          waiter.until = Math.min(waiter.until, now + timeout);
+          endAfter(waiter.until - now, timeoutError);
+        });
       }
       void Promise.allSettled([outcome]).then(([result]) => end(() => resolve(result)));
     });

@@ -1608,6 +1608,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'is sent once, and the second one waits for the response that the first one did not wait for',
       },
+    'Up to 100 000 messages wait for the acknowledgement of another one, more end with `QUEUE_FULL`.': {
+      'mqtt/acknowledgements': 'are 100 000 at most',
+    },
+    'Each of them has its own time; after a `TIMEOUT` one of them sends the sample again, and has its time anew.':
+      {
+        'mqtt/acknowledgements':
+          'end in their own time, although the next in line sends it again after each TIMEOUT',
+      },
     'A response without `id`, or with an `id` of null, or that is not JSON, belongs to a request only when it is the only one under way on that topic.':
       {
         'mqtt/waiting': 'is ours with the id …, when only one request is under way',
