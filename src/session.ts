@@ -2,10 +2,11 @@
 import { SharedUses } from './collections/shared-uses.ts';
 import { type Phrase, ServiceError } from './errors.ts';
 import type { Logger } from './log.ts';
-import type { AcknowledgeOptions, ReadValue, RequestResult } from './mqtt/device-requests.ts';
+import type { ReadValue, RequestResult } from './mqtt/device-requests.ts';
 import { isAcknowledged } from './mqtt/device-requests.ts';
 import { type BrokerProbe, probeConnected } from './mqtt/probe.ts';
 import type { RequestOptions } from './mqtt/requests.ts';
+import type { AcknowledgeOptions } from './mqtt/sample-acknowledgements.ts';
 import type { MqttState } from './mqtt/state.ts';
 import type { SubscriptionCounts } from './mqtt/subscription-budget.ts';
 import { ChangeNotices } from './network/change-notices.ts';
@@ -37,7 +38,8 @@ import { createMqttHalf, type MqttHalf } from './session/mqtt-half.ts';
 import { Values } from './session/values.ts';
 import type { Settings } from './settings.ts';
 
-export type { AcknowledgeOptions, RequestResult } from './mqtt/device-requests.ts';
+export type { RequestResult } from './mqtt/device-requests.ts';
+export type { AcknowledgeOptions } from './mqtt/sample-acknowledgements.ts';
 export type { ReportFilter } from './reports/report-filter.ts';
 export type { Subscriber } from './reports/subscribers.ts';
 export type { ValueFilter } from './reports/value-recording.ts';

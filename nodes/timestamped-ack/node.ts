@@ -24,10 +24,12 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       const read = fields(['gateway', 'device', 'identifier', 'form', 'time']);
       const acknowledge = async (msg: NodeMessage, send: Send, report: unknown, delivery: unknown) => {
         const sample = isObject(report) ? report : await read(msg);
+        // A gateway that answers none would hold up the reports of all others.
+        const ignored = () => confirm(session, delivery);
         let response: Record<string, unknown> | undefined;
         try {
           // The device first: when the broker has forgotten the report, nobody would ask it again.
-          ({ response } = await session.acknowledge(sample, options));
+          ({ response } = await session.acknowledge(sample, { ...options, ignored }));
         } catch (error) {
           if (!comesAgain(error)) {
             confirm(session, delivery);

@@ -32,12 +32,14 @@ export interface WaitLimits {
   unsentError?: () => ServiceError | undefined;
 }
 
-/** One who waits for others, in milliseconds of the clock. */
+/** One who waits for others; times are milliseconds of the clock. */
 interface Waiter {
   /** Its arrival, or the end of the last one that has left. */
   since: number;
   /** The end of its time, which begins when the first of them has left; infinite until then. */
   until: number;
+  /** Called when the broker has what it waits for. */
+  delivered: () => void;
 }
 
 interface Sent<Outcome> extends Sending<Outcome> {
@@ -73,6 +75,7 @@ export class Acknowledgements<Outcome> {
    * @param send gets since when it waits to be sent, in milliseconds of the clock
    * @param wait true: resolves with the response; false: when the broker has it, with nothing
    * @param limits of waiting for somebody else's
+   * @param delivered called when the broker has it, or has somebody else's; once more where it is sent again
    * @throws ServiceError `QUEUE_FULL` when too many wait for somebody else's
    */
   async once(
@@ -80,8 +83,9 @@ export class Acknowledgements<Outcome> {
     wait: boolean,
     send: (since: number) => Sending<Outcome>,
     limits: WaitLimits = {},
+    delivered: () => void = () => {},
   ): Promise<Outcome | undefined> {
-    const waiter = { since: this.#now(), until: Number.POSITIVE_INFINITY };
+    const waiter = { since: this.#now(), until: Number.POSITIVE_INFINITY, delivered };
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
@@ -98,11 +102,12 @@ export class Acknowledgements<Outcome> {
         waiter.since = this.#now();
       }
     }
-    const { delivered, responded } = this.#remember(sample, send(waiter.since));
+    const sent = this.#remember(sample, send(waiter.since));
+    sent.delivered.then(delivered, () => {});
     if (wait) {
-      return responded;
+      return sent.responded;
     }
-    await delivered;
+    await sent.delivered;
     return undefined;
   }
 
@@ -116,6 +121,7 @@ export class Acknowledgements<Outcome> {
     if (this.#joinedCount >= MAX_JOINED) {
       throw queueFull(MAX_JOINED);
     }
+    other.delivered.then(waiter.delivered, () => {});
     this.#joinedCount++;
     try {
       return await this.#settled(outcome, other, waiter, limits);

@@ -12,7 +12,7 @@ import { PreviewConnection } from './preview-connection.ts';
 import { type ReportHandler, ReportSubscriptions } from './report-subscriptions.ts';
 import { createTransport } from './request-transport.ts';
 import { type RequestOptions, Requests, type RequestTransport, type SendOptions } from './requests.ts';
-import { SampleAcknowledgements } from './sample-acknowledgements.ts';
+import { type AcknowledgeOptions, SampleAcknowledgements } from './sample-acknowledgements.ts';
 import { type GroupVerdict, SharedGroup } from './shared-group.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 import type { MqttState } from './state.ts';
@@ -218,7 +218,7 @@ export class MqttClient {
   acknowledge<T>(
     request: BuiltRequest,
     sample: string,
-    options: RequestOptions & { wait: boolean },
+    options: AcknowledgeOptions,
     read: (body: unknown) => T,
   ): Promise<T | undefined> {
     return this.#acknowledgements.acknowledge(request, sample, options, read);

@@ -13,6 +13,7 @@ import { type BuiltRequest, isGiven, parseAddress } from '../protocol/operations
 import type { MqttSettings } from '../settings.ts';
 import type { MqttClient } from './client.ts';
 import type { RequestOptions } from './requests.ts';
+import type { AcknowledgeOptions } from './sample-acknowledgements.ts';
 
 /** What a request brought: the decoded value, and the whole response. */
 export interface RequestResult {
@@ -23,11 +24,6 @@ export interface RequestResult {
   identifier?: string;
   value: unknown;
   response: Record<string, unknown>;
-}
-
-export interface AcknowledgeOptions extends RequestOptions {
-  /** False: done when the broker has the acknowledgement; true: when the response with status 0 has come. */
-  wait: boolean;
 }
 
 /** What the response to a read has told. */

@@ -42,6 +42,8 @@ export class GatewayRequests implements Ranked {
   usedAt = performance.now();
   requestsInFlight = 0;
   acksInFlight = 0;
+  /** An acknowledgement has had no response in its time, and none has had one since. */
+  ignoresAcks = false;
   waiting = 0;
   /** Of the requests that wait: so many could be sent at once but for the grant of the response filter. */
   withPlace = 0;

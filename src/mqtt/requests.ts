@@ -134,6 +134,11 @@ export class Requests {
     return found && !this.#waiting.isOpen(found) ? this.#waiting.unsent(timeout, false) : undefined;
   }
 
+  /** Whether a gateway has left the last acknowledgement to it without a response. */
+  ignoresAcks(gateway: string): boolean {
+    return this.#gateways.find(gateway)?.ignoresAcks === true;
+  }
+
   /** How many were sent and have no response yet. */
   get underWay(): number {
     return this.#sent.size;

@@ -12,9 +12,21 @@ type Send = (
   handling: Pick<SendOptions, 'trafficClass' | 'awaitResponse' | 'sent' | 'delivered' | 'since'>,
 ) => Promise<unknown>;
 
+export interface AcknowledgeOptions extends RequestOptions {
+  /** False: done when the broker has the acknowledgement; true: when the response with status 0 has come. */
+  wait: boolean;
+  /**
+   * Called when the broker has the acknowledgement and the gateway has left the one before without a response: nobody can
+   * count on one. Once more where it is sent again.
+   */
+  ignored?: () => void;
+}
+
 interface Line {
   /** How a request to a gateway ends that could not be sent in its time; undefined: it waits for its turn. */
   unsent(gateway: string, timeout: number): ServiceError | undefined;
+  /** Whether a gateway has had no response to the last acknowledgement in its time. */
+  ignoresAcks(gateway: string): boolean;
 }
 
 export class SampleAcknowledgements {
@@ -37,16 +49,15 @@ export class SampleAcknowledgements {
    * Acknowledges a sample, at most once a minute unless it failed.
    * @param sample a key by which the same sample is recognised
    * @param read reads the parsed body of the response, or throws what is wrong with it
-   * @param options `wait` false: resolves when the broker has it, without a response
    * @returns what `read` returned; undefined without `wait`
    */
   async acknowledge<T>(
     request: BuiltRequest,
     sample: string,
-    options: RequestOptions & { wait: boolean },
+    options: AcknowledgeOptions,
     read: (body: unknown) => T,
   ): Promise<T | undefined> {
-    const { signal, timeout = this.#timeout } = options;
+    const { signal, wait, ignored, timeout = this.#timeout } = options;
     const limits = {
       signal,
       timeout,
@@ -54,13 +65,18 @@ export class SampleAcknowledgements {
       unsentError: () => this.#line.unsent(request.gateway, timeout),
     };
     const send = (since: number) => this.#begin(request, options, read, since);
-    const outcome = await this.#sent.once(sample, options.wait, send, limits);
+    const delivered = () => {
+      if (this.#line.ignoresAcks(request.gateway)) {
+        ignored?.();
+      }
+    };
+    const outcome = await this.#sent.once(sample, wait, send, limits, delivered);
     return outcome as T | undefined;
   }
 
   #begin(
     request: BuiltRequest,
-    options: RequestOptions & { wait: boolean },
+    options: AcknowledgeOptions,
     read: (body: unknown) => unknown,
     since: number,
   ): Sending<unknown> {

@@ -8,8 +8,11 @@ import { notJson, timedOut } from './request-errors.ts';
 
 /** Of ids: responses to other clients arrive here too, so those of requests begin with something of our own. */
 const PREFIX_BYTES = 6;
-/** Acknowledgements that the broker has, whose response nobody waits for yet; of further ones it is not kept. */
-const MAX_UNAWAITED = 10_000;
+/**
+ * Acknowledgements that the broker has and that take no place; further ones keep theirs, or where nobody waits for the
+ * response yet, that is not kept.
+ */
+const MAX_WITHOUT_PLACE = 10_000;
 /** When reading goes on, the responses that have come meanwhile are read within this time. */
 const READ_AGAIN_MS = 1_000;
 
@@ -24,7 +27,9 @@ export class SentRequests {
   readonly #freed: (gateway: GatewayRequests) => void;
   readonly #inFlight = new IdentifiedItems<Pending>(randomBytes(PREFIX_BYTES).toString('hex'));
   readonly #deadlines = new Deadlines((now) => this.#expire(now));
-  /** Of those in flight, which nobody waits for yet. */
+  /** Of those in flight, which take no place of their gateway any more. */
+  #withoutPlace = 0;
+  /** Of these, which nobody waits for yet. */
   #unawaited = 0;
   #wasReadingPaused = false;
 
@@ -62,6 +67,9 @@ export class SentRequests {
     if (!this.#settle(pending)) {
       return;
     }
+    if (pending.trafficClass === 'ack') {
+      pending.gateway.ignoresAcks = false;
+    }
     if (body instanceof Uint8Array) {
       pending.reject(notJson(pending.request, body));
     } else {
@@ -82,8 +90,10 @@ export class SentRequests {
   /** The broker has it. */
   delivered(pending: Pending): void {
     pending.delivered?.();
-    if (!pending.awaitResponse && pending.isCounted) {
-      this.#stopCounting(pending);
+    const { trafficClass, gateway, awaitResponse } = pending;
+    const isIgnored = trafficClass === 'ack' && gateway.ignoresAcks;
+    if (pending.isCounted && (isIgnored || !awaitResponse)) {
+      this.#freePlace(pending);
     }
   }
 
@@ -91,15 +101,16 @@ export class SentRequests {
     this.#deadlines.clear();
   }
 
-  /** It makes room for others; its response is kept for one who may ask for it later. */
-  #stopCounting(pending: Pending): void {
-    if (this.#unawaited >= MAX_UNAWAITED) {
+  /** It makes room for others; where nobody waits, its response is kept for one who may ask for it later. */
+  #freePlace(pending: Pending): void {
+    if (this.#withoutPlace < MAX_WITHOUT_PLACE) {
+      pending.gateway.freeSlot(pending);
+      this.#withoutPlace++;
+      this.#unawaited += pending.awaitResponse ? 0 : 1;
+      this.#freed(pending.gateway);
+    } else if (!pending.awaitResponse) {
       this.fail(pending, timedOut(pending.request, pending.timeout));
-      return;
     }
-    pending.gateway.freeSlot(pending);
-    this.#unawaited++;
-    this.#freed(pending.gateway);
   }
 
   /** Takes a request out of those in flight; false when it has ended already. */
@@ -109,7 +120,8 @@ export class SentRequests {
     }
     pending.group.delete(pending);
     if (!pending.isCounted) {
-      this.#unawaited--;
+      this.#withoutPlace--;
+      this.#unawaited -= pending.awaitResponse ? 0 : 1;
     }
     pending.gateway.remove(pending);
     return true;
@@ -125,6 +137,7 @@ export class SentRequests {
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
       if (pending.deadline <= now) {
+        pending.gateway.ignoresAcks ||= pending.trafficClass === 'ack';
         this.fail(pending, timedOut(pending.request, pending.timeout));
       } else {
         next = Math.min(next, pending.deadline);

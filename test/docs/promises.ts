@@ -901,12 +901,21 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'After a restart of Node-RED the broker sends what was open.': {
       'mqtt/confirm': 'come again from the broker to the next process',
     },
-    '**Samples.** A sample is acknowledged to its device before the broker is told; where that fails the broker is told all the same, since the device sends the sample again until it has its acknowledgement, and a device that never answers would hold up everything.':
+    '**Samples.** A sample is acknowledged to its device before the broker is told.': {
+      'nodes/confirm':
+        'that is a sample is acknowledged to the device first, and to the broker when the device has that',
+    },
+    'After an acknowledgement that a gateway has not answered in time, the broker is told as soon as it has the next one to this gateway, without waiting for a response, until one comes.':
       {
-        'nodes/confirm': [
-          'that is a sample is acknowledged to the device first, and to the broker when the device has that',
+        'nodes/confirm':
+          'that is a sample is open at a gateway that answers none until the broker has the acknowledgement, but the first one',
+        'mqtt/acknowledgements':
+          'hold up no report at the broker once it has them and one was not answered, and not before',
+      },
+    'Where that fails the broker is told all the same, since the device sends the sample again until it has its acknowledgement, and a device that never answers would hold up everything.':
+      {
+        'nodes/confirm':
           'that is a sample is confirmed to the broker although its device never has the acknowledgement',
-        ],
       },
     "**Files.** Node-RED's own *file* node passes a message on also when it could not write it, as on a full disk; so the example *Store, then acknowledge* writes with a function.":
       {
@@ -1598,6 +1607,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'keeps acknowledgements in order and leaves half of the places to requests',
           'lets an acknowledgement through while requests would take every place',
         ],
+      },
+    'After one that has ended with `TIMEOUT`, those to this gateway take no place any more while they wait for their response, up to 10 000 in all, until the gateway has answered one: so none waits in line for those that are never answered.':
+      {
+        'mqtt/acknowledgements':
+          'wait for each other, but not after one has ended with TIMEOUT, until the gateway answers one',
+        'mqtt/waiting': 'keep their place beyond 10 000 where a gateway answers no acknowledgement',
       },
     'The same sample acknowledged again within a minute is sent once, unless the first time failed.': {
       'mqtt/waiting': 'is known again for a minute, and of at most 100 000 samples',

@@ -259,6 +259,23 @@ describe('many waiting requests', () => {
     line.requests.close();
   });
 
+  it('keep their place beyond 10 000 where a gateway answers no acknowledgement', async () => {
+    const line = new Line(1);
+    const ack = (timeout = 60_000) => codeOf(line.send(G, { trafficClass: 'ack', timeout }));
+    assert.equal(await ack(1), 'TIMEOUT');
+    const outcomes = Array.from({ length: 10_002 }, () => ack());
+    assert.equal(line.ids.length, 1 + 10_001);
+    assert.equal(line.requests.idle, false);
+    line.answer(line.ids[1]);
+    assert.equal(await outcomes[0], 'responded');
+    assert.equal(line.ids.length, 1 + 10_001);
+    line.answer(line.ids[10_001]);
+    assert.equal(await outcomes[10_000], 'responded');
+    assert.equal(line.ids.length, 1 + 10_002);
+    line.requests.close();
+    assert.deepEqual([...new Set(await Promise.all(outcomes.slice(1, 10_000)))], ['CLOSED']);
+  });
+
   it('are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together', async function () {
     this.timeout(60_000);
     const line = new Line(8, 2);

@@ -14,16 +14,15 @@ describeNodes('a report that is confirmed by the flow', (start) => {
   });
   afterEach(() => box.close());
 
-  const run = async (reportIn: object, ack: object = {}): Promise<Flow> => {
-    const flow = await start(
-      flowAround(
-        serviceNode(box, { persistent: true, clientId: 'confirm' }),
-        { id: 'in', type: 'mt-report-in', confirm: 'acknowledged', ...reportIn },
-        { id: 'ack', type: 'mt-timestamped-ack', wires: [['after']], ...ack },
-        { id: 'after', type: 'helper', wires: [] },
-      ),
-      { credentials: secretsOf(box) },
+  const flowOf = (reportIn: object, ack: object): object[] =>
+    flowAround(
+      serviceNode(box, { persistent: true, clientId: 'confirm' }),
+      { id: 'in', type: 'mt-report-in', confirm: 'acknowledged', ...reportIn },
+      { id: 'ack', type: 'mt-timestamped-ack', wires: [['after']], ...ack },
+      { id: 'after', type: 'helper', wires: [] },
     );
+  const run = async (reportIn: object, ack: object = {}): Promise<Flow> => {
+    const flow = await start(flowOf(reportIn, ack), { credentials: secretsOf(box) });
     await subscribed(box);
     return flow;
   };
@@ -111,6 +110,21 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     assert.equal((after as { response?: { status?: number } }).response?.status, 0);
     await box.publishSamples(1);
     assert.equal(reportOf(await flow.next('out')).redelivered, undefined);
+  });
+
+  it('that is a sample is open at a gateway that answers none until the broker has the acknowledgement, but the first one', async () => {
+    const flow = await run({ kinds: ['timestamped'] }, { timeout: '300' });
+    await box.publishSamples(1);
+    const silent = { ...reportOf(await flow.next('out')), gateway: 'c0ffee00000f' };
+    flow.send('ack', { report: silent });
+    assert.equal((await flow.next('errors')).error?.code, 'TIMEOUT');
+    await flow.deploy(flowOf({ kinds: ['timestamped'] }, { timeout: '60000' }), 'nodes');
+    await box.publishSamples(1);
+    const report = { ...reportOf(await flow.next('out')), gateway: 'c0ffee00000f' };
+    await flow.statuses('in').next(({ text }) => text?.startsWith('1 not stored') === true);
+    flow.send('ack', { report });
+    await flow.statuses('in').next(({ fill }) => fill === 'green');
+    assert.deepEqual([flow.inbox('after').all.length, flow.inbox('errors').all.length], [0, 1]);
   });
 
   it('that is a sample is confirmed to the broker although its device never has the acknowledgement', async () => {
