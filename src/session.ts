@@ -109,7 +109,7 @@ export class Session {
     });
     this.watches = new DeviceWatches(this.network, this.catalogue, {
       nameOf: this.#nameOf,
-      isRefused: (place) => this.#mqtt?.subscribers.isRefusedAt(place) === true,
+      isRefused: (place) => this.#mqtt?.subscribers.isUnheardAt(place) === true,
       whenHeard: (call) => (this.#mqtt ? this.#mqtt.client.signs.whenThere(call) : call()),
     });
     this.values = new Values({

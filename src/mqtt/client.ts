@@ -122,6 +122,7 @@ export class MqttClient {
       refused: () => this.#reports.judge() && this.#applyFiltersNow(),
       trying: (filter) => this.#reports.trying(filter) && this.#applyFiltersNow(),
       renewing: () => this.#renewing(),
+      makingRoom: () => events.state(),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
         if (name !== 'connected') {
@@ -185,9 +186,9 @@ export class MqttClient {
       : { name: 'overloaded', broker: state.broker, lost: this.#lostReports };
   }
 
-  /** What the broker has granted is judged in a moment. */
-  get isUpdating(): boolean {
-    return this.#isUpdatePending && this.#connection.connected && !this.isPaused;
+  /** While more is asked for, what was granted before goes on coming, unless some of it makes room. */
+  get hearsOn(): boolean {
+    return this.#connection.connected && !this.#connection.subscriptions.makesRoom;
   }
 
   /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
@@ -239,9 +240,9 @@ export class MqttClient {
     return this.#reports.wanted;
   }
 
-  /** Whether no report comes by this filter: the broker has refused it, or delivers nothing to the group. */
-  isRefused(filter: string): boolean {
-    return this.#group.isPlain || this.#reports.isRefused(filter);
+  /** Whether no report comes by this filter: it is refused or not granted yet, or nothing is delivered to the group. */
+  isUnheard(filter: string): boolean {
+    return this.#group.isPlain || this.#reports.isUnheard(filter);
   }
 
   /** Why no report comes by these filters, of which the first is named; undefined: they come. */
@@ -256,7 +257,7 @@ export class MqttClient {
 
   /** Whether reports come by this filter, which flows want or people look through. */
   isGranted(filter: string): boolean {
-    return this.#reports.isWanted(filter) ? !this.isRefused(filter) : this.#previews.isGranted(filter);
+    return this.#reports.isWanted(filter) ? !this.isUnheard(filter) : this.#previews.isGranted(filter);
   }
 
   /** How many subscriptions the nodes and the asked gateways need, and how many the broker has granted. */

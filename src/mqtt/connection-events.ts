@@ -21,6 +21,8 @@ export interface ConnectionEvents {
   trying?(filter: string): void;
   /** Some subscriptions that were granted do not count as that until the broker has granted them again. */
   renewing?(): void;
+  /** Some subscriptions are given back before others are asked for. */
+  makingRoom?(): void;
   /** Whether reports are subscribed by this filter. */
   isReportFilter(filter: string): boolean;
   /** The broker has granted or refused every filter that is wanted by now. */

@@ -68,6 +68,7 @@ export class Connection {
       refused: () => events.refused?.(),
       trying: (filter) => events.trying?.(filter),
       renewing: () => events.renewing?.(),
+      makingRoom: () => events.makingRoom?.(),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
       mayGiveWay: (filter) => events.isReportFilter(filter),
       synced: () => events.subscribed(),

@@ -223,10 +223,11 @@ export class ReportSubscriptions {
     return this.has(this.#share + filter);
   }
 
-  /** Whether the broker has refused a filter of the handler that flows want. */
-  isRefused(filter: string): boolean {
+  /** Whether the broker has refused a filter of the handler that flows want, or has still to answer. */
+  isUnheard(filter: string): boolean {
     const subscribed = this.#share + filter;
-    return this.has(subscribed) && this.#subscriptions.isRefused(subscribed);
+    const isPending = this.#subscriptions.isPending(subscribed);
+    return this.has(subscribed) && (isPending || this.#subscriptions.isRefused(subscribed));
   }
 
   /** Why the broker has refused these filters of the handler, of which the first is named; undefined: it has not. */

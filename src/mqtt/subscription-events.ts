@@ -18,6 +18,8 @@ export interface SubscriptionEvents {
   mayGiveWay(filter: string): boolean;
   /** Some that were granted do not count as that until the broker has granted them again. */
   renewing?(): void;
+  /** Some are given back before others are asked for. */
+  makingRoom?(): void;
   /** The broker has everything that is wanted, or has refused it. */
   synced(): void;
   /** The broker allows no more than so many subscriptions of a connection; infinite when no number is known. */

@@ -16,6 +16,7 @@ export class SubscriptionPlan {
   readonly #wanted: ReadonlyMap<string, unknown>;
   readonly #held: HeldFilters;
   readonly #places: GivenPlaces;
+  readonly #makingRoom: () => void;
   /** How many subscriptions make room for others at a time. */
   #swapped = 1;
   /** Those that made room: when they are wanted again they come first. */
@@ -24,15 +25,27 @@ export class SubscriptionPlan {
   /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
   isHolding = false;
 
-  constructor(wanted: ReadonlyMap<string, unknown>, held: HeldFilters, places: GivenPlaces) {
+  /** @param makingRoom called before some are given back while others are still to be asked for */
+  constructor(
+    wanted: ReadonlyMap<string, unknown>,
+    held: HeldFilters,
+    places: GivenPlaces,
+    makingRoom: () => void,
+  ) {
     this.#wanted = wanted;
     this.#held = held;
     this.#places = places;
+    this.#makingRoom = makingRoom;
   }
 
   /** The broker may allow another number than before. */
   startOver(): void {
     this.#swapped = 1;
+  }
+
+  /** Some were given back for others that are still to be asked for. */
+  get makesRoom(): boolean {
+    return this.#madeRoom.size > 0;
   }
 
   /** The broker has everything that is wanted, or has refused it, or the connection has ended. */
@@ -82,6 +95,7 @@ export class SubscriptionPlan {
     for (const filter of given) {
       this.#madeRoom.add(filter);
     }
+    this.#makingRoom();
     return { ...NOTHING, unsubscribe: given };
   }
 

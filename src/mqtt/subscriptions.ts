@@ -63,7 +63,7 @@ export class Subscriptions {
     };
     this.#places = new GivenPlaces((filter) => events.mayGiveWay(filter));
     this.#refused = new RefusedFilters(refusals, this.#learned.forbidden, backoff);
-    this.#plan = new SubscriptionPlan(this.#wanted, this.#held, this.#places);
+    this.#plan = new SubscriptionPlan(this.#wanted, this.#held, this.#places, () => events.makingRoom?.());
     this.#packets = new SubscriptionPackets(log, {
       unanswered: () => this.#learned.unanswered(),
       lowerQos: (max) => events.lowerQos(max),
@@ -163,6 +163,11 @@ export class Subscriptions {
     this.#plan.makeRoomFirst();
   }
 
+  /** Whether some are given back before others are asked for: for a moment nothing comes by either of them. */
+  get makesRoom(): boolean {
+    return this.#plan.makesRoom;
+  }
+
   /** Whether it ends the connection to ask this broker for the filter, as far as is known. */
   isBlocked(filter: string): boolean {
     return this.#learned.forbidden.has(filter);
@@ -212,6 +217,11 @@ export class Subscriptions {
   /** True when the broker has granted the filter already. */
   isActive(filter: string): boolean {
     return this.#held.isCurrent(filter);
+  }
+
+  /** Whether there is a broker that has not granted it. */
+  isPending(filter: string): boolean {
+    return this.#loop.transport !== undefined && !this.isActive(filter);
   }
 
   /** Calls back once the broker has granted or refused this wanted filter; a loss in between keeps it waiting. */

@@ -59,7 +59,7 @@ export interface WatchContext {
   now(): number;
   /** Whether there is room for one more. */
   mayAdd(): boolean;
-  /** Whether the broker has refused all by which reports of a device, or what a gateway brings, would come. */
+  /** Whether the broker has refused all by which reports of a device, or what a gateway brings, would come, or has still to answer. */
   isRefused(place: WatchedPlace): boolean;
 }
 

@@ -37,8 +37,8 @@ export class WatchJudge {
   readonly #scope: WatchScope;
   readonly #alarms: WatchAlarms;
   readonly #entries: ReadonlyMap<string, Watched>;
-  /** Of which the broker had refused all reports when everything was settled last. */
-  #refused: ReadonlySet<Watched> = new Set();
+  /** Of which the broker had refused all reports when everything was settled last, or has been found to since. */
+  #refused = new Set<Watched>();
 
   /** @param entries of the watch, by their MACs */
   constructor(
@@ -204,7 +204,8 @@ export class WatchJudge {
         : this.#untilGone(deviceSilence(network, entry, limit, gateways, isSet), limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
-      // Nobody is silent because we may not hear.
+      // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that.
+      this.#refused.add(entry);
       entry.since = this.#context.now();
       return heardNow(limit);
     }

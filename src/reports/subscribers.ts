@@ -28,9 +28,9 @@ export interface ReportBroker {
   updateFilters(): void;
   /** While flows are replaced, nobody would receive what is replayed: `resumed` follows. */
   readonly isPaused: boolean;
-  /** Whether the broker has refused a topic filter that flows want. */
-  isRefused(filter: string): boolean;
-  /** The same of one that only people look through. */
+  /** Whether no report comes by a topic filter that flows want: the broker has refused it, or has still to answer. */
+  isUnheard(filter: string): boolean;
+  /** Whether the broker has refused one that only people look through. */
   isPreviewRefused(filter: string): boolean;
   /** Whether reports come by one, be it wanted or looked through. */
   isGranted(filter: string): boolean;
@@ -146,13 +146,13 @@ export class Subscribers {
     return filters.flatMap((filter) => this.#reports.serving(compileCriteria(filter, this.#catalogue)));
   }
 
-  /** Whether the broker has refused all topic filters by which reports of this place would come. */
-  isRefusedAt(place: Pick<TopicFilterParts, 'gateway' | 'device'>): boolean {
+  /** Whether the broker has refused all topic filters by which reports of this place would come, or has still to answer. */
+  isUnheardAt(place: Pick<TopicFilterParts, 'gateway' | 'device'>): boolean {
     const serving = this.#reports.serving({ topicFilters: [place] });
-    return serving.length > 0 && serving.every((filter) => this.#broker.isRefused(filter));
+    return serving.length > 0 && serving.every((filter) => this.#broker.isUnheard(filter));
   }
 
-  /** As `isRefusedAt`, for many places at this moment: what all of a gateway is granted by is looked for once. */
+  /** As `isUnheardAt`, for many places at this moment: what all of a gateway is granted by is looked for once. */
   refusals(): (place: Pick<TopicFilterParts, 'gateway' | 'device'>) => boolean {
     const areGranted = new Map<string | undefined, boolean>();
     return (place) => {
@@ -160,10 +160,10 @@ export class Subscribers {
       let isGranted = areGranted.get(gateway);
       if (isGranted === undefined) {
         const serving = this.#reports.serving({ topicFilters: [{ gateway }] });
-        isGranted = serving.some((filter) => !this.#broker.isRefused(filter));
+        isGranted = serving.some((filter) => !this.#broker.isUnheard(filter));
         areGranted.set(gateway, isGranted);
       }
-      return !isGranted && this.isRefusedAt(place);
+      return !isGranted && this.isUnheardAt(place);
     };
   }
 

@@ -11,7 +11,7 @@ import type { Subscribers } from '../reports/subscribers.ts';
 const LISTENING: ReadonlySet<MqttState['name']> = new Set(['connected', 'overloaded', 'limited']);
 
 interface AllReportsContext {
-  client: { readonly state: MqttState; readonly isUpdating: boolean };
+  client: { readonly state: MqttState; readonly hearsOn: boolean };
   open: OpenReports;
   subscribers: Subscribers;
   network: NetworkState;
@@ -55,8 +55,7 @@ export class AllReports {
    */
   update(): boolean {
     const { client, open, subscribers, network, watches } = this.#context;
-    // People who look ask for more, too, which takes nothing away.
-    this.#isGranted = LISTENING.has(client.state.name) || (this.#isGranted && client.isUpdating);
+    this.#isGranted = LISTENING.has(client.state.name) || (this.#isGranted && client.hearsOn);
     const isListening = this.#isGranted && !open.isHeldUp;
     const isHearing = isListening && subscribers.hearsEverything;
     network.setListening(isListening, isHearing);

@@ -1241,10 +1241,22 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/device-watch':
           'and tells a death also where Node-RED starts more often than its device reports',
       },
-    'The moment in which a deploy asks the broker for more, or for less, counts as such a time, too.': {
-      session:
-        'counts a deploy that asks for more as a time without the broker, and what people listen to or record as none',
-    },
+    'That a deploy, or a gateway of listed devices that is heard for the first time, has the broker asked for more, or for less, is no such time: what was granted before goes on coming.':
+      {
+        'mqtt/added-filters': [
+          'tells a listed device in its time whose first report asks for all of its gateway, …',
+          'tells a device in its time where a deploy asks for another gateway, …',
+        ],
+        session:
+          'counts neither a deploy that asks for more or for less nor what people listen to or record as a time without the broker',
+      },
+    'Only what is asked for anew has its time from when it is granted; and where the broker has no room for both, so that something must be given back first, that moment counts as a time without it.':
+      {
+        'mqtt/added-filters': [
+          'tells of no device for whose reports it has just asked, and gives it its time when that is granted',
+          'spares everybody a minute where something must be given back first',
+        ],
+      },
     'What the broker has kept for a persistent session comes all at once: as long as an interval is not known, the pause between two reports through one gateway is the longer one of that between their arrivals and that between their times (`time`).':
       {
         'network/watch-habits': [
