@@ -48,6 +48,7 @@ export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts'
 export type { LabelState } from './reports/label-filter.ts';
 export type { ReceivedMessage } from './reports/message.ts';
 export type { Played, Player, PlayReceiver } from './reports/player.ts';
+export type { KeptMessage } from './reports/preview.ts';
 export { MAX_LINE_LENGTH } from './reports/recorded-line.ts';
 export type { Recording } from './reports/recording.ts';
 export type { TestReport, TestReports } from './reports/test-reports.ts';

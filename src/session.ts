@@ -23,7 +23,7 @@ import { copyFields } from './protocol/json.ts';
 import type { Operation, RequestInput } from './protocol/operations/index.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { Player } from './reports/player.ts';
-import type { PreviewLine } from './reports/preview.ts';
+import type { KeptMessage, PreviewLine } from './reports/preview.ts';
 import type { ReportFilter } from './reports/report-filter.ts';
 import type { Subscriber } from './reports/subscribers.ts';
 import type { TestReports } from './reports/test-reports.ts';
@@ -282,10 +282,11 @@ export class Session {
 
   /**
    * The newest reports that would pass, newest last; listens as long as somebody asks again within 15 s.
+   * @param kept what others remember: what of it passes is shown at once
    * @throws ServiceError as `subscribe`; `NOT_CONNECTED` when the broker refuses the subscription and nothing was heard
    */
-  preview(filter: ReportFilter): readonly PreviewLine[] {
-    return this.#needMqtt().subscribers.preview(filter);
+  preview(filter: ReportFilter, kept?: () => readonly KeptMessage[]): readonly PreviewLine[] {
+    return this.#needMqtt().subscribers.preview(filter, kept);
   }
 
   /** Of these gateways and devices the silent ones: when they were heard last; null: never since the start. */

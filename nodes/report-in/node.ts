@@ -30,13 +30,15 @@ export default function registerReportIn(RED: NodeAPI): void {
         }
       };
       const send = (report: Report, topic: string) => node.send(messageOf(topic, payloadOf(report), report));
-      // For the button. Two variables, since every report passes here: an object would be made for each.
+      // For the button and for previews. Variables, since every report passes here: an object would be made for each.
       let newestTopic = '';
       let newestPayload: Buffer | undefined;
+      let isNewestRetained = false;
       const receiver: Subscriber = {
         report(report, topic, payload) {
           newestTopic = topic;
           newestPayload = payload;
+          isNewestRetained = report.retained === true;
           last?.note(report);
           send(report, topic);
         },
@@ -58,7 +60,8 @@ export default function registerReportIn(RED: NodeAPI): void {
         broker = statusOfSession(own, 'mqtt');
         showBoth();
       });
-      const newest = () => newestPayload && { topic: newestTopic, payload: newestPayload };
+      const newest = () =>
+        newestPayload && { topic: newestTopic, payload: newestPayload, retained: isNewestRetained };
       const stopTests = takeTestReports(node, { send, newest, filter });
       return (removed) => {
         stopTests();

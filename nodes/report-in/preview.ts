@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput, ServiceError, type Session } from '../../src/index.ts';
+import { invalidInput, type KeptMessage, ServiceError, type Session } from '../../src/index.ts';
 import { hasEnv, pickKnown } from '../shared/defaults.ts';
 import { handleQuery, mayDeploy, readLimit } from '../shared/runtime/admin.ts';
 import { checkFilled, fillEnv, namesVariable, savedNode } from '../shared/runtime/env.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { DEFAULTS, upgrade } from './config.ts';
 import { filterOf } from './filter.ts';
+import { testerOfNode } from './test-report.ts';
 
 /** Entries of one list. */
 const MAX_ENTRIES = 10_000;
@@ -43,7 +44,8 @@ async function preview(
   const entries = hideValues(typed, () => {
     checkFilled(config, filled);
     const filter = filterOf(config);
-    return session.preview({ ...filter, labelRefresh: Math.max(filter.labelRefresh, MIN_LABEL_REFRESH_S) });
+    const labelRefresh = Math.max(filter.labelRefresh, MIN_LABEL_REFRESH_S);
+    return session.preview({ ...filter, labelRefresh }, () => newestOf(service));
   });
   return entries
     .slice(Math.max(0, entries.length - readLimit(typed.limit)))
@@ -80,6 +82,10 @@ async function placeOf(
   }
   return { node };
 }
+
+/** What has passed each node of the service last. */
+const newestOf = ({ users }: ServiceNode): KeptMessage[] =>
+  Object.values(users).flatMap((user) => testerOfNode(user)?.newest() ?? []);
 
 /** Bounds what a user who may only read can make the service remember. @throws ServiceError `INVALID_INPUT` */
 function checkListLengths(config: object): void {

@@ -4,6 +4,7 @@ import type { Node, NodeAPI } from 'node-red';
 import {
   invalidInput,
   isObject,
+  type KeptMessage,
   type ReceivedMessage,
   type Report,
   type ReportFilter,
@@ -21,7 +22,7 @@ const MAX_DEPTH = 100;
 export interface Tester {
   send(report: Report, topic: string): void;
   /** What has passed last, as it was received. */
-  newest(): ReceivedMessage | undefined;
+  newest(): KeptMessage | undefined;
   filter: ReportFilter;
 }
 

@@ -1,6 +1,8 @@
 // The last reports that a filter would let through, for as long as somebody looks.
 import { ServiceError } from '../errors.ts';
+import { isObject } from '../protocol/json.ts';
 import type { Report } from '../protocol/reports/index.ts';
+import { bodyOf, type Message } from './message.ts';
 
 const MAX_LINES = 20;
 /** A panel that is closed does not say so: it stops asking. */
@@ -18,17 +20,26 @@ export interface PreviewLine {
   report: Report;
 }
 
+/** A message that somebody remembers. */
+export type KeptMessage = Omit<Message, 'heardAt'>;
+
+interface Line extends PreviewLine {
+  payload: Buffer;
+}
+
 /** Where the reports come from. */
 export interface PreviewSource<Filter> {
   /**
    * Hears what is received anyway.
    * @param setProblem call with what prevents that anything passes, and with undefined when it is over
+   * @param known what was received before and may pass, the oldest first
    * @returns ends it
    */
   listen(
     filter: Filter,
-    addLine: (report: Report, topic: string) => void,
+    addLine: (report: Report, topic: string, payload: Buffer) => void,
     setProblem: (problem: ServiceError | undefined) => void,
+    known: readonly Message[],
   ): () => void;
   /**
    * Asks the broker for what passes the filter, too.
@@ -45,7 +56,7 @@ export interface PreviewState {
 }
 
 interface Lease {
-  lines: PreviewLine[];
+  lines: Line[];
   problem: ServiceError | undefined;
   end(): void;
   timer: NodeJS.Timeout;
@@ -70,11 +81,12 @@ export class Previews<Filter> {
 
   /**
    * The first call for a filter starts listening; listening ends when no call came for 15 s.
+   * @param kept what others remember, asked for when listening starts: what of it passes is shown at once
    * @throws ServiceError `QUEUE_FULL` when too many others are looked at
    */
-  poll(filter: Filter): PreviewState {
+  poll(filter: Filter, kept: () => readonly KeptMessage[] = () => []): PreviewState {
     const key = JSON.stringify(filter);
-    const lease = this.#leases.get(key) ?? this.#start(key, filter);
+    const lease = this.#leases.get(key) ?? this.#start(key, filter, kept());
     lease.timer.refresh();
     lease.polledAt = performance.now();
     lease.polls++;
@@ -106,7 +118,19 @@ export class Previews<Filter> {
     idle.end();
   }
 
-  #start(key: string, filter: Filter): Lease {
+  /** What others remember and what is shown at present: each message once, the oldest first. */
+  #known(kept: readonly KeptMessage[]): Message[] {
+    const shown = [...this.#leases.values()].flatMap(({ lines }) => lines);
+    const all = [...kept, ...shown.map((line) => ({ ...line, retained: line.report.retained === true }))];
+    const once = new Map(all.map((one) => [`${one.topic} ${one.payload.toString('latin1')}`, one]));
+    const times = Array.from(once.values(), (one) => ({ one, at: timeOf(one.payload) }));
+    const heardAt = performance.now();
+    return times
+      .sort((a, b) => a.at - b.at)
+      .map(({ one: { topic, payload, retained } }) => ({ topic, payload, retained, heardAt }));
+  }
+
+  #start(key: string, filter: Filter, kept: readonly KeptMessage[]): Lease {
     if (this.#leases.size >= MAX_LEASES) {
       this.#endIdle();
     }
@@ -119,10 +143,12 @@ export class Previews<Filter> {
     };
     const unlisten = this.#source.listen(
       filter,
-      (report, topic) => addLine(lease, { topic, report }),
+      // A payload of its own: a received one keeps the whole chunk alive that it came in.
+      (report, topic, payload) => addLine(lease, { topic, report, payload: Buffer.from(payload) }),
       (problem) => {
         lease.problem = problem;
       },
+      this.#known(kept),
     );
     lease.end = () => {
       clearTimeout(lease.timer);
@@ -135,7 +161,13 @@ export class Previews<Filter> {
   }
 }
 
-function addLine(lease: Lease, line: PreviewLine): void {
+/** When a report was made, by its gateway, in milliseconds; 0 where it does not say. */
+function timeOf(payload: Buffer): number {
+  const body = bodyOf(payload);
+  return (isObject(body) && Date.parse(String(body.time))) || 0;
+}
+
+function addLine(lease: Lease, line: Line): void {
   lease.lines.push(line);
   if (lease.lines.length > MAX_LINES) {
     lease.lines.shift();

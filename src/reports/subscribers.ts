@@ -7,7 +7,7 @@ import { Duplicates } from './duplicates.ts';
 import { EVERYTHING, Everything, listenToAll } from './everything.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import type { Message } from './message.ts';
-import { type PreviewLine, Previews } from './preview.ts';
+import { type KeptMessage, type PreviewLine, Previews } from './preview.ts';
 import type { ReportListener } from './receivers.ts';
 import { Recording } from './recording.ts';
 import { type CompiledCriteria, compileCriteria, type ReportFilter } from './report-filter.ts';
@@ -40,6 +40,8 @@ interface Options {
   /** By this name a subscriber is recognised after a deploy. */
   owner?: string | undefined;
   isPreview?: boolean;
+  /** What was received before, to begin with. */
+  known?: readonly Message[];
 }
 
 export class Subscribers {
@@ -81,7 +83,7 @@ export class Subscribers {
       };
     });
     this.#previews = new Previews({
-      listen: (filter, report, setProblem) =>
+      listen: (filter, report, setProblem, known) =>
         this.#add(
           filter,
           {
@@ -89,7 +91,7 @@ export class Subscribers {
             error() {},
             labels: ({ name, error }) => setProblem(name === 'waiting' ? error : undefined),
           },
-          { isPreview: true },
+          { isPreview: true, known },
         ),
       request: (filter, received) => this.#requestPreview(filter, received),
     });
@@ -108,8 +110,8 @@ export class Subscribers {
    * @throws ServiceError when nothing was heard: `NOT_CONNECTED` where the broker refuses the subscription, or why there
    *   is no list of devices
    */
-  preview(filter: ReportFilter): readonly PreviewLine[] {
-    const { lines, problem } = this.#previews.poll(filter);
+  preview(filter: ReportFilter, kept?: () => readonly KeptMessage[]): readonly PreviewLine[] {
+    const { lines, problem } = this.#previews.poll(filter, kept);
     if (lines.length === 0 && problem) {
       throw problem;
     }
@@ -209,7 +211,7 @@ export class Subscribers {
   #add(
     filter: ReportFilter,
     subscriber: Subscriber,
-    { owner, isPreview = false }: Options,
+    { owner, isPreview = false, known = [] }: Options,
   ): (comesBack?: boolean) => void {
     const criteria = compileCriteria(filter, this.#catalogue);
     let subscription: Subscription | undefined;
@@ -234,6 +236,7 @@ export class Subscribers {
     if (criteria) {
       subscription = this.#reports.add(criteria, filter.decode, listener, isPreview);
       this.#broker.updateFilters();
+      subscription.replay(known);
     }
     if (owner !== undefined) {
       this.#replays.set(owner, replay);

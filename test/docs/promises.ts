@@ -163,6 +163,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '**An open panel.** An open *report in* panel shows what would pass.': {
       'nodes/admin': 'preview the reports that unsaved settings would let through',
     },
+    'It begins with what is remembered anyway: the newest report that has passed each *report in* node of the service, and what other panels show at the moment.':
+      {
+        'nodes/admin': [
+          'preview at once what has passed a node last, read as the settings of the panel say',
+          'preview at once what another panel shows',
+        ],
+        'reports/preview':
+          'begins with what is remembered and what others show, each once and the oldest first',
+      },
     'What flows do not receive anyway is subscribed for it over a connection of its own, with QoS 0, until the panel has 20 reports or 1 000 messages came; then it rests for 5 seconds.':
       {
         'mqtt/preview-connection': [

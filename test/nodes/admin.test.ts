@@ -221,6 +221,40 @@ describeNodes('the admin endpoints', (start) => {
     );
   });
 
+  it('preview at once what has passed a node last, read as the settings of the panel say', async () => {
+    const flow = await run();
+    await subscribed(box);
+    const { gateway, device } = box.demo;
+    const measurement = { time: new Date().toISOString(), seq: 1, value: '1234' };
+    await box.publish(gateway, device, 'measurement/8800', measurement);
+    await flow.next('out');
+    const first = async (settings: object) => {
+      const { body } = await flow.post('/mt-service/svc/preview', settings);
+      return (body as { value?: unknown; form?: string; topic: string }[]).map(({ value }) => value);
+    };
+    assert.deepEqual(await first({ decode: false }), ['1234']);
+    const [decoded, ...others] = await first({ decode: true });
+    assert.deepEqual([typeof decoded, others], ['number', []]);
+    assert.deepEqual(await first({ kinds: ['heartbeat'] }), []);
+  });
+
+  it('preview at once what another panel shows', async () => {
+    const flow = await run();
+    await subscribed(box);
+    const { gateway, device } = box.demo;
+    await flow.post('/mt-service/svc/preview', {});
+    for (const [seq, kind] of ['heartbeat', 'event', 'heartbeat', 'heartbeat', 'event'].entries()) {
+      const time = new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
+      await box.publish(gateway, device, kind, { time, seq, status: 0, value: '01', event: 1 });
+      await flow.next('out');
+    }
+    const { body } = await flow.post('/mt-service/svc/preview', { kinds: ['heartbeat'] });
+    assert.deepEqual(
+      (body as { seq: number }[]).map(({ seq }) => seq),
+      [3, 2, 0],
+    );
+  });
+
   it('name gateway and device of a previewed report, once the list of devices is known', async () => {
     const flow = await run();
     await subscribed(box);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Report } from '../../src/protocol/reports/index.ts';
+import type { Message } from '../../src/reports/message.ts';
 import { Previews } from '../../src/reports/preview.ts';
 
 interface Filter {
@@ -11,7 +12,9 @@ interface Filter {
 describe('a preview', () => {
   /** How many ask the broker, and how many hear what comes, by name of the filter. */
   let wanting: string[];
-  let takers: Map<string, (report: Report, topic: string) => void>;
+  let takers: Map<string, (report: Report, topic: string, payload: Buffer) => void>;
+  /** What each begins with. */
+  let begins: Map<string, readonly Message[]>;
   /** A message came, whether it passes or not. */
   let arrive: Map<string, () => void>;
   let previews: Previews<Filter>;
@@ -23,11 +26,13 @@ describe('a preview', () => {
     mock.method(performance, 'now', () => time);
     wanting = [];
     takers = new Map();
+    begins = new Map();
     arrive = new Map();
     previews = new Previews<Filter>({
-      listen({ name }, take) {
+      listen({ name }, take, _setProblem, known) {
         assert.ok(!takers.has(name), 'listens once');
         takers.set(name, take);
+        begins.set(name, known);
         return () => void takers.delete(name);
       },
       request({ name }, received) {
@@ -43,9 +48,13 @@ describe('a preview', () => {
     mock.timers.reset();
   });
 
+  const messageOf = (topic: string, time = topic, retained = false) => ({
+    ...{ topic, retained },
+    payload: Buffer.from(JSON.stringify({ time })),
+  });
   const hear = (name: string, ...topics: string[]) => {
     for (const topic of topics) {
-      takers.get(name)?.({ time: topic } as Report, topic);
+      takers.get(name)?.({ time: topic } as Report, topic, messageOf(topic).payload);
     }
   };
   const topicsOf = (name: string) => previews.poll({ name }).lines.map(({ topic }) => topic);
@@ -56,6 +65,22 @@ describe('a preview', () => {
     hear('a', ...numbers(0, 25));
     assert.deepEqual(topicsOf('a'), numbers(5, 25));
     assert.deepEqual(previews.poll({ name: 'a' }).lines.at(-1)?.report, { time: '24' });
+  });
+
+  it('begins with what is remembered and what others show, each once and the oldest first', () => {
+    const [early, late] = [messageOf('early', '2026-01-01', true), messageOf('late', '2026-01-03')];
+    previews.poll({ name: 'a' }, () => [late, late]);
+    hear('a', '2026-01-02');
+    const [own, shared] = [messageOf('2026-01-02'), messageOf('no time', '')];
+    previews.poll({ name: 'b' }, () => [late, own, shared, early]);
+    previews.poll({ name: 'b' }, () => assert.fail('asked once'));
+    const known = (name: string) =>
+      begins.get(name)?.map(({ heardAt, ...message }) => {
+        assert.equal(heardAt, time);
+        return message;
+      });
+    assert.deepEqual(known('a'), [late]);
+    assert.deepEqual(known('b'), [shared, early, own, late]);
   });
 
   it('asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile', () => {
