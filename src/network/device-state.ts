@@ -5,7 +5,7 @@ import type { Report, ReportTopic } from '../protocol/reports/index.ts';
 import { NO_PAUSES } from './absences.ts';
 import { type DeviceError, keptIdentifier, NO_ERRORS, setErrors } from './device-errors.ts';
 import { type Heard, type HeardGateway, MIN_HEARINGS } from './interval.ts';
-import { isSignal, type Link } from './links.ts';
+import { countBefore, isSignal, type Link } from './links.ts';
 import { isPropertyName, type PropertyValue } from './property-values.ts';
 
 /** What was not heard for so long has no precedence over what is new. */
@@ -118,8 +118,19 @@ export function newDevice(id: string, now: number): DeviceState {
 export const isPasserBy = (heard: Readonly<Heard>, now: number): boolean =>
   heard.hearings < MIN_HEARINGS || now - heard.heardAt > GONE_MS;
 
-export function newLink(gateway: string, parent: string, now: number): Link {
-  return { gateway, parent, heardAt: now, reports: 0, lately: 0, signal: undefined, isReplaced: false };
+/** @param links that the device has already */
+export function newLink(links: readonly Link[], gateway: string, parent: string, now: number): Link {
+  const before = countBefore(links);
+  return {
+    gateway,
+    parent,
+    heardAt: now,
+    reports: 0,
+    lately: 0,
+    before,
+    signal: undefined,
+    isReplaced: false,
+  };
 }
 
 /** The node that heard the device directly, as a signal report says it; the gateway where it does not. */

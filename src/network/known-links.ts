@@ -17,8 +17,8 @@ export class KnownLinks {
 
   /** Adds one that is not there yet, where there are too many in place of another one. */
   add(device: DeviceState, gateway: string, parent: string, now: number): Link {
-    const link = newLink(gateway, parent, now);
     const { links } = device;
+    const link = newLink(links, gateway, parent, now);
     const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#count >= MAX_LINKS;
     if (isFull && links.length > 0) {
       const [replaced] = links.splice(leastUseful(links, now - latelyMs(device), gateway), 1, link) as [Link];

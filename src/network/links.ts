@@ -10,6 +10,8 @@ const HYSTERESIS_DB = 6;
 const MAX_LAG_MS = 60_000;
 /** Of about so many reports it is remembered which way they came: enough to tell one in ten, and few for a device that has moved. */
 const REMEMBERED_REPORTS = 100;
+/** So many show no share yet: a gateway that a device passes by brings one or two of them. */
+const FEW_REPORTS = 10;
 
 /** Times are milliseconds of `performance.now()`. */
 export interface Signal {
@@ -31,6 +33,8 @@ export interface Link {
   reports: number;
   /** How many of the last reports of the device came this way; see `countReport`. */
   lately: number;
+  /** How many of the last ones had come before this way was known; a few are left out. */
+  before: number;
   signal: Signal | undefined;
   /** Another one has its place among those of the device. */
   isReplaced: boolean;
@@ -53,16 +57,32 @@ export function countReport(links: readonly Link[], link: Link, now: number): vo
   if (link.lately >= REMEMBERED_REPORTS) {
     for (const one of links) {
       one.lately /= 2;
+      one.before /= 2;
     }
   }
 }
 
-/** By which gateway most of its last reports came; undefined: there were none. */
-export function mostUsed(links: readonly Link[]): Link | undefined {
+const countLately = (links: readonly Link[]): number => links.reduce((sum, { lately }) => sum + lately, 0);
+
+/** @returns `Link.before` of a further one */
+export const countBefore = (links: readonly Link[]): number => Math.max(0, countLately(links) - FEW_REPORTS);
+
+/** Which part of the last reports of the device came this way; of a link that came later, of those since then. */
+export const shareOf = (links: readonly Link[], { lately, before }: Readonly<Link>): number =>
+  // Others may have been left out since.
+  lately / Math.max(lately, countLately(links) - before);
+
+/**
+ * By which gateway most of its last reports come; undefined: by none.
+ * @param of those of the links that count
+ */
+export function mostUsed(links: readonly Link[], of = links): Link | undefined {
   let most: Link | undefined;
-  for (const link of links) {
-    if (link.gateway === link.parent && (most === undefined || link.lately > most.lately)) {
-      most = link;
+  let mostShare = 0;
+  for (const link of of) {
+    const share = link.gateway === link.parent ? shareOf(links, link) : 0;
+    if (share > mostShare) {
+      [most, mostShare] = [link, share];
     }
   }
   return most;

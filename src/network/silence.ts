@@ -1,5 +1,5 @@
 // For how long a watched gateway or device is silent, as far as that is its own silence, and when it will be told.
-import { linkOf, mostUsed } from './links.ts';
+import { type Link, linkOf, mostUsed, shareOf } from './links.ts';
 import { RETURN_MS } from './listening.ts';
 import type { NetworkState } from './network-state.ts';
 import { type Absence, intervalOf, type Watched, type WatchedGateway } from './watched.ts';
@@ -227,10 +227,13 @@ function patienceWith(
     // Nobody knows any more how few of the reports this one brings.
     return { patienceMs: Number.POSITIVE_INFINITY, lastsMs: returnsWithinMs(network, limitMs) };
   }
-  const [own, most] = [linkOf(links, id), mostUsed(links)];
+  // One that is gone for good says nothing of what the others bring.
+  const leftMs = ({ heardAt }: Link) => goneAfterMs(limitMs) - network.listenedMs(heardAt);
+  const there = links.filter((link) => leftMs(link) > 0);
+  const [own, most] = [linkOf(links, id), mostUsed(links, there)];
   if (own === undefined || most === undefined || own === most) {
     return atOnce(limitMs);
   }
-  const lastsMs = goneAfterMs(limitMs) - network.listenedMs(most.heardAt);
-  return lastsMs > 0 ? { patienceMs: limitMs / (own.lately / most.lately) ** 2, lastsMs } : atOnce(limitMs);
+  const share = Math.min(1, shareOf(links, own) / shareOf(links, most));
+  return { patienceMs: limitMs / share ** 2, lastsMs: leftMs(most) };
 }

@@ -236,7 +236,7 @@ export class WatchJudge {
       found.add(storedGateway === undefined ? undefined : gateways.need(storedGateway));
     } else {
       const links = state.links.filter(({ gateway }) => counts(gateways.get(gateway)));
-      const most = mostUsed(links);
+      const most = mostUsed(state.links, links);
       for (const link of links) {
         const isUsed = link === most || link.heardAt >= state.heardAt - limitMs;
         found.add(isUsed ? gateways.get(link.gateway) : undefined);

@@ -92,8 +92,9 @@ export class WatchScope {
   mainGatewayOf(entry: Readonly<Watched>): string | undefined {
     const own = this.#linksOf(entry);
     const since = (lastHeard(own)?.heardAt ?? 0) - (limitOf(entry, this.#settings) ?? 0);
+    const recent = own.filter(({ heardAt }) => heardAt >= since);
     return own.length > 0
-      ? mostUsed(own.filter(({ heardAt }) => heardAt >= since))?.gateway
+      ? mostUsed(entry.state?.links ?? [], recent)?.gateway
       : this.#remembered(entry.storedMainGateway);
   }
 

@@ -1388,6 +1388,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'How many devices a gateway brings, which further gateways hear a device, and which share of its reports, is known from the start of Node-RED on: after the first few reports nobody can tell that yet.':
       'explains',
+    'A share is one of about the last hundred reports; of a gateway that has come since, as one that replaces another does, it is one of those since then.':
+      {
+        'network/device-watch': [
+          'not by that while the one that has replaced its own … hours ago is away',
+          'within some hours where its own is gone for good, and it has died at the other one',
+        ],
+      },
     "**A gateway with one device.** Of a gateway that brings a single device, both are told; also where others have not come by it for four hours, and for longer than the device's own time, before that was heard last.":
       {
         'network/device-watch': [

@@ -302,6 +302,30 @@ describe('a watch of devices', () => {
         assert.deepEqual(heads(), [`+gateway-silent ${G}`, `+silent ${D}`]);
       });
 
+      for (const hours of [5, 10]) {
+        it(`not by that while the one that has replaced its own ${hours} hours ago is away`, () => {
+          open({ silentAfter: 0 });
+          const hearFifth = (lastsMs: number, near?: string) => {
+            for (let i = 1; i <= lastsMs / (20 * MINUTE); i++) {
+              const far = i % 5 === 0 ? [{ gateway: G2 }] : [];
+              world.run(MINUTE, MINUTE, near === undefined ? far : [...far, { gateway: near }]);
+              const nearOther = near === undefined ? [] : [{ ...OTHER, gateway: near }];
+              world.run(19 * MINUTE, MINUTE, [...others, ...nearOther]);
+            }
+          };
+          const next = 'c0141f68fc40';
+          hearFifth(72 * HOUR, G);
+          hearFifth(hours * HOUR, next);
+          hearFifth(100 * MINUTE);
+          hearFifth(2 * HOUR, next);
+          assert.deepEqual(heads(), [
+            `+gateway-silent ${G}`,
+            `+gateway-silent ${next}`,
+            `-gateway-silent ${next}`,
+          ]);
+        });
+      }
+
       it('and tells its death where it has moved there, and its own still hears others', () => {
         open({ silentAfter: 0 });
         hearTenth(3 * 60, G);
