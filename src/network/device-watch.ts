@@ -278,9 +278,7 @@ export class DeviceWatch implements WatchedChecker {
 
   /** One that is on the list of devices may be known as a gateway from before. */
   #setKind(entry: Watched, kind: Presence['kind']): void {
-    if (kind === 'gateway' && this.#scope.watchesGateways) {
-      entry.kind = kind;
-    }
+    entry.kind = kind === 'gateway' ? kind : entry.kind;
   }
 
   /** @param goesOn false: its time counts anew */

@@ -39,6 +39,7 @@ export interface LabelSource {
 
 export class LabelFilter implements ReportListener {
   readonly takesNone: true | undefined;
+  readonly isOptional: true | undefined;
   readonly readsOnly: true | undefined;
   readonly #inner: ReportListener;
   readonly #labels: readonly string[];
@@ -71,6 +72,7 @@ export class LabelFilter implements ReportListener {
     isPaused: () => boolean = () => false,
   ) {
     this.takesNone = inner.takesNone;
+    this.isOptional = inner.isOptional;
     this.readsOnly = inner.readsOnly;
     this.#inner = inner;
     this.#replay = replay;

@@ -125,7 +125,7 @@ export class Reports {
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#routes.clear();
     if (!isPreview) {
-      this.#requested.add(target, filter.topicFilters);
+      this.#requested.add(target, filter.topicFilters, listener.isOptional);
     }
     return {
       replay: (messages) => this.#replay(target, messages),

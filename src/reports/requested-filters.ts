@@ -39,6 +39,9 @@ export class RequestedFilters {
   readonly #mayCross: boolean;
   /** By subscriber. */
   readonly #topicFilters = new Map<object, TopicFilterParts[]>();
+  /** Subscribers that go without where it all takes too many. */
+  readonly #optional = new Set<object>();
+  #leavesOut = false;
   readonly #previews = new Set<PreviewRequest>();
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
@@ -75,12 +78,16 @@ export class RequestedFilters {
     return this.#overlaps !== undefined;
   }
 
-  add(subscriber: object, topicFilters: TopicFilterParts[]): void {
+  add(subscriber: object, topicFilters: TopicFilterParts[], isOptional = false): void {
     this.#topicFilters.set(subscriber, topicFilters);
+    if (isOptional) {
+      this.#optional.add(subscriber);
+    }
   }
 
   delete(subscriber: object): void {
     this.#topicFilters.delete(subscriber);
+    this.#optional.delete(subscriber);
   }
 
   /** @param received called for each message that matches @returns ends it */
@@ -129,6 +136,8 @@ export class RequestedFilters {
 
   /** See `Reports.filters`. */
   choose(max: number, verdicts: FilterVerdicts = NO_VERDICTS): FilterChange {
+    this.#leavesOut = false;
+    this.#leavesOut = this.#optional.size > 0 && this.needed > max;
     this.#places = new WantedPlaces(this.#all);
     const nameOf = this.#topics.reportFilter;
     const isRefused = (parts: TopicFilterParts) => verdicts.isRefused(nameOf(parts));
@@ -194,7 +203,8 @@ export class RequestedFilters {
   }
 
   get #all(): TopicFilterParts[] {
-    return [...this.#topicFilters.values()].flat();
+    const isAsked = (subscriber: object) => !this.#leavesOut || !this.#optional.has(subscriber);
+    return [...this.#topicFilters].flatMap(([subscriber, wants]) => (isAsked(subscriber) ? wants : []));
   }
 
   /**

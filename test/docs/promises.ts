@@ -1505,6 +1505,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'hears all that the gateways of before bring after a restart…',
         ],
       },
+    'What is listed is received as a gateway from the start, too: one may report nothing of itself.': {
+      'reports/watching':
+        'hears from the start what they bring as gateways: one may report nothing of itself',
+      'network/watch-follow':
+        'and takes one that is listed and brings others only for one after a deploy, too: …',
+    },
+    'Where the broker allows too few subscriptions for that, it is from its own first report on.': {
+      'reports/watching': [
+        'hears no more than its devices for that where the broker allows few subscriptions',
+        'hears all that the gateways of before bring after a deploy…',
+      ],
+    },
   },
   'Requests: how each one ends': {
     'A request is sent once.': {

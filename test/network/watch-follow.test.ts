@@ -1,6 +1,7 @@
 // Which gateways a watch of listed devices follows, and what it would tell if it heard nothing else of them.
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
+import type { WatchSettings } from '../../src/network/watch-context.ts';
 import { D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 describe('a watch of listed devices follows the gateways that it knows', () => {
@@ -14,9 +15,9 @@ describe('a watch of listed devices follows the gateways that it knows', () => {
     told = [];
   });
 
-  function open(labels: readonly string[]): void {
+  function open(labels: readonly string[], others: Partial<WatchSettings> = {}): void {
     followed = new Set();
-    const settings = { ...SETTINGS, devices: [D], labels, silentAfter: 0 };
+    const settings = { ...SETTINGS, devices: [D], labels, silentAfter: 0, ...others };
     watch = world.watches.open('n', settings, {
       changed: ({ condition, active, device }) =>
         void told.push(`${active ? '+' : '-'}${condition} ${device}`),
@@ -117,4 +118,28 @@ describe('a watch of listed devices follows the gateways that it knows', () => {
     watch.setLabelled(new Set([G, G2]));
     assert.deepEqual([...followed], [G, G2]);
   });
+
+  for (const conditions of [['silent'], ['silent', 'gateway-silent']] as const) {
+    it(`and takes one that is listed and brings others only for one after a deploy, too: ${conditions}`, () => {
+      const others = { devices: [G], conditions };
+      const bring = () =>
+        world.run(
+          20 * MINUTE,
+          MINUTE,
+          [10, 11, 12].map((i) => ({ gateway: G, device: deviceAt(i) })),
+        );
+      open([], others);
+      world.run(10 * MINUTE, MINUTE, []);
+      for (let i = 0; i < 9; i++) {
+        bring();
+      }
+      world.watches.setPaused(true);
+      watch.close(true);
+      open([], others);
+      world.watches.setPaused(false);
+      world.wait(MINUTE);
+      bring();
+      assert.deepEqual(told, []);
+    });
+  }
 });

@@ -14,7 +14,8 @@ const WATCH: WatchSettings = {
   conditions: ['silent', 'gateway-silent'],
 };
 const D2 = 'd00000000002';
-const OF_GATEWAYS = [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`);
+const ofGateway = (gateway: string) => `mt/gateway/${gateway}/device/+/#`;
+const OF_GATEWAYS = [G, G2].map(ofGateway);
 const ofDevice = (device: string) => `mt/gateway/+/device/${device}/#`;
 
 describe('a watch of listed devices', () => {
@@ -33,9 +34,10 @@ describe('a watch of listed devices', () => {
     await portal.stop();
   });
 
-  function open(): Session {
+  function open(maxSubscriptions?: number): Session {
+    const mqtt = mqttSettings(bench.broker.url);
     const session = new Session(
-      { mqtt: mqttSettings(bench.broker.url), rest: settingsFor(portal.url) },
+      { mqtt: { ...mqtt, limits: { ...mqtt.limits, maxSubscriptions } }, rest: settingsFor(portal.url) },
       SILENT,
     );
     sessions.push(session);
@@ -47,7 +49,9 @@ describe('a watch of listed devices', () => {
   /** For what else it asks where it asks for the reports of this device, as soon as that is anything. */
   async function followed(session: Session, device = D): Promise<string[]> {
     const own = (filter: string) => filter === ofDevice(device);
-    const others = () => session.reportFilters.filter((filter) => !filter.includes('/+/device/'));
+    const isListed = (filter: string) => [D, D2].some((one) => filter === ofGateway(one));
+    const others = () =>
+      session.reportFilters.filter((filter) => !filter.includes('/+/device/') && !isListed(filter));
     while (!session.reportFilters.some(own) || others().length === 0) {
       await turn();
     }
@@ -97,4 +101,22 @@ describe('a watch of listed devices', () => {
       assert.deepEqual(await followed(next), OF_GATEWAYS);
     });
   }
+
+  async function askedFor(maxSubscriptions: number | undefined, ...listed: string[]): Promise<string[]> {
+    const session = open(maxSubscriptions);
+    watch(session, [], listed);
+    session.resumeReports();
+    await reached(session, 'connected');
+    return [...session.reportFilters].sort();
+  }
+
+  it('hears from the start what they bring as gateways: one may report nothing of itself', async () => {
+    assert.deepEqual(await askedFor(undefined, G), [ofDevice(G), ofGateway(G)]);
+  });
+
+  it('hears no more than its devices for that where the broker allows few subscriptions', async () => {
+    // One of them is for responses.
+    assert.deepEqual(await askedFor(5, D, D2), [...[D, D2].map(ofDevice), ...[D, D2].map(ofGateway)]);
+    assert.deepEqual(await askedFor(4, D, D2), [D, D2].map(ofDevice));
+  });
 });
