@@ -12,7 +12,7 @@ const MAX_NAMED = 1_000;
 /**
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
  * @returns `{total, rows, broker, pushed}`: the state of the connection by which reports come, and whether the editor is
- *   told of changes
+ *   told of changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
 export function listNetwork(session: Session, { query }: Request): unknown {
@@ -20,7 +20,7 @@ export function listNetwork(session: Session, { query }: Request): unknown {
   const { pages, devices, state, changes } = session;
   devices?.refreshInBackground();
   const near = isYes(query.near);
-  const { total, rows, order } = pages.page({
+  const page = pages.page({
     parent: readText(query.parent),
     text: readText(query.q),
     sort: readText(query.sort),
@@ -29,6 +29,10 @@ export function listNetwork(session: Session, { query }: Request): unknown {
     offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
     limit: readLimit(query.limit),
   });
+  if (page === undefined) {
+    return undefined;
+  }
+  const { total, rows, order } = page;
   // Whatever is heard may be in the hand.
   const shown = { ids: rows.map(({ id }) => id), seesAll: near, order };
   const pushed = changes.asked(readText(query.watch), shown);

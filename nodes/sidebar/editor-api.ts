@@ -14,7 +14,7 @@ export interface Page {
 
 /** Why there is no response, in words. */
 export class Problem extends Error {
-  /** 0: the runtime did not answer. */
+  /** 0: the runtime did not answer, or later. */
   readonly status: number;
 
   constructor(words: string, status: number) {
@@ -32,11 +32,16 @@ export const mayDo = (permission: 'read' | 'write'): boolean =>
  * @throws Problem
  */
 export async function ask<T>(service: string, path: string, question?: Question): Promise<T> {
+  let response: T;
   try {
-    return await requestService<T>(service, path, question);
+    response = await requestService<T>(service, path, question);
   } catch (failure) {
     throw explain(failure as RequestFailure);
   }
+  if ((response as { loading?: unknown } | null)?.loading === true) {
+    throw new Problem(say('loading'), 0);
+  }
+  return response;
 }
 
 function explain({ status, reason, message }: RequestFailure): Problem {

@@ -13,9 +13,12 @@ import { presenceOf } from './presence.ts';
 const MAX_ROWS = 1_000;
 /** Whoever scrolls asks for one page after the other: all of them are of one order, which costs more than a page. */
 const ORDER_AGE_MS = 2_000;
-/** One that took long is kept longer: whoever looks at a large network all the time takes a fiftieth of the processor. */
+/** One that took long is kept longer: whoever looks at a large list all the time takes a fiftieth of the processor. */
 const MAX_SHARE = 50;
 const MAX_ORDER_AGE_MS = 10_000;
+/** All orders together, whatever is asked for, take a tenth of it in the long run, and as much ahead as a person who types. */
+const MAX_SHARE_OF_ALL = 10;
+const MAX_AHEAD_MS = 5_000;
 /** Orders that are kept: few people look at a time. */
 const MAX_ORDERS = 8;
 const NONE_LIT: ReadonlyMap<string, Lit> = new Map();
@@ -55,6 +58,8 @@ export class NetworkPages {
   readonly #now: () => number;
   readonly #startTimer: (call: () => void, ms: number) => void;
   #isForgetting = false;
+  /** By then all orders until now will have taken no more than their share. */
+  #paidAt = Number.NEGATIVE_INFINITY;
   readonly #near: NearDevices;
 
   constructor(source: NetworkSource, { now = () => performance.now(), startTimer = startTimeout } = {}) {
@@ -73,10 +78,17 @@ export class NetworkPages {
     return this.#orders.size;
   }
 
-  /** @throws ServiceError `INVALID_INPUT` field `parent` where the parent is no MAC */
-  page(query: PageQuery): NetworkPage {
+  /**
+   * @returns undefined while searching and sorting has taken too much of the processor
+   * @throws ServiceError `INVALID_INPUT` field `parent` where the parent is no MAC
+   */
+  page(query: PageQuery): NetworkPage | undefined {
     const lit = query.near && query.parent !== '' ? this.#near.look() : NONE_LIT;
-    const { subjects: ordered, ...order } = this.#order(query);
+    const found = this.#order(query);
+    if (found === undefined) {
+      return undefined;
+    }
+    const { subjects: ordered, ...order } = found;
     const subjects = lit.size === 0 ? ordered : this.#litFirst(lit, ordered, query);
     const offset = Math.max(0, query.offset);
     const rows = subjects.slice(offset, offset + Math.min(MAX_ROWS, Math.max(0, query.limit)));
@@ -105,11 +117,14 @@ export class NetworkPages {
       : toDetails(this.#source, { ...subject, kind: 'device', parent: network.gatewayOf(mac) });
   }
 
-  /** Of one moment for a short while. */
-  #order(query: PageQuery): Order & { subjects: Subject[] } {
+  /** Of one moment for a short while. @returns undefined: none is known, and there is no time for one */
+  #order(query: PageQuery): (Order & { subjects: Subject[] }) | undefined {
     const { parent, text, sort, needs } = query;
     const key = JSON.stringify([parent, text, sort, needs]);
     const now = this.#now();
+    if (this.#paidAt - now > MAX_SHARE_OF_ALL * MAX_AHEAD_MS) {
+      return this.#orders.get(key);
+    }
     for (const [other, { until }] of this.#orders) {
       if (now > until || this.#orders.size >= MAX_ORDERS) {
         this.#orders.delete(other);
@@ -122,6 +137,7 @@ export class NetworkPages {
     const subjects = parent === '' ? this.#gateways() : this.#devices(parent);
     const sorted = sortSubjects(this.#source, this.#chosen(subjects, query), sort);
     const end = this.#now();
+    this.#paidAt = Math.max(now, this.#paidAt) + MAX_SHARE_OF_ALL * (end - now);
     const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
     const order = { madeAt: now, until: end + age, subjects: sorted };
     this.#orders.set(key, order);

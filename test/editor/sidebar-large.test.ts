@@ -116,4 +116,15 @@ describe('the sidebar with twenty thousand devices', function () {
     await editor.page.locator('.mt-gateway-side-search').fill(macOf(12_345).slice(6));
     await side.tree.locator(`[data-key="/${macOf(12_345)}"]`).waitFor();
   });
+
+  it('says that a search is under way while the service has no time for it, and shows the result then', async () => {
+    const { page } = editor;
+    const address = /network\?.*q=/;
+    await page.route(address, (route) => route.fulfill({ status: 202, json: { loading: true } }));
+    await page.locator('.mt-gateway-side-search').fill(macOf(2_345).slice(6));
+    await side.says('Loading');
+    await page.unroute(address);
+    await side.tree.locator(`[data-key="/${macOf(2_345)}"]`).waitFor();
+    await page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
+  });
 });

@@ -178,7 +178,7 @@ describe('a device in the hand', () => {
       pages.page({
         ...{ parent: '*', text: '', sort: 'name', needs: false, near: true, offset: 0, limit: 50 },
         ...query,
-      });
+      })!;
     const ids = (query: Partial<PageQuery> = {}) => ask(query).rows.map(({ id }) => id);
 
     it('stands at the top with why and when, and the others as they are sorted', () => {

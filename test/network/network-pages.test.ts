@@ -58,7 +58,7 @@ describe('the network in pages', () => {
   }
 
   const ask = (query: Partial<PageQuery> = {}) =>
-    pages.page({ parent: '', text: '', sort: 'name', needs: false, offset: 0, limit: 50, ...query });
+    pages.page({ parent: '', text: '', sort: 'name', needs: false, offset: 0, limit: 50, ...query })!;
   const ids = (query: Partial<PageQuery> = {}) => ask(query).rows.map(({ id }) => id);
 
   it('lists gateways, those that only the list of devices knows too, and devices that nobody hears', () => {
@@ -288,6 +288,42 @@ describe('the network in pages', () => {
     }
     assert.deepEqual(ids({ text: 'hall' }), [G]);
     assert.ok(pages.size <= 8, `${pages.size}`);
+  });
+
+  describe('takes no more than a tenth of the processor', () => {
+    /** Milliseconds that an order takes. */
+    const TAKES_MS = 300;
+    let at: number;
+    const search = (text: string) => ask({ text }) as ReturnType<typeof ask> | undefined;
+    beforeEach(() => {
+      at = 0;
+      hear('heartbeat');
+      pages = open({ now: () => (at += TAKES_MS), startTimer: () => undefined });
+    });
+
+    it('for searches, however many others are asked for', () => {
+      let made = 0;
+      for (let i = 0; i < 2_000; i++) {
+        made += search(`${i}`) ? 1 : 0;
+      }
+      assert.ok(made * TAKES_MS <= 5_000 + at / 10 + 2 * TAKES_MS, `${made * TAKES_MS} of ${at}`);
+      assert.ok(made * TAKES_MS >= at / 10, `${made * TAKES_MS} of ${at}`);
+    });
+
+    it('and lets somebody who types wait for nothing', () => {
+      for (const text of ['h', 'ha', 'hal', 'hall', 'hal', 'ha', 'h', '', 'a', 'at', 'att', 'attic']) {
+        assert.ok(search(text), text);
+      }
+    });
+
+    it('and shows what was shown before as long as that is so', () => {
+      while (search(`${at}`)) {
+        assert.equal(search('hall')?.total, 1);
+      }
+      assert.equal(search('hall')?.total, 1);
+      at += MINUTE;
+      assert.equal(search('others')?.total, 0);
+    });
   });
 
   it('forgets the orders when nobody looks any more, and leaves no timer behind', () => {

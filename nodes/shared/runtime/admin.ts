@@ -28,7 +28,7 @@ type Query = (
 
 /**
  * Responds with JSON: 404 while the service is not deployed, 400 or 502 with the error when the query fails, 202 and
- * `{loading: true}` when it takes long.
+ * `{loading: true}` when it takes long, or has no result yet.
  */
 export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
   return handle(RED, query, respond);
