@@ -121,16 +121,7 @@ export const isPasserBy = (heard: Readonly<Heard>, now: number): boolean =>
 /** @param links that the device has already */
 export function newLink(links: readonly Link[], gateway: string, parent: string, now: number): Link {
   const before = countBefore(links);
-  return {
-    gateway,
-    parent,
-    heardAt: now,
-    reports: 0,
-    lately: 0,
-    before,
-    signal: undefined,
-    isReplaced: false,
-  };
+  return { gateway, parent, heardAt: now, reports: 0, lately: 0, before, signal: undefined };
 }
 
 /** The node that heard the device directly, as a signal report says it; the gateway where it does not. */

@@ -2,7 +2,7 @@
 import type { RecencyMap } from '../collections/recency-map.ts';
 import { type DeviceState, type GatewayState, newLink } from './device-state.ts';
 import { latelyMs } from './interval.ts';
-import { type Link, leastUseful, MAX_LINKS_PER_DEVICE } from './links.ts';
+import { type Link, leastUseful, MAX_LINKS_PER_DEVICE, replace } from './links.ts';
 
 /** Of all devices together; beyond it a device has one link, which is replaced. */
 const MAX_LINKS = 400_000;
@@ -22,7 +22,7 @@ export class KnownLinks {
     const isFull = links.length >= MAX_LINKS_PER_DEVICE || this.#count >= MAX_LINKS;
     if (isFull && links.length > 0) {
       const [replaced] = links.splice(leastUseful(links, now - latelyMs(device), gateway), 1, link) as [Link];
-      replaced.isReplaced = true;
+      replace(replaced);
       this.#uncount(replaced);
     } else {
       // As long as it needs to be: an array that grows takes more than the few that most devices have.

@@ -31,13 +31,11 @@ export interface Link {
   readonly parent: string;
   heardAt: number;
   reports: number;
-  /** How many of the last reports of the device came this way; see `countReport`. */
+  /** How many of the last reports of the device came this way; see `countReport`. Of one that was replaced less than none. */
   lately: number;
-  /** How many of the last ones had come before this way was known; a few are left out. */
+  /** How many of the last ones had come before this way was known, an integer; a few are left out. */
   before: number;
   signal: Signal | undefined;
-  /** Another one has its place among those of the device. */
-  isReplaced: boolean;
 }
 
 export function findLink(links: readonly Link[], gateway: string, parent: string): Link | undefined {
@@ -57,7 +55,8 @@ export function countReport(links: readonly Link[], link: Link, now: number): vo
   if (link.lately >= REMEMBERED_REPORTS) {
     for (const one of links) {
       one.lately /= 2;
-      one.before /= 2;
+      // A fraction would take memory of its own for each link.
+      one.before = Math.trunc(one.before / 2);
     }
   }
 }
@@ -65,7 +64,15 @@ export function countReport(links: readonly Link[], link: Link, now: number): vo
 const countLately = (links: readonly Link[]): number => links.reduce((sum, { lately }) => sum + lately, 0);
 
 /** @returns `Link.before` of a further one */
-export const countBefore = (links: readonly Link[]): number => Math.max(0, countLately(links) - FEW_REPORTS);
+export const countBefore = (links: readonly Link[]): number =>
+  Math.max(0, Math.trunc(countLately(links)) - FEW_REPORTS);
+
+/** Another link takes its place among those of the device; what has remembered it is to look again. */
+export function replace(link: Link): void {
+  link.lately = -1;
+}
+
+export const isReplaced = ({ lately }: Readonly<Link>): boolean => lately < 0;
 
 /** Which part of the last reports of the device came this way; of a link that came later, of those since then. */
 export const shareOf = (links: readonly Link[], { lately, before }: Readonly<Link>): number =>

@@ -24,7 +24,7 @@ import {
 import { KnownDevices } from './known-devices.ts';
 import { KnownLinks } from './known-links.ts';
 import { KnownPlace } from './known-place.ts';
-import { chooseGateway, countReport, findLink, type Link, lastHeard, linkOf } from './links.ts';
+import { chooseGateway, countReport, findLink, isReplaced, type Link, lastHeard, linkOf } from './links.ts';
 import { Listening } from './listening.ts';
 import { noteQuickest, skipOutage } from './outages.ts';
 import { findValue, forgetValue, type PropertyValue, setRead, setValue } from './property-values.ts';
@@ -159,7 +159,7 @@ export class NetworkState {
     if (isNew) {
       this.#devices.touch(device);
     }
-    if (place.link === undefined || place.link.isReplaced) {
+    if (place.link === undefined || isReplaced(place.link)) {
       place.link = linkOf(device.links, at.gateway) ?? this.#links.add(device, at.gateway, at.gateway, now);
     }
     const { link } = place;
