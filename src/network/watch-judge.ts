@@ -197,11 +197,13 @@ export class WatchJudge {
     }
     const { network } = this.#context;
     const gateways = entry.kind === 'gateway' ? [] : this.#gatewaysOf(entry, limit);
+    // Where nobody tells of a gateway, its devices do.
+    const waitedFor = this.#scope.watchesGateways ? gateways : [];
     const isSet = this.#settings.silentAfter > 0;
     const silence =
       entry.kind === 'gateway'
         ? gatewaySilence(network, entry, limit)
-        : this.#untilGone(deviceSilence(network, entry, limit, gateways, isSet), limit);
+        : this.#untilGone(deviceSilence(network, entry, limit, waitedFor, isSet), limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
       // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that.
@@ -253,7 +255,7 @@ export class WatchJudge {
     const { id } = gateway;
     const entry = this.#entries.get(id);
     const isTold = entry !== undefined && this.isMissed(entry);
-    const isOwn = !this.#scope.isOutside(id) && (isTold || !this.#scope.watchesGateways);
+    const isOwn = !this.#scope.isOutside(id) && isTold;
     return isOwn || this.#goneInMs(gateway, limitMs) > 0;
   }
 

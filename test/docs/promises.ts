@@ -1378,12 +1378,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is told after four hours, where it is listed, when the gateway has lost its label',
         ],
       },
-    'Where *Gateway silent* is not chosen, the gateways of the watch count as long as they are not forgotten.':
+    'Where *Gateway silent* is not chosen, each device is silent by itself, whatever its gateway does: nothing else would tell it.':
       {
         'network/watch-waits': [
-          'is not told before that is forgotten',
-          'is told also when a deploy or a restart comes after it was forgotten',
-          'is not told when it is forgotten and heard again before it is gone',
+          'is told by itself, since nothing else would tell that, and is over with its next report',
+          'is told by itself also when its gateway was forgotten, or was away over a deploy or a restart',
         ],
       },
     'How many devices a gateway brings, which further gateways hear a device, and which share of its reports, is known from the start of Node-RED on: after the first few reports nobody can tell that yet.':

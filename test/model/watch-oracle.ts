@@ -115,6 +115,11 @@ export class WatchOracle {
     }
   }
 
+  /** "Where *Gateway silent* is not chosen, each device is silent by itself, whatever its gateway does" */
+  get #tellsGateways(): boolean {
+    return this.#watch.conditions.includes('gateway-silent');
+  }
+
   get #filter(): string {
     const { gateways, devices } = this.#field.settings;
     return JSON.stringify([gateways, devices]);
@@ -137,7 +142,7 @@ export class WatchOracle {
     const isNoticed = gateway.isKnown && wasAwayMs > this.#mostMs(gateway);
     gateway.awaySince = Number.POSITIVE_INFINITY;
     for (const target of this.#field.targets.values()) {
-      if (target.ways.some((way) => way.gateway === id)) {
+      if (this.#tellsGateways && target.ways.some((way) => way.gateway === id)) {
         // "such a time … gives them their time anew", of which who is dead may be told the earlier
         const isHeardByOthers = target.ways.some(
           (way) => !this.#field.gateway(way.gateway).isAway && way.gateway !== id,
@@ -238,7 +243,7 @@ export class WatchOracle {
   /** "A device is silent when nothing of it was heard for the time that is set, else for three times its usual interval". */
   #deviceFault(target: Target): string | undefined {
     const early = this.#earlyFault(target);
-    if (early !== undefined) {
+    if (early !== undefined || !this.#tellsGateways) {
       return early;
     }
     const silentMs = this.#silentMs(target, 'most');

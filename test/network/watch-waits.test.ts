@@ -110,31 +110,23 @@ describe('a device whose gateway is gone', () => {
       world.run(2 * HOUR, MINUTE, ALL_BY_G);
     });
 
-    it('is not told before that is forgotten', () => {
-      world.run(24 * HOUR, MINUTE, NEAR_BY_G2);
-      assert.deepEqual(told, []);
-      watch.forget(G);
-      world.run(4 * HOUR, MINUTE, NEAR_BY_G2);
+    it('is told by itself, since nothing else would tell that, and is over with its next report', () => {
+      world.run(5 * MINUTE, MINUTE, NEAR_BY_G2);
       assert.deepEqual(told, [`+silent ${D}`]);
+      world.run(MINUTE, MINUTE, ALL_BY_G);
+      assert.deepEqual(told, [`+silent ${D}`, `-silent ${D}`]);
     });
 
-    it('is told also when a deploy or a restart comes after it was forgotten', () => {
+    it('is told by itself also when its gateway was forgotten, or was away over a deploy or a restart', () => {
       watch.forget(G);
       deploy(settings);
-      isToldAfter(4);
+      world.run(5 * MINUTE, MINUTE, NEAR_BY_G2);
+      assert.deepEqual(told, [`+silent ${D}`]);
       world.run(MINUTE, MINUTE, ALL_BY_G);
-      watch.forget(G);
       restart(settings);
       told = [];
-      world.run(HOUR, MINUTE, NEAR_BY_G2);
+      world.run(10 * MINUTE, MINUTE, NEAR_BY_G2);
       assert.deepEqual(told, [`+silent ${D}`]);
-    });
-
-    it('is not told when it is forgotten and heard again before it is gone', () => {
-      watch.forget(G);
-      world.run(MINUTE, MINUTE, ALL_BY_G);
-      world.run(24 * HOUR, MINUTE, NEAR_BY_G2);
-      assert.deepEqual(told, []);
     });
   });
 });
