@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from './node-red.ts';
@@ -233,6 +234,30 @@ for (const version of VERSIONS) {
       assert.match(await removed(guess, tester), new RegExp(`/${encodeURIComponent(guess)}\\): …$`));
       // Who may deploy can read every variable, and sees what the service says.
       assert.match(await removed('other', anybody.writer), /\/other\): .*\w/);
+    });
+
+    it('a login that runs out while a question is answered ends that question, and not Node-RED', async () => {
+      const reader = await authorizationOf(red.url, 'reader');
+      const portal = createHttpServer();
+      const called = once(portal, 'request');
+      await new Promise<void>((resolve) => portal.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(portal.address() as AddressInfo).port}`;
+      const slowService = { ...config(), id: 'slow', authUrl: url, baseUrl: url, brokerUrl: '' };
+      const flows = (await (await ask('writer', 'GET', 'flows')).json()) as object[];
+      await ask('writer', 'POST', 'flows', [...flows, slowService]);
+      await red.next('ready');
+      const asked = fetch(`${red.url}/mt-service/slow/devices`, { headers: reader });
+      const [, response] = (await called) as [unknown, ServerResponse];
+      const token = reader.authorization?.replace('Bearer ', '');
+      await fetch(`${red.url}/auth/revoke`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...reader },
+        body: JSON.stringify({ token }),
+      });
+      response.writeHead(400).end('no');
+      assert.equal((await asked).status, 502);
+      assert.equal((await ask('writer', 'GET', 'settings')).status, 200);
+      portal.close();
     });
 
     it('a user who may not write cannot make Node-RED connect to a place of his own', async () => {

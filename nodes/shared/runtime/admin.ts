@@ -152,15 +152,43 @@ function hide(RED: NodeAPI, service: ServiceNode, error: unknown, mayDeploy: boo
 /** Who may deploy flows can read every variable by one; Node-RED tells only by refusing a response of its own. */
 export function mayDeploy(RED: NodeAPI, req: Request): Promise<boolean> {
   return new Promise((resolve) => {
-    const refusal = { status: () => refusal, end: () => resolve(false) };
     const check = RED.auth.needsPermission('flows.write') as RequestHandler;
     try {
-      void check(req, refusal as never, () => resolve(true));
+      void check(req, refusalThat(() => resolve(false)) as never, (error?: unknown) =>
+        resolve(error === undefined),
+      );
     } catch {
       // A check of somebody's own that fails permits nothing.
       resolve(false);
     }
   });
+}
+
+/**
+ * A response that only tells when it ends. A login may have run out since the request came: then it is refused later,
+ * where nobody could catch that a method is missing, and Node-RED would end.
+ */
+function refusalThat(ends: () => void): Record<string, unknown> {
+  const refusal: Record<string, unknown> = { statusCode: 0, headersSent: false, getHeader: () => undefined };
+  for (const method of [
+    'setHeader',
+    'removeHeader',
+    'writeHead',
+    'set',
+    'header',
+    'type',
+    'status',
+    'write',
+  ]) {
+    refusal[method] = () => refusal;
+  }
+  for (const method of ['end', 'send', 'json', 'sendStatus', 'redirect']) {
+    refusal[method] = () => {
+      ends();
+      return refusal;
+    };
+  }
+  return refusal;
 }
 
 const STATUS_BY_CODE: ReadonlyMap<unknown, number> = new Map([
