@@ -21,6 +21,7 @@ import type { WatchSettings } from './network/watch-context.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { copyFields } from './protocol/json.ts';
 import type { Operation, RequestInput } from './protocol/operations/index.ts';
+import { unknownLabels } from './reports/label-filter.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { Player } from './reports/player.ts';
 import type { KeptMessage, PreviewLine } from './reports/preview.ts';
@@ -135,6 +136,10 @@ export class Session {
         ...{ log, catalogue: this.catalogue, network: this.network, watches: this.watches },
         ...{ nameOf: this.#nameOf, carriesNames: named !== undefined },
         needDevices: () => this.#needDevices(),
+        labelSource: () => {
+          const { rest: problem } = this.#problems;
+          return problem ? unknownLabels(problem) : this.#needDevices();
+        },
         events: { state: () => this.#notify(), resumed: (isReady) => this.#resumed(isReady) },
         wasRead: (read) => this.#wasRead(read),
       });

@@ -82,7 +82,7 @@ export async function testConnection(
     };
     const before = isSame[half] ? deployed : undefined;
     const running = before && { ...before, session: service?.session };
-    const hidden = hideVariables(RED, node, own);
+    const hidden = hideVariables(RED, node, own, { mayDeploy: mayReadVariables });
     return testHalf(RED, secrets, create, { half, hidden, config, credentials, running, mayReadVariables });
   };
   const [rest, mqtt] = await Promise.all([run('rest', 'password'), run('mqtt', 'mqttPassword')]);

@@ -52,7 +52,7 @@ export const WITHOUT_OTHER = {
  * Each half by itself: what is wrong with one does not stop the other.
  * @param create as `createSettings`
  * @returns with `problems` in place of a half that is wrong
- * @throws INVALID_INPUT with the property's name, where no half is left
+ * @throws INVALID_INPUT with the property's name, where nothing else is left
  */
 export function createHalves(config: ServiceConfig, create: (config: ServiceConfig) => Settings): Settings {
   const settings: Settings = {};
@@ -64,8 +64,9 @@ export function createHalves(config: ServiceConfig, create: (config: ServiceConf
       problems[half] = error as Error;
     }
   }
-  const problem = problems.rest ?? problems.mqtt;
-  if (problem && !settings.rest && !settings.mqtt) {
+  const [problem, other] = Object.values(problems);
+  const isOnlyOne = other === undefined && !settings.rest && !settings.mqtt;
+  if (problem && (isOnlyOne || problem.message === other?.message)) {
     throw problem;
   }
   return { ...settings, problems };

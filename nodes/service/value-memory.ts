@@ -67,6 +67,8 @@ export class ValueMemory {
   readonly #portal: string;
   readonly #store: string;
   #session: Session | undefined;
+  /** Devices of before that the session cannot use: its REST half is wrong, and may be right again with the next deploy. */
+  #unused: Pick<Kept, 'devices' | 'portal'> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isChanged = false;
   /** What the store holds is known: from now on it can be replaced. */
@@ -95,6 +97,7 @@ export class ValueMemory {
       session.watches.takeOver(kept.watches);
       session.deviceReports.takeOver(kept.deviceReports);
     }
+    this.#unused = kept && !session.devices ? { devices: kept.devices, portal: kept.portal } : undefined;
     if (kept?.devices && kept.portal === this.#portal) {
       session.devices?.takeOver(kept.devices);
     }
@@ -152,7 +155,7 @@ export class ValueMemory {
     const loadedFrom = this.#isLoaded ? this.#store : undefined;
     this.#kept.set(this.#node.id, {
       ...{ network, catalogue, shown, lastValues, watches, deviceReports },
-      ...{ portal, devices, loadedFrom },
+      ...{ portal, devices, ...this.#unused, loadedFrom },
     });
   }
 

@@ -37,6 +37,16 @@ export interface LabelSource {
   ): Promise<ReadonlySet<string>>;
 }
 
+/**
+ * While the settings of the REST half are wrong: reports wait as for the first list. A broker that keeps what it has for this
+ * client would forget what nobody asks for.
+ */
+export const unknownLabels = (problem: Error): LabelSource => ({
+  listAge: Number.POSITIVE_INFINITY,
+  knownGatewaysWithLabels: () => undefined,
+  gatewaysWithLabels: () => Promise.reject(problem),
+});
+
 export class LabelFilter implements ReportListener {
   readonly takesNone: true | undefined;
   readonly isOptional: true | undefined;

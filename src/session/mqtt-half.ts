@@ -8,6 +8,7 @@ import type { DeviceWatches } from '../network/device-watches.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { createTopics } from '../protocol/topics.ts';
+import type { LabelSource } from '../reports/label-filter.ts';
 import { Player } from '../reports/player.ts';
 import { Reports } from '../reports/reports.ts';
 import { Subscribers } from '../reports/subscribers.ts';
@@ -37,12 +38,14 @@ export interface MqttHalfContext {
   carriesNames: boolean;
   /** @throws ServiceError `NOT_CONFIGURED` (`rest`) */
   needDevices(): DeviceDirectory;
+  /** Which gateways carry a label. @throws ServiceError `NOT_CONFIGURED` (`rest`) */
+  labelSource(): LabelSource;
   events: Omit<MqttClientEvents, 'settled'>;
   wasRead(read: ReadValue): void;
 }
 
 export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext): MqttHalf {
-  const { log, catalogue, network, watches, nameOf, carriesNames, needDevices } = context;
+  const { log, catalogue, network, watches, nameOf, carriesNames, needDevices, labelSource } = context;
   const topics = createTopics(settings.topicPrefix);
   const names = carriesNames ? nameOf : undefined;
   const isPaused = () => client.isPaused;
@@ -60,7 +63,7 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
     ...context.events,
     settled: () => watches.settled(client.state.name === 'limited' ? subscribers.refusals() : undefined),
   });
-  const subscribers = new Subscribers(reports, catalogue, client, needDevices, heardChanged);
+  const subscribers = new Subscribers(reports, catalogue, client, labelSource, heardChanged);
   const allReports = new AllReports({ client, open, subscribers, network, watches });
   return {
     client,

@@ -91,6 +91,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/service': 'works with its other half when the … has a mistake in …, and tells it once',
       },
+    'Nodes with labels wait then as for the first list of devices, and what was known of devices comes back with the half.':
+      {
+        'nodes/confirm':
+          'is kept by the broker for a node with labels while the settings of the portal are wrong',
+        'nodes/value-memory': 'keeps the list of devices while the settings of the portal are wrong',
+      },
     '`tls`, `proxy` and `identifiers` are of both.': {
       'nodes/service': 'hands a mistake in its settings to Catch nodes, and its users refuse to work',
       'nodes/service-properties': 'tls names a node that must be there',

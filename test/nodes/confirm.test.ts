@@ -14,9 +14,9 @@ describeNodes('a report that is confirmed by the flow', (start) => {
   });
   afterEach(() => box.close());
 
-  const flowOf = (reportIn: object, ack: object): object[] =>
+  const flowOf = (reportIn: object, ack: object, service: object = {}): object[] =>
     flowAround(
-      serviceNode(box, { persistent: true, clientId: 'confirm' }),
+      serviceNode(box, { persistent: true, clientId: 'confirm', ...service }),
       { id: 'in', type: 'mt-report-in', confirm: 'acknowledged', ...reportIn },
       { id: 'ack', type: 'mt-timestamped-ack', wires: [['after']], ...ack },
       { id: 'after', type: 'helper', wires: [] },
@@ -60,6 +60,18 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     flow.send('ack', { report: reportOf(first) });
     await flow.next('after');
     await flow.statuses('in').next(({ fill }) => fill === 'green');
+  });
+
+  it('is kept by the broker for a node with labels while the settings of the portal are wrong', async () => {
+    await box.close();
+    box = await startService({ rate: 0, listed: 1, gateways: 1, devices: 1 });
+    const labels = [box.devices[0]?.labels[0]];
+    const flow = await run({ labels });
+    await flow.deploy(flowOf({ labels }, {}, { authHeader: 'no header' }), 'full', secretsOf(box));
+    await flow.statuses('in').next(({ text }) => text === 'waiting for labels');
+    await publish(21);
+    await flow.deploy(flowOf({ labels }, {}), 'full', secretsOf(box));
+    assert.equal(reportOf(await flow.next('out')).value, 21);
   });
 
   it('that can never be stored is an error with its content, and ends', async () => {

@@ -10,6 +10,7 @@ import { type KeptMemories, ValueMemory } from '../../nodes/service/value-memory
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
 import { Session } from '../../src/index.ts';
 import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
+import { json, settingsFor, startServer } from '../rest/server.ts';
 
 const G = 'c0141f68fc3d';
 const mac = (n: number) => `d${n.toString(16).padStart(11, '0')}`;
@@ -148,6 +149,28 @@ describe('what is remembered of last values', () => {
       session.lastValues.all().map(({ device, source }) => [device, source]),
       [[mac(1), 'stored']],
     );
+  });
+
+  it('keeps the list of devices while the settings of the portal are wrong', async () => {
+    const server = await startServer((_, response) => json(response, { items: [{ id: `bmac-${mac(1)}` }] }));
+    const log = { info() {}, warn() {}, trace() {} };
+    const started = (settings: object) => {
+      const memory = memoryOf('', 'one');
+      const session = new Session({ names: false, identifiers: '[]', ...settings }, log);
+      memory.open(session);
+      return { memory, session };
+    };
+    const rest = settingsFor(server.url, { retries: 0 });
+    const first = started({ rest });
+    await first.session.devices?.search('', 1, new AbortController().signal);
+    await first.memory.close(false);
+    await first.session.close();
+    const wrong = started({ problems: { rest: new Error('wrong') } });
+    await wrong.memory.close(false);
+    const right = started({ rest });
+    assert.equal(right.session.devices?.hasList, true);
+    await right.session.close();
+    await server.stop();
   });
 
   it('is not replaced by the few values that came before the store was read', async () => {
