@@ -38,20 +38,27 @@ export function startPreview(node: EditorNode, lists: () => PanelSettings): () =
       say(await sendTest(node, row));
     }
   };
+  const isThere = () => document.contains(container[0] ?? null);
+  const show = async (isWanted: () => boolean) => {
+    const asked = settings();
+    const shown = await preview(node, asked, send);
+    const askedFor = JSON.stringify(asked);
+    // The pointer that has just chosen another setting may rest above the rows of the old one.
+    if (isWanted() && (askedFor !== shownFor || !isUsed(container))) {
+      shownFor = askedFor;
+      container.empty().append(shown);
+      explain();
+    }
+  };
   const refresh = async () => {
     window.clearTimeout(timer);
     newestRefresh += 1;
     const ownRefresh = newestRefresh;
-    const asked = settings();
-    const shown = await preview(node, asked, send);
-    if (ownRefresh === newestRefresh && document.contains(container[0] ?? null)) {
-      const askedFor = JSON.stringify(asked);
-      // The pointer that has just chosen another setting may rest above the rows of the old one.
-      if (askedFor !== shownFor || !isUsed(container)) {
-        shownFor = askedFor;
-        container.empty().append(shown);
-        explain();
-      }
+    // While the panel of the service lies above, the editor has taken this one out of the document.
+    if (isThere()) {
+      await show(() => ownRefresh === newestRefresh && isThere());
+    }
+    if (ownRefresh === newestRefresh) {
       timer = window.setTimeout(() => void refresh(), REFRESH_INTERVAL_MS);
     }
   };

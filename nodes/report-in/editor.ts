@@ -98,6 +98,9 @@ RED.nodes.registerType('mt-report-in', {
   oneditcancel() {
     closePanel();
   },
+  oneditdelete() {
+    closePanel();
+  },
 });
 
 /** What the node does with its settings, as far as they are fixed. */

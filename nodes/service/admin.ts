@@ -76,7 +76,9 @@ function listLabels(session: Session, { query }: Request, ...[, , signal]: Rest)
   return session.devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
 }
 
-function listSeen({ recent }: Session, { query }: Request): unknown {
+function listSeen(session: Session, { query }: Request): unknown {
+  session.checkHalf('mqtt');
+  const { recent } = session;
   const wanted = {
     gateway: readQueryText(query.gateway),
     device: readQueryText(query.device),

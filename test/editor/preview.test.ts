@@ -116,6 +116,17 @@ describe('reports that pass now', function () {
     assert.deepEqual(await edges(), before);
   });
 
+  it('go on when the panel of the service lay above for a while and was left by Cancel', async () => {
+    const { page } = editor;
+    await open();
+    await editor.editConfig('mt-service', 'service');
+    // Longer than from one question of the preview to the next: time is the subject here.
+    await page.waitForTimeout(2_500);
+    await editor.press('cancel', true);
+    await measure(23.5);
+    await rows().filter({ hasText: '23.5' }).waitFor();
+  });
+
   it('say what is waited for when there are none: the kind that is ticked, the property that is chosen', async () => {
     const { page } = editor;
     await open();
