@@ -46,13 +46,14 @@ export class DeviceWatch implements WatchedChecker {
     this.#settings = settings;
     this.#listener = listener;
     this.#scope = new WatchScope(settings);
-    this.#followed = new FollowedGateways(this.#scope, listener);
+    this.#followed = new FollowedGateways(context.network, this.#scope, listener);
     this.#alarms = new WatchAlarms(context, listener, this.#scope);
     this.#members = new WatchMembers(context, listener, this.#alarms, this);
     this.#judge = new WatchJudge(context, settings, this.#scope, this.#alarms, this.entries);
     this.#judgesReports = settings.conditions.some((one) => one !== 'silent' && one !== 'gateway-silent');
     for (const id of settings.devices) {
       this.#members.expect(id, 'device');
+      this.#followed.noteListed(id);
     }
     for (const id of this.#scope.watchesGateways ? settings.gateways : []) {
       this.#members.expect(id, 'gateway');
@@ -182,6 +183,7 @@ export class DeviceWatch implements WatchedChecker {
     isLate: boolean,
   ): void {
     this.#scope.heardGateway(gateway.id);
+    this.#followed.noteListed(gateway.id);
     if (this.#scope.watchesGateways) {
       this.#heardGateway(device, gateway);
     } else {

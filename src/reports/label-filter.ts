@@ -49,7 +49,6 @@ export const unknownLabels = (problem: Error): LabelSource => ({
 
 export class LabelFilter implements ReportListener {
   readonly takesNone: true | undefined;
-  readonly isOptional: true | undefined;
   readonly readsOnly: true | undefined;
   readonly #inner: ReportListener;
   readonly #labels: readonly string[];
@@ -82,7 +81,6 @@ export class LabelFilter implements ReportListener {
     isPaused: () => boolean = () => false,
   ) {
     this.takesNone = inner.takesNone;
-    this.isOptional = inner.isOptional;
     this.readsOnly = inner.readsOnly;
     this.#inner = inner;
     this.#replay = replay;

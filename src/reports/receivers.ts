@@ -12,8 +12,6 @@ export interface ReportListener {
   readsOnly?: true;
   /** It takes no report: that the state of the network records it is all it needs. */
   takesNone?: true;
-  /** Where the broker allows too few subscriptions, it goes without what it asks for. */
-  isOptional?: true;
   /**
    * The report is the listener's own, unless it only reads.
    * @param payload as it was received; it keeps more memory alive than its own length

@@ -125,7 +125,7 @@ export class Reports {
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#routes.clear();
     if (!isPreview) {
-      this.#requested.add(target, filter.topicFilters, listener.isOptional);
+      this.#requested.add(target, filter.topicFilters);
     }
     return {
       replay: (messages) => this.#replay(target, messages),

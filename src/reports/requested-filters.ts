@@ -39,9 +39,6 @@ export class RequestedFilters {
   readonly #mayCross: boolean;
   /** By subscriber. */
   readonly #topicFilters = new Map<object, TopicFilterParts[]>();
-  /** Subscribers that go without where it all takes too many. */
-  readonly #optional = new Set<object>();
-  #leavesOut = false;
   readonly #previews = new Set<PreviewRequest>();
   /** What the broker was asked for last, and before that, as long as it may still send for it. */
   #expected: TopicFilterParts[] = [];
@@ -78,16 +75,12 @@ export class RequestedFilters {
     return this.#overlaps !== undefined;
   }
 
-  add(subscriber: object, topicFilters: TopicFilterParts[], isOptional = false): void {
+  add(subscriber: object, topicFilters: TopicFilterParts[]): void {
     this.#topicFilters.set(subscriber, topicFilters);
-    if (isOptional) {
-      this.#optional.add(subscriber);
-    }
   }
 
   delete(subscriber: object): void {
     this.#topicFilters.delete(subscriber);
-    this.#optional.delete(subscriber);
   }
 
   /** @param received called for each message that matches @returns ends it */
@@ -136,8 +129,6 @@ export class RequestedFilters {
 
   /** See `Reports.filters`. */
   choose(max: number, verdicts: FilterVerdicts = NO_VERDICTS): FilterChange {
-    this.#leavesOut = false;
-    this.#leavesOut = this.#optional.size > 0 && this.needed > max;
     this.#places = new WantedPlaces(this.#all);
     const nameOf = this.#topics.reportFilter;
     const isRefused = (parts: TopicFilterParts) => verdicts.isRefused(nameOf(parts));
@@ -203,8 +194,7 @@ export class RequestedFilters {
   }
 
   get #all(): TopicFilterParts[] {
-    const isAsked = (subscriber: object) => !this.#leavesOut || !this.#optional.has(subscriber);
-    return [...this.#topicFilters].flatMap(([subscriber, wants]) => (isAsked(subscriber) ? wants : []));
+    return [...this.#topicFilters.values()].flat();
   }
 
   /**

@@ -100,10 +100,8 @@ class WatchSubscriptions {
         this.#subscribe(filter);
       }
       // What tells a silent device from a silent gateway is what the gateway brings of others.
-      if (devices.length > 0 && hearsEverything(conditions)) {
-        // One that is listed itself may bring nothing but others.
-        const isOptional = gateways.length === 0;
-        this.#subscribe(gatewayFilter(isOptional ? devices : gateways, labels), isOptional);
+      if (devices.length > 0 && gateways.length > 0 && hearsEverything(conditions)) {
+        this.#subscribe(gatewayFilter(gateways, labels));
       }
     } catch (error) {
       this.close();
@@ -150,23 +148,19 @@ class WatchSubscriptions {
     }
   }
 
-  /** @param isOptional also where the broker refuses it, or allows too few, nothing is said */
-  #subscribe(filter: ReportFilter, isOptional = false): void {
+  #subscribe(filter: ReportFilter): void {
     const { shared, subscribe } = this.#context;
     const begin = () =>
       subscribe(filter, {
         takesNone: true,
-        ...(isOptional && { isOptional }),
         // The state of the network records it, and tells the watches.
         report() {},
         error() {},
         labels: (state) => this.#labelsChanged(state),
       });
     // Where there are labels each watch is told of them.
-    const end = filter.labels.length > 0 ? begin() : shared.use(JSON.stringify([filter, isOptional]), begin);
-    if (!isOptional) {
-      this.#filters.push(filter);
-    }
+    const end = filter.labels.length > 0 ? begin() : shared.use(JSON.stringify(filter), begin);
+    this.#filters.push(filter);
     this.#ends.push(end);
   }
 

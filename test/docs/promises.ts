@@ -1510,18 +1510,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'hears all that the gateways of before bring after a restart…',
         ],
       },
-    'What is listed is received as a gateway from the start, too: one may report nothing of itself.': {
-      'reports/watching':
-        'hears from the start what they bring as gateways: one may report nothing of itself',
-      'network/watch-follow':
-        'and takes one that is listed and brings others only for one after a deploy, too: …',
-    },
-    'Where the broker allows too few subscriptions for that, it is from its own first report on.': {
-      'reports/watching': [
-        'hears no more than its devices for that where the broker allows few subscriptions',
-        'hears all that the gateways of before bring after a deploy…',
-      ],
-    },
+    'A gateway that is listed as a device is received as one once it has brought anything that this service receives, and until then by its own reports alone: one that brings reports of others only belongs under *Gateways*.':
+      {
+        'reports/watching': [
+          'asks for nothing else of a listed device of which nobody knows that it is a gateway',
+          'hears all that one brings that is listed itself, once it has brought anything for anybody',
+        ],
+        'network/watch-follow': [
+          'while it is watched',
+          'or before',
+          'and none that lacks the label, until it carries it',
+          'and takes one that is listed and brings others only for one after a deploy, too: …',
+        ],
+      },
   },
   'Requests: how each one ends': {
     'A request is sent once.': {

@@ -119,6 +119,34 @@ describe('a watch of listed devices follows the gateways that it knows', () => {
     assert.deepEqual([...followed], [G, G2]);
   });
 
+  describe('also one that is listed itself and brings others only, once it has brought one for anybody,', () => {
+    const bring = () => world.hear('heartbeat', {}, { gateway: G, device: deviceAt(10) });
+
+    it('while it is watched', () => {
+      open([], { devices: [G] });
+      assert.deepEqual([...followed], []);
+      bring();
+      assert.deepEqual([...followed], [G]);
+    });
+
+    it('or before', () => {
+      open([]);
+      bring();
+      watch.close(false);
+      open([], { devices: [G, G2] });
+      assert.deepEqual([...followed], [G]);
+    });
+
+    it('and none that lacks the label, until it carries it', () => {
+      open(['L'], { devices: [G] });
+      watch.setLabelled(new Set([G2]));
+      bring();
+      assert.deepEqual([...followed], []);
+      watch.setLabelled(new Set([G]));
+      assert.deepEqual([...followed], [G]);
+    });
+  });
+
   for (const conditions of [['silent'], ['silent', 'gateway-silent']] as const) {
     it(`and takes one that is listed and brings others only for one after a deploy, too: ${conditions}`, () => {
       const others = { devices: [G], conditions };
