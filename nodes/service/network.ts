@@ -15,12 +15,13 @@ const MAX_NAMED = 1_000;
  *   told of changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
-export function listNetwork(session: Session, { query }: Request): unknown {
+export function listNetwork(session: Session, req: Request): unknown {
+  const { query } = req;
   session.checkHalf('mqtt');
   const { pages, devices, state, changes } = session;
   devices?.refreshInBackground();
   const near = isYes(query.near);
-  const page = pages.page({
+  const wanted = {
     parent: readText(query.parent),
     text: readText(query.q),
     sort: readText(query.sort),
@@ -28,7 +29,8 @@ export function listNetwork(session: Session, { query }: Request): unknown {
     near,
     offset: Math.max(0, Math.trunc(readNumber(query.offset, 0))),
     limit: readLimit(query.limit),
-  });
+  };
+  const page = pages.page(wanted, askerOf(req));
   if (page === undefined) {
     return undefined;
   }
@@ -80,6 +82,11 @@ export function listen(session: Session, { body }: Request): unknown {
   }
   const { seconds, isHearing } = session.allReports.listen();
   return { seconds, listening: isHearing };
+}
+
+/** The name of who is logged in; without a login, or for who needs none, the address. */
+export function askerOf(req: Pick<Request, 'ip'> & { user?: { username?: string } }): string {
+  return req.user?.username ?? req.ip ?? '';
 }
 
 const isYes = (value: unknown): boolean => value === '1' || value === 'true';

@@ -1,4 +1,5 @@
 // The network as lists for people: gateways, the devices of one of them, or all; sorted, searched and in pages.
+import { FifoMap } from '../collections/fifo-map.ts';
 import { invalidInput } from '../errors.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
 import { macPart, parseMac } from '../protocol/mac.ts';
@@ -16,11 +17,18 @@ const ORDER_AGE_MS = 2_000;
 /** One that took long is kept longer: whoever looks at a large list all the time takes a fiftieth of the processor. */
 const MAX_SHARE = 50;
 const MAX_ORDER_AGE_MS = 10_000;
-/** All orders together, whatever is asked for, take a tenth of it in the long run, and as much ahead as a person who types. */
+/**
+ * All orders together, whatever is asked for, take a tenth of it in the long run, shared by those who ask, and as much
+ * ahead as a person who types.
+ */
 const MAX_SHARE_OF_ALL = 10;
 const MAX_AHEAD_MS = 5_000;
+/** Who asked last; of the others it is forgotten what they have taken. */
+const MAX_ASKERS = 100;
 /** Orders that are kept: few people look at a time. */
 const MAX_ORDERS = 8;
+/** The gateways as the sidebar begins: one order, which serves everybody while it is kept. */
+const FREE = JSON.stringify(['', '', 'name', false]);
 const NONE_LIT: ReadonlyMap<string, Lit> = new Map();
 /** Every device of every gateway. */
 const ANY_PARENT = '*';
@@ -58,8 +66,8 @@ export class NetworkPages {
   readonly #now: () => number;
   readonly #startTimer: (call: () => void, ms: number) => void;
   #isForgetting = false;
-  /** By then all orders until now will have taken no more than their share. */
-  #paidAt = Number.NEGATIVE_INFINITY;
+  /** Of each who asks: by then all orders for this one until now will have taken no more than their share. */
+  readonly #paidAt = new FifoMap<number>(MAX_ASKERS);
   readonly #near: NearDevices;
 
   constructor(source: NetworkSource, { now = () => performance.now(), startTimer = startTimeout } = {}) {
@@ -79,12 +87,13 @@ export class NetworkPages {
   }
 
   /**
-   * @returns undefined while searching and sorting has taken too much of the processor
+   * @param asker who it is for: what one asks for is no reason to refuse another
+   * @returns undefined while searching and sorting for this one has taken too much of the processor
    * @throws ServiceError `INVALID_INPUT` field `parent` where the parent is no MAC
    */
-  page(query: PageQuery): NetworkPage | undefined {
+  page(query: PageQuery, asker = ''): NetworkPage | undefined {
     const lit = query.near && query.parent !== '' ? this.#near.look() : NONE_LIT;
-    const found = this.#order(query);
+    const found = this.#order(query, asker);
     if (found === undefined) {
       return undefined;
     }
@@ -118,11 +127,12 @@ export class NetworkPages {
   }
 
   /** Of one moment for a short while. @returns undefined: none is known, and there is no time for one */
-  #order(query: PageQuery): (Order & { subjects: Subject[] }) | undefined {
+  #order(query: PageQuery, asker: string): (Order & { subjects: Subject[] }) | undefined {
     const { parent, text, sort, needs } = query;
     const key = JSON.stringify([parent, text, sort, needs]);
     const now = this.#now();
-    if (this.#paidAt - now > MAX_SHARE_OF_ALL * MAX_AHEAD_MS) {
+    const aheadMs = (this.#paidAt.get(asker) ?? now) - now;
+    if (key !== FREE && aheadMs > MAX_SHARE_OF_ALL * MAX_AHEAD_MS) {
       return this.#orders.get(key);
     }
     for (const [other, { until }] of this.#orders) {
@@ -137,12 +147,22 @@ export class NetworkPages {
     const subjects = parent === '' ? this.#gateways() : this.#devices(parent);
     const sorted = sortSubjects(this.#source, this.#chosen(subjects, query), sort);
     const end = this.#now();
-    this.#paidAt = Math.max(now, this.#paidAt) + MAX_SHARE_OF_ALL * (end - now);
+    if (key !== FREE) {
+      this.#pay(asker, now, end - now);
+    }
     const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
     const order = { madeAt: now, until: end + age, subjects: sorted };
     this.#orders.set(key, order);
     this.#forgetLater();
     return order;
+  }
+
+  /** More where others have taken ahead, too: what is shared is one tenth. */
+  #pay(asker: string, now: number, tookMs: number): void {
+    const paidAt = Math.max(now, this.#paidAt.get(asker) ?? now);
+    this.#paidAt.delete(asker);
+    const others = [...this.#paidAt.entries()].filter(([, at]) => at > now).length;
+    this.#paidAt.add(asker, paidAt + MAX_SHARE_OF_ALL * (1 + others) * tookMs);
   }
 
   /** Those of a large network are large, and nobody may ever look again. */

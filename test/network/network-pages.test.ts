@@ -57,8 +57,8 @@ describe('the network in pages', () => {
     network.record(readReportTopic('t', gateway, device, rest), now, report);
   }
 
-  const ask = (query: Partial<PageQuery> = {}) =>
-    pages.page({ parent: '', text: '', sort: 'name', needs: false, offset: 0, limit: 50, ...query })!;
+  const QUERY: PageQuery = { parent: '', text: '', sort: 'name', needs: false, offset: 0, limit: 50 };
+  const ask = (query: Partial<PageQuery> = {}) => pages.page({ ...QUERY, ...query })!;
   const ids = (query: Partial<PageQuery> = {}) => ask(query).rows.map(({ id }) => id);
 
   it('lists gateways, those that only the list of devices knows too, and devices that nobody hears', () => {
@@ -294,7 +294,7 @@ describe('the network in pages', () => {
     /** Milliseconds that an order takes. */
     const TAKES_MS = 300;
     let at: number;
-    const search = (text: string) => ask({ text }) as ReturnType<typeof ask> | undefined;
+    const search = (text: string, asker?: string) => pages.page({ ...QUERY, text }, asker);
     beforeEach(() => {
       at = 0;
       hear('heartbeat');
@@ -313,6 +313,40 @@ describe('the network in pages', () => {
     it('and lets somebody who types wait for nothing', () => {
       for (const text of ['h', 'ha', 'hal', 'hall', 'hal', 'ha', 'h', '', 'a', 'at', 'att', 'attic']) {
         assert.ok(search(text), text);
+      }
+    });
+
+    it('and lets nobody wait for what others ask for, who share it', () => {
+      const counts = { first: 0, second: 0 };
+      for (let i = 0; i < 2_000; i++) {
+        counts.first += search(`${i}`, 'first') ? 1 : 0;
+        if (i >= 500) {
+          counts.second += search(`and ${i}`, 'second') ? 1 : 0;
+        }
+        if (i % 500 === 499) {
+          assert.ok(search(`person ${i}`, 'person'));
+        }
+      }
+      const madeMs = (counts.first + counts.second) * TAKES_MS;
+      assert.ok(madeMs <= 2 * 5_000 + at / 10 + 4 * TAKES_MS, `${madeMs} of ${at}`);
+      assert.ok(counts.second >= counts.first / 3, JSON.stringify(counts));
+    });
+
+    it('and always shows the gateways, at the cost of nothing else', () => {
+      pages = open({ now: () => (at += 2_000), startTimer: () => undefined });
+      while (search(`${at}`)) {
+        assert.ok(at < 10 * MINUTE);
+      }
+      for (let i = 0; i < 100; i++) {
+        assert.equal(search('')?.total, 3);
+        at += 10_000;
+      }
+      assert.ok(search('others'));
+    });
+
+    it('and lets whoever is new wait for nothing, however many have asked', () => {
+      for (let i = 0; i < 1_000; i++) {
+        assert.ok(search(`${i}`, `${i}`), `${i}`);
       }
     });
 

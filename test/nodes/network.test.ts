@@ -1,6 +1,7 @@
 // The network of a deployed service as the sidebar sees it, and what a person does there, over real HTTP.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { askerOf } from '../../nodes/service/network.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
@@ -277,5 +278,15 @@ describeNodes('the network', (start) => {
       const received = flow.inbox('out').all.map(({ payload }) => (payload as { seq: number }).seq);
       assert.deepEqual(received, [2, 3]);
     });
+  });
+});
+
+describe('who asks about the network', () => {
+  it('is told apart by the name of the user, and without one by the address', () => {
+    const ip = '192.0.2.1';
+    // Node-RED's own where nobody has to log in to read.
+    const anonymous: object = { anonymous: true };
+    const asked = [{ ip, user: { username: 'ada' } }, { ip, user: anonymous }, { ip }];
+    assert.deepEqual(asked.map(askerOf), ['ada', ip, ip]);
   });
 });
