@@ -42,8 +42,14 @@ export class GatewayRequests implements Ranked {
   usedAt = performance.now();
   requestsInFlight = 0;
   acksInFlight = 0;
-  /** An acknowledgement has had no response in its time, and none has had one since. */
+  /** An acknowledgement has had no response in its time, and none has had one since it was sent. */
   ignoresAcks = false;
+  /** Acknowledgements whose response somebody waits for, and which take no place any more. */
+  ignoredAcks = 0;
+  /** When it last answered an acknowledgement, in milliseconds of `performance.now()`. */
+  #ackedAt = Number.NEGATIVE_INFINITY;
+  /** The first topic level of the acknowledgement that was sent last; also that of late responses. */
+  #ackOperation: string | undefined;
   waiting = 0;
   /** Of the requests that wait: so many could be sent at once but for the grant of the response filter. */
   withPlace = 0;
@@ -86,10 +92,31 @@ export class GatewayRequests implements Ranked {
     return found;
   }
 
+  /** @param suffix topic levels of a response that belongs to no request any more */
+  respondedLate(suffix: string): void {
+    if (suffix.split('/', 1)[0] === this.#ackOperation) {
+      this.answeredAck();
+    }
+  }
+
+  answeredAck(): void {
+    this.ignoresAcks = false;
+    this.#ackedAt = performance.now();
+  }
+
+  /** Call when an acknowledgement has had no response in its time. */
+  missedAck({ deadline, timeout }: Pending): void {
+    const sentAt = deadline - timeout;
+    this.ignoresAcks ||= this.#ackedAt <= sentAt;
+  }
+
   /** Notes that it is on its way; it takes a place until `uncount` or `remove`. */
   add(pending: Pending): void {
     pending.index = this.sent.push(pending) - 1;
     pending.isCounted = true;
+    if (pending.trafficClass === 'ack') {
+      this.#ackOperation = pending.request.operation;
+    }
     this.#count(pending, 1);
   }
 

@@ -134,7 +134,7 @@ export class Requests {
     return found && !this.#waiting.isOpen(found) ? this.#waiting.unsent(timeout, false) : undefined;
   }
 
-  /** Whether a gateway has left the last acknowledgement to it without a response. */
+  /** Whether a gateway has left an acknowledgement without a response, and has answered none since that was sent. */
   ignoresAcks(gateway: string): boolean {
     return this.#gateways.find(gateway)?.ignoresAcks === true;
   }
@@ -172,6 +172,8 @@ export class Requests {
       // Every gateway sees ids of ours, and none answers for another one.
       if (pending?.gateway === gateway) {
         this.#sent.respond(pending, body);
+      } else if (!pending && !retained) {
+        gateway.respondedLate(rest);
       }
       return true;
     }

@@ -16,8 +16,8 @@ export interface AcknowledgeOptions extends RequestOptions {
   /** False: done when the broker has the acknowledgement; true: when the response with status 0 has come. */
   wait: boolean;
   /**
-   * Called when the broker has the acknowledgement and the gateway has left the one before without a response: nobody can
-   * count on one. Once more where it is sent again.
+   * Called when the broker has the acknowledgement and the gateway has answered none since one that it left without a
+   * response was sent: nobody can count on one. Once more where it is sent again.
    */
   ignored?: () => void;
 }
@@ -25,7 +25,7 @@ export interface AcknowledgeOptions extends RequestOptions {
 interface Line {
   /** How a request to a gateway ends that could not be sent in its time; undefined: it waits for its turn. */
   unsent(gateway: string, timeout: number): ServiceError | undefined;
-  /** Whether a gateway has had no response to the last acknowledgement in its time. */
+  /** Whether a gateway has left an acknowledgement without a response, and has answered none since that was sent. */
   ignoresAcks(gateway: string): boolean;
 }
 

@@ -13,6 +13,12 @@ const PREFIX_BYTES = 6;
  * response yet, that is not kept.
  */
 const MAX_WITHOUT_PLACE = 10_000;
+/**
+ * Of these at one gateway, where somebody waits for the response. When it is there again it has them all at once: ten in a
+ * second are answered within 30 seconds, the timeout as installed. Fewer would hold up more at a broker that waits for a
+ * flow to confirm.
+ */
+const MAX_IGNORED_ACKS = 256;
 /** When reading goes on, the responses that have come meanwhile are read within this time. */
 const READ_AGAIN_MS = 1_000;
 
@@ -68,7 +74,7 @@ export class SentRequests {
       return;
     }
     if (pending.trafficClass === 'ack') {
-      pending.gateway.ignoresAcks = false;
+      pending.gateway.answeredAck();
     }
     if (body instanceof Uint8Array) {
       pending.reject(notJson(pending.request, body));
@@ -91,7 +97,7 @@ export class SentRequests {
   delivered(pending: Pending): void {
     pending.delivered?.();
     const { trafficClass, gateway, awaitResponse } = pending;
-    const isIgnored = trafficClass === 'ack' && gateway.ignoresAcks;
+    const isIgnored = trafficClass === 'ack' && gateway.ignoresAcks && gateway.ignoredAcks < MAX_IGNORED_ACKS;
     if (pending.isCounted && (isIgnored || !awaitResponse)) {
       this.#freePlace(pending);
     }
@@ -105,8 +111,7 @@ export class SentRequests {
   #freePlace(pending: Pending): void {
     if (this.#withoutPlace < MAX_WITHOUT_PLACE) {
       pending.gateway.freeSlot(pending);
-      this.#withoutPlace++;
-      this.#unawaited += pending.awaitResponse ? 0 : 1;
+      this.#countWithoutPlace(pending, 1);
       this.#freed(pending.gateway);
     } else if (!pending.awaitResponse) {
       this.fail(pending, timedOut(pending.request, pending.timeout));
@@ -120,11 +125,19 @@ export class SentRequests {
     }
     pending.group.delete(pending);
     if (!pending.isCounted) {
-      this.#withoutPlace--;
-      this.#unawaited -= pending.awaitResponse ? 0 : 1;
+      this.#countWithoutPlace(pending, -1);
     }
     pending.gateway.remove(pending);
     return true;
+  }
+
+  #countWithoutPlace({ awaitResponse, gateway }: Pending, change: 1 | -1): void {
+    this.#withoutPlace += change;
+    if (awaitResponse) {
+      gateway.ignoredAcks += change;
+    } else {
+      this.#unawaited += change;
+    }
   }
 
   #expire(now: number): DeadlineCheck {
@@ -137,7 +150,9 @@ export class SentRequests {
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
       if (pending.deadline <= now) {
-        pending.gateway.ignoresAcks ||= pending.trafficClass === 'ack';
+        if (pending.trafficClass === 'ack') {
+          pending.gateway.missedAck(pending);
+        }
         this.fail(pending, timedOut(pending.request, pending.timeout));
       } else {
         next = Math.min(next, pending.deadline);

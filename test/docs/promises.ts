@@ -920,7 +920,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/confirm':
         'that is a sample is acknowledged to the device first, and to the broker when the device has that',
     },
-    'After an acknowledgement that a gateway has not answered in time, the broker is told as soon as it has the next one to this gateway, without waiting for a response, until one comes.':
+    'After an acknowledgement that a gateway has not answered in time, nor any other since that was sent, the broker is told as soon as it has the next one to this gateway, without waiting for a response, until one comes.':
       {
         'nodes/confirm':
           'that is a sample is open at a gateway that answers none until the broker has the acknowledgement, but the first one',
@@ -1654,11 +1654,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'lets an acknowledgement through while requests would take every place',
         ],
       },
-    'After one that has ended with `TIMEOUT`, those to this gateway take no place any more while they wait for their response, up to 10 000 in all, until the gateway has answered one: so none waits in line for those that are never answered.':
+    'After one that has ended with `TIMEOUT`, where the gateway has answered no other since that was sent, those to this gateway take no place any more while they wait for their response, up to 256 at a gateway and 10 000 in all, until it has answered one, in time or late: so few wait in line for those that are never answered, and a gateway that is only slow, or has lost one, does not get all of them at once.':
       {
         'mqtt/acknowledgements':
           'wait for each other, but not after one has ended with TIMEOUT, until the gateway answers one',
-        'mqtt/waiting': 'keep their place beyond 10 000 where a gateway answers no acknowledgement',
+        'mqtt/waiting': [
+          'keep their place beyond 256 at a gateway that answers no acknowledgement',
+          'keep their place beyond 10 000 in all, at gateways that answer no acknowledgement',
+          'keep their place where the gateway has answered one since that was sent which it has not answered',
+          'keep their place again once the gateway has answered one too late',
+        ],
       },
     'The same sample acknowledged again within a minute is sent once, unless the first time failed.': {
       'mqtt/waiting': 'is known again for a minute, and of at most 100 000 samples',
@@ -1689,9 +1694,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So is one with the right `id` that comes from another gateway.': {
       'mqtt/waiting': 'is not ours when another gateway sends it, though it has seen our id',
     },
-    'A response that comes after the end of its request is ignored.': {
-      'mqtt/losses': 'is not ended by a response to an earlier one that has ended',
-    },
+    'A response that comes after the end of its request is ignored, but one to an acknowledgement shows that the gateway answers some.':
+      {
+        'mqtt/losses': 'is not ended by a response to an earlier one that has ended',
+        'mqtt/waiting': 'keep their place again once the gateway has answered one too late',
+      },
     "Tip: a broker that leaves Nagle's algorithm on adds about 40 milliseconds to each request with QoS 1.":
       'advice to the user',
     'With `persistent`, what a lost connection or a deploy has interrupted of a request with QoS 2 (`requestQos`) is completed with the next connection to that address, without sending it again, and given up after three: some brokers pass the request on only then, perhaps after its `TIMEOUT`.':

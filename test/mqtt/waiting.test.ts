@@ -1,6 +1,7 @@
 // Requests that wait and expire by the thousand, and what they are told.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
 import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
 import { Deadlines } from '../../src/mqtt/deadlines.ts';
@@ -95,9 +96,9 @@ class Line implements RequestTransport {
     return this.requests.send(request, given);
   }
 
-  answer(id: unknown, gateway = G): void {
-    const at = { gateway, device: gateway, rest: 'apiversion' };
-    this.requests.receive(at, Buffer.from(JSON.stringify({ id, status: 0 })), false);
+  answer(id: unknown, gateway = G, rest = 'apiversion', retained = false): void {
+    const at = { gateway, device: gateway, rest };
+    this.requests.receive(at, Buffer.from(JSON.stringify({ id, status: 0 })), retained);
   }
 }
 
@@ -259,21 +260,69 @@ describe('many waiting requests', () => {
     line.requests.close();
   });
 
-  it('keep their place beyond 10 000 where a gateway answers no acknowledgement', async () => {
+  it('keep their place beyond 256 at a gateway that answers no acknowledgement', async () => {
     const line = new Line(1);
     const ack = (timeout = 60_000) => codeOf(line.send(G, { trafficClass: 'ack', timeout }));
     assert.equal(await ack(1), 'TIMEOUT');
-    const outcomes = Array.from({ length: 10_002 }, () => ack());
-    assert.equal(line.ids.length, 1 + 10_001);
+    const outcomes = Array.from({ length: 258 }, () => ack());
+    assert.equal(line.ids.length, 1 + 257);
     assert.equal(line.requests.idle, false);
     line.answer(line.ids[1]);
     assert.equal(await outcomes[0], 'responded');
-    assert.equal(line.ids.length, 1 + 10_001);
-    line.answer(line.ids[10_001]);
-    assert.equal(await outcomes[10_000], 'responded');
-    assert.equal(line.ids.length, 1 + 10_002);
+    assert.equal(line.ids.length, 1 + 257);
+    line.answer(line.ids[257]);
+    assert.equal(await outcomes[256], 'responded');
+    assert.equal(line.ids.length, 1 + 258);
     line.requests.close();
-    assert.deepEqual([...new Set(await Promise.all(outcomes.slice(1, 10_000)))], ['CLOSED']);
+    assert.deepEqual([...new Set(await Promise.all(outcomes.slice(1, 256)))], ['CLOSED']);
+  });
+
+  it('keep their place beyond 10 000 in all, at gateways that answer no acknowledgement', async () => {
+    const line = new Line(1);
+    const macs = Array.from({ length: 50 }, (_, n) => `c0${`${n}`.padStart(10, '0')}`);
+    const ack = (gateway: string, timeout = 60_000) =>
+      codeOf(line.send(gateway, { trafficClass: 'ack', timeout }));
+    await Promise.all(macs.map((mac) => ack(mac, 1)));
+    const outcomes = Array.from({ length: 12_500 }, (_, n) => ack(macs[n % 50] as string));
+    assert.equal(line.ids.length, 50 + 10_000 + 50);
+    // A trace for each of so many errors would take most of the time.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    line.requests.close();
+    Error.stackTraceLimit = stackTraceLimit;
+    assert.deepEqual([...new Set(await Promise.all(outcomes))], ['CLOSED']);
+  });
+
+  it('keep their place where the gateway has answered one since that was sent which it has not answered', async () => {
+    const line = new Line(4);
+    const ack = (timeout = 60_000) => codeOf(line.send(G, { trafficClass: 'ack', timeout }));
+    const [lost, answered] = [ack(50), ack()];
+    // The clock goes on, so that the response comes after the sending.
+    await setTimeout(5);
+    line.answer(line.ids[1]);
+    assert.deepEqual(await Promise.all([lost, answered]), ['TIMEOUT', 'responded']);
+    const outcomes = Array.from({ length: 10 }, () => ack());
+    assert.equal(line.ids.length, 2 + 2);
+    line.requests.close();
+    assert.deepEqual([...new Set(await Promise.all(outcomes))], ['CLOSED']);
+  });
+
+  it('keep their place again once the gateway has answered one too late', async () => {
+    const line = new Line(1);
+    const ack = (timeout = 60_000) => codeOf(line.send(G, { trafficClass: 'ack', timeout }));
+    assert.equal(await ack(1), 'TIMEOUT');
+    const outcomes = [ack(), ack()];
+    assert.equal(line.ids.length, 1 + 2);
+    line.answer(line.ids[0], G2);
+    line.answer(line.ids[0], G, 'read/8800');
+    line.answer(line.ids[0], G, 'apiversion', true);
+    outcomes.push(ack());
+    assert.equal(line.ids.length, 1 + 3, 'nothing of this answers an acknowledgement');
+    line.answer(line.ids[0]);
+    outcomes.push(ack(), ack());
+    assert.equal(line.ids.length, 1 + 4);
+    line.requests.close();
+    assert.deepEqual([...new Set(await Promise.all(outcomes))], ['CLOSED']);
   });
 
   it('are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together', async function () {
