@@ -42,6 +42,9 @@ const MAX_GROWTH = 3;
 /** A shorter interval makes no difference to silence, and from there on it grows. */
 const MIN_GROWN_MS = 20_000;
 
+/** A device repeats its properties about every 20 minutes: where no other interval is known, three of these are a silence. */
+export const UNKNOWN_SILENCE_MS = 60 * 60_000;
+
 /** Something that is heard: a gateway or a device. Times are milliseconds of `performance.now()`. */
 export interface Heard {
   /** Its last report. */

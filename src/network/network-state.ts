@@ -19,6 +19,7 @@ import {
   hearTime,
   latelyMs,
   recallInterval,
+  UNKNOWN_SILENCE_MS,
   usualIntervalMs,
 } from './interval.ts';
 import { KnownDevices } from './known-devices.ts';
@@ -249,7 +250,8 @@ export class NetworkState {
   /** It brings nothing any more, and another gateway hears it: it is a device now. @param links those that hear it */
   #isFormer(gateway: Readonly<GatewayState>, links: readonly Link[]): boolean {
     const isHeardLater = (lastHeard(links)?.heardAt ?? 0) > gateway.heardAt;
-    return isHeardLater && this.silentMs(gateway) > latelyMs(gateway);
+    const isKnown = usualIntervalMs(gateway) !== undefined;
+    return isHeardLater && this.silentMs(gateway) > (isKnown ? latelyMs(gateway) : UNKNOWN_SILENCE_MS);
   }
 
   /** How many gateways were heard since then. */

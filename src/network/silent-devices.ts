@@ -3,12 +3,11 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
 import { isMac } from '../protocol/mac.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
+import { UNKNOWN_SILENCE_MS } from './interval.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOf } from './presence.ts';
 import { wallTime } from './wall-time.ts';
 
-/** A device repeats its properties about every 20 minutes: where no other interval is known, three of these. */
-const MAX_SILENCE_MS = 60 * 60_000;
 /** After so long a device that was never heard is missed. */
 const MIN_LISTENED_MS = 10 * 60_000;
 
@@ -49,7 +48,7 @@ function isSilent(
 ): boolean {
   const { network } = context;
   if (network.intervalMs(heard) === undefined) {
-    return network.silentMs(heard) > MAX_SILENCE_MS;
+    return network.silentMs(heard) > UNKNOWN_SILENCE_MS;
   }
   const presence = presenceOf(context, { gateway: network.gateway(mac), device: network.device(mac) });
   return (presence ? conditionsOf(presence) : []).some(

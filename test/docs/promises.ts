@@ -1635,10 +1635,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'one for a gateway that brings something seldom to itself, whoever hears it meanwhile',
       ],
     },
-    'Only when it has brought nothing for three of its usual intervals, five minutes at least, and another gateway has heard it since, it is a device of that one, as one that was made an extender.':
+    'Only when it has brought nothing for three of its usual intervals, five minutes at least, or for an hour where its interval is not known yet, and another gateway has heard it since, it is a device of that one, as one that was made an extender.':
       {
         'network/network-state': [
           'one for what was a gateway once to the one that reports it now',
+          'one for what was a gateway once as soon as three of its usual intervals are over, where they are known',
           'one for a gateway to itself after an outage of the broker, until it is back',
         ],
       },
