@@ -168,6 +168,13 @@ function timeOf(payload: Buffer): number {
 }
 
 function addLine(lease: Lease, line: Line): void {
+  if (line.report.retained) {
+    // The broker sends it again for each subscription.
+    lease.lines = lease.lines.filter(
+      ({ report, topic, payload }) =>
+        !(report.retained && topic === line.topic && payload.equals(line.payload)),
+    );
+  }
   lease.lines.push(line);
   if (lease.lines.length > MAX_LINES) {
     lease.lines.shift();

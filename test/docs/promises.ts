@@ -178,6 +178,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'reports/preview':
           'begins with what is remembered and what others show, each once and the oldest first',
       },
+    'A retained report is shown once, however often the broker sends it.': {
+      'reports/preview': 'shows a retained report once, though each subscription brings it again',
+    },
     'What flows do not receive anyway is subscribed for it over a connection of its own, with QoS 0, until the panel has 20 reports or 1 000 messages came; then it rests for 5 seconds.':
       {
         'mqtt/preview-connection': [

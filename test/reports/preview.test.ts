@@ -67,6 +67,31 @@ describe('a preview', () => {
     assert.deepEqual(previews.poll({ name: 'a' }).lines.at(-1)?.report, { time: '24' });
   });
 
+  it('shows a retained report once, though each subscription brings it again', () => {
+    topicsOf('a');
+    const hearRetained = (topic: string, time: string) =>
+      takers.get('a')?.({ time, retained: true } as Report, topic, messageOf(topic, time).payload);
+    hear('a', 'one');
+    hearRetained('one', 'one');
+    hearRetained('two', 'two');
+    hearRetained('one', 'one');
+    hearRetained('one', 'later');
+    hear('a', 'two', 'two');
+    const lines = previews.poll({ name: 'a' }).lines.map(({ report, topic }) => [topic, report.time]);
+    assert.deepEqual(
+      lines,
+      [
+        ['one', 'one'],
+        ['two', 'two'],
+        ['one', 'one'],
+        ['one', 'later'],
+        ['two', 'two'],
+        ['two', 'two'],
+      ],
+      'what is not retained came as often as it is shown',
+    );
+  });
+
   it('begins with what is remembered and what others show, each once and the oldest first', () => {
     const [early, late] = [messageOf('early', '2026-01-01', true), messageOf('late', '2026-01-03')];
     previews.poll({ name: 'a' }, () => [late, late]);
