@@ -1176,6 +1176,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells its own death soon after the start, where many devices report seldom',
         ],
       },
+    'A watch with *Gateways* or *Labels* hears its devices through other gateways, too, as long as other nodes receive those: a device that was carried there is not silent.':
+      {
+        'network/watch-scope': 'hears it through that one, too',
+      },
     '**The usual interval.** The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
       {
         'network/watch-habits': [

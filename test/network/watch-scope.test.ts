@@ -41,6 +41,10 @@ describe('a watch of one gateway', () => {
           world.run(3 * HOUR, MINUTE, [{ gateway: G2 }, ...OWN, ...FOREIGN]);
         });
 
+        it('hears it through that one, too', () => {
+          assert.deepEqual(told, []);
+        });
+
         it('tells it silent four hours after the other one was heard last, and its return', () => {
           world.run(3.9 * HOUR, MINUTE, OWN);
           assert.deepEqual(told, []);
