@@ -52,7 +52,7 @@ export type { KeptMessage } from './reports/preview.ts';
 export { MAX_LINE_LENGTH } from './reports/recorded-line.ts';
 export type { Recording } from './reports/recording.ts';
 export type { TestReport, TestReports } from './reports/test-reports.ts';
-export { isWellFormed, readAttachPath } from './rest/addresses.ts';
+export { isWellFormed, readAttachPath, readBaseAddress } from './rest/addresses.ts';
 export { probeRest, type RestProbe } from './rest/probe.ts';
 export { spellingsOf } from './rest/secrets.ts';
 export type { Device } from './rest/types.ts';

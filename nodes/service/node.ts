@@ -16,6 +16,7 @@ export default function registerService(RED: NodeAPI): void {
   function Service(this: ServiceNode, saved: NodeDef): void {
     RED.nodes.createNode(this, saved);
     this.users = {};
+    this.problems = [];
     this.followers = new Set();
     rememberInstance(this);
     const original = () => savedService(RED, saved);

@@ -34,7 +34,6 @@ export class SessionHolder {
   readonly #ignoreDeploys: readonly (() => void)[];
   #settings: Settings['mqtt'];
   /** What is wrong with the service, or with one half of it. */
-  #problems: Error[] = [];
   #isRunning = false;
   #usedNodes: (Node | null)[] = [];
   #disposers: (() => void)[] = [];
@@ -107,13 +106,13 @@ export class SessionHolder {
       const settings = this.#createSettings();
       node.session = new Session(settings, loggerOf(node));
       this.#settings = settings.mqtt;
-      this.#problems = Object.values(settings.problems ?? {}).map((problem) => toFlowError(RED, problem));
+      node.problems = Object.values(settings.problems ?? {}).map((problem) => toFlowError(RED, problem));
       this.#disposers = connect(RED, node, node.session, () => this.#isRunning);
       this.#memory.open(node.session);
     } catch (error) {
       node.session = undefined;
       node.problem = toFlowError(RED, error);
-      this.#problems = [node.problem];
+      node.problems = [node.problem];
     }
   }
 
@@ -155,7 +154,7 @@ export class SessionHolder {
   }
 
   #tellProblems(): void {
-    for (const problem of this.#problems) {
+    for (const problem of this.#node.problems) {
       tellOnce(this.#RED, this.#node, problem);
     }
   }

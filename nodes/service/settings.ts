@@ -17,6 +17,7 @@ import {
   proxiesOf,
   type RestSettings,
   readAttachPath,
+  readBaseAddress,
   type Settings,
   showAddress,
   splitBrokers,
@@ -101,7 +102,13 @@ export function createSettings(
   };
 }
 
+/** An address that is missing is told by the calls that need it. */
 function createRest(config: ServiceConfig, credentials: ServiceCredentials, tls?: TlsSettings): RestSettings {
+  for (const field of ['authUrl', 'baseUrl'] as const) {
+    if (config[field].trim() !== '') {
+      readBaseAddress(field, config[field]);
+    }
+  }
   const problem = findHeaderProblem(config.authHeader);
   if (problem) {
     throw invalidInput('authHeader', config.authHeader, problem);

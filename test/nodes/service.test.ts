@@ -50,10 +50,12 @@ describeNodes('mt-service', (start) => {
     ['broker', { keepalive: 70_000 }, 'keepalive', READ, LABEL],
     ['portal', { authHeader: 'no header' }, 'authHeader', LABEL, READ],
     ['portal', { authHeader: '${MT_NOT_SET}' }, 'authHeader', LABEL, READ],
+    ['portal', { baseUrl: 'portal.example/api' }, 'baseUrl', LABEL, READ],
   ] as const) {
     it(`works with its other half when the ${half} has a mistake in ${field}, and tells it once`, async () => {
       const REPORTS = { id: 'r', type: 'mt-report-in' };
-      const around = flowAround(serviceNode(box, mistake), READ, LABEL, REPORTS);
+      const WATCH = { id: 'w', type: 'mt-device-watch' };
+      const around = flowAround(serviceNode(box, mistake), READ, LABEL, REPORTS, WATCH);
       const flow = await start(around, { credentials: secretsOf(box) });
       const own = await flow.inbox('errors').next(({ error }) => error?.source?.id === 'svc');
       assert.deepEqual([own.error?.code, own.error?.cause?.field], ['INVALID_INPUT', field]);
@@ -69,8 +71,9 @@ describeNodes('mt-service', (start) => {
       assert.equal((await flow.inbox('out').next(({ _msgid }) => _msgid === 'w'))._msgid, 'w');
       const color = half === 'broker' ? 'red' : 'green';
       await flow.status('r', color);
-      const told = flow.inbox('errors').all.filter(({ error }) => error?.source?.id === 'svc');
-      assert.equal(told.length, 1);
+      await flow.status('w', color);
+      const told = flow.inbox('errors').all.map(({ error }) => error?.source?.id);
+      assert.deepEqual(told, ['svc', broken.id]);
     });
   }
 

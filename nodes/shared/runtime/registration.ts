@@ -41,6 +41,8 @@ export interface ActionContext<Config, Credentials> extends NodeContext<Config, 
   onClose(this: void, disposer: (removed: boolean) => void): void;
   /** Calls back when all nodes are there, which they may be already. */
   onceStarted(this: void, call: () => void): void;
+  /** See `ServiceNode.problems`. */
+  serviceProblems: readonly Error[];
 }
 
 interface NodeDefinition<Config, Credentials> {
@@ -135,11 +137,21 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
   });
 }
 
-/** Why a node cannot work that nobody asks: a warning where somebody has still to configure something, else for Catch nodes. */
+/**
+ * Why a node cannot work that nobody asks: a warning where somebody has still to configure something, else for Catch nodes.
+ * What is wrong with the service is shown only: it tells that itself, once for all of its nodes.
+ */
 export function tellProblem(
-  { node, onceStarted }: Pick<ActionContext<unknown, unknown>, 'node' | 'onceStarted'>,
+  {
+    node,
+    onceStarted,
+    serviceProblems,
+  }: Pick<ActionContext<unknown, unknown>, 'node' | 'onceStarted' | 'serviceProblems'>,
   problem: Error,
 ): void {
+  if (serviceProblems.includes(problem)) {
+    return;
+  }
   if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
     node.warn(problem.message);
   } else {
@@ -154,6 +166,8 @@ interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Cred
   onClose(this: void, disposer: (removed: boolean) => void): void;
   /** Calls back when all nodes are there, which they may be already. */
   onceStarted(this: void, call: () => void): void;
+  /** See `ServiceNode.problems`. */
+  serviceProblems: readonly Error[];
 }
 
 interface OpenedNode extends Opened {
@@ -189,7 +203,8 @@ function register<Config extends NodeConfig, Credentials extends object>(
         definition.check?.(config);
       });
       const session = problem ? undefined : service?.session;
-      return openWith({ ...constant, session, problem }, statusLine, isRunning, openNode);
+      const serviceProblems = service?.problems ?? [];
+      return openWith({ ...constant, session, problem, serviceProblems }, statusLine, isRunning, openNode);
     });
     if (user.opened.handle) {
       node.on('input', (msg, send, done) => user.opened.handle?.(msg, send, done));
