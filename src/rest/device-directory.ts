@@ -48,6 +48,8 @@ export class DeviceDirectory {
   readonly #running = new Set<Promise<unknown>>();
   #list: DeviceIndex | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
+  /** When the list came, also where a change has made it old since. */
+  #cameAt = Number.NEGATIVE_INFINITY;
   /** How long fetching the list took. */
   #fetchMs = 0;
   /** Fetches are numbered as they begin; this is the one that the list is of. */
@@ -75,6 +77,7 @@ export class DeviceDirectory {
   takeOver(before: DeviceDirectory): void {
     this.#list = before.#list;
     this.#fetchedAt = before.#fetchedAt;
+    this.#cameAt = before.#cameAt;
     this.#fetchMs = before.#fetchMs;
     this.#listNumber = before.#listNumber;
     this.#lastNumber = before.#lastNumber;
@@ -160,12 +163,11 @@ export class DeviceDirectory {
     return this.#list?.entries() ?? [];
   }
 
-  /** Has the list fetched where it is too old for a picker; nobody waits for it. */
+  /** Has the list fetched where it is too old for a picker; nobody waits for it, so a change has it fetched no sooner. */
   refreshInBackground(): void {
-    if (
-      this.listAge > Math.max(PICKER_AGE_MS, this.#fetchMs / BACKGROUND_SHARE) &&
-      !this.#closing.signal.aborted
-    ) {
+    const pause = Math.max(MIN_AGE_MS, this.#fetchMs / BACKGROUND_SHARE);
+    const isDue = this.listAge > PICKER_AGE_MS && this.#clock.now() - this.#cameAt > pause;
+    if (isDue && this.#running.size === 0 && !this.#closing.signal.aborted) {
       this.#fetch().catch(() => undefined);
     }
   }
@@ -291,13 +293,14 @@ export class DeviceDirectory {
     }
     this.#list = list;
     this.#listNumber = number;
-    this.#fetchMs = this.#clock.now() - beganAt;
+    this.#cameAt = this.#clock.now();
+    this.#fetchMs = this.#cameAt - beganAt;
     this.#names.forgetBefore(number);
     this.#tellNames();
     this.#failure = undefined;
     // A list whose fetching began before a change may not show it, so it does not count as new.
     if (this.#pending === fetch) {
-      this.#fetchedAt = this.#clock.now();
+      this.#fetchedAt = this.#cameAt;
       this.#pending = undefined;
     }
     return list;

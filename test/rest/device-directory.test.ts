@@ -141,6 +141,35 @@ describe('device directory', () => {
     await asked;
   });
 
+  it('fetches it no more often for them while changes go on, and at once for who waits', async () => {
+    const { answer } = server;
+    server.answer = (request, response) => {
+      clock.time += 10_000;
+      answer(request, response);
+    };
+    await names('room');
+    const look = () => {
+      directory.invalidate();
+      directory.refreshInBackground();
+    };
+    for (let time = 0; time < 200; time++) {
+      look();
+      clock.time += 1_000;
+    }
+    assert.equal(server.calls.length, 1);
+    devices = [];
+    assert.deepEqual(await names('room'), []);
+    assert.equal(server.calls.length, 2);
+    clock.time += 200_001;
+    const asked = holdNext();
+    look();
+    const release = await asked;
+    look();
+    release([createDevice(1)]);
+    assert.deepEqual(await names('room'), []);
+    assert.equal(server.calls.length, 4, 'one behind the back, and one for who waits');
+  });
+
   it('keeps the last known list for pickers in an outage, and asks again after a pause', async () => {
     const { answer } = server;
     await names('room');
