@@ -31,6 +31,9 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of an error's body only the beginning is shown, so no more than this is kept. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 4;
+/** The marks, in hex, of what is not UTF-8. */
+const BYTE_ORDERS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' };
+const CHARSET = /;\s*charset="?([^\s";]+)/i;
 
 /**
  * The sockets to one service. The parts of undici are taken one by one, because loading the package itself would replace
@@ -181,7 +184,7 @@ function collect(
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = () => {
-      response.body = textOf(response.isCut ? firstOf(chunks) : chunks);
+      response.body = textOf(response.isCut ? firstOf(chunks) : chunks, response);
       return response;
     };
     const handler: Dispatcher.DispatchHandler = {
@@ -217,8 +220,19 @@ function firstOf(chunks: Buffer[]): Buffer[] {
   return [Buffer.concat(chunks).subarray(0, MAX_ERROR_BODY_BYTES)];
 }
 
-function textOf(chunks: Buffer[]): string {
+function textOf(chunks: Buffer[], response: HttpResponse): string {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-  const text = bytes.toString('utf8');
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return decoderOf(bytes, response).decode(bytes);
+}
+
+/** By the mark of the byte order, else by the header of an error: what succeeds is JSON, which is UTF-8 whatever it says. */
+function decoderOf(bytes: Buffer, { statusCode, headers }: HttpResponse): TextDecoder {
+  const marked = BYTE_ORDERS[bytes.toString('hex', 0, 2)];
+  const type = statusCode > 299 ? String(headers['content-type']) : '';
+  try {
+    return new TextDecoder(marked ?? CHARSET.exec(type)?.[1]);
+  } catch {
+    // No charset that there is.
+    return new TextDecoder();
+  }
 }

@@ -11,6 +11,12 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 const MAX_SHOWN_LENGTH = 500;
 /** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
 const MAX_SEARCHED_LENGTH = 16_000;
+/** UTF-16 that was read as UTF-8 has one beside each character. Line breaks and tabs may stay. */
+const CONTROLS = /(?![\t\n\r])\p{Cc}/gu;
+/** A character as HTML and XML write it. No repetition without a bound, so that a hostile text takes no time. */
+const HTML_CODE = /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi;
+const HTML_NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const MAX_CODE_POINT = 0x10_ff_ff;
 
 /**
  * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON or HTML,
@@ -20,7 +26,23 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return hideSpellings(text, spellingsIn(text, secrets));
 }
 
+/** Any character may be written as a code of HTML: where that has hidden a secret, the text is shown without codes. */
 function hideSpellings(text: string, spellings: readonly string[]): string {
+  const hidden = hidePlain(text, spellings);
+  const decoded = hidden.replace(HTML_CODE, decodeHtml);
+  const hiddenToo = decoded === hidden ? decoded : hidePlain(decoded, spellings);
+  return hiddenToo === decoded ? hidden : hiddenToo;
+}
+
+function decodeHtml(code: string, hex?: string, decimal?: string, name?: string): string {
+  if (name !== undefined) {
+    return HTML_NAMES[name.toLowerCase()] as string;
+  }
+  const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  return point <= MAX_CODE_POINT ? String.fromCodePoint(point) : code;
+}
+
+function hidePlain(text: string, spellings: readonly string[]): string {
   let shown = text;
   for (const spelling of spellings) {
     shown = shown.replaceAll(spelling, HIDDEN);
@@ -68,12 +90,14 @@ export function showBody(body: string, secrets: readonly string[]): string {
     return '';
   }
   const spellings = spellingsIn(searched, secrets);
-  const hidden = hideSpellings(searched, spellings);
+  const hidden = hideSpellings(hidePlain(searched, spellings).replace(CONTROLS, ''), spellings);
   if (!isCut) {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
   const longest = spellings[0]?.length ?? 0;
-  return hidden.slice(0, Math.max(0, hidden.length - longest)).slice(0, MAX_SHOWN_LENGTH);
+  // Codes of HTML are longer than every spelling.
+  const shown = hidden.replace(HTML_CODE, decodeHtml);
+  return shown.slice(0, Math.max(0, shown.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
 /** The ways in which a text is written in JSON, HTML, addresses, forms and Base64, itself among them; none of an empty one. */

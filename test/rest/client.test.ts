@@ -570,6 +570,22 @@ describe('REST client', () => {
       assert.ok(!shown.includes('ss/w') && !shown.includes('eyJ'), shown);
     });
 
+    it('hides the token in an error that is written in UTF-16, said to be or not', async () => {
+      for (const [type, password, shown] of [
+        ['text/plain; charset=utf-16le', PASSWORD, 'Authorization: Bearer *** ***'],
+        ['text/plain', '', 'Authorization: Bearer ***'],
+      ] as const) {
+        server.answer = ({ headers }, response) => {
+          const echo = `Authorization: ${headers.authorization} ${password}`.trim();
+          const bytes = Buffer.from(echo, 'utf16le');
+          response.writeHead(500, { 'content-type': type }).end(bytes);
+        };
+        const error = await failure(client.send(LIST));
+        assert.equal(error.message, `status 500 (GET /api/v1/devices): ${shown}`);
+        assert.equal(error.cause.body, shown);
+      }
+    });
+
     it('shows nothing of what a login was answered with, for it may be the password in any spelling', async () => {
       server.login = ({ body }, response) => {
         const { password } = JSON.parse(body) as { password: string };

@@ -68,6 +68,28 @@ describe('HTTP exchange', () => {
     assert.equal((await agent.send(request())).body, '1\ufeff');
   });
 
+  for (const [name, type, body] of [
+    ['its charset', 'text/plain; charset=utf-16le', Buffer.from('ü 🏢', 'utf16le')],
+    ['its charset in quotes', 'text/plain; x=y;CharSet="UTF-16"', Buffer.from('ü 🏢', 'utf16le')],
+    ['the mark of its byte order', 'text/plain', Buffer.from('\ufeffü 🏢', 'utf16le')],
+    ['a mark of the other byte order', 'text/plain', Buffer.from('\ufeffü 🏢', 'utf16le').swap16()],
+    ['no charset that there is', 'text/plain; charset=utf-99', Buffer.from('ü 🏢')],
+    ['no charset', 'text/plain', Buffer.from('ü 🏢')],
+  ] as const) {
+    it(`reads an error by ${name}`, async () => {
+      server.answer = (_, response) => response.writeHead(500, { 'content-type': type }).end(body);
+      assert.equal((await agent.send(request())).body, 'ü 🏢');
+    });
+  }
+
+  it('reads an error in the charset of old servers, and JSON as UTF-8 whatever its header says', async () => {
+    const type = { 'content-type': 'application/json; charset=iso-8859-1' };
+    server.answer = (_, response) => response.writeHead(400, type).end(Buffer.from('"ü"', 'latin1'));
+    assert.equal((await agent.send(request())).body, '"ü"');
+    server.answer = (_, response) => response.writeHead(200, type).end('"ü"');
+    assert.equal((await agent.send(request())).body, '"ü"');
+  });
+
   const sized = (status: number, size: number) => (_: unknown, response: ServerResponse) => {
     response.writeHead(status).end(Buffer.alloc(size, 0x20));
   };

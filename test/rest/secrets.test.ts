@@ -48,6 +48,35 @@ describe('secrets', () => {
     });
   }
 
+  const codes = (text: string, code: (point: number) => string) =>
+    [...text].map((letter) => code(letter.codePointAt(0) as number)).join('');
+  const MANY = `${HARD}🏢word`;
+  const HTML_SPELLINGS: Record<string, string> = {
+    decimal: codes(MANY, (point) => `&#${point};`),
+    'decimal with zeros': codes(MANY, (point) => `&#${`${point}`.padStart(7, '0')};`),
+    hexadecimal: codes(MANY, (point) => `&#x${point.toString(16)};`),
+    'hexadecimal, in capitals': codes(MANY, (point) => `&#X${point.toString(16).toUpperCase()};`),
+    'in part': 'ä&#43;&quot;&#x27;&LT;>&amp;/&#127970;&#119;ord',
+    'around JSON': '&#228;+\\&quot;&#39;&lt;&gt;&amp;/🏢w&#111;rd',
+  };
+  for (const [how, spelling] of Object.entries(HTML_SPELLINGS)) {
+    it(`are hidden in codes of HTML, ${how}`, () => {
+      assert.equal(hideSecrets(`(${spelling}) ${spelling}.`, [MANY]), '(***) ***.');
+    });
+  }
+
+  it('leave a text with codes as it came where none is in it, also where a code is none', () => {
+    const text = '&#115;ecre &lt;p&gt; &#9999999; &#xffffff; &#; &copy;';
+    assert.equal(hideSecrets(text, ['secret']), text);
+    assert.equal(hideSecrets(`a&#39;b12 ${text}`, ['a&#39;b12']), `*** ${text}`);
+  });
+
+  it('are hidden where other characters than the visible ones stand between theirs', () => {
+    const utf16 = Buffer.from(`a\n\t${JWT} secret`, 'utf16le').toString();
+    assert.equal(showBody(utf16, ['secret']), 'a\n\t*** ***');
+    assert.equal(showBody('<aa\u0001bb>', ['aa\u0001bb']), '<***>');
+  });
+
   it('are hidden in JSON with a backslash in them, also where quotes are codes', () => {
     assert.equal(hideSecrets('aaa\\\\\\"b aaa\\\\\\u0022b', ['aaa\\"b']), '*** ***');
   });
@@ -105,9 +134,22 @@ describe('secrets', () => {
   }
 
   it('are searched in a time that grows with the text, whatever a hostile service sends', () => {
-    for (const part of ['-eyJaaaaaaaa', 'eyJaaaaaaaa.', 'eyJaaaaaaaa.-', '.']) {
+    const parts = [
+      '-eyJaaaaaaaa',
+      'eyJaaaaaaaa.',
+      'eyJaaaaaaaa.-',
+      '.',
+      '&#x0',
+      '&#00',
+      '&#38;#',
+      '\0',
+      '&amp;',
+    ];
+    for (const part of parts) {
       const start = performance.now();
-      hideSecrets(part.repeat(400_000 / part.length), []);
+      const text = part.repeat(400_000 / part.length);
+      hideSecrets(text, ['secret']);
+      showBody(text, ['secret']);
       // By the square it would be many seconds.
       assert.ok(performance.now() - start < 2_000, part);
     }
@@ -140,6 +182,15 @@ describe('secrets', () => {
     // Nothing but the end is left, and of it nothing that a spelling of the secret could reach into.
     const late = showBody(`${'eyJaaaaaaaa.b.c '.repeat(999)}${' '.repeat(5)}${secret.repeat(2)}`, [secret]);
     assert.ok(!late.includes('secret'), late);
+  });
+
+  it('are not shown by half in codes of HTML either', () => {
+    const secret = 'secret-that-is-cut';
+    const spelled = codes(secret, (point) => `&#${`${point}`.padStart(7, '0')};`);
+    const start = `${`${JWT} `.repeat(15_900 / (JWT.length + 1))}`;
+    const shown = showBody(`${start.slice(0, 15_900)}${spelled}`, [secret]);
+    assert.match(shown, /^(\*\*\* )+/);
+    assert.doesNotMatch(shown, /&#/);
   });
 
   it('are not shown by half when hardly anything else is in a long body', () => {
