@@ -6,7 +6,7 @@ import { type NodeConfig, type NodeRed, sink, source, startNodeRed, VERSIONS } f
 import { clockOf, withClock } from './import.ts';
 
 const FLOW = dashboard as unknown as NodeConfig[];
-const PARTS = ['names', 'network', 'request', 'alarms', 'acknowledge', 'look', 'snapshot'].map(
+const PARTS = ['names', 'network', 'request', 'history', 'alarms', 'acknowledge', 'look', 'snapshot'].map(
   (part) => `dashboard-${part}`,
 );
 const DEVICE = 'e4a7c5102030';
@@ -142,6 +142,50 @@ describe('the flow of the dashboard', () => {
     }
     ask({ operation: 'read', device: 'constructor', identifier: 'alarm' });
     assert.equal((await asked()).gateway, undefined);
+  });
+
+  it('refuses a request with a text that is too long, and says which', async () => {
+    await deploy();
+    const fine = { operation: 'write', device: DEVICE, identifier: 'alarm', value: '1' };
+    for (const [name, most] of [
+      ['operation', 10],
+      ['device', 17],
+      ['identifier', 100],
+      ['value', 1000],
+    ] as const) {
+      ask({ ...fine, [name]: `${fine[name]}${'0'.repeat(most)}` });
+      assert.equal(await refused(), `${name} has more than ${most} characters`);
+    }
+    ask({ operation: 'apiversion', device: 'E4:A7:C5:10:20:30', identifier: 'i'.repeat(100) });
+    assert.equal((await asked()).device, 'e4:a7:c5:10:20:30');
+    ask({ ...fine, value: '"'.padEnd(999, 'x').concat('"') });
+    assert.equal(((await asked()).payload as string).length, 998);
+    assert.equal(red.waiting('dashboard-request-0'), 0);
+  });
+
+  it('sends all pages little of the newest requests, whatever pages ask and devices answer', async () => {
+    await deploy();
+    const show = async (msg: Record<string, unknown>) => {
+      red.send('to-dashboard-history', msg);
+      const { payload } = await red.next('dashboard-history-0');
+      return (payload as { requests: { text: string }[] }).requests;
+    };
+    const long = 'x'.repeat(100_000);
+    const operations = ['read', long];
+    for (let index = 0; index < 25; index++) {
+      ask({ operation: operations[index % 2], device: long, identifier: long, value: long });
+      await show(await red.next('dashboard-request-1'));
+    }
+    ask({ operation: 'read', device: DEVICE, identifier: 'alarm' });
+    const { request } = await asked();
+    const failed = await show({ request, error: { message: long } });
+    assert.equal(failed[0]?.text, 'x'.repeat(500));
+    const answered = await show({ request, payload: { text: long }, response: {} });
+    assert.equal(answered[0]?.text, `{"text":"${long}`.slice(0, 500));
+    assert.equal(answered.length, 20);
+    assert.ok(JSON.stringify(answered).length < 20_000);
+    const [first] = await show({ request, payload: 21.5, response: { unit: '°C' } });
+    assert.equal(first?.text, '21.5 °C');
   });
 
   it('forgets an address of update mode alone that is silent, and the longest silent of more than 2000', async () => {
@@ -300,6 +344,16 @@ describe('the flow of the dashboard', () => {
       [['Cold store 1', 'Hall']],
     );
     assert.deepEqual(gateways, [{ mac: GATEWAY, place: 'Hall', connected: false }]);
+  });
+
+  it('shows no more than 100 characters of a name in the device list', async () => {
+    await deploy();
+    red.send('to-dashboard-names', { payload: [{ mac: DEVICE, friendlyName: 'n'.repeat(2_000) }] });
+    await red.next('dashboard-names-0');
+    report({ kind: 'heartbeat', status: 0 });
+    red.send('to-dashboard-snapshot', {});
+    const { devices } = (await red.next('dashboard-snapshot-0')).payload as { devices: { name: string }[] };
+    assert.equal(devices[0]?.name, 'n'.repeat(100));
   });
 
   const report = (payload: object, device = DEVICE) => {
