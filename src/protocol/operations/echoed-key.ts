@@ -7,8 +7,8 @@ import { HIDDEN } from '../redaction.ts';
 const MIN_DIGITS = 4;
 /** Of a longer key all hex digits go that follow these: a pattern has its limits. */
 const MAX_PATTERN_DIGITS = 64;
-/** What may stand between two digits. */
-const GAP = '[\\s:-]?';
+/** What may stand between two digits; the zero where UTF-16 was read as UTF-8. */
+const GAP = '[\\s\\0:-]?';
 
 /**
  * A copy of a response without the key, in names and in values.
