@@ -92,6 +92,22 @@ for (const version of VERSIONS) {
       assert.deepEqual([login.topic, login.payload], ['POST /api/v1/auth/login?a=1', { username: 'demo' }]);
     });
 
+    for (const [body, payload] of [
+      ['{"username":"me","password":"secret"}', { username: 'me' }],
+      ['{"Password":"secret","a":[{"newPassword":{"is":"secret"},"b":1}]}', { a: [{ b: 1 }] }],
+      ['username=me&password=secret', null],
+      [`{"password":"secret","x":"${'x'.repeat(2_000)}"}`, null],
+      ['"password: secret"', null],
+      ['name=Roof', 'name=Roof'],
+    ] as const) {
+      it(`tells no password of ${body.slice(0, 70)}, wherever it was sent to`, async () => {
+        const { rest } = await run();
+        await fetch(`http://127.0.0.1:${rest}/api/v1/api/v1/auth/login`, { method: 'POST', body });
+        const login = await red.next('asked', ({ topic }) => topic === 'POST /api/v1/api/v1/auth/login');
+        assert.deepEqual(login.payload, payload);
+      });
+    }
+
     it('publishes what a message asks for', async () => {
       const { mqtt } = await run();
       const client = await connectAsync(`mqtt://127.0.0.1:${mqtt}`);
