@@ -188,19 +188,19 @@ function apiVersion(_ground: Ground, { gateway, device }: OperationRequest): Rec
   return { version: '2.4.0' };
 }
 
-const OPERATIONS: Record<string, Operation> = {
-  apiversion: apiVersion,
-  read: (ground, request, device) => read(ground, request, device, false),
-  'read-decoded': (ground, request, device) => read(ground, request, device, true),
-  write: (ground, request, device) => write(ground, request, device, false),
-  'write-decoded': (ground, request, device) => write(ground, request, device, true),
-};
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['apiversion', apiVersion],
+  ['read', (ground, request, device) => read(ground, request, device, false)],
+  ['read-decoded', (ground, request, device) => read(ground, request, device, true)],
+  ['write', (ground, request, device) => write(ground, request, device, false)],
+  ['write-decoded', (ground, request, device) => write(ground, request, device, true)],
+]);
 
 function operationOf(ground: Ground, name: string): Operation {
   if (ground.ackOperations.includes(name)) {
     return acknowledge;
   }
-  const operation = OPERATIONS[name];
+  const operation = OPERATIONS.get(name);
   if (!operation) {
     throw new Refusal(STATUS.badRequest, 'operation unknown');
   }

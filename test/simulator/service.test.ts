@@ -181,6 +181,10 @@ describe('the service in a box, MQTT half', () => {
     assert.notEqual((await ask(`${device}/read/ee8001`)).status, 0);
     assert.notEqual((await ask(`${device}/write/8001`, { value: '01020300' })).status, 0);
     assert.notEqual((await ask(`${device}/apiversion`)).status, 0);
+    for (const operation of ['reset', 'constructor', 'toString', '__proto__']) {
+      const { status, errorMessage } = await ask(`${device}/${operation}`);
+      assert.deepEqual([status, errorMessage], [1, 'operation unknown'], operation);
+    }
     assert.equal((await ask(`${gateway}/apiversion`)).version, '2.4.0');
     assert.equal((await ask('001122334455/read/8001')).origin, 32);
     assert.notEqual((await ask(`${device}/write/9800`, { value: '01', extenderId: 'aabb' })).status, 0);
