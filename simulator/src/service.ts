@@ -100,17 +100,17 @@ function controlRoutes(service: Service): Record<string, (body: unknown) => unkn
 }
 
 /** Sends the last gateway away now and then, and brings it back. */
-function startWandering(options: ServiceOptions, service: Service): () => void {
-  const wanderer = service.gateways.at(-1)?.mac;
+function startWandering({ options, fleet }: World, wander: Presence['wander']): () => void {
+  const wanderer = fleet.gateways.at(-1);
   if (options.awayEvery <= 0 || !wanderer) {
     return () => {};
   }
   let timer: NodeJS.Timeout;
   const stay = (): void => {
-    timer = setTimeout(() => void service.away(wanderer).then(leave, stay), options.awayEvery * 1000);
+    timer = setTimeout(() => void wander(wanderer, true).then(leave, stay), options.awayEvery * 1000);
   };
   const leave = (): void => {
-    timer = setTimeout(() => void service.back(wanderer).then(stay, leave), options.awayFor * 1000);
+    timer = setTimeout(() => void wander(wanderer, false).then(stay, leave), options.awayFor * 1000);
   };
   stay();
   return () => clearTimeout(timer);
@@ -154,8 +154,13 @@ function gatewayOf({ fleet }: World, mac: string): Gateway {
   return found;
 }
 
+interface Presence extends Pick<Service, 'away' | 'back'> {
+  /** The same by itself, which leaves alone what was sent away until it is called back. */
+  wander(gateway: Gateway, isAway: boolean): Promise<void>;
+}
+
 /** Going away and coming back, as the broker, the portal and the events show it. */
-function presence(world: World, network: Network): Pick<Service, 'away' | 'back'> {
+function presence(world: World, network: Network): Presence {
   const { portal, records, now } = world;
   const show = ({ mac, online: connected }: Gateway): void => {
     const device = portal.byId.get(`bmac-${mac}`);
@@ -164,16 +169,29 @@ function presence(world: World, network: Network): Pick<Service, 'away' | 'back'
     }
     records.events.emit(connected ? 'back' : 'away', mac);
   };
+  const move = async (gateway: Gateway, isAway: boolean): Promise<void> => {
+    const was = gateway.online;
+    await (isAway ? network.disconnect(gateway) : network.connect(gateway));
+    if (gateway.online !== was) {
+      show(gateway);
+    }
+  };
+  const sentAway = new Set<Gateway>();
   return {
     async away(mac) {
       const gateway = gatewayOf(world, mac);
-      await network.disconnect(gateway);
-      show(gateway);
+      sentAway.add(gateway);
+      await move(gateway, true);
     },
     async back(mac) {
       const gateway = gatewayOf(world, mac);
-      await network.connect(gateway);
-      show(gateway);
+      sentAway.delete(gateway);
+      await move(gateway, false);
+    },
+    async wander(gateway, isAway) {
+      if (!sentAway.has(gateway)) {
+        await move(gateway, isAway);
+      }
     },
   };
 }
@@ -210,11 +228,7 @@ function createActions(
       settle(device, world.now(), [id]);
     },
     report: (device, id) => publisher.value(device, id),
-    async setAway({ mac, online }, isAway) {
-      if (online === isAway) {
-        await (isAway ? away(mac) : back(mac));
-      }
-    },
+    setAway: ({ mac }, isAway) => (isAway ? away(mac) : back(mac)),
     setLost: (share) => {
       world.faults.answers.lostAnswers = share;
     },
@@ -264,7 +278,7 @@ export async function startService(
   const publisher = new Publisher({ ...world, network, ackTimeout: options.ackTimeout });
   let rest: RestHalf | undefined;
   let stopWandering = (): void => {};
-  const gatewaysComeAndGo = presence(world, network);
+  const { wander, ...gatewaysComeAndGo } = presence(world, network);
   const reports = publishing(world, network, publisher);
   const actions = createActions(world, publisher, gatewaysComeAndGo, reports.publish);
   const service: Service = {
@@ -288,7 +302,7 @@ export async function startService(
     if (url) {
       await network.open();
       publisher.start(options.rate);
-      stopWandering = startWandering(options, service);
+      stopWandering = startWandering(world, wander);
     }
   } catch (error) {
     await service.close();

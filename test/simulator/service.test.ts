@@ -1,6 +1,7 @@
 // The service in a box as a client meets it: over real HTTP and MQTT.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { connectAsync, type MqttClient } from 'mqtt';
 import type { Sample } from '../../simulator/src/samples.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
@@ -262,6 +263,31 @@ describe('the service in a box, MQTT half', () => {
       await other.close();
     }
   });
+
+  for (const [when, last] of [
+    ['while it was away by itself', 'away'],
+    ['while it was there', 'back'],
+  ] as const) {
+    it(`lets a gateway go away now and then, but leaves one alone that was sent away ${when}`, async () => {
+      const other = await startService({ rest: false, gateways: 1, rate: 0, awayEvery: 0.03, awayFor: 0.03 });
+      const gateway = other.gateways[0]!;
+      let timesBack = 0;
+      try {
+        await once(other.events, 'away');
+        await once(other.events, last);
+        await other.steer({ gateway: gateway.mac, away: true });
+        other.events.on('back', () => timesBack++);
+        // Time is the subject: five turns.
+        await wait(300);
+        assert.deepEqual([timesBack, gateway.online], [0, false]);
+        await other.steer({ gateway: gateway.mac, away: false });
+        await once(other.events, 'away');
+        await once(other.events, 'back');
+      } finally {
+        await other.close();
+      }
+    });
+  }
 
   it('keeps the samples of an absent gateway until it returns', async () => {
     const { gateway } = service.demo;
