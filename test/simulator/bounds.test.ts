@@ -55,6 +55,33 @@ describe('what the simulator keeps for others', () => {
     await again.endAsync(true);
   });
 
+  it('leaves room again for what a session had kept that is discarded', async () => {
+    const other = await startService({ rate: 0, queueLimit: 100, rest: false });
+    const sender = await connectAsync(other.urls.mqtt);
+    const join = (clientId: string, clean = false) =>
+      connectAsync(other.urls.mqtt, { clientId, clean, reconnectPeriod: 0 });
+    /** Opens a session that is away while a hundred messages come. */
+    async function fill(clientId: string): Promise<void> {
+      const client = await join(clientId);
+      await client.subscribeAsync('queue/#', { qos: 1 });
+      await client.endAsync(true);
+      for (let number = 0; number < 100; number++) {
+        await sender.publishAsync('queue/a', `${number}`, { qos: 1 });
+      }
+    }
+    try {
+      await fill('first');
+      await (await join('first', true)).endAsync(true);
+      await fill('second');
+      const client = await join('second');
+      assert.equal((await heardUntil(client, '99')).length, 100);
+      await client.endAsync(true);
+    } finally {
+      await sender.endAsync(true);
+      await other.close();
+    }
+  });
+
   it('is a thousand retained messages, and one that is there can be changed', async () => {
     for (let number = 0; number < 1_010; number++) {
       await publisher.publishAsync(`kept/${number}`, 'x', { retain: true, qos: 1 });
