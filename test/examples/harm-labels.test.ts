@@ -294,8 +294,20 @@ describe('the sample flow Low battery to label', function () {
     assert.deepEqual(changes(), ['POST 403', 'POST 403']);
   });
 
+  for (const status of [400, 409, 422]) {
+    it(`attaches a label also where the service answers ${status} for one that exists`, async () => {
+      await deployFresh();
+      const refuse = service().faults.rest.add({ kind: 'status', status, only: 'POST /api/v1/labels' });
+      await level(10);
+      await attached();
+      refuse();
+      assert.ok(isLabelled());
+    });
+  }
+
   for (const [what, only, status, tap] of [
     ['the device list', 'GET /api/v1/devices', 403, 'told'],
+    ['a label that is to be created, as forbidden', 'POST /api/v1/labels', 403, 'told'],
     ['a label that is to be created', 'POST /api/v1/labels', 500, 'told'],
     ['a label that is to be attached', 'POST /api/v1/devices', 404, 'tried'],
     ['a label that is to be attached, and asks for patience', 'POST /api/v1/devices', 429, 'tried'],

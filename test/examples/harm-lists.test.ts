@@ -111,6 +111,37 @@ describe('a sample flow of the device list', () => {
       Object.assign(second!, before[1]);
     });
 
+    for (const status of [400, 409, 422]) {
+      it(`attaches a label also where the service answers ${status} for one that exists`, async () => {
+        const entry = trouble.listed(service().gateways[0]!.mac);
+        const before = structuredClone(entry);
+        const name = `Roof ${status}`;
+        await deployChanged(LABEL, 'sample-csv-table', {
+          template: `device,name,label\n${entry.id},${name},there\n`,
+        });
+        service().faults.rest.add({ kind: 'status', status, only: 'POST /api/v1/labels' });
+        await press(trouble.site, 'sample-csv-start');
+        await trouble.shows(done, `${name} is done`);
+        assert.deepEqual([entry.friendlyName, entry.labels.at(-1)], [name, 'there']);
+        Object.assign(entry, before);
+      });
+    }
+
+    for (const status of [401, 403, 500]) {
+      it(`changes nothing where the service answers ${status} for a label`, async () => {
+        const { id } = trouble.listed(service().gateways[0]!.mac);
+        await deployChanged(LABEL, 'sample-csv-table', { template: `device,name,label\n${id},Roof,there\n` });
+        service().forgetCalls();
+        service().faults.rest.add({ kind: 'status', status, only: 'POST /api/v1/labels' });
+        await press(trouble.site, 'sample-csv-start');
+        await trouble.site.red.status('sample-csv-failed', ({ text }) => `${text}`.startsWith(id));
+        assert.deepEqual(
+          changes().filter(({ path }) => path !== '/api/v1/labels'),
+          [],
+        );
+      });
+    }
+
     it('does nothing for a row in which a cell is missing', async () => {
       const gateway = service().gateways[1]!.mac;
       const template = `device,name,label\n${gateway},Roof,\n,Roof,top\n${gateway},,top\n`;
