@@ -20,6 +20,13 @@ const MAX_NAMED = 3;
 
 /** What all that follows would end with too. */
 const LASTING: ReadonlySet<string> = new Set<ErrorCode>(['NOT_CONNECTED', 'NOT_CONFIGURED', 'CLOSED']);
+/** Of that, by the key of the text, what ends those at the same gateway only: the broker is there. */
+const OF_ONE_GATEWAY: ReadonlySet<string> = new Set([
+  'NOT_CONNECTED.notGranted',
+  'NOT_CONNECTED.refusedSubscription',
+  'NOT_CONNECTED.refusedSubscriptionWhy',
+  'NOT_CONNECTED.refusedPublish',
+]);
 /** What a gateway has answered that ends so; undefined: with the value. */
 const ANSWERED: ReadonlySet<string | undefined> = new Set<ErrorCode | undefined>([
   undefined,
@@ -75,7 +82,9 @@ async function readPass(context: ValueContext, query: ValueQuery, options: Value
         failures.add(one, error);
         code = codeOf(error);
         if (LASTING.has(code)) {
-          old.clear((unread) => failures.add(unread, error));
+          for (const unread of old.take(isOfOneGateway(error) ? one.gateway : undefined)) {
+            failures.add(unread, error);
+          }
         }
       }
       failures.addUnasked(old.end(one, code));
@@ -171,10 +180,10 @@ class OldValues {
     return group.timedOut === MAX_READERS_PER_GATEWAY ? group.values.splice(0) : [];
   }
 
-  clear(call: (value: OldValue) => void): void {
-    for (const { values } of this.#groups.values()) {
-      values.splice(0).forEach(call);
-    }
+  /** @param gateway undefined: of all @returns what is not asked any more */
+  take(gateway: string | undefined): OldValue[] {
+    const groups = gateway === undefined ? [...this.#groups.values()] : [this.#groups.get(gateway)];
+    return groups.flatMap((group) => group?.values.splice(0) ?? []);
   }
 }
 
@@ -237,5 +246,8 @@ function reasonOf(error: unknown): Phrase | string {
 }
 
 const codeOf = (error: unknown): string => (error instanceof ServiceError ? error.code : 'UNKNOWN');
+
+const isOfOneGateway = (error: unknown): boolean =>
+  error instanceof ServiceError && OF_ONE_GATEWAY.has(error.text.key);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

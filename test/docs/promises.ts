@@ -1059,6 +1059,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'While the broker is away none is asked after the first has failed.': {
       'network/value-query': 'does not go on while the broker is away, since each read would wait for it',
     },
+    "Where it refuses the subscription to the responses of one gateway, or a request to it, or does not confirm that subscription, the rest of that gateway's values count as failed, and all others are asked.":
+      {
+        'network/value-query': [
+          'gives up a gateway whose responses the broker refuses, and asks all others',
+          'gives up a gateway whose responses the broker does not confirm, and asks all others',
+          'gives up a gateway whose requests the broker refuses, and asks all others',
+        ],
+      },
     '**Over a deploy.** They are kept over a deploy, unless it removes the service or gives it another broker or topic prefix; as long as one address of the broker stays, it is the same.':
       {
         'nodes/value-memory':

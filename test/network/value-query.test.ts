@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
+import { reasonOfCode } from '../../src/mqtt/reasons.ts';
+import { refusedRequest, refusedResponses, unsent } from '../../src/mqtt/request-errors.ts';
 import { LastValues } from '../../src/network/last-values.ts';
 import { SharedReads } from '../../src/network/shared-reads.ts';
 import { fromStored, toStored } from '../../src/network/stored-values.ts';
@@ -223,6 +225,41 @@ describe('a query of last values', () => {
       assert.deepEqual([rows.length, failure?.cause.count], [1_000, 1_000]);
       assert.ok(asked <= 100, `${asked}`);
     });
+
+    const REFUSED: Record<string, () => ServiceError> = {
+      'responses the broker refuses': () => refusedResponses('b', `mt/gateway/${G}/response/#`, undefined),
+      'responses the broker refuses with a reason': () =>
+        refusedResponses('b', `mt/gateway/${G}/response/#`, reasonOfCode(0x87)),
+      'responses the broker does not confirm': () => unsent('b', 'notGranted', 30_000),
+      'requests the broker refuses': () => refusedRequest('b', 0x87),
+    };
+    for (const [what, refuse] of Object.entries(REFUSED)) {
+      it(`gives up a gateway whose ${what}, and asks all others`, async () => {
+        for (let n = 0; n < 200; n++) {
+          hear(mac(n), n, { gateway: n % 2 === 0 ? G : 'c0141f68fc3e' });
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        let refused = 0;
+        let answered = 0;
+        read = async ({ device, gateway }) => {
+          await turn();
+          if (gateway === G) {
+            refused++;
+            throw refuse();
+          }
+          answered++;
+          return { value: 1, device, identifier: 'motion' };
+        };
+        const { failure } = await findValues(context(), {}, old());
+        assert.equal(answered, 100);
+        const failures = failure?.cause.failures as Record<string, string>[];
+        assert.deepEqual(
+          failures.map(({ gateway, code }) => `${gateway} ${code}`),
+          Array.from({ length: 100 }, () => `${G} NOT_CONNECTED`),
+        );
+        assert.ok(refused <= 8, `${refused}`);
+      });
+    }
 
     it('does not let other gateways wait for one that is silent', async () => {
       const silent = 'c0141f68fc3e';
