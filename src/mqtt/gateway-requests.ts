@@ -29,8 +29,13 @@ export interface Pending extends Identified {
   reject(error: ServiceError): void;
 }
 
+/** What of one class waits at a gateway and takes a place of those that may. */
+export interface Line extends Ranked {
+  readonly gateway: GatewayRequests;
+}
+
 /** The queue of one gateway, and what is under way there. */
-export class GatewayRequests implements Ranked {
+export class GatewayRequests {
   readonly id: string;
   readonly #places: number;
   /** The topic filter of its responses. */
@@ -53,9 +58,11 @@ export class GatewayRequests implements Ranked {
   waiting = 0;
   /** Of the requests that wait: so many could be sent at once but for the grant of the response filter. */
   withPlace = 0;
-  /** Of the requests that wait: so many take a place of those that may. */
-  count = 0;
-  rank = -1;
+  /** What counts towards the most that may wait. */
+  readonly lines: Readonly<Record<TrafficClass, Line>> = {
+    request: { gateway: this, count: 0, rank: -1 },
+    ack: { gateway: this, count: 0, rank: -1 },
+  };
   /** The broker was asked for the filter and has not said yet. */
   isGrantPending = false;
   /** A request that has left can make room for the next one before its publishing returns. */

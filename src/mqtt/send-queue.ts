@@ -110,9 +110,9 @@ export class SendQueue<T extends QueueItem> {
     return true;
   }
 
-  /** The newest request of the lowest priority, which stays. */
-  findLastRequest(): T | undefined {
-    for (const line of this.#requests) {
+  /** The newest of the class, of requests that of the lowest priority, which stays. */
+  findLast(trafficClass: TrafficClass): T | undefined {
+    for (const line of trafficClass === 'ack' ? [this.#acks] : this.#requests) {
       const item = line.findLast();
       if (item) {
         return item;

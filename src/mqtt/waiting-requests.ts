@@ -3,9 +3,10 @@ import { Ranking } from '../collections/ranking.ts';
 import type { ServiceError } from '../errors.ts';
 import type { AskedGateways } from './asked-gateways.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
-import type { GatewayRequests, Pending } from './gateway-requests.ts';
+import type { GatewayRequests, Line, Pending } from './gateway-requests.ts';
 import type { PublishWindow } from './publish-window.ts';
 import { queueFull, unsent } from './request-errors.ts';
+import type { TrafficClass } from './send-queue.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;
@@ -20,15 +21,17 @@ interface Transport {
 }
 
 export class WaitingRequests {
-  readonly #maxQueue: number;
+  readonly #max: Readonly<Record<TrafficClass, number>>;
   readonly #gateways: AskedGateways;
   readonly #window: PublishWindow<GatewayRequests>;
   readonly #transport: Transport;
-  /** The gateways by the requests that wait there, without those that wait for the grant of their filter alone. */
-  readonly #requests = new Ranking<GatewayRequests>();
+  /** The gateways by what waits there, without the requests that wait for the grant of their filter alone. */
+  readonly #lines: Readonly<Record<TrafficClass, Ranking<Line>>> = {
+    request: new Ranking(),
+    ack: new Ranking(),
+  };
   /** Those that do, of all gateways. */
   #withPlace = 0;
-  #acks = 0;
   readonly #deadlines = new Deadlines((now) => this.#expire(now));
 
   /** @param window of the publishes that the broker takes */
@@ -38,14 +41,15 @@ export class WaitingRequests {
     window: PublishWindow<GatewayRequests>,
     transport: Transport,
   ) {
-    this.#maxQueue = maxQueue;
+    this.#max = { request: maxQueue, ack: MAX_ACKS_WAITING };
     this.#gateways = gateways;
     this.#window = window;
     this.#transport = transport;
   }
 
   get isEmpty(): boolean {
-    return this.#withPlace === 0 && this.#requests.total === 0 && this.#acks === 0;
+    const { request, ack } = this.#lines;
+    return this.#withPlace === 0 && request.total === 0 && ack.total === 0;
   }
 
   /** Whether a gateway can be asked: its responses arrive once the broker has granted their filter. */
@@ -59,11 +63,7 @@ export class WaitingRequests {
     pending.group.add(pending);
     gateway.queue.push(pending);
     gateway.waiting++;
-    if (trafficClass === 'ack') {
-      this.#acks++;
-    } else {
-      this.#requests.increase(gateway);
-    }
+    this.#lines[trafficClass].increase(gateway.lines[trafficClass]);
   }
 
   /** It has not left at once; ends one where as many wait as may. @returns whether its gateway cannot be asked yet */
@@ -71,13 +71,12 @@ export class WaitingRequests {
     const { trafficClass, gateway } = pending;
     const isOpen = this.isOpen(gateway);
     if (trafficClass === 'request' && this.#lacksGrantOnly(gateway, isOpen)) {
-      this.#requests.decrease(gateway);
+      this.#lines.request.decrease(gateway.lines.request);
       this.#placed(gateway, 1);
     }
-    if (this.#acks > MAX_ACKS_WAITING) {
-      this.reject(pending, queueFull(MAX_ACKS_WAITING));
-    } else if (this.#requests.total > this.#maxQueue) {
-      this.reject(this.#oneTooMany(pending), queueFull(this.#maxQueue));
+    const max = this.#max[trafficClass];
+    if (this.#lines[trafficClass].total > max) {
+      this.reject(this.#oneTooMany(pending), queueFull(max));
     }
     if (isOpen || pending.isRemoved) {
       return false;
@@ -124,7 +123,7 @@ export class WaitingRequests {
     }
     pending.group.delete(pending);
     // Where others wait for a place, one of them has that of this one.
-    this.#uncount(pending, pending.gateway.count === 0);
+    this.#uncount(pending, pending.gateway.lines.request.count === 0);
     pending.reject(error);
   }
 
@@ -154,18 +153,19 @@ export class WaitingRequests {
 
   /** One too many waits: a gateway that does not answer keeps no place from others. @returns which one ends */
   #oneTooMany(pending: Pending): Pending {
-    const first = this.#requests.first as GatewayRequests;
-    return pending.gateway.count === first.count ? pending : (first.queue.findLastRequest() as Pending);
+    const { trafficClass } = pending;
+    const { count, gateway } = this.#lines[trafficClass].first as Line;
+    return pending.gateway.lines[trafficClass].count === count
+      ? pending
+      : (gateway.queue.findLast(trafficClass) as Pending);
   }
 
   #uncount({ trafficClass, gateway }: Pending, hasPlace: boolean): void {
     gateway.waiting--;
-    if (trafficClass === 'ack') {
-      this.#acks--;
-    } else if (hasPlace) {
+    if (trafficClass === 'request' && hasPlace) {
       this.#placed(gateway, -1);
     } else {
-      this.#requests.decrease(gateway);
+      this.#lines[trafficClass].decrease(gateway.lines[trafficClass]);
     }
   }
 

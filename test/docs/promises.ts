@@ -1664,6 +1664,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',
       session: 'acknowledges a sample once and in the order of the samples',
     },
+    'Where one too many waits, the newest at the gateway with the most of them ends with `QUEUE_FULL`, as with requests.':
+      {
+        'mqtt/waiting':
+          'of acknowledgements at a gateway that answers none make room for those at others, the newest first',
+      },
     'They take at most half of the places, so a long backfill does not block requests, and always have one, so requests do not block it.':
       {
         'mqtt/send-queue': [

@@ -135,15 +135,29 @@ describe('the waiting line of a gateway', () => {
     }
     const found: (string | undefined)[] = [];
     for (const at of [3, 1, 2, 4, 0]) {
-      found.push(outbox.findLastRequest()?.name, outbox.findLastRequest()?.name);
+      found.push(outbox.findLast('request')?.name, outbox.findLast('request')?.name);
       outbox.remove(items[at] as Item);
     }
     assert.deepEqual(found, ['d', 'd', 'c', 'c', 'c', 'c', 'e', 'e', 'a', 'a']);
-    assert.equal(outbox.findLastRequest(), undefined);
+    assert.equal(outbox.findLast('request'), undefined);
     const later = request('later', 0);
     outbox.push(later);
-    assert.equal(outbox.findLastRequest(), later);
+    assert.equal(outbox.findLast('request'), later);
     assert.deepEqual(drain(outbox), ['first', 'later', 'last']);
+  });
+
+  it('finds the newest acknowledgement, whatever was sent or taken out, and it stays', () => {
+    const outbox = new SendQueue<Item>(1);
+    const items = [ack('a'), ack('b'), ack('c')];
+    for (const item of [...items, request('last', 0)]) {
+      outbox.push(item);
+    }
+    assert.equal(outbox.next(0, 0), items[0]);
+    assert.deepEqual([outbox.findLast('ack'), outbox.findLast('ack')], [items[2], items[2]]);
+    outbox.remove(items[2] as Item);
+    assert.equal(outbox.findLast('ack'), items[1]);
+    assert.deepEqual(drain(outbox), ['last', 'b']);
+    assert.equal(outbox.findLast('ack'), undefined);
   });
 
   it('lists what waits by lane, and within it by priority', () => {

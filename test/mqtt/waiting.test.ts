@@ -369,6 +369,26 @@ describe('many waiting requests', () => {
     assert.ok(line.requests.idle);
   });
 
+  it('of acknowledgements at a gateway that answers none make room for those at others, the newest first', async function () {
+    this.timeout(60_000);
+    const line = new Line(2);
+    const ack = (gateway: string) => codeOf(line.send(gateway, { trafficClass: 'ack' }));
+    const away = Array.from({ length: 100_001 }, () => ack(G));
+    const others = Array.from({ length: 50 }, () => ack(G2));
+    assert.equal(await ack(G), 'QUEUE_FULL');
+    assert.deepEqual([...new Set(await Promise.all(away.slice(-49)))], ['QUEUE_FULL']);
+    for (let at = 1; at <= 50; at++) {
+      line.answer(line.ids[at], G2);
+    }
+    assert.deepEqual([...new Set(await Promise.all(others))], ['responded']);
+    // A trace for each of so many errors would take most of the time.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    line.requests.close();
+    Error.stackTraceLimit = stackTraceLimit;
+    assert.deepEqual([...new Set(await Promise.all(away.slice(0, -49)))], ['CLOSED']);
+  });
+
   it('count by their number, whichever of them wait for the subscription to their responses alone', async () => {
     const line = new Line(2, 2);
     line.isGranted = false;
