@@ -10,6 +10,11 @@ import type { TrafficClass } from './send-queue.ts';
 
 /** Acknowledgements of a long backfill may wait beyond `maxQueue`; this only bounds memory. */
 const MAX_ACKS_WAITING = 100_000;
+/**
+ * Where more of them wait for a gateway that answers none, no further one is taken whose response somebody waits for: what
+ * leaves there takes two minutes for so many, with the timeout as installed, and the device sends its samples again.
+ */
+const MAX_ACKS_WAITING_IGNORED = 1_000;
 /** So often at most it is looked at whether the broker still acknowledges anything, while requests wait for that. */
 const WATCH_WINDOW_MS = 1_000;
 
@@ -75,7 +80,9 @@ export class WaitingRequests {
       this.#placed(gateway, 1);
     }
     const max = this.#max[trafficClass];
-    if (this.#lines[trafficClass].total > max) {
+    if (isOpen && isIgnored(pending) && gateway.lines.ack.count > MAX_ACKS_WAITING_IGNORED) {
+      this.reject(pending, queueFull(MAX_ACKS_WAITING_IGNORED));
+    } else if (this.#lines[trafficClass].total > max) {
       this.reject(this.#oneTooMany(pending), queueFull(max));
     }
     if (isOpen || pending.isRemoved) {
@@ -197,3 +204,6 @@ export class WaitingRequests {
     return { next, checked };
   }
 }
+
+const isIgnored = ({ trafficClass, awaitResponse, gateway }: Pending): boolean =>
+  trafficClass === 'ack' && awaitResponse && gateway.ignoresAcks;

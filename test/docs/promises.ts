@@ -1687,6 +1687,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'keep their place again once the gateway has answered one too late',
         ],
       },
+    'Where 1 000 wait at such a gateway, a further one whose response a node waits for ends with `QUEUE_FULL`; its device sends the sample again.':
+      {
+        'mqtt/waiting':
+          'are 1 000 acknowledgements at most at a gateway that answers none, as long as somebody waits for each',
+      },
     'The same sample acknowledged again within a minute is sent once, unless the first time failed.': {
       'mqtt/waiting': 'is known again for a minute, and of at most 100 000 samples',
       session: 'acknowledges again what failed the first time',

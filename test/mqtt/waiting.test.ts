@@ -277,6 +277,26 @@ describe('many waiting requests', () => {
     assert.deepEqual([...new Set(await Promise.all(outcomes.slice(1, 256)))], ['CLOSED']);
   });
 
+  it('are 1 000 acknowledgements at most at a gateway that answers none, as long as somebody waits for each', async () => {
+    const line = new Line(1);
+    const ack = (options: Partial<SendOptions> = {}) =>
+      codeOf(line.send(G, { trafficClass: 'ack', ...options }));
+    assert.equal(await ack({ timeout: 1 }), 'TIMEOUT');
+    const outcomes = Array.from({ length: 257 + 1_000 }, () => ack());
+    assert.equal(line.ids.length, 1 + 257);
+    assert.equal(await ack(), 'QUEUE_FULL');
+    line.isGranted = false;
+    outcomes.push(ack());
+    line.isGranted = true;
+    outcomes.push(ack({ awaitResponse: false }));
+    line.answer(line.ids[257]);
+    assert.equal(await outcomes[256], 'responded');
+    // It answers again.
+    outcomes.push(...Array.from({ length: 1_000 }, () => ack()));
+    line.requests.close();
+    assert.deepEqual([...new Set(await Promise.all(outcomes.toSpliced(256, 1)))], ['CLOSED']);
+  });
+
   it('keep their place beyond 10 000 in all, at gateways that answer no acknowledgement', async () => {
     const line = new Line(1);
     const macs = Array.from({ length: 50 }, (_, n) => `c0${`${n}`.padStart(10, '0')}`);
