@@ -5,13 +5,12 @@ import { wordsFor } from '../protocol/operations/place.ts';
 import { ownText } from '../protocol/text.ts';
 import { isTooOld } from './last-value.ts';
 import type { ValueQuery } from './last-values.ts';
+import { MAX_READS_PER_GATEWAY } from './shared-reads.ts';
 import { throwIfClosed } from './turns.ts';
 import type { ValueContext, ValueOptions } from './value-context.ts';
 
-/** Reads of one query that wait or are under way; how many of them are under way is bounded for all queries together. */
+/** Reads of one query that wait or are under way; how many are under way is bounded for all queries together. */
 const MAX_READERS = 100;
-/** Of these at one gateway: the others do not wait for one that is silent. As many as are in flight there by default. */
-const MAX_READERS_PER_GATEWAY = 8;
 /** Failures that are kept to be told; of the others only their number is. */
 const MAX_TOLD = 1_000;
 const MAX_MESSAGE_LENGTH = 200;
@@ -102,7 +101,7 @@ function readAnew(
   query: ValueQuery,
   options: ValueOptions,
 ): Promise<void> {
-  return context.reads.read(options.signal, `${gateway}/${key}`, async () => {
+  return context.reads.read(options.signal, gateway, key, async () => {
     const [known] = context.values.unsorted({ ...query, device, identifier });
     if (known === undefined || isTooOld(known[1], options)) {
       await context.read({ gateway, device, identifier });
@@ -148,7 +147,7 @@ class OldValues {
    */
   begin(): OldValue | undefined {
     for (const [gateway, group] of this.#groups) {
-      const value = group.underWay < MAX_READERS_PER_GATEWAY ? group.values.pop() : undefined;
+      const value = group.underWay < MAX_READS_PER_GATEWAY ? group.values.pop() : undefined;
       if (value) {
         group.underWay++;
         this.#groups.delete(gateway);
@@ -177,7 +176,7 @@ class OldValues {
     } else if (code === 'TIMEOUT' && group.timedOut !== undefined) {
       group.timedOut++;
     }
-    return group.timedOut === MAX_READERS_PER_GATEWAY ? group.values.splice(0) : [];
+    return group.timedOut === MAX_READS_PER_GATEWAY ? group.values.splice(0) : [];
   }
 
   /** @param gateway undefined: of all @returns what is not asked any more */
@@ -215,7 +214,7 @@ class Failures {
     if (first === undefined) {
       return;
     }
-    const place = { gateway: wordsFor(first.gateway, this.#nameOf), count: MAX_READERS_PER_GATEWAY };
+    const place = { gateway: wordsFor(first.gateway, this.#nameOf), count: MAX_READS_PER_GATEWAY };
     const error = new ServiceError('TIMEOUT', 'noneAnswered', {}, place);
     for (const value of values) {
       this.add(value, error);

@@ -4,6 +4,8 @@ import { ServiceError } from '../errors.ts';
 
 /** Messages that wait for values which are read anew, of all nodes together. */
 const MAX_WAITING = 1_000;
+/** Reads at one gateway: the others do not wait for one that is silent. As many as are in flight there by default. */
+export const MAX_READS_PER_GATEWAY = 8;
 
 /** What messages of one node wait for, by what it is of. */
 interface UnderWay {
@@ -14,6 +16,8 @@ interface UnderWay {
 
 export class SharedReads {
   readonly #permits: Semaphore;
+  /** Of the gateways at which something is read or is to be. */
+  readonly #gateways = new Map<string, { permits: Semaphore; users: number }>();
   /** By the signal of the node, whose end ends what it has begun. */
   readonly #underWay = new WeakMap<AbortSignal, UnderWay>();
   #waiting = 0;
@@ -47,11 +51,26 @@ export class SharedReads {
 
   /**
    * Reads with a permit, or waits for the same read of the node where it is under way already.
-   * @param key tells the reads of the node apart
+   * @param key tells the reads of the node at the gateway apart
    * @throws what `read` throws
    */
-  read(signal: AbortSignal, key: string, read: () => Promise<void>): Promise<void> {
-    return join(this.#of(signal).reads, key, () => this.#permits.run(signal, read));
+  read(signal: AbortSignal, gateway: string, key: string, read: () => Promise<void>): Promise<void> {
+    const begin = () => this.#atGateway(gateway, signal, () => this.#permits.run(signal, read));
+    return join(this.#of(signal).reads, `${gateway}/${key}`, begin);
+  }
+
+  async #atGateway(gateway: string, signal: AbortSignal, read: () => Promise<void>): Promise<void> {
+    const known = this.#gateways.get(gateway) ?? { permits: new Semaphore(MAX_READS_PER_GATEWAY), users: 0 };
+    this.#gateways.set(gateway, known);
+    known.users++;
+    try {
+      await known.permits.run(signal, read);
+    } finally {
+      known.users--;
+      if (known.users === 0) {
+        this.#gateways.delete(gateway);
+      }
+    }
   }
 
   async #wait<Result>(joined: () => Promise<Result>): Promise<Result> {

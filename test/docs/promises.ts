@@ -1034,6 +1034,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/last-value':
           'reads them anew without filling the queue itself, and tells of all failures in one error',
       },
+    'That is of all messages together, so that those about other gateways do not wait for a silent one.': {
+      'network/value-query': [
+        'does not let queries about other gateways wait for those about one that is silent',
+        'asks no more devices at a time than may wait, however many queries there are',
+      ],
+    },
     'Of a gateway those that were heard last are asked first; when eight have timed out and it has answered none, the rest of its values count as failed, too, and are not asked for.':
       {
         'network/value-query': [

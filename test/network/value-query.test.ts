@@ -286,6 +286,30 @@ describe('a query of last values', () => {
       assert.equal((await findValues(context(), {}, old())).failure, undefined);
     });
 
+    it('does not let queries about other gateways wait for those about one that is silent', async () => {
+      const silent = 'c0141f68fc3e';
+      for (let n = 0; n < 201; n++) {
+        hear(mac(n), n, { gateway: n === 200 ? G : silent });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      let end = (): void => {};
+      const others = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      let asked = 0;
+      read = async ({ device, gateway }) => {
+        asked++;
+        await (gateway === silent ? others : end());
+        return { value: 1, device, identifier: 'motion' };
+      };
+      const queries = Array.from({ length: 201 }, (_, n) => findValues(context(), { device: mac(n) }, old()));
+      await others;
+      assert.equal(asked, 8 + 1);
+      const found = await Promise.all(queries);
+      assert.ok(found.every(({ failure }) => failure === undefined));
+      assert.equal(asked, 201);
+    });
+
     it('gives up a gateway that is away when eight have timed out, beginning with those heard last', async () => {
       const away = 'c0141f68fc3e';
       for (let n = 0; n < 200; n++) {
