@@ -1,12 +1,13 @@
 // What the sidebar does for a person: reads, writes, renames and labels, as the nodes of these names do it for a message.
 import type { Request } from 'express';
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput, type RequestResult, type Session } from '../../src/index.ts';
+import { invalidInput, type RequestResult, ServiceError, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
+import { withinDeadline } from '../shared/runtime/deadline.ts';
 import { deployedSettings } from './settings.ts';
 
-/** Milliseconds; a browser does not wait longer. */
-const MAX_TIMEOUT_MS = 60_000;
+/** A browser does not wait longer. */
+const MAX_WAIT_MS = 60_000;
 const MAX_TEXT_LENGTH = 2_000;
 
 type Body = Record<string, unknown>;
@@ -24,7 +25,8 @@ export async function readProperty(
 ): Promise<unknown> {
   const body = bodyOf(req);
   const operation = body.operation === 'apiversion' ? 'apiversion' : 'read';
-  const result = await session.request(operation, pick(body), optionsOf(body, service, signal));
+  const asked = session.request(operation, pick(body), optionsOf(body, service, signal));
+  const result = await withinDeadline(asked, MAX_WAIT_MS, endLate);
   return answerOf(req, result.value, result);
 }
 
@@ -37,7 +39,8 @@ export async function writeProperty(
   const body = bodyOf(req);
   const value = body.value === undefined ? body.payload : body.value;
   const input = { ...pick(body), value, ext: body.ext };
-  const result = await session.request('write', input, optionsOf(body, service, signal));
+  const asked = session.request('write', input, optionsOf(body, service, signal));
+  const result = await withinDeadline(asked, MAX_WAIT_MS, endLate);
   return answerOf(req, value, result);
 }
 
@@ -61,6 +64,15 @@ export function changeLabel(session: Session, req: Request, ...[, , signal]: Res
     default:
       throw invalidInput('action', action, action === undefined ? 'missing' : 'action');
   }
+}
+
+/**
+ * The time in line at the gateway does not count towards the timeout of a request. What waits there goes when this has
+ * ended the response.
+ */
+function endLate(): Promise<never> {
+  const cause = { timeout: MAX_WAIT_MS };
+  return Promise.reject(new ServiceError('TIMEOUT', 'late', cause, { seconds: MAX_WAIT_MS / 1_000 }));
 }
 
 /** The node's payload; with `?full=1` its whole message, where the response has name and unit. */
@@ -101,6 +113,6 @@ function optionsOf(
   signal: AbortSignal,
 ): { signal: AbortSignal; timeout: number; decode: boolean } {
   const given = readNumber(body.timeout, 0);
-  const timeout = given >= 1 ? given : (deployedSettings(service)?.config.requestTimeout ?? MAX_TIMEOUT_MS);
-  return { signal, decode: body.decode !== false, timeout: Math.min(MAX_TIMEOUT_MS, timeout) };
+  const timeout = given >= 1 ? given : (deployedSettings(service)?.config.requestTimeout ?? MAX_WAIT_MS);
+  return { signal, decode: body.decode !== false, timeout: Math.min(MAX_WAIT_MS, timeout) };
 }

@@ -1,6 +1,7 @@
 // The network of a deployed service as the sidebar sees it, and what a person does there, over real HTTP.
 import assert from 'node:assert/strict';
-import { setTimeout as wait } from 'node:timers/promises';
+import { mock } from 'node:test';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { askerOf } from '../../nodes/service/network.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
@@ -237,6 +238,31 @@ describeNodes('the network', (start) => {
       assert.deepEqual([refused.status, code], [502, 'REQUEST_FAILED'], message);
       const silent = await post(flow, 'read', { ...asked(), gateway: 'c0ffffffffff', timeout: 50 });
       assert.deepEqual([silent.status, (silent.body as { code: string }).code], [504, 'TIMEOUT']);
+    });
+
+    it('for a minute at most, also where others wait before it at its gateway', async () => {
+      const flow = await run({}, { maxInFlight: 1 });
+      const toNobody = { ...asked(), gateway: 'c0ffffffffff', timeout: 60_000 };
+      let hasEnded = false;
+      mock.timers.enable({ apis: ['setTimeout'] });
+      try {
+        // By its own timeout none ends: the clock that this goes by stands still.
+        const asking = ['read', 'write', 'read'].map((what) => post(flow, what, { ...toNobody, value: 1 }));
+        const answers = Promise.all(asking).finally(() => {
+          hasEnded = true;
+        });
+        while (!hasEnded) {
+          mock.timers.tick(60_000);
+          await turn();
+        }
+        for (const { status, body } of await answers) {
+          const { code, message } = body as { code: string; message: string };
+          assert.deepEqual([status, code], [504, 'TIMEOUT']);
+          assert.match(message, /60 s/);
+        }
+      } finally {
+        mock.timers.reset();
+      }
     });
 
     it('in vain without the half that it takes', async () => {
