@@ -28,6 +28,26 @@ const read = (folder: string, language: string): Map<string, string> =>
 
 const placeholders = (text: string): string[] => (text.match(/__\w+?__/g) ?? []).sort();
 
+/** Nodes that wait for what they ask: in line at a gateway, or for the REST side. */
+const ASKING = [
+  'device-list',
+  'gw-read',
+  'gw-write',
+  'label',
+  'last-value',
+  'rename',
+  'service-request',
+  'timestamped-ack',
+];
+
+/** The error codes that the help of a node lists. */
+function codesOf(folder: string, language: string): string[] {
+  const help = readFileSync(join(ROOT, `nodes/${folder}/locales/${language}.md`), 'utf8');
+  return [...help.matchAll(/^- ((?:`[A-Z_]+`(?:, )?)+)/gm)].flatMap(
+    ([, list = '']) => list.match(/[A-Z_]+/g) ?? [],
+  );
+}
+
 const languages = [...new Set(CATALOGUES.flatMap((folder) => readdirSync(join(ROOT, folder))))]
   .filter((file) => file.endsWith('.json'))
   .map((file) => file.replace('.json', ''))
@@ -48,6 +68,12 @@ describe('the texts of the editor and the runtime', () => {
     for (const folder of FOLDERS) {
       it(`have help in ${language}: ${folder}`, () => {
         assert.ok(existsSync(join(ROOT, `nodes/${folder}/locales/${language}.md`)));
+      });
+
+      it(`list the same error codes in the help in ${language}: ${folder}`, () => {
+        const codes = codesOf(folder, language);
+        assert.deepEqual(codes, codesOf(folder, LANGUAGE));
+        assert.ok(codes.includes('QUEUE_FULL') || !ASKING.includes(folder), 'QUEUE_FULL');
       });
     }
   }
