@@ -1,12 +1,14 @@
 // Shows in the open mt-last-value panel which values its settings would bring now.
+import { hasEnv } from '../shared/defaults.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { element, shorten } from '../shared/editor/panel.ts';
+import { captionOf, element, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
 const MAX_ROWS = 8;
 const MAX_SHOWN_LENGTH = 200;
+const FIELDS = ['device', 'identifier', 'gateway'] as const;
 
 interface KnownValue {
   device?: string;
@@ -44,15 +46,26 @@ export function showKnownValues(node: EditorNode, labels: () => string[]): () =>
   };
 }
 
-async function ask(node: EditorNode, settings: object): Promise<{ content: JQuery; words: string }> {
+async function ask(
+  node: EditorNode,
+  settings: Record<string, unknown>,
+): Promise<{ content: JQuery; words: string }> {
   const asked = { ...settings, limit: MAX_ROWS };
   const response = await askService<KnownValues>(node, 'last-values', asked, 'known');
   const { rows = [], total = 0 } = typeof response === 'string' ? {} : (response ?? {});
   if (rows.length > 0) {
-    return { content: table(node, rows), words: node._('known.count', { count: total }) };
+    const words = [node._('known.count', { count: total }), describeOpen(node, settings)];
+    return { content: table(node, rows), words: words.filter(Boolean).join(' · ') };
   }
   const words = typeof response === 'string' ? response : node._('known.nothing');
   return { content: element('div', 'mt-gateway-preview-note', words), words: '' };
+}
+
+/** What the messages of the flow will choose, and lets everything pass here. */
+function describeOpen(node: EditorNode, settings: Record<string, unknown>): string {
+  const open = FIELDS.filter((name) => settings[`${name}Type`] !== 'str' || hasEnv(settings[name]));
+  const fields = open.map(captionOf).join(', ');
+  return fields === '' ? '' : node._('known.open', { fields });
 }
 
 function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {

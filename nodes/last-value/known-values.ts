@@ -29,7 +29,11 @@ function knownValues(
     const value = typed[name];
     return typed[`${name}Type`] === 'str' && value !== '' && !hasEnv(value) ? value : undefined;
   };
-  const input = { gateway: fixed('gateway'), device: fixed('device'), identifier: fixed('identifier') };
+  const gateway = fixed('gateway');
+  // As in a flow: one value of a gateway, without a device, is its own.
+  const isOwn = typed.select !== 'all' && typed.deviceType === 'str' && typed.device === '';
+  const device = isOwn ? gateway : fixed('device');
+  const input = { gateway, device, identifier: fixed('identifier') };
   const labels = readList(typed.labels ?? [])
     .filter((label) => !hasEnv(label))
     .slice(0, MAX_LABELS);

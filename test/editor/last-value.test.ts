@@ -66,6 +66,18 @@ describe('the panel of last value', function () {
     await editor.press('cancel');
   });
 
+  it('says which of its fields the shown values do not go by, as they come with the message', async () => {
+    const { page } = editor;
+    const state = page.locator('#mt-gateway-known-state');
+    await editor.edit('other');
+    await state.filter({ hasText: 'known only in the flow: Device, Property, Gateway' }).waitFor();
+    await editor.pick('device', service.demo.device);
+    await state.filter({ hasText: /in the flow: Property$/ }).waitFor();
+    await editor.pick('identifier', 'temperature');
+    await state.filter({ hasText: /^Values: 1$/ }).waitFor();
+    await editor.press('cancel');
+  });
+
   /** What stands in the place of the values. */
   const said = (words: string) =>
     editor.page.locator('#mt-gateway-known .mt-gateway-preview-note', { hasText: words }).waitFor();

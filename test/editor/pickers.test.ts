@@ -152,6 +152,56 @@ describe('the pickers', function () {
     await words.waitFor({ state: 'hidden' });
   });
 
+  for (const type of ['mt-gw-read', 'mt-gw-write', 'mt-last-value']) {
+    it(`empty the gateway that would come with the message when a device is chosen: ${type}`, async () => {
+      const { page } = editor;
+      const { device, gateway } = service.demo;
+      const chosen = ['gateway', 'gatewayType', 'device', 'deviceType'];
+      const typeOf = (name: string) => page.locator(`#node-input-${name}Type`).inputValue();
+      await publish('rssi', { parent: gateway, rssi: -67 });
+      await editor.edit(type);
+      await editor.pick('device', device);
+      assert.deepEqual([await typeOf('gateway'), await editor.typed('gateway').inputValue()], ['str', '']);
+      // Whoever wants that of the message all the same takes it.
+      await page.evaluate("$('#node-input-gateway').typedInput('type', 'msg')");
+      await editor.typed('device').fill(gateway);
+      assert.equal(await typeOf('gateway'), 'msg');
+      await editor.press('cancel');
+
+      await editor.edit(type);
+      await editor.pick('device', device);
+      await page.evaluate("$('#node-input-device').typedInput('type', 'msg')");
+      assert.deepEqual(
+        [await typeOf('gateway'), await editor.typed('gateway').inputValue()],
+        ['msg', 'gateway'],
+      );
+      await editor.press('cancel');
+
+      await editor.edit(type);
+      await editor.pick('gateway', gateway);
+      await editor.pick('device', device);
+      assert.equal(await editor.typed('gateway').inputValue(), gateway);
+      await editor.press('cancel');
+
+      await editor.edit(type);
+      await editor.pick('device', device);
+      await editor.press('ok');
+      const saved = { gateway: '', gatewayType: 'str', device, deviceType: 'str' };
+      assert.deepEqual(await editor.properties(type, chosen), saved);
+      await editor.edit(type);
+    });
+  }
+
+  it('leave the gateway of the message to a node that has a device, as long as nobody chooses another', async () => {
+    const names = ['gateway', 'gatewayType', 'device', 'deviceType'];
+    const before = await editor.properties('named', names);
+    await editor.edit('named');
+    assert.equal(await editor.page.locator('#node-input-gatewayType').inputValue(), 'msg');
+    await editor.press('ok');
+    assert.deepEqual(await editor.properties('named', names), before);
+    await editor.edit('named');
+  });
+
   it('show of a property what it means, its unit and what was heard last', async () => {
     await publish('measurement-decoded/humidity', { value: 55 });
     await publish('measurement-decoded/humidity', { value: 41.5 });

@@ -68,6 +68,25 @@ describeNodes('last-value', (start) => {
     assert.equal((msg.report as { raw: string }).raw, '1234');
   });
 
+  it('sends the value of a fixed device without a gateway, behind the report of another gateway', async () => {
+    const fixed = { device, deviceType: 'str', identifier: 'alarm', identifierType: 'str' };
+    const flow = await run({ ...fixed, gateway: '', gatewayType: 'str' });
+    await heard(flow, 'property-decoded/alarm', { value: true }, other);
+    assert.equal((await ask(flow, { gateway, device: gateway, payload: 20 })).payload, true);
+  });
+
+  it('shows in its panel of a gateway without a device what it would send: its own value', async () => {
+    const flow = await run();
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 21.5 });
+    const settings = { gateway, gatewayType: 'str', device: '', deviceType: 'str' };
+    const shown = async (select: string) => {
+      const { body } = await flow.post('/mt-service/svc/last-values', { ...settings, select });
+      return (body as { rows: { device: string }[] }).rows.map((row) => row.device);
+    };
+    assert.ok((await shown('all')).includes(device));
+    assert.ok(!(await shown('one')).includes(device));
+  });
+
   it('gives null, and nothing of another message, where nothing is known', async () => {
     const flow = await run();
     const msg = await ask(flow, { device, identifier: 'humidity', age: 7, source: 'x', report: {} });

@@ -13,14 +13,12 @@ export const withoutTags = (words: string): string => words.replaceAll('<', '<\u
 export const text = (key: string, values?: Record<string, unknown>): string =>
   withoutTags(RED._(`${CATALOGUE}editor.${key}`, values));
 
+/** What a setting is called in the panels, and in errors. */
+export const captionOf = (setting: string): string => withoutTags(RED._(`${CATALOGUE}field.${setting}`));
+
 /** What the runtime says when a setting is `INVALID_INPUT`. */
 export const errorText = (setting: string, reason: string, values: Record<string, unknown>): string =>
-  withoutTags(
-    RED._(`${CATALOGUE}error.INVALID_INPUT.${reason}`, {
-      ...values,
-      field: RED._(`${CATALOGUE}field.${setting}`),
-    }),
-  );
+  withoutTags(RED._(`${CATALOGUE}error.INVALID_INPUT.${reason}`, { ...values, field: captionOf(setting) }));
 
 /** Builds an element whose text is never read as HTML: names of devices are not trusted. */
 export function element(tag: string, className: string, content = ''): JQuery {

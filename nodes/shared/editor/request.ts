@@ -5,6 +5,7 @@ import { hasEnv } from '../defaults.ts';
 import { whenNew } from './new-node.ts';
 import { field, hint, hintBelow, runOnChange, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
+import { isTouched } from './saved.ts';
 import { currentCatalogue, describeLast, meaningOf } from './sources.ts';
 import { typedFields } from './typed-field.ts';
 
@@ -34,6 +35,7 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
     accessType: { types: fixedTypes(node, 'accessType', ACCESS_TYPES) },
     publicKey: {},
   });
+  leaveGatewayOpen(node);
   showRoute();
   // What a new node is for: the rest comes with the message.
   const identifier = field('identifier');
@@ -46,16 +48,41 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
 
 /** Says at the gateway what becomes of a request to a fixed device when the message brings no gateway. */
 function showRoute(): void {
-  const value = (name: string) => String(field(name).val() ?? '');
   runOnChange(['gateway', 'gatewayType', 'device', 'deviceType', 'operation', 'service'], () => {
     // Below a fixed gateway stands its name.
-    if (value('gatewayType') !== 'str' || value('gateway') === '') {
-      const isNeeded = value('operation') !== 'apiversion';
-      const isFixed = value('deviceType') === 'str' && value('device') !== '';
-      hint('gateway', isNeeded && isFixed ? text('request.anyGateway') : '');
+    if (!isFixed('gateway')) {
+      const isNeeded = field('operation').val() !== 'apiversion';
+      hint('gateway', isNeeded && isFixed('device') ? text('request.anyGateway') : '');
     }
   });
 }
+
+/**
+ * Empties a gateway that would come with the message when somebody chooses the device: that of a message is often another
+ * device's. When the device comes with the message again, so does the gateway.
+ */
+export function leaveGatewayOpen(node: EditorNode): void {
+  const gateway = field('gateway');
+  const holds = (type: string, value: string) =>
+    gateway.typedInput('type') === type && gateway.typedInput('value') === value;
+  const set = (type: string, value: string) => {
+    gateway.typedInput('type', type);
+    gateway.typedInput('value', value);
+  };
+  let wasEmptied = false;
+  runOnChange(['device', 'deviceType'], () => {
+    const isChosen = isFixed('device') && isTouched(node, 'device');
+    if (isChosen && !wasEmptied && !isTouched(node, 'gateway') && holds('msg', 'gateway')) {
+      wasEmptied = true;
+      set('str', '');
+    } else if (!isChosen && wasEmptied && holds('str', '')) {
+      wasEmptied = false;
+      set('msg', 'gateway');
+    }
+  });
+}
+
+const isFixed = (name: string): boolean => field(`${name}Type`).val() === 'str' && field(name).val() !== '';
 
 /** A drop-down with names; a saved text that is none of the choices stays. */
 function fixedTypes(node: EditorNode, name: string, values: readonly string[]) {
