@@ -19,8 +19,10 @@ const PICKER_AGE_MS = 60_000;
 const AHEAD_AGE_MS = 30_000;
 /** A list as young as this serves everybody, however new a list they want. */
 const MIN_AGE_MS = 1_000;
-/** For people who look at it all day, fetching takes no more than this part of the time. */
-const BACKGROUND_SHARE = 1 / 20;
+/** For people who look at it all day it is fetched again after so many times as long as fetching it took. */
+const BACKGROUND_PAUSES = 20;
+/** And after a change: whoever has made it looks for it, but changes may go on. */
+const CHANGED_PAUSES = 1;
 /** After a failure the service is left alone for this long. */
 const FAILURE_PAUSE_MS = 10_000;
 /** A list that takes longer is given up; 200 000 devices at a second per page still fit. */
@@ -163,10 +165,11 @@ export class DeviceDirectory {
     return this.#list?.entries() ?? [];
   }
 
-  /** Has the list fetched where it is too old for a picker; nobody waits for it, so a change has it fetched no sooner. */
+  /** Has the list fetched where it is too old for a picker; nobody waits for it. */
   refreshInBackground(): void {
-    const pause = Math.max(MIN_AGE_MS, this.#fetchMs / BACKGROUND_SHARE);
-    const isDue = this.listAge > PICKER_AGE_MS && this.#clock.now() - this.#cameAt > pause;
+    const hasChanged = this.#fetchedAt < this.#cameAt;
+    const [least, pauses] = hasChanged ? [MIN_AGE_MS, CHANGED_PAUSES] : [PICKER_AGE_MS, BACKGROUND_PAUSES];
+    const isDue = this.#clock.now() - this.#cameAt > Math.max(least, pauses * this.#fetchMs);
     if (isDue && this.#running.size === 0 && !this.#closing.signal.aborted) {
       this.#fetch().catch(() => undefined);
     }

@@ -66,12 +66,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'does not connect to the broker for nodes that only need REST, and logs in with the first call',
         'rest/auth': 'of … s is renewed … s before its end',
       },
-    'list of devices, for pickers, labels and names | with the first question, or for names a second after the first node of the MQTT half; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost; for the sidebar alone, fetching takes a twentieth of the time at most | with the removal of the service, with other addresses or another user, and with another broker or topic prefix; it is kept over a deploy':
+    'list of devices, for pickers, labels and names | with the first question, or for names a second after the first node of the MQTT half; kept 60 seconds for pickers; fetched anew after a rename, a label or a free request other than GET, also when only its response was lost; for the sidebar alone, fetching takes a twentieth of the time at most, while changes go on half of it | with the removal of the service, with other addresses or another user, and with another broker or topic prefix; it is kept over a deploy':
       {
         'rest/device-directory': [
           'asks nobody before the first question',
           'fetches the list once for all who wait, and keeps it for a minute',
-          'fetches it no more often for them while changes go on, and at once for who waits',
+          'fetches it half of the time at most while changes go on, and at once for who waits',
         ],
         'rest/name-refresh': 'are fetched a second after the first use, and every ten minutes',
         'nodes/report-in':
