@@ -30,7 +30,7 @@ export {
   PROFILED_SETTINGS,
   type ProfiledSetting,
 } from './protocol/broker-profiles.ts';
-export { differencesOf } from './protocol/catalogue.ts';
+export { createCatalogue, differencesOf } from './protocol/catalogue.ts';
 export {
   CONDITION_NAMES,
   type Condition,

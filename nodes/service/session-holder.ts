@@ -5,6 +5,7 @@ import {
   giveBackAll,
   haveSameSession,
   type Logger,
+  type MqttSettings,
   type Phrase,
   reasonOfRefusals,
   ServiceError,
@@ -15,11 +16,22 @@ import {
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
+import type { DeployedConfigs, LastUsable, Succession } from './last-usable.ts';
+import { networkOf } from './network-name.ts';
 import { tellOnce } from './once-caught.ts';
 import type { ValueMemory } from './value-memory.ts';
 
 /** Of all services; an instance of a subflow may have moved, with its session. */
 const LIVING = new Set<SessionHolder>();
+
+interface HolderOptions {
+  /** Of the configuration nodes that the settings are made of; empty for none. */
+  nodeIds: readonly string[];
+  configs: DeployedConfigs;
+  lastUsable: LastUsable;
+  memory: ValueMemory;
+  createSettings(this: void): Settings;
+}
 
 /**
  * Node-RED restarts a service together with its tls-config and its proxy node, and makes them in this order, where the
@@ -28,12 +40,8 @@ const LIVING = new Set<SessionHolder>();
 export class SessionHolder {
   readonly #RED: NodeAPI;
   readonly #node: ServiceNode;
-  readonly #nodeIds: readonly string[];
-  readonly #createSettings: () => Settings;
-  readonly #memory: ValueMemory;
+  readonly #options: HolderOptions;
   readonly #ignoreDeploys: readonly (() => void)[];
-  #settings: Settings['mqtt'];
-  /** What is wrong with the service, or with one half of it. */
   #isRunning = false;
   #usedNodes: (Node | null)[] = [];
   #disposers: (() => void)[] = [];
@@ -41,22 +49,11 @@ export class SessionHolder {
   #change: Promise<void> | undefined;
   #isClosed = false;
 
-  /**
-   * Sets `session` or `problem` of the node, now and whenever they change.
-   * @param nodeIds of the configuration nodes that the settings are made of; empty for none
-   */
-  constructor(
-    RED: NodeAPI,
-    node: ServiceNode,
-    nodeIds: readonly string[],
-    memory: ValueMemory,
-    createSettings: () => Settings,
-  ) {
+  /** Sets `session` or `problem` of the node, now and whenever they change. */
+  constructor(RED: NodeAPI, node: ServiceNode, options: HolderOptions) {
     this.#RED = RED;
     this.#node = node;
-    this.#nodeIds = nodeIds;
-    this.#memory = memory;
-    this.#createSettings = createSettings;
+    this.#options = options;
     LIVING.add(this);
     this.#open();
     this.#ignoreDeploys = [
@@ -68,47 +65,61 @@ export class SessionHolder {
     this.#disposers.push(onceStarted(RED, () => this.#tellProblems()));
   }
 
-  /**
-   * @param goesOnAt see `Session.close`
-   * @param isNetworkFinal what is known is of a network that is not the service's any more
-   */
-  async close({ goesOnAt, isNetworkFinal }: { goesOnAt?: string[] | undefined; isNetworkFinal: boolean }) {
+  async close({ goesOnAt, isNetworkFinal }: Succession): Promise<void> {
+    const { session } = this.#node;
     this.#isClosed = true;
     LIVING.delete(this);
-    this.#giveBackUnlessBack();
+    const kept = this.#kept;
+    this.#forgetUnlessBack(kept);
     for (const ignore of this.#ignoreDeploys) {
       ignore();
     }
     this.#dispose();
-    const memory = this.#memory.close(isNetworkFinal);
-    await Promise.all([this.#change, this.#node.session?.close(goesOnAt), memory]);
+    const memory = this.#options.memory.close(isNetworkFinal);
+    // Without a broker half it has no connection, but what an earlier one has left at the broker.
+    const isLeft = kept && !session?.configured.mqtt;
+    const left = isLeft ? giveBackAll(kept, loggerOf(this.#node), goesOnAt) : undefined;
+    await Promise.all([this.#change, session?.close(goesOnAt), left, memory]);
+  }
+
+  /** By which brokers know this service: its settings, or those of before while they are wrong. */
+  get #kept(): MqttSettings | undefined {
+    return this.#options.lastUsable.get(this.#node.id)?.mqtt;
   }
 
   /** Node-RED does not tell a service inside a subflow that it goes with its instance, nor with the subflow. */
-  #giveBackUnlessBack(): void {
-    const [RED, node, settings] = [this.#RED, this.#node, this.#settings];
-    if (settings?.persistent && (node as { _alias?: string })._alias !== undefined) {
-      onceStarted(RED, () => {
-        const others = [...LIVING].map((other) => other.#settings);
-        const isMoved = others.some((other) => other && haveSameSession(other, settings));
-        if (!isMoved && !RED.nodes.getNode(node.id)) {
-          void giveBackAll(settings, loggerOf(node));
+  #forgetUnlessBack(kept: MqttSettings | undefined): void {
+    const [RED, node] = [this.#RED, this.#node];
+    onceStarted(RED, () => {
+      if (RED.nodes.getNode(node.id)) {
+        return;
+      }
+      this.#options.lastUsable.delete(node.id);
+      if (kept?.persistent && (node as { _alias?: string })._alias !== undefined) {
+        const others = [...LIVING].map((other) => other.#kept);
+        const isMoved = others.some((other) => other && haveSameSession(other, kept));
+        if (!isMoved) {
+          void giveBackAll(kept, loggerOf(node), []);
         }
-      });
-    }
+      }
+    });
   }
 
   #open(): void {
     const [RED, node] = [this.#RED, this.#node];
+    const { configs, lastUsable, memory, createSettings } = this.#options;
     this.#usedNodes = this.#findNodes();
     try {
       node.problem = undefined;
-      const settings = this.#createSettings();
+      const settings = createSettings();
       node.session = new Session(settings, loggerOf(node));
-      this.#settings = settings.mqtt;
+      if (!settings.problems?.mqtt) {
+        lastUsable.set(node.id, { ...configs, mqtt: settings.mqtt });
+      }
       node.problems = Object.values(settings.problems ?? {}).map((problem) => toFlowError(RED, problem));
       this.#disposers = connect(RED, node, node.session, () => this.#isRunning);
-      this.#memory.open(node.session);
+      const { filled } = lastUsable.get(node.id) ?? configs;
+      memory.open(node.session, networkOf(filled));
     } catch (error) {
       node.session = undefined;
       node.problem = toFlowError(RED, error);
@@ -117,7 +128,7 @@ export class SessionHolder {
   }
 
   #findNodes(): (Node | null)[] {
-    return this.#nodeIds.map((id) => (id === '' ? null : this.#RED.nodes.getNode(id)));
+    return this.#options.nodeIds.map((id) => (id === '' ? null : this.#RED.nodes.getNode(id)));
   }
 
   #look(): void {
@@ -128,7 +139,7 @@ export class SessionHolder {
     const { session } = this.#node;
     this.#dispose();
     if (session) {
-      void this.#memory.close(false);
+      void this.#options.memory.close(false);
       // The new one has the same client id, so it comes when the old one has gone.
       this.#change = session.close().then(() => {
         this.#change = undefined;

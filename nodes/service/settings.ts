@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Node, NodeAPI } from 'node-red';
 import {
   brokerLimits,
+  createCatalogue,
   findHeaderProblem,
   findProfileProblem,
   fitsTopic,
@@ -24,6 +25,7 @@ import {
   type TlsSettings,
 } from '../../src/index.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
+import type { FilledService } from './filled.ts';
 import { readProxies } from './proxy.ts';
 
 /** What a deployed service was made of, with every `${NAME}` filled in. */
@@ -71,6 +73,26 @@ export function createHalves(config: ServiceConfig, create: (config: ServiceConf
     throw problem;
   }
   return { ...settings, problems };
+}
+
+/**
+ * Whether the broker half of a service that is to be deployed can be used, or is left empty: by its own properties, since
+ * its configuration nodes and its secrets may be others by then.
+ */
+export function isUsableAtBroker(RED: NodeAPI, id: string, filled: FilledService): boolean {
+  const config = { ...filled.config, ...WITHOUT_OTHER.mqtt };
+  try {
+    filled.check(config);
+    checkAddressLengths(config);
+    const brokers = readBrokers(config.brokerUrl);
+    if (brokers.length > 0) {
+      createMqtt(RED, id, brokers, config, {});
+    }
+    createCatalogue(config.identifiers);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -51,8 +51,6 @@ export type KeptMemories = Map<string, Kept>;
 
 export interface ValueMemoryOptions {
   kept: KeptMemories;
-  /** See `networkOf`. */
-  network: string;
   /** Tells the list of devices from others: the addresses of the REST half, and the user. */
   portal: string;
   /** Name of a context store; empty: nothing outlives a restart. */
@@ -63,10 +61,11 @@ export class ValueMemory {
   readonly #RED: NodeAPI;
   readonly #node: ServiceNode;
   readonly #kept: KeptMemories;
-  readonly #network: string;
   readonly #portal: string;
   readonly #store: string;
   #session: Session | undefined;
+  /** See `networkOf`. */
+  #network = '';
   /** Devices of before that the session cannot use: its REST half is wrong, and may be right again with the next deploy. */
   #unused: Pick<Kept, 'devices' | 'portal'> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -77,19 +76,19 @@ export class ValueMemory {
   #writing: Promise<void> | undefined;
   #hasToldFault = false;
 
-  constructor(RED: NodeAPI, node: ServiceNode, { kept, network, portal, store }: ValueMemoryOptions) {
+  constructor(RED: NodeAPI, node: ServiceNode, { kept, portal, store }: ValueMemoryOptions) {
     this.#RED = RED;
     this.#node = node;
     this.#kept = kept;
-    this.#network = network;
     this.#portal = portal;
     this.#store = store;
     this.#tellStore();
   }
 
-  /** A session begins: it gets what is known of before. */
-  open(session: Session): void {
+  /** A session begins: it gets what is known of before. @param network see `networkOf` */
+  open(session: Session, network: string): void {
     this.#session = session;
+    this.#network = network;
     const kept = this.#takeKept();
     if (kept) {
       session.lastValues.takeOver(kept.lastValues);
@@ -137,8 +136,10 @@ export class ValueMemory {
     }
     if (isFinal) {
       this.#kept.delete(this.#node.id);
-    } else if (session) {
-      this.#keep(session);
+    } else {
+      if (session) {
+        this.#keep(session);
+      }
       this.#forgetUnlessBack();
     }
     // Small changes of what watches have learnt are written now only.

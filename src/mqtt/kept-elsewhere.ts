@@ -77,9 +77,16 @@ export const haveSameSession = (one: MqttSettings, other: MqttSettings): boolean
   one.clientId === other.clientId &&
   one.brokers.some((url) => other.brokers.some((another) => showBroker(url) === showBroker(another)));
 
-/** Nobody has come back to a session that was left as if somebody would: gives back at each address that may hold some. */
-export async function giveBackAll(settings: MqttSettings, log: Logger): Promise<void> {
-  await keptElsewhere(settings, { connected: false, url: '' }, log, [])?.();
+/**
+ * A session was left as if somebody would come back to it: where nobody does, gives back at each address that may hold some.
+ * @param goesOnAt see `endsSession`
+ */
+export async function giveBackAll(
+  settings: MqttSettings,
+  log: Logger,
+  goesOnAt: readonly string[] | undefined,
+): Promise<void> {
+  await keptElsewhere(settings, { connected: false, url: '' }, log, goesOnAt)?.();
 }
 
 /** @returns whether the broker holds none of the filters any more */

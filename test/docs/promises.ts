@@ -98,6 +98,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is kept by the broker for a node with labels while the settings of the portal are wrong',
         'nodes/value-memory': 'keeps the list of devices while the settings of the portal are wrong',
       },
+    'While the MQTT half is wrong, what the broker keeps for the service, what is known of the network and what watches have told stay as they are; the deploy that corrects it, or that deletes or disables the service, does what it would have done just after the settings before the mistake.':
+      {
+        'nodes/last-usable': [
+          '… keeps its subscriptions and what waits for them until it is right again',
+          '… gives its subscriptions back when a deploy deletes it',
+          '… knows and has told what it had when it is right again',
+          'its topic prefix gives its subscriptions back when a deploy …',
+          'its topic prefix has forgotten everything when it is right again for another network',
+        ],
+      },
     '`tls`, `proxy` and `identifiers` are of both.': {
       'nodes/service': 'hands a mistake in its settings to Catch nodes, and its users refuse to work',
       'nodes/service-properties': 'tls names a node that must be there',

@@ -86,9 +86,9 @@ describe('what is remembered of last values', () => {
 
   let kept: KeptMemories = new Map();
 
-  const memoryOf = (remember: string, network: string) => {
+  const memoryOf = (remember: string) => {
     const node = { id, context: () => store, warn: (text: string) => warnings.push(text) };
-    const options = { kept, network, portal: '', store: remember };
+    const options = { kept, portal: '', store: remember };
     return new ValueMemory(RED as unknown as NodeAPI, node as unknown as ServiceNode, options);
   };
 
@@ -96,9 +96,9 @@ describe('what is remembered of last values', () => {
     remember = 'file',
     network = 'one',
   ): Promise<{ memory: ValueMemory; session: Session }> {
-    const memory = memoryOf(remember, network);
+    const memory = memoryOf(remember);
     const session = new Session({ names: false, identifiers: '[]' }, { info() {}, warn() {}, trace() {} });
-    memory.open(session);
+    memory.open(session, network);
     await turn();
     return { memory, session };
   }
@@ -155,9 +155,9 @@ describe('what is remembered of last values', () => {
     const server = await startServer((_, response) => json(response, { items: [{ id: `bmac-${mac(1)}` }] }));
     const log = { info() {}, warn() {}, trace() {} };
     const started = (settings: object) => {
-      const memory = memoryOf('', 'one');
+      const memory = memoryOf('');
       const session = new Session({ names: false, identifiers: '[]', ...settings }, log);
-      memory.open(session);
+      memory.open(session, 'one');
       return { memory, session };
     };
     const rest = settingsFor(server.url, { retries: 0 });
@@ -301,7 +301,7 @@ describe('what is remembered of last values', () => {
     const { memory, session } = await open();
     hear(session, mac(1));
     await memory.close(false);
-    await memoryOf('file', 'one').close(true);
+    await memoryOf('file').close(true);
     assert.deepEqual(store.devices, []);
     const { session: again } = await open();
     assert.deepEqual(known(again), []);

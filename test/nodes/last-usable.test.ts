@@ -1,0 +1,132 @@
+// What stays of a service while a deploy leaves its broker half wrong, in a real Node-RED.
+import assert from 'node:assert/strict';
+import { D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { flowAround } from './box-flow.ts';
+import { describeNodes, type Flow } from './flow.ts';
+
+const IN = { id: 'in', type: 'mt-report-in' };
+const VALUE = {
+  ...{ id: 'value', type: 'mt-last-value', tooOld: 'error' },
+  ...{ device: D, deviceType: 'str', identifier: '8800', identifierType: 'str' },
+};
+const WATCH = { id: 'watch', type: 'mt-device-watch', conditions: ['error'] };
+const CLIENT_ID = 'mt-kept';
+
+const MISTAKES: Record<string, object> = {
+  'its keep alive': { keepalive: 70_000 },
+  'a variable of its topic prefix': { topicPrefix: '$' + '{MT_NOT_SET}' },
+  'its topic prefix': { topicPrefix: 'site/#' },
+  'its broker address': { brokerUrl: 'mqqt://127.0.0.1' },
+  'its client id': { clientId: G },
+  'its own entries of the catalogue': { identifiers: '[{"id":"zz"}]' },
+  'its keep alive, and with another client id': { keepalive: 70_000, clientId: 'mt-other' },
+};
+
+describeNodes('a service with a mistake in', (start) => {
+  let broker: ScriptedBroker;
+
+  beforeEach(async () => {
+    broker = await startScriptedBroker();
+  });
+  afterEach(() => broker.stop());
+
+  const service = (more: object = {}) => ({
+    ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
+    ...{ persistent: true, clientId: CLIENT_ID, ...more },
+  });
+  const held = () => broker.sessions.get(CLIENT_ID)?.subscriptions.size;
+  const isGivenBack = () => broker.until(() => held() === 0 && broker.openConnections.length === 0);
+
+  /** What the deploy has closed has left the broker. */
+  async function deployed(flow: Flow, nodes: object[], type: 'full' | 'nodes' | 'flows' = 'nodes') {
+    await flow.deploy(nodes, type);
+    await broker.until(() => broker.openConnections.length === 0);
+  }
+
+  for (const [what, mistake] of Object.entries(MISTAKES)) {
+    it(`${what} keeps its subscriptions and what waits for them until it is right again`, async () => {
+      const flow = await start(flowAround(service(), IN));
+      await flow.status('in', 'green');
+      await deployed(flow, flowAround(service(mistake), IN));
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      assert.equal(held(), 1);
+      await flow.deploy(flowAround(service(), IN), 'nodes');
+      assert.equal((await flow.next('out')).topic, reportTopic('heartbeat'));
+    });
+
+    it(`${what} gives its subscriptions back when a deploy deletes it`, async () => {
+      const flow = await start(flowAround(service(), IN));
+      await flow.status('in', 'green');
+      await deployed(flow, flowAround(service(mistake), IN));
+      await flow.deploy([{ id: 'f', type: 'tab' }], 'nodes');
+      await isGivenBack();
+    });
+  }
+
+  for (const what of ['its topic prefix', 'its broker address', 'its own entries of the catalogue']) {
+    it(`${what} knows and has told what it had when it is right again`, async () => {
+      const flow = await start(flowAround(service(), VALUE, WATCH));
+      await flow.status('watch', 'green');
+      broker.publish(reportTopic('property/8800'), { time: TIME, value: '0a01' });
+      broker.publish(reportTopic('heartbeat'), { ...heartbeat(1), status: 5 });
+      assert.equal((await flow.next('out')).topic, 'error');
+      await deployed(flow, flowAround(service(MISTAKES[what]), VALUE, WATCH));
+      await flow.deploy(flowAround(service(), VALUE, WATCH), 'nodes');
+      await flow.statuses('watch').next(({ text }) => text?.startsWith('1 of') === true);
+      flow.send('value', {});
+      assert.equal((await flow.next('out')).payload, 25.61);
+    });
+  }
+
+  const WRONG = { topicPrefix: 'site/#' };
+  const ENDS: Record<string, [type: 'full' | 'nodes' | 'flows', after: () => object[]]> = {
+    'deletes it, in full': ['full', () => []],
+    'deletes it, with the changed flows': ['flows', () => []],
+    'disables it': ['nodes', () => flowAround(service({ d: true, ...WRONG }), IN)],
+    'puts another one in its place': ['nodes', () => flowAround(service({ id: 'two', clientId: 'x' }))],
+    'corrects it and changes its client id': ['nodes', () => flowAround(service({ clientId: 'x' }))],
+    'corrects it and leaves it without a node': ['nodes', () => flowAround(service())],
+    'takes its broker address away': ['nodes', () => flowAround(service({ brokerUrl: '' }))],
+  };
+  for (const [what, [type, after]] of Object.entries(ENDS)) {
+    it(`its topic prefix gives its subscriptions back when a deploy ${what}`, async () => {
+      const flow = await start(flowAround(service(), IN));
+      await flow.status('in', 'green');
+      await deployed(flow, flowAround(service(WRONG), IN));
+      await deployed(flow, flowAround(service({ ...WRONG, persistent: false }), IN));
+      const nodes = after().filter(({ type: t }: { type?: string }) => t !== 'tab');
+      await flow.deploy([{ id: 'f', type: 'tab' }, ...nodes], type);
+      await isGivenBack();
+    });
+  }
+
+  it('its topic prefix gives its subscriptions back when a deploy deletes the instance of its subflow', async () => {
+    const place = { x: 1, y: 1, wires: [] };
+    const flow = (more: object, ids: string[]) => [
+      { id: 'f', type: 'tab' },
+      { id: 's', type: 'subflow', name: 's', in: [], out: [] },
+      { ...service(more), z: 's' },
+      { ...place, ...IN, z: 's', service: 'svc' },
+      ...ids.map((id) => ({ ...place, id, z: 'f', type: 'subflow:s' })),
+    ];
+    const started = await start(flow({}, ['one']));
+    await broker.until(() => held() === 1);
+    await deployed(started, flow(WRONG, ['one']), 'full');
+    assert.equal(held(), 1);
+    await started.deploy(flow(WRONG, []), 'full');
+    await isGivenBack();
+  });
+
+  it('its topic prefix has forgotten everything when it is right again for another network', async () => {
+    const flow = await start(flowAround(service(), IN, VALUE));
+    await flow.status('in', 'green');
+    broker.publish(reportTopic('property/8800'), { time: TIME, value: '0a01' });
+    await flow.next('out');
+    await deployed(flow, flowAround(service(WRONG), IN, VALUE));
+    await flow.deploy(flowAround(service({ topicPrefix: 'site/' }), IN, VALUE), 'nodes');
+    flow.send('value', {});
+    const { error } = await flow.next('errors', (msg) => msg.error?.source?.id === 'value');
+    assert.equal(error?.code, 'NO_VALUE');
+  });
+});
