@@ -21,6 +21,7 @@ import type { WatchSettings } from './network/watch-context.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { copyFields } from './protocol/json.ts';
 import type { Operation, RequestInput } from './protocol/operations/index.ts';
+import { HeldReports } from './reports/held-reports.ts';
 import { unknownLabels } from './reports/label-filter.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { Player } from './reports/player.ts';
@@ -73,6 +74,8 @@ export class Session {
   readonly values: Values;
   /** What nodes watch, and what they have told. */
   readonly watches: DeviceWatches;
+  /** Of nodes with labels that a deploy replaces. */
+  readonly heldReports: HeldReports;
   /** Undefined without a REST half. */
   readonly devices: DeviceDirectory | undefined;
   readonly #mqtt: MqttHalf | undefined;
@@ -113,6 +116,7 @@ export class Session {
       isRefused: (place) => this.#mqtt?.subscribers.isUnheardAt(place) === true,
       whenHeard: (call) => (this.#mqtt ? this.#mqtt.client.signs.whenThere(call) : call()),
     });
+    this.heldReports = new HeldReports(log);
     this.values = new Values({
       values: this.lastValues,
       catalogue: this.catalogue,
@@ -134,6 +138,7 @@ export class Session {
       const named = settings.names ? this.devices : undefined;
       const half = createMqttHalf(settings.mqtt, {
         ...{ log, catalogue: this.catalogue, network: this.network, watches: this.watches },
+        heldReports: this.heldReports,
         ...{ nameOf: this.#nameOf, carriesNames: named !== undefined },
         needDevices: () => this.#needDevices(),
         labelSource: () => {

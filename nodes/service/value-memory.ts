@@ -36,6 +36,7 @@ interface Kept {
   lastValues: Session['lastValues'];
   watches: Session['watches'];
   deviceReports: Session['deviceReports'];
+  heldReports: Session['heldReports'];
   /** Whose devices are listed. */
   portal: string;
   devices: Session['devices'];
@@ -95,6 +96,7 @@ export class ValueMemory {
       session.network.takeOver(kept.shown, differencesOf(kept.catalogue, session.catalogue));
       session.watches.takeOver(kept.watches);
       session.deviceReports.takeOver(kept.deviceReports);
+      session.heldReports.takeOver(kept.heldReports);
     }
     this.#unused = kept && !session.devices ? { devices: kept.devices, portal: kept.portal } : undefined;
     if (kept?.devices && kept.portal === this.#portal) {
@@ -118,7 +120,11 @@ export class ValueMemory {
     const { id } = this.#node;
     const kept = this.#kept.get(id);
     this.#kept.delete(id);
-    return kept && isSameNetwork(kept.network, this.#network) ? kept : undefined;
+    if (kept && !isSameNetwork(kept.network, this.#network)) {
+      this.#giveUp(kept.heldReports);
+      return undefined;
+    }
+    return kept;
   }
 
   /**
@@ -135,6 +141,7 @@ export class ValueMemory {
       session.watches.onChange = undefined;
     }
     if (isFinal) {
+      this.#giveUp((session ?? this.#kept.get(this.#node.id))?.heldReports);
       this.#kept.delete(this.#node.id);
     } else {
       if (session) {
@@ -151,11 +158,17 @@ export class ValueMemory {
     }
   }
 
-  #keep({ network: shown, catalogue, lastValues, watches, deviceReports, devices }: Session): void {
+  /** When the flows run: nodes may leave the session later than their service does. */
+  #giveUp(held: Session['heldReports'] | undefined): void {
+    onceStarted(this.#RED, () => held?.giveUpAll());
+  }
+
+  #keep(session: Session): void {
+    const { network: shown, catalogue, lastValues, watches, deviceReports, heldReports, devices } = session;
     const [network, portal] = [this.#network, this.#portal];
     const loadedFrom = this.#isLoaded ? this.#store : undefined;
     this.#kept.set(this.#node.id, {
-      ...{ network, catalogue, shown, lastValues, watches, deviceReports },
+      ...{ network, catalogue, shown, lastValues, watches, deviceReports, heldReports },
       ...{ portal, devices, ...this.#unused, loadedFrom },
     });
   }
@@ -165,6 +178,7 @@ export class ValueMemory {
     const { id } = this.#node;
     onceStarted(this.#RED, () => {
       if (!this.#RED.nodes.getNode(id)) {
+        this.#kept.get(id)?.heldReports.giveUpAll();
         this.#kept.delete(id);
       }
     });

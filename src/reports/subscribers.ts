@@ -5,6 +5,7 @@ import type { TopicFilterParts } from '../protocol/topics.ts';
 import { Confirmation, type ConfirmOptions, type CountListener } from './confirmation.ts';
 import { Duplicates } from './duplicates.ts';
 import { EVERYTHING, Everything, listenToAll } from './everything.ts';
+import type { HeldReports } from './held-reports.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import type { Message } from './message.ts';
 import { type KeptMessage, type PreviewLine, Previews } from './preview.ts';
@@ -53,8 +54,7 @@ export class Subscribers {
   readonly #labelSource: () => LabelSource;
   readonly #previews: Previews<ReportFilter>;
   readonly #everything: Everything;
-  /** Reports that waited for labels when their subscriber went, until the flows run, by owner. */
-  readonly #buffered = new Map<string, Message[]>();
+  readonly #held: HeldReports;
   /** Replays messages to the present subscriber of an owner. */
   readonly #replays = new Map<string, (messages: readonly Message[]) => void>();
   readonly #labelFilters = new Set<LabelFilter>();
@@ -68,12 +68,14 @@ export class Subscribers {
     catalogue: Catalogue,
     broker: ReportBroker,
     labelSource: () => LabelSource,
+    held: HeldReports,
     recorded: () => void,
   ) {
     this.#reports = reports;
     this.#catalogue = catalogue;
     this.#broker = broker;
     this.#labelSource = labelSource;
+    this.#held = held;
     this.#everything = new Everything(reports, catalogue, () => this.#open());
     this.recording = new Recording((listener) => {
       const end = listenToAll(reports, catalogue, listener, () => this.#open());
@@ -180,12 +182,13 @@ export class Subscribers {
    * @param isThere whether there is a node of this name; one without a subscription cannot work as it is set
    */
   resumed(isReady: boolean, isThere: (owner: string) => boolean): void {
-    for (const [owner, messages] of this.#buffered) {
+    for (const owner of this.#held.owners()) {
       const replay = this.#replays.get(owner);
-      if (replay || (isReady && !isThere(owner))) {
-        this.#buffered.delete(owner);
+      if (replay) {
+        replay(this.#held.take(owner));
+      } else if (isReady && !isThere(owner)) {
+        this.#held.giveUp(owner);
       }
-      replay?.(messages);
     }
     for (const filter of this.#labelFilters) {
       filter.flush();
@@ -245,7 +248,12 @@ export class Subscribers {
     return (comesBack = false) => {
       confirmation?.end(comesBack);
       if (owner !== undefined) {
-        this.#keepBuffered(owner, comesBack, labelFilter);
+        this.#replays.delete(owner);
+        if (comesBack) {
+          this.#held.add(owner, labelFilter?.takeBuffered() ?? []);
+        } else {
+          this.#held.take(owner);
+        }
       }
       if (labelFilter) {
         this.#labelFilters.delete(labelFilter);
@@ -257,16 +265,6 @@ export class Subscribers {
         this.#broker.updateFilters();
       }
     };
-  }
-
-  #keepBuffered(owner: string, comesBack: boolean, labelFilter: LabelFilter | undefined): void {
-    this.#replays.delete(owner);
-    const waiting = [...(this.#buffered.get(owner) ?? []), ...(labelFilter?.takeBuffered() ?? [])];
-    if (comesBack && waiting.length > 0) {
-      this.#buffered.set(owner, waiting);
-    } else {
-      this.#buffered.delete(owner);
-    }
   }
 
   #openConfirmation(

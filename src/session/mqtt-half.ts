@@ -8,6 +8,7 @@ import type { DeviceWatches } from '../network/device-watches.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { createTopics } from '../protocol/topics.ts';
+import type { HeldReports } from '../reports/held-reports.ts';
 import type { LabelSource } from '../reports/label-filter.ts';
 import { Player } from '../reports/player.ts';
 import { Reports } from '../reports/reports.ts';
@@ -33,6 +34,7 @@ export interface MqttHalfContext {
   catalogue: Catalogue;
   network: NetworkState;
   watches: DeviceWatches;
+  heldReports: HeldReports;
   nameOf(mac: string): string | undefined;
   /** Whether reports and responses carry the names of devices. */
   carriesNames: boolean;
@@ -45,7 +47,8 @@ export interface MqttHalfContext {
 }
 
 export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext): MqttHalf {
-  const { log, catalogue, network, watches, nameOf, carriesNames, needDevices, labelSource } = context;
+  const { log, catalogue, network, watches, heldReports, nameOf, carriesNames, needDevices, labelSource } =
+    context;
   const topics = createTopics(settings.topicPrefix);
   const names = carriesNames ? nameOf : undefined;
   const isPaused = () => client.isPaused;
@@ -63,7 +66,7 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
     ...context.events,
     settled: () => watches.settled(client.state.name === 'limited' ? subscribers.refusals() : undefined),
   });
-  const subscribers = new Subscribers(reports, catalogue, client, labelSource, heardChanged);
+  const subscribers = new Subscribers(reports, catalogue, client, labelSource, heldReports, heardChanged);
   const allReports = new AllReports({ client, open, subscribers, network, watches });
   return {
     client,

@@ -653,12 +653,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'the payload cannot be read | goes to Catch nodes as `BAD_REPORT` | same | same | same': {
       'nodes/report-in': 'hands a report that cannot be read to the Catch nodes',
     },
-    'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy that leaves the service alone; older ones are lost, counted and shown | same | same | kept by the broker':
+    'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy; older ones are lost, counted and shown | same | same | kept by the broker':
       {
         'reports/label-filter': [
           'are held up to 1 000, and up to 16 MB',
           'wait for the first list, also over a deploy that leaves the service alone',
         ],
+        'nodes/held-reports': 'comes after a deploy …',
         'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
       },
     '`persistent` is *Keep reports while Node-RED is down*.': {
@@ -1924,9 +1925,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are gone when a deploy removes their node, also one that was invalid',
         ],
       },
-    'They were acknowledged to the broker, so they are gone when Node-RED is killed in this time.': {
-      'reports/label-filter': 'are acknowledged to the broker while they wait',
+    'So they are over a deploy that restarts the service, also one that leaves it wrong.': {
+      'nodes/held-reports': 'comes after a deploy …',
     },
+    'Where their node has another service then, or another broker or topic prefix, they are lost; a warning in the log says how many.':
+      {
+        'nodes/held-reports': 'is told in the log with its number when a deploy …',
+      },
+    'They were acknowledged to the broker, so they are gone when Node-RED is stopped or killed in this time.':
+      {
+        'reports/label-filter': 'are acknowledged to the broker while they wait',
+      },
     'When the service cannot be asked later, the last known list holds, and it is asked again after 30 seconds at the latest.':
       {
         'reports/label-refresh': [

@@ -320,6 +320,7 @@ describe('what is remembered of last values', () => {
       const next = await open('');
       assert.deepEqual(known(next.session), isBack ? [mac(1)] : []);
       await next.memory.close(true);
+      events.emit('flows:started');
     }
     assert.equal(events.listenerCount('flows:started'), 0);
   });

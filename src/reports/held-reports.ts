@@ -1,0 +1,51 @@
+// Reports that waited for labels when their subscriber went: for the one that a deploy puts there, also at another session.
+import type { Logger } from '../log.ts';
+import type { Message } from './message.ts';
+
+export class HeldReports {
+  /** Of each owner as many as a label filter holds: what one has that comes back is let through before it holds others. */
+  #byOwner = new Map<string, Message[]>();
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /**
+   * A session goes on with what an earlier one holds, before it has subscribers. Those of the earlier one may leave later,
+   * so that both share it from now on.
+   */
+  takeOver(earlier: HeldReports): void {
+    this.#byOwner = earlier.#byOwner;
+  }
+
+  owners(): Iterable<string> {
+    return this.#byOwner.keys();
+  }
+
+  add(owner: string, messages: readonly Message[]): void {
+    if (messages.length > 0) {
+      this.#byOwner.set(owner, [...this.take(owner), ...messages]);
+    }
+  }
+
+  take(owner: string): Message[] {
+    const messages = this.#byOwner.get(owner) ?? [];
+    this.#byOwner.delete(owner);
+    return messages;
+  }
+
+  /** Nobody comes back for them. */
+  giveUp(owner: string): void {
+    const { length } = this.take(owner);
+    this.#log.warn(
+      `${length} reports that waited for labels are given up: node ${owner} does not wait for them any more`,
+    );
+  }
+
+  giveUpAll(): void {
+    for (const owner of this.owners()) {
+      this.giveUp(owner);
+    }
+  }
+}
