@@ -61,6 +61,8 @@ export class DeviceDirectory {
   #pending: Promise<DeviceIndex> | undefined;
   /** The fetch that begins when one of those under way has ended. */
   #next: Promise<DeviceIndex> | undefined;
+  /** Someone has asked after a change, and the list is not due yet. */
+  #refreshing: Promise<void> | undefined;
   #failure: { error: unknown; at: number } | undefined;
   #warning = '';
   #names = new DeviceNames();
@@ -165,14 +167,30 @@ export class DeviceDirectory {
     return this.#list?.entries() ?? [];
   }
 
-  /** Has the list fetched where it is too old for a picker; nobody waits for it. */
+  /** Has the list fetched where it is too old for a picker, and some time after a change; nobody waits for it. */
   refreshInBackground(): void {
     const hasChanged = this.#fetchedAt < this.#cameAt;
     const [least, pauses] = hasChanged ? [MIN_AGE_MS, CHANGED_PAUSES] : [PICKER_AGE_MS, BACKGROUND_PAUSES];
-    const isDue = this.#clock.now() - this.#cameAt > Math.max(least, pauses * this.#fetchMs);
-    if (isDue && this.#running.size === 0 && !this.#closing.signal.aborted) {
+    const dueInMs = this.#cameAt + Math.max(least, pauses * this.#fetchMs) - this.#clock.now();
+    if (this.#closing.signal.aborted) {
+      return;
+    }
+    if (dueInMs >= 0) {
+      // Whoever sees a change asks once and then only when there is news.
+      this.#refreshing ??= hasChanged ? this.#refreshIn(dueInMs + 1) : undefined;
+    } else if (this.#running.size === 0) {
       this.#fetch().catch(() => undefined);
     }
+  }
+
+  async #refreshIn(ms: number): Promise<void> {
+    try {
+      await this.#clock.wait(ms, this.#closing.signal);
+    } catch {
+      return;
+    }
+    this.#refreshing = undefined;
+    this.refreshInBackground();
   }
 
   /** Milliseconds since the last known list came; infinite when there is none, or a change has made it old. */

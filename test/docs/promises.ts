@@ -71,7 +71,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'rest/device-directory': [
           'asks nobody before the first question',
           'fetches the list once for all who wait, and keeps it for a minute',
-          'fetches it half of the time at most while changes go on, and at once for who waits',
+          'fetches it half of the time at most while changes go on, and once more after the last one',
         ],
         'rest/name-refresh': 'are fetched a second after the first use, and every ten minutes',
         'nodes/report-in':

@@ -141,33 +141,39 @@ describe('device directory', () => {
     await asked;
   });
 
-  it('fetches it half of the time at most while changes go on, and at once for who waits', async () => {
+  it('fetches it half of the time at most while changes go on, and once more after the last one', async () => {
+    const waits: { ms: number; end: () => void }[] = [];
+    const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
+    const looked = new DeviceDirectory(client, { log: SILENT, clock: { now: clock.now, wait } });
     const { answer } = server;
     server.answer = (request, response) => {
       clock.time += 10_000;
       answer(request, response);
     };
-    await names('room');
-    const look = () => {
-      directory.invalidate();
-      directory.refreshInBackground();
-    };
+    await looked.search('room', 10);
     for (let time = 0; time < 10; time++) {
-      look();
+      looked.invalidate();
+      looked.refreshInBackground();
       clock.time += 1_000;
     }
     assert.equal(server.calls.length, 1);
+    assert.deepEqual(
+      waits.map(({ ms }) => ms),
+      [10_001],
+    );
+    const release = holdNext();
+    clock.time += 1;
+    waits[0]?.end();
+    (await release)(devices);
+    looked.close();
+  });
+
+  it('fetches it at once for who waits, however soon after a change', async () => {
+    await names('room');
     devices = [];
+    directory.invalidate();
+    directory.refreshInBackground();
     assert.deepEqual(await names('room'), []);
-    assert.equal(server.calls.length, 2);
-    clock.time += 10_001;
-    const asked = holdNext();
-    look();
-    const release = await asked;
-    look();
-    release([createDevice(1)]);
-    assert.deepEqual(await names('room'), []);
-    assert.equal(server.calls.length, 4, 'one behind the back, and one for who waits');
   });
 
   it('keeps the last known list for pickers in an outage, and asks again after a pause', async () => {
