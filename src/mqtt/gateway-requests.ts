@@ -47,8 +47,8 @@ export class GatewayRequests {
   usedAt = performance.now();
   requestsInFlight = 0;
   acksInFlight = 0;
-  /** An acknowledgement has had no response in its time, and none has had one since it was sent. */
-  ignoresAcks = false;
+  /** In milliseconds of `performance.now()`; undefined: it does not. */
+  #ignoresAcksSince: number | undefined;
   /** Acknowledgements whose response somebody waits for, and which take no place any more. */
   ignoredAcks = 0;
   /** When it last answered an acknowledgement, in milliseconds of `performance.now()`. */
@@ -106,15 +106,27 @@ export class GatewayRequests {
     }
   }
 
+  /** An acknowledgement has had no response in its time, and none has had one since it was sent. */
+  get ignoresAcks(): boolean {
+    return this.#ignoresAcksSince !== undefined;
+  }
+
+  /** Whether it has ignored them for so long. @param ms milliseconds */
+  hasIgnoredAcks(ms: number): boolean {
+    return this.#ignoresAcksSince !== undefined && performance.now() - this.#ignoresAcksSince >= ms;
+  }
+
   answeredAck(): void {
-    this.ignoresAcks = false;
+    this.#ignoresAcksSince = undefined;
     this.#ackedAt = performance.now();
   }
 
   /** Call when an acknowledgement has had no response in its time. */
   missedAck({ deadline, timeout }: Pending): void {
     const sentAt = deadline - timeout;
-    this.ignoresAcks ||= this.#ackedAt <= sentAt;
+    if (this.#ackedAt <= sentAt) {
+      this.#ignoresAcksSince ??= performance.now();
+    }
   }
 
   /** Notes that it is on its way; it takes a place until `uncount` or `remove`. */

@@ -205,5 +205,6 @@ export class WaitingRequests {
   }
 }
 
-const isIgnored = ({ trafficClass, awaitResponse, gateway }: Pending): boolean =>
-  trafficClass === 'ack' && awaitResponse && gateway.ignoresAcks;
+/** For another time of its own: a gateway that is only slow, or a busy machine, may leave one without its response. */
+const isIgnored = ({ trafficClass, awaitResponse, gateway, timeout }: Pending): boolean =>
+  trafficClass === 'ack' && awaitResponse && gateway.hasIgnoredAcks(timeout);

@@ -1704,7 +1704,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'keep their place again once the gateway has answered one too late',
         ],
       },
-    'Where 1 000 wait at such a gateway, a further one whose response a node waits for ends with `QUEUE_FULL`; its device sends the sample again.':
+    'Where 1 000 wait at a gateway that has answered none for as long again, a further one whose response a node waits for ends with `QUEUE_FULL`; its device sends the sample again.':
       {
         'mqtt/waiting':
           'are 1 000 acknowledgements at most at a gateway that answers none, as long as somebody waits for each',

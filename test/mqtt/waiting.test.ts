@@ -282,9 +282,13 @@ describe('many waiting requests', () => {
     const ack = (options: Partial<SendOptions> = {}) =>
       codeOf(line.send(G, { trafficClass: 'ack', ...options }));
     assert.equal(await ack({ timeout: 1 }), 'TIMEOUT');
+    const ignoredAt = performance.now();
     const outcomes = Array.from({ length: 257 + 1_000 }, () => ack());
     assert.equal(line.ids.length, 1 + 257);
-    assert.equal(await ack(), 'QUEUE_FULL');
+    // It may be slow only.
+    outcomes.push(ack());
+    while (performance.now() - ignoredAt < 1) {}
+    assert.equal(await ack({ timeout: 1 }), 'QUEUE_FULL');
     line.isGranted = false;
     outcomes.push(ack());
     line.isGranted = true;
