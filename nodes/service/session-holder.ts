@@ -43,6 +43,8 @@ export class SessionHolder {
   readonly #options: HolderOptions;
   readonly #ignoreDeploys: readonly (() => void)[];
   #isRunning = false;
+  /** Since the last deploy began. */
+  readonly #told = new Set<Error>();
   #usedNodes: (Node | null)[] = [];
   #disposers: (() => void)[] = [];
   /** The old session is ending. */
@@ -55,10 +57,12 @@ export class SessionHolder {
     this.#node = node;
     this.#options = options;
     LIVING.add(this);
+    node.tell = this.#tell;
     this.#open();
     this.#ignoreDeploys = [
       onStopping(RED, () => {
         this.#isRunning = false;
+        this.#told.clear();
       }),
       onStarted(RED, () => this.#look(), 'services'),
     ];
@@ -166,9 +170,16 @@ export class SessionHolder {
 
   #tellProblems(): void {
     for (const problem of this.#node.problems) {
-      tellOnce(this.#RED, this.#node, problem);
+      this.#tell(problem);
     }
   }
+
+  readonly #tell = (problem: Error): void => {
+    if (!this.#told.has(problem)) {
+      this.#told.add(problem);
+      tellOnce(this.#RED, this.#node, problem);
+    }
+  };
 
   #dispose(): void {
     for (const dispose of this.#disposers.splice(0)) {

@@ -77,6 +77,20 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  it('tells a mistake once more, and once, with a deploy that brings nodes which cannot work because of it', async () => {
+    const service = serviceNode(box, { keepalive: 70_000 });
+    const flow = await start(flowAround(service, LABEL), { credentials: secretsOf(box) });
+    await flow.next('errors');
+    const IN = { id: 'r', type: 'mt-report-in' };
+    const WATCH = { id: 'w', type: 'mt-device-watch' };
+    await flow.deploy(flowAround(service, LABEL, IN, WATCH), 'nodes', secretsOf(box));
+    await flow.next('errors');
+    flow.send(LABEL.id, { payload: 'works' });
+    await flow.next('out');
+    const told = flow.inbox('errors').all.map(({ error }) => error?.source?.id);
+    assert.deepEqual(told, ['svc', 'svc']);
+  });
+
   it('with a mistake in the broker half tells the editor why no network is shown, and lists its devices', async () => {
     const around = flowAround(serviceNode(box, { sharedGroup: 'a/b' }));
     const flow = await start(around, { credentials: secretsOf(box) });

@@ -41,8 +41,7 @@ export interface ActionContext<Config, Credentials> extends NodeContext<Config, 
   onClose(this: void, disposer: (removed: boolean) => void): void;
   /** Calls back when all nodes are there, which they may be already. */
   onceStarted(this: void, call: () => void): void;
-  /** See `ServiceNode.problems`. */
-  serviceProblems: readonly Error[];
+  service: ServiceNode | undefined;
 }
 
 interface NodeDefinition<Config, Credentials> {
@@ -139,20 +138,15 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
 
 /**
  * Why a node cannot work that nobody asks: a warning where somebody has still to configure something, else for Catch nodes.
- * What is wrong with the service is shown only: it tells that itself, once for all of its nodes.
+ * What is wrong with the service it tells itself, once for all of its nodes.
  */
 export function tellProblem(
-  {
-    node,
-    onceStarted,
-    serviceProblems,
-  }: Pick<ActionContext<unknown, unknown>, 'node' | 'onceStarted' | 'serviceProblems'>,
+  { node, onceStarted, service }: Pick<ActionContext<unknown, unknown>, 'node' | 'onceStarted' | 'service'>,
   problem: Error,
 ): void {
-  if (serviceProblems.includes(problem)) {
-    return;
-  }
-  if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
+  if (service?.problems.includes(problem)) {
+    onceStarted(() => service.tell(problem));
+  } else if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
     node.warn(problem.message);
   } else {
     onceStarted(() => node.error(problem, {}));
@@ -166,8 +160,7 @@ interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Cred
   onClose(this: void, disposer: (removed: boolean) => void): void;
   /** Calls back when all nodes are there, which they may be already. */
   onceStarted(this: void, call: () => void): void;
-  /** See `ServiceNode.problems`. */
-  serviceProblems: readonly Error[];
+  service: ServiceNode | undefined;
 }
 
 interface OpenedNode extends Opened {
@@ -203,8 +196,7 @@ function register<Config extends NodeConfig, Credentials extends object>(
         definition.check?.(config);
       });
       const session = problem ? undefined : service?.session;
-      const serviceProblems = service?.problems ?? [];
-      return openWith({ ...constant, session, problem, serviceProblems }, statusLine, isRunning, openNode);
+      return openWith({ ...constant, session, problem, service }, statusLine, isRunning, openNode);
     });
     if (user.opened.handle) {
       node.on('input', (msg, send, done) => user.opened.handle?.(msg, send, done));

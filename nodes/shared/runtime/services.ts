@@ -7,8 +7,10 @@ export interface ServiceNode extends Node {
   /** Undefined with `problem`: the settings cannot be used as they are. */
   session?: Session;
   problem?: Error;
-  /** What is wrong with its settings, or those of a half, and told to the Catch nodes by itself. */
+  /** What is wrong with its settings, or those of a half. */
   problems: readonly Error[];
+  /** Tells one of them to the Catch nodes, once in a deploy: whoever came with that needs to hear it. */
+  tell(this: void, problem: Error): void;
   /** A plain object, because Node-RED hands this node's errors to the flows of the nodes in it. */
   users: Record<string, Node>;
   /** Called when it has another session, or none, without having been deployed. */
