@@ -49,6 +49,8 @@ export async function startRabbitMq(): Promise<RabbitMq> {
     RABBITMQ_LOGS: '-',
     RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'plugins'),
+    // Erlang's threads look for work all the time else, on cores that other tests need.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none +sbwtdcpu none +sbwtdio none',
   };
   // The one that Erlang starts by itself would stay.
   const epmd = spawn(findProgram('epmd') as string, [], { env, stdio: 'ignore' });
