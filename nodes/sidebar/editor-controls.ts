@@ -72,6 +72,10 @@ export class Controls {
       .append('<i class="fa fa-hand-paper-o" aria-hidden="true"></i> ', element('span', '', say('near.mode')))
       .on('click', () => {
         this.#near.attr('aria-pressed', String(!this.isNear));
+        if (this.isNear) {
+          // What is in a hand need not be among what was searched for.
+          this.#search.val('');
+        }
         changed();
       });
     this.#more

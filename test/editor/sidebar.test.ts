@@ -195,10 +195,13 @@ for (const [index, version] of VERSIONS.entries()) {
       const hear = (device: string, rest: string, body: object) =>
         service.publish(gateways[0]!, device, rest, { time: new Date().toISOString(), ...body });
       await hear(loud, 'rssi', { rssi: -82, parent: gateways[0] });
+      const search = page.getByRole('searchbox');
+      await search.fill('of another device');
       await mode.focus();
       await page.keyboard.press('Enter');
       assert.equal(await mode.getAttribute('aria-pressed'), 'true');
       await side.says('Press a button of the device');
+      assert.equal(await search.inputValue(), '');
       await rowOf(quiet).waitFor();
       const readOut = page.locator('.mt-gateway-side-outer > .mt-gateway-side-unseen[role=status]');
       await readOut.evaluate((line) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout, setImmediate as turn } from 'node:timers/promises';
 import { FAST_CLOCK } from '../e2e/node-red.ts';
 import { openTrouble, type Trouble } from './harm.ts';
-import { type Adaptation, deploySample, readSample, setClock } from './import.ts';
+import { type Adaptation, deploySample, press, readSample, setClock } from './import.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -54,6 +54,13 @@ describe('a sample flow that watches devices', () => {
       await battery(4);
       await battery(80);
       assert.match(await line(), /^over: /);
+    });
+
+    it('says so when nobody needs anything: a mail node would send an empty letter', async () => {
+      await deployFresh(LABEL, { taps });
+      await trouble.ready('sample-needs-watch');
+      await press(trouble.site, 'sample-needs-morning');
+      assert.equal(await line(), 'Nobody needs anything.');
     });
 
     it('tells the code of an error when it begins, and none when it is over', async () => {
