@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { NODE_ARGS, OPTIONS, ROOMS, STATE, specsOf } from './config.ts';
+import { NODE_ARGS, OPTIONS, ROOMS, type Room, STATE, specsOf } from './config.ts';
+import type { Window } from './sample.ts';
 import { isAlive, type Mutant } from './score.ts';
 
 interface Report {
@@ -52,6 +53,27 @@ export async function mutantsOf(file: string, options: RunOptions): Promise<Muta
   }
   const { files } = JSON.parse(readFileSync(report, 'utf8')) as Report;
   return files[file]?.mutants ?? [];
+}
+
+/** The mutants of some lines of a room, by file; nothing is remembered. @throws as `mutantsOf` */
+export async function mutantsIn(
+  room: Room,
+  windows: readonly Window[],
+  jobs: number,
+): Promise<Map<string, Mutant[]>> {
+  const [config, report] = [join(STATE, 'sample.config.json'), join(STATE, 'sample.json')];
+  mkdirSync(STATE, { recursive: true });
+  const settings = {
+    ...OPTIONS,
+    mutate: windows.map(({ file, from, until }) => `${file}:${from}-${until}`),
+    mochaOptions: { spec: room.specs },
+    ...{ incremental: false, reporters: ['json'], jsonReporter: { fileName: report } },
+    ...{ concurrency: jobs, tempDirName: join(STATE, 'sandbox') },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  await runStryker(config);
+  const { files } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  return new Map(Object.entries(files).map(([file, { mutants }]) => [file, mutants]));
 }
 
 /** Stryker would run these again only when a test of a new name reaches them; a changed one may have got sharper. */
