@@ -5,7 +5,7 @@ import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { finishPanel } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
-import { leaveGatewayOpen, showIdentifier } from '../shared/editor/request.ts';
+import { leaveGatewayOpen, showIdentifier, showRoute } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { searchLabels } from '../shared/editor/sources.ts';
 import { tagList } from '../shared/editor/tags.ts';
@@ -52,6 +52,7 @@ RED.nodes.registerType('mt-last-value', {
       identifier: { pick: 'identifier', access: ['report', 'event', 'read'] },
     });
     leaveGatewayOpen(this);
+    showRoute(this._('anyGateway'));
     const saved = readList(this.labels ?? []);
     const labels = tagList($('#mt-gateway-labels'), {
       search: searchLabels,

@@ -162,6 +162,9 @@ describe('the pickers', function () {
       await editor.edit(type);
       await editor.pick('device', device);
       assert.deepEqual([await typeOf('gateway'), await editor.typed('gateway').inputValue()], ['str', '']);
+      await page
+        .locator('.form-row:has(#node-input-gateway) .mt-gateway-hint', { hasText: 'Without one:' })
+        .waitFor();
       // Whoever wants that of the message all the same takes it.
       await page.evaluate("$('#node-input-gateway').typedInput('type', 'msg')");
       await editor.typed('device').fill(gateway);

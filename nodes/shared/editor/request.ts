@@ -36,7 +36,7 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
     publicKey: {},
   });
   leaveGatewayOpen(node);
-  showRoute();
+  showRoute(text('request.anyGateway'));
   // What a new node is for: the rest comes with the message.
   const identifier = field('identifier');
   whenNew(node, identifier, () => {
@@ -46,13 +46,13 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
   });
 }
 
-/** Says at the gateway what becomes of a request to a fixed device when the message brings no gateway. */
-function showRoute(): void {
+/** Says at the gateway what it means for a fixed device that there is none. */
+export function showRoute(meaning: string): void {
   runOnChange(['gateway', 'gatewayType', 'device', 'deviceType', 'operation', 'service'], () => {
     // Below a fixed gateway stands its name.
     if (!isFixed('gateway')) {
       const isNeeded = field('operation').val() !== 'apiversion';
-      hint('gateway', isNeeded && isFixed('device') ? text('request.anyGateway') : '');
+      hint('gateway', isNeeded && isFixed('device') ? meaning : '');
     }
   });
 }
