@@ -125,9 +125,7 @@ export class MqttClient {
       makingRoom: () => events.state(),
       isReportFilter: (filter) => this.#reports.has(filter),
       state: ({ name }) => {
-        if (name !== 'connected') {
-          this.#subscribing = true;
-        }
+        this.#subscribing ||= name !== 'connected';
         if (!this.#connection.connected) {
           this.#group.lost(name === 'closed');
         }
@@ -212,7 +210,8 @@ export class MqttClient {
 
   /** @returns the parsed body of the response */
   request(request: BuiltRequest, options: RequestOptions): Promise<unknown> {
-    return this.#send(request, options, { trafficClass: 'request', awaitResponse: true });
+    const since = this.#connection.awaySince(options.since);
+    return this.#send(request, options, { trafficClass: 'request', awaitResponse: true, since });
   }
 
   /** See `SampleAcknowledgements.acknowledge`. */

@@ -48,6 +48,8 @@ export class Connection {
   #state: MqttState = { name: 'idle' };
   /** In milliseconds of `performance.now()`; undefined while there is no connection. */
   #connectedAt: number | undefined;
+  /** The end of the last connection, likewise. */
+  #lostAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
   #hasToldExpiry = false;
@@ -84,6 +86,11 @@ export class Connection {
 
   get connected(): boolean {
     return this.#client?.connected === true && this.#connectedAt !== undefined;
+  }
+
+  /** Since when somebody who came then has no connection, in milliseconds of `performance.now()`; undefined: there is one. */
+  awaySince(came = performance.now()): number | undefined {
+    return this.#connectedAt === undefined ? Math.max(came, this.#lostAt) : undefined;
   }
 
   /** The address in use or tried next, without credentials. */
@@ -327,6 +334,9 @@ export class Connection {
     const { protocolVersion } = this.#settings;
     const connectedAt = this.#connectedAt;
     const wasConnected = connectedAt !== undefined;
+    if (wasConnected) {
+      this.#lostAt = performance.now();
+    }
     const reason = reasonOfLoss(
       { ...loss, wasConnected, underWay: this.#events.underWay() },
       { broker, protocolVersion },

@@ -50,13 +50,15 @@ export interface RequestOptions {
   signal: AbortSignal;
   /** Milliseconds; the service's `requestTimeout` when left out. */
   timeout?: number | undefined;
+  /** It has waited for its turn since then, in milliseconds of `performance.now()`: counts while the broker is away. */
+  since?: number | undefined;
 }
 
 export interface SendOptions {
   /** Milliseconds: from sending to the response; while the broker is away, from arrival to sending. */
   timeout: number;
   /** Its arrival where that was earlier, in milliseconds of `performance.now()`. */
-  since?: number;
+  since?: number | undefined;
   /** Ends the request with `CLOSED`. */
   signal: AbortSignal;
   trafficClass: TrafficClass;

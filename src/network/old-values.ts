@@ -101,10 +101,10 @@ function readAnew(
   query: ValueQuery,
   options: ValueOptions,
 ): Promise<void> {
-  return context.reads.read(options.signal, gateway, key, async () => {
+  return context.reads.read(options.signal, gateway, key, async (since) => {
     const [known] = context.values.unsorted({ ...query, device, identifier });
     if (known === undefined || isTooOld(known[1], options)) {
-      await context.read({ gateway, device, identifier });
+      await context.read({ gateway, device, identifier }, since);
     }
   });
 }

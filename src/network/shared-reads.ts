@@ -52,10 +52,17 @@ export class SharedReads {
   /**
    * Reads with a permit, or waits for the same read of the node where it is under way already.
    * @param key tells the reads of the node at the gateway apart
+   * @param read gets since when it waits, in milliseconds of `performance.now()`
    * @throws what `read` throws
    */
-  read(signal: AbortSignal, gateway: string, key: string, read: () => Promise<void>): Promise<void> {
-    const begin = () => this.#atGateway(gateway, signal, () => this.#permits.run(signal, read));
+  read(
+    signal: AbortSignal,
+    gateway: string,
+    key: string,
+    read: (since: number) => Promise<void>,
+  ): Promise<void> {
+    const since = performance.now();
+    const begin = () => this.#atGateway(gateway, signal, () => this.#permits.run(signal, () => read(since)));
     return join(this.#of(signal).reads, `${gateway}/${key}`, begin);
   }
 

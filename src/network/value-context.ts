@@ -63,8 +63,8 @@ export interface ValueContext {
   gatewaysWithLabels(labels: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
   /** The gateway that hears the device best. @param gateways only one of these; undefined: any */
   gatewayOf(device: string, gateways?: ReadonlySet<string>): string | undefined;
-  /** Asks the device. @throws ServiceError as `Session.request` */
-  read(input: { gateway?: string; device: string; identifier: string }): Promise<ValueResult>;
+  /** Asks the device. @param since see `RequestOptions` @throws ServiceError as `Session.request` */
+  read(input: { gateway?: string; device: string; identifier: string }, since?: number): Promise<ValueResult>;
   /** Reads of queries, whoever asks. */
   reads: SharedReads;
 }

@@ -90,14 +90,14 @@ export class Values {
     return {
       ...this.#context,
       reads: this.#reads,
-      read: async (input) => {
+      read: async (input, since) => {
         const {
           gateway,
           device = input.device,
           identifier = input.identifier,
           value,
           response,
-        } = await this.#context.read({ ...input, form: 'auto' }, options);
+        } = await this.#context.read({ ...input, form: 'auto' }, { ...options, since });
         return { value, gateway, device, identifier, age: 0, source: 'read', response };
       },
     };

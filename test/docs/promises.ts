@@ -1075,6 +1075,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'While the broker is away none is asked after the first has failed.': {
       'network/value-query': 'does not go on while the broker is away, since each read would wait for it',
+      'mqtt/waits':
+        'are no longer for queries for old values that wait for others at their gateway while the broker is away',
     },
     "Where it refuses the subscription to the responses of one gateway, or a request to it, or does not confirm that subscription, the rest of that gateway's values count as failed, and all others are asked.":
       {
@@ -1593,6 +1595,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'says that the subscription to the answers was not confirmed, and not that the broker is away',
         'mqtt/confirm-requests': 'end where the broker does not confirm it in their time',
+        'mqtt/waits': [
+          'are no longer for queries for old values that wait for others at their gateway while the broker is away',
+          'begin with the loss for queries that wait for others at their gateway when the broker goes away',
+        ],
       },
     'the broker takes few unacknowledged publishes and acknowledges none for the whole timeout, counted from arrival or from the last acknowledgement, whichever was later | `NOT_CONNECTED`':
       {

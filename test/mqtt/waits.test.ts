@@ -15,6 +15,7 @@ import {
   mockTime,
   passRealTime,
   reportTopic,
+  requests,
   restoreTime,
   useScriptedBroker,
 } from './scripted.ts';
@@ -135,6 +136,58 @@ describe('waits of the MQTT half', () => {
       [2, 12],
       [3, 8],
     ]);
+  });
+
+  async function pass(seconds: number): Promise<void> {
+    for (let step = 0; step < seconds * 10; step++) {
+      await passRealTime();
+      tick(0.1);
+    }
+    await passRealTime();
+  }
+
+  /** How each of 24 queries for old values of devices at one gateway ends, and after how many seconds. */
+  function queryOld(session: Session): string[] {
+    const ends: string[] = [];
+    const began = Date.now();
+    const options = { labels: [], maxAge: 1, tooOld: 'read', timeout: 10_000 } as const;
+    for (let n = 0; n < 24; n++) {
+      const query = { gateway: G, device: `d000000000${n + 10}` };
+      session.lastValues.recordReport(
+        { ...query, kind: 'property', form: 'raw', identifier: '8800', time: '', value: '0a01' },
+        performance.now() - 60_000,
+      );
+      void session.values
+        .all(query, { ...options, signal: new AbortController().signal })
+        .then(({ failure }) => {
+          const [first] = (failure?.cause.failures ?? []) as { code: string }[];
+          ends.push(`${first?.code} ${Math.round((Date.now() - began) / 1_000)}`);
+        });
+    }
+    return ends;
+  }
+
+  it('are no longer for queries for old values that wait for others at their gateway while the broker is away', async () => {
+    const ends = queryOld(open({ brokers: [NOBODY] }));
+    await pass(11);
+    assert.deepEqual(new Set(ends), new Set(['NOT_CONNECTED 10']));
+    assert.equal(ends.length, 24);
+  });
+
+  it('begin with the loss for queries that wait for others at their gateway when the broker goes away', async () => {
+    const session = await connect();
+    const ends = queryOld(session);
+    await bench.broker.until(() => requests(bench.broker).length === 8);
+    await pass(6);
+    bench.broker.options.withhold = ['connack'];
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    await pass(11);
+    assert.deepEqual(
+      ends,
+      Array.from({ length: 24 }, (_, n) => (n < 8 ? 'TIMEOUT 10' : 'NOT_CONNECTED 16')),
+    );
   });
 
   it('double from 1 second to 60 seconds while nobody listens', async () => {
