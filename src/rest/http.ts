@@ -34,6 +34,8 @@ const MAX_CONNECTIONS = 4;
 /** The marks, in hex, of what is not UTF-8. */
 const BYTE_ORDERS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' };
 const CHARSET = /;\s*charset="?([^\s";]+)/i;
+/** Other charsets have bytes of them within or between characters; line breaks and tabs are in any text. */
+const CONTROL = /(?![\t\n\r])\p{Cc}/u;
 
 /**
  * The sockets to one service. The parts of undici are taken one by one, because loading the package itself would replace
@@ -220,17 +222,28 @@ function firstOf(chunks: Buffer[]): Buffer[] {
   return [Buffer.concat(chunks).subarray(0, MAX_ERROR_BODY_BYTES)];
 }
 
-function textOf(chunks: Buffer[], response: HttpResponse): string {
+/** What succeeds is JSON, which is UTF-8 whatever its header says; of an error the header may be right. */
+function textOf(chunks: Buffer[], { statusCode, headers, isCut }: HttpResponse): string {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-  return decoderOf(bytes, response).decode(bytes);
+  const marked = BYTE_ORDERS[bytes.toString('hex', 0, 2)];
+  const named = statusCode > 299 ? CHARSET.exec(String(headers['content-type']))?.[1] : undefined;
+  const utf8 = marked === undefined && named !== undefined ? readUtf8(bytes, isCut) : undefined;
+  return utf8 ?? decoderOf(marked ?? named).decode(bytes);
 }
 
-/** By the mark of the byte order, else by the header of an error: what succeeds is JSON, which is UTF-8 whatever it says. */
-function decoderOf(bytes: Buffer, { statusCode, headers }: HttpResponse): TextDecoder {
-  const marked = BYTE_ORDERS[bytes.toString('hex', 0, 2)];
-  const type = statusCode > 299 ? String(headers['content-type']) : '';
+/** @param isCut it may end within a character @returns undefined: it is none, or only seems to be, as ASCII in UTF-16 */
+function readUtf8(bytes: Buffer, isCut: boolean): string | undefined {
   try {
-    return new TextDecoder(marked ?? CHARSET.exec(type)?.[1]);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
+    return CONTROL.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function decoderOf(charset: string | undefined): TextDecoder {
+  try {
+    return new TextDecoder(charset);
   } catch {
     // No charset that there is.
     return new TextDecoder();

@@ -82,6 +82,29 @@ describe('HTTP exchange', () => {
     });
   }
 
+  for (const charset of ['iso-8859-1', 'utf-16', 'utf-16be', 'gb18030', 'shift_jis']) {
+    it(`reads an error in UTF-8 whose header says ${charset}, also where it is cut within a character`, async () => {
+      const type = { 'content-type': `text/html; charset=${charset}` };
+      server.answer = (_, response) => response.writeHead(500, type).end('ü\t🏢\r\n');
+      assert.equal((await agent.send(request())).body, 'ü\t🏢\r\n');
+      server.answer = (_, response) => response.writeHead(500, type).end(`x${'ü'.repeat(40_000)}`);
+      const { body, isCut } = await agent.send(request());
+      assert.deepEqual([body, isCut], [`x${'ü'.repeat(32 * 1024 - 1)}`, true]);
+    });
+  }
+
+  for (const [charset, bytes, text] of [
+    ['utf-16le', Buffer.from('pāss', 'utf16le'), 'pāss'],
+    ['iso-2022-jp', Buffer.from('a\x1b$B$"\x1b(B'), 'aあ'],
+    ['iso-8859-1', Buffer.from('pä', 'latin1'), 'pä'],
+  ] as const) {
+    it(`reads an error in ${charset} whose bytes could be UTF-8, or its beginning`, async () => {
+      const type = { 'content-type': `text/html; charset=${charset}` };
+      server.answer = (_, response) => response.writeHead(500, type).end(bytes);
+      assert.equal((await agent.send(request())).body, text);
+    });
+  }
+
   it('reads an error in the charset of old servers, and JSON as UTF-8 whatever its header says', async () => {
     const type = { 'content-type': 'application/json; charset=iso-8859-1' };
     server.answer = (_, response) => response.writeHead(400, type).end(Buffer.from('"ü"', 'latin1'));
