@@ -11,12 +11,25 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 const MAX_SHOWN_LENGTH = 500;
 /** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
 const MAX_SEARCHED_LENGTH = 16_000;
+/** As decoders write what they cannot read. */
+const UNKNOWN = '\ufffd';
 /** UTF-16 that was read as UTF-8 has one beside each character. Line breaks and tabs may stay. */
 const CONTROLS = /(?![\t\n\r])\p{Cc}/gu;
-/** A character as HTML and XML write it. No repetition without a bound, so that a hostile text takes no time. */
-const HTML_CODE = /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi;
-const HTML_NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+/** The characters of ASCII that have names in HTML, each behind its name, in small letters. */
+const NAMED =
+  'amp& lt< gt> quot" apos\' excl! num# dollar$ percnt% lpar( rpar) ast* midast* plus+ comma, period. sol/ colon: semi; ' +
+  'equals= quest? commat@ lsqb[ lbrack[ bsol\\ rsqb] rbrack] hat^ lowbar_ underbar_ grave` lcub{ lbrace{ verbar| vert| ' +
+  'verticalline| rcub} rbrace} tab\t newline\n';
+const HTML_NAMES = new Map(NAMED.split(' ').map((pair) => [pair.slice(0, -1), pair.slice(-1)]));
+/** A character as HTML and XML write it; readers forgive that some do not end. A hostile text is passed through once. */
+const HTML_CODE = new RegExp(
+  `&(?:#x0*([\\da-f]{1,6})|#0*(\\d{1,7})|(amp|lt|gt|quot|(?:${[...HTML_NAMES.keys()].join('|')})(?=;)));?`,
+  'gi',
+);
+/** Of a character beyond ASCII, when the others are decoded. */
+const HTML_NAME = /&[a-z][a-z\d]{1,31};/gi;
 const MAX_CODE_POINT = 0x10_ff_ff;
+const BEYOND_ASCII = /[^\t\n\r -~]+/g;
 
 /**
  * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON or HTML,
@@ -26,17 +39,41 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return hideSpellings(text, spellingsIn(text, secrets));
 }
 
-/** Any character may be written as a code of HTML: where that has hidden a secret, the text is shown without codes. */
+/**
+ * Any character may be written as a code of HTML, and one beyond ASCII may have become anything beyond ASCII in a charset
+ * that nobody has named: where only that hides a secret, the text is shown without codes, or without such characters.
+ */
 function hideSpellings(text: string, spellings: readonly string[]): string {
   const hidden = hidePlain(text, spellings);
-  const decoded = hidden.replace(HTML_CODE, decodeHtml);
-  const hiddenToo = decoded === hidden ? decoded : hidePlain(decoded, spellings);
+  const decoded = decodeHtml(hidden);
+  const hiddenToo = hidePlain(decoded, spellings);
+  const folded = fold(hiddenToo);
+  const hiddenLast = hidePlain(folded, foldAll(spellings));
+  if (hiddenLast !== folded) {
+    return hiddenLast;
+  }
   return hiddenToo === decoded ? hidden : hiddenToo;
 }
 
-function decodeHtml(code: string, hex?: string, decimal?: string, name?: string): string {
+/** With one mark in place of whatever is beyond ASCII. */
+function fold(text: string): string {
+  return text.replace(HTML_NAME, UNKNOWN).replace(BEYOND_ASCII, UNKNOWN);
+}
+
+/** Of the spellings that are others then, those that do not stand in many words. */
+function foldAll(spellings: readonly string[]): string[] {
+  const folded = spellings.map(fold).filter((text, index) => text !== spellings[index]);
+  return [...new Set(folded)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
+}
+
+/** Twice, as an encoder may have met what another one had encoded. */
+function decodeHtml(text: string): string {
+  return text.replace(HTML_CODE, decodeCode).replace(HTML_CODE, decodeCode);
+}
+
+function decodeCode(code: string, hex?: string, decimal?: string, name?: string): string {
   if (name !== undefined) {
-    return HTML_NAMES[name.toLowerCase()] as string;
+    return HTML_NAMES.get(name.toLowerCase()) as string;
   }
   const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
   return point <= MAX_CODE_POINT ? String.fromCodePoint(point) : code;
@@ -96,7 +133,7 @@ export function showBody(body: string, secrets: readonly string[]): string {
   }
   const longest = spellings[0]?.length ?? 0;
   // Codes of HTML are longer than every spelling.
-  const shown = hidden.replace(HTML_CODE, decodeHtml);
+  const shown = decodeHtml(hidden).replace(HTML_NAME, UNKNOWN);
   return shown.slice(0, Math.max(0, shown.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 

@@ -55,6 +55,13 @@ describe('secrets', () => {
     decimal: codes(MANY, (point) => `&#${point};`),
     'decimal with zeros': codes(MANY, (point) => `&#${`${point}`.padStart(7, '0')};`),
     hexadecimal: codes(MANY, (point) => `&#x${point.toString(16)};`),
+    'decimal with many zeros': codes(MANY, (point) => `&#${`${point}`.padStart(90, '0')};`),
+    'decimal without an end': codes(MANY, (point) => `&#${point}`),
+    'hexadecimal without an end': codes(MANY, (point) => `&#x${point.toString(16)}`),
+    twice: codes(MANY, (point) => `&amp;#${point};`),
+    'by name': '&auml;&plus;&quot;&apos;&lt;&gt;&amp;&sol;🏢word',
+    'by name, without an end': 'ä+&quot&apos;&lt&gt&amp/🏢word',
+    'by name, twice': "&amp;auml;+&amp;quot;'&amp;lt;&amp;gt;&amp;amp;/🏢word",
     'hexadecimal, in capitals': codes(MANY, (point) => `&#X${point.toString(16).toUpperCase()};`),
     'in part': 'ä&#43;&quot;&#x27;&LT;>&amp;/&#127970;&#119;ord',
     'around JSON': '&#228;+\\&quot;&#39;&lt;&gt;&amp;/🏢w&#111;rd',
@@ -65,10 +72,34 @@ describe('secrets', () => {
     });
   }
 
+  it('are hidden where each character of ASCII that has a name is written by it', () => {
+    const names =
+      '&excl;&num;&dollar;&percnt;&lpar;&rpar;&ast;&plus;&comma;&period;&sol;&colon;&semi;&equals;&quest;&commat;&lsqb;' +
+      '&bsol;&rsqb;&Hat;&lowbar;&grave;&lcub;&vert;&rcub;&Tab;&NewLine;&lbrack;&rbrack;&lbrace;&rbrace;&verbar;&VerticalLine;' +
+      '&midast;&UnderBar;';
+    assert.equal(hideSecrets(`a${names}b`, ['a!#$%()*+,./:;=?@[\\]^_`{|}\t\n[]{}||*_b']), '***');
+  });
+
   it('leave a text with codes as it came where none is in it, also where a code is none', () => {
     const text = '&#115;ecre &lt;p&gt; &#9999999; &#xffffff; &#; &copy;';
     assert.equal(hideSecrets(text, ['secret']), text);
     assert.equal(hideSecrets(`a&#39;b12 ${text}`, ['a&#39;b12']), `*** ${text}`);
+  });
+
+  const MISREAD: Record<string, string> = {
+    'in ISO 8859-1': Buffer.from('pässwörd§-1234', 'latin1').toString(),
+    'in UTF-16': Buffer.from('pässwörd§-1234', 'utf16le').toString(),
+    'in UTF-8 that was taken for ISO 8859-1': Buffer.from('pässwörd§-1234').toString('latin1'),
+    'in UTF-8 that lost a byte': Buffer.from('pässwörd§-1234').toString().replace('ö', '\ufffd'),
+  };
+  for (const [how, spelling] of Object.entries(MISREAD)) {
+    it(`with letters beyond ASCII are hidden ${how}`, () => {
+      assert.equal(showBody(`é (${spelling}) ${spelling}.`, ['pässwörd§-1234']), '\ufffd (***) ***.');
+    });
+  }
+
+  it('of which hardly anything is ASCII leave other letters beyond ASCII as they came', () => {
+    assert.equal(showBody('ошибка &pcy; 12', ['пароль', 'äöüß12']), 'ошибка &pcy; 12');
   });
 
   it('are hidden where other characters than the visible ones stand between theirs', () => {
@@ -142,14 +173,24 @@ describe('secrets', () => {
       '&#x0',
       '&#00',
       '&#38;#',
+      '&#',
+      '&#x',
+      '&#0x',
+      '&am',
+      `&${'a'.repeat(40)}`,
+      '&auml;',
+      'ä',
+      '\ufffda',
       '\0',
       '&amp;',
     ];
     for (const part of parts) {
       const start = performance.now();
       const text = part.repeat(400_000 / part.length);
-      hideSecrets(text, ['secret']);
-      showBody(text, ['secret']);
+      for (const secret of ['secret', 'sécret', `${part}${'ä'.repeat(1_000)}secret`]) {
+        hideSecrets(text, [secret]);
+        showBody(text, [secret]);
+      }
       // By the square it would be many seconds.
       assert.ok(performance.now() - start < 2_000, part);
     }
