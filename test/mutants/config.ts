@@ -98,4 +98,6 @@ export const OPTIONS = {
   maxTestRunnerReuse: 40,
   warnings: false,
   timeoutMS: 5000,
+  // All of the broker's tests, one after the other.
+  dryRunTimeoutMinutes: 30,
 };
