@@ -72,7 +72,10 @@ export class SessionHolder {
   async close({ goesOnAt, isNetworkFinal }: Succession): Promise<void> {
     const { session } = this.#node;
     this.#isClosed = true;
-    LIVING.delete(this);
+    // One that comes back counts while the others of the same deploy end, in whatever order that is.
+    if (goesOnAt !== undefined) {
+      LIVING.delete(this);
+    }
     const kept = this.#kept;
     this.#forgetUnlessBack(kept);
     for (const ignore of this.#ignoreDeploys) {
@@ -81,14 +84,22 @@ export class SessionHolder {
     this.#dispose();
     const memory = this.#options.memory.close(isNetworkFinal);
     // Without a broker half it has no connection, but what an earlier one has left at the broker.
-    const isLeft = kept && !session?.configured.mqtt;
-    const left = isLeft ? giveBackAll(kept, loggerOf(this.#node), goesOnAt) : undefined;
-    await Promise.all([this.#change, session?.close(goesOnAt), left, memory]);
+    const left = session?.configured.mqtt ? undefined : this.#giveBack(kept, goesOnAt);
+    const ends = [this.#change, session?.close(goesOnAt), left, memory];
+    await Promise.all(ends).finally(() => LIVING.delete(this));
   }
 
   /** By which brokers know this service: its settings, or those of before while they are wrong. */
   get #kept(): MqttSettings | undefined {
     return this.#options.lastUsable.get(this.#node.id)?.mqtt;
+  }
+
+  /** Not what another service has by now: it may be a copy of this one, or this one in an instance that has moved. */
+  async #giveBack(kept: MqttSettings | undefined, goesOnAt: string[] | undefined): Promise<void> {
+    const others = [...LIVING].map((other) => other.#kept);
+    if (kept && !others.some((other) => other && haveSameSession(other, kept))) {
+      await giveBackAll(kept, loggerOf(this.#node), goesOnAt);
+    }
   }
 
   /** Node-RED does not tell a service inside a subflow that it goes with its instance, nor with the subflow. */
@@ -100,11 +111,7 @@ export class SessionHolder {
       }
       this.#options.lastUsable.delete(node.id);
       if (kept?.persistent && (node as { _alias?: string })._alias !== undefined) {
-        const others = [...LIVING].map((other) => other.#kept);
-        const isMoved = others.some((other) => other && haveSameSession(other, kept));
-        if (!isMoved) {
-          void giveBackAll(kept, loggerOf(node), []);
-        }
+        void this.#giveBack(kept, []);
       }
     });
   }

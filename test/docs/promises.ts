@@ -108,6 +108,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'its topic prefix has forgotten everything when it is right again for another network',
         ],
       },
+    'Where another service has the same session at the broker by then, by address and client id, that stays as it is.':
+      {
+        'nodes/last-usable':
+          'its topic prefix leaves the session to another service with its client id when a deploy …',
+      },
     '`tls`, `proxy` and `identifiers` are of both.': {
       'nodes/service': 'hands a mistake in its settings to Catch nodes, and its users refuse to work',
       'nodes/service-properties': 'tls names a node that must be there',

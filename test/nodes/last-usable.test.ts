@@ -101,6 +101,31 @@ describeNodes('a service with a mistake in', (start) => {
     });
   }
 
+  const FOLLOWED: Record<string, [type: 'full' | 'nodes', services: object[]]> = {
+    'deletes it': ['nodes', []],
+    'deletes it, in full': ['full', []],
+    'disables it': ['nodes', [{ ...WRONG, d: true }]],
+    'corrects it and changes its client id': ['nodes', [{ clientId: 'x' }]],
+  };
+  for (const [what, [type, services]] of Object.entries(FOLLOWED)) {
+    it(`its topic prefix leaves the session to another service with its client id when a deploy ${what}`, async () => {
+      const withTwin = (services: object[]) => {
+        const twin = service({ id: 'twin' });
+        return [...flowAround(twin, { ...IN, service: 'twin' }), ...services.map((more) => service(more))];
+      };
+      const flow = await start(flowAround(service(), IN));
+      await flow.status('in', 'green');
+      await deployed(flow, flowAround(service(WRONG), IN));
+      await flow.deploy(withTwin([WRONG]), 'nodes');
+      await flow.status('in', 'green');
+      // Node-RED ends services in the order in which it has made them.
+      await flow.deploy(withTwin([{ ...WRONG, keepalive: 30 }]), 'nodes');
+      await flow.deploy(withTwin(services), type);
+      assert.equal(broker.packets('unsubscribe').length, 0);
+      assert.equal(held(), 1);
+    });
+  }
+
   it('its topic prefix gives its subscriptions back when a deploy deletes the instance of its subflow', async () => {
     const place = { x: 1, y: 1, wires: [] };
     const flow = (more: object, ids: string[]) => [
