@@ -77,7 +77,7 @@ export class SessionHolder {
       LIVING.delete(this);
     }
     const kept = this.#kept;
-    this.#forgetUnlessBack(kept);
+    this.#forgetUnlessBack();
     for (const ignore of this.#ignoreDeploys) {
       ignore();
     }
@@ -103,17 +103,36 @@ export class SessionHolder {
   }
 
   /** Node-RED does not tell a service inside a subflow that it goes with its instance, nor with the subflow. */
-  #forgetUnlessBack(kept: MqttSettings | undefined): void {
-    const [RED, node] = [this.#RED, this.#node];
+  #forgetUnlessBack(): void {
+    const [RED, { id }, { lastUsable }] = [this.#RED, this.#node, this.#options];
     onceStarted(RED, () => {
-      if (RED.nodes.getNode(node.id)) {
+      const last = lastUsable.get(id);
+      if (!last || RED.nodes.getNode(id)) {
         return;
       }
-      this.#options.lastUsable.delete(node.id);
-      if (kept?.persistent && (node as { _alias?: string })._alias !== undefined) {
-        void this.#giveBack(kept, []);
+      lastUsable.delete(id);
+      if (last.mqtt?.persistent && aliasOf(this.#node) !== undefined) {
+        const moved = [...LIVING].find((other) => other.#continues(this, last));
+        if (moved) {
+          lastUsable.set(moved.#node.id, last);
+        }
+        void this.#giveBack(last.mqtt, []);
       }
     });
+  }
+
+  /** Whether this is `former` in an instance of its subflow that has moved, and has not been usable since. */
+  #continues(former: SessionHolder, { filled }: DeployedConfigs): boolean {
+    const { configs, lastUsable } = this.#options;
+    const clientId = filled.clientId.trim();
+    return (
+      this.#RED === former.#RED &&
+      aliasOf(this.#node) === aliasOf(former.#node) &&
+      !lastUsable.has(this.#node.id) &&
+      // A generated one is of the instance, and so is its session.
+      clientId !== '' &&
+      clientId === configs.filled.clientId.trim()
+    );
   }
 
   #open(): void {
@@ -249,6 +268,11 @@ function fail(RED: NodeAPI, node: ServiceNode, { name, broker, reason }: Refusal
     node,
     toFlowError(RED, new ServiceError('NOT_CONNECTED', name, { broker }, { broker, reason })),
   );
+}
+
+/** The id in the template of its subflow; undefined outside of one. */
+function aliasOf(node: ServiceNode): string | undefined {
+  return (node as { _alias?: string })._alias;
 }
 
 function loggerOf(node: ServiceNode): Logger {

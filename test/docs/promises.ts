@@ -105,6 +105,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           '… gives its subscriptions back when a deploy deletes it',
           '… knows and has told what it had when it is right again',
           'its topic prefix gives its subscriptions back when a deploy …',
+          'gives its subscriptions back when a deploy deletes the instance',
           'its topic prefix has forgotten everything when it is right again for another network',
         ],
       },
@@ -112,6 +113,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/last-usable':
           'its topic prefix leaves the session to another service with its client id when a deploy …',
+      },
+    'Inside a subflow, another instance that a deploy puts in the place of one that is wrong goes on with its session, where both have the same client id.':
+      {
+        'nodes/last-usable': [
+          'keeps its subscriptions over a deploy that puts another instance in its place',
+          'gives its subscriptions back when a deploy deletes the other instance that was put in its place',
+          'gives its subscriptions back when the other instance in its place has a client id of its own',
+        ],
       },
     '`tls`, `proxy` and `identifiers` are of both.': {
       'nodes/service': 'hands a mistake in its settings to Catch nodes, and its users refuse to work',

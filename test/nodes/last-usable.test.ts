@@ -126,21 +126,55 @@ describeNodes('a service with a mistake in', (start) => {
     });
   }
 
-  it('its topic prefix gives its subscriptions back when a deploy deletes the instance of its subflow', async () => {
+  describe('its topic prefix, inside a subflow,', () => {
     const place = { x: 1, y: 1, wires: [] };
-    const flow = (more: object, ids: string[]) => [
+    const inSubflow = (more: object, ids: string[]) => [
       { id: 'f', type: 'tab' },
       { id: 's', type: 'subflow', name: 's', in: [], out: [] },
       { ...service(more), z: 's' },
       { ...place, ...IN, z: 's', service: 'svc' },
       ...ids.map((id) => ({ ...place, id, z: 'f', type: 'subflow:s' })),
     ];
-    const started = await start(flow({}, ['one']));
-    await broker.until(() => held() === 1);
-    await deployed(started, flow(WRONG, ['one']), 'full');
-    assert.equal(held(), 1);
-    await started.deploy(flow(WRONG, []), 'full');
-    await isGivenBack();
+
+    async function startWrong(more: object = {}): Promise<Flow> {
+      const flow = await start(inSubflow(more, ['one']));
+      await broker.until(() =>
+        [...broker.sessions.values()].some(({ subscriptions }) => subscriptions.size === 1),
+      );
+      await deployed(flow, inSubflow({ ...more, ...WRONG }, ['one']), 'full');
+      return flow;
+    }
+
+    it('gives its subscriptions back when a deploy deletes the instance', async () => {
+      const flow = await startWrong();
+      assert.equal(held(), 1);
+      await flow.deploy(inSubflow(WRONG, []), 'full');
+      await isGivenBack();
+    });
+
+    it('keeps its subscriptions over a deploy that puts another instance in its place', async () => {
+      const flow = await startWrong();
+      await flow.deploy(inSubflow(WRONG, ['two']), 'full');
+      await flow.deploy(inSubflow({}, ['two']), 'full');
+      await broker.until(() => broker.openConnections.length === 1);
+      assert.equal(broker.packets('unsubscribe').length, 0);
+      assert.equal(held(), 1);
+    });
+
+    it('gives its subscriptions back when a deploy deletes the other instance that was put in its place', async () => {
+      const flow = await startWrong();
+      await flow.deploy(inSubflow(WRONG, ['two']), 'full');
+      await flow.deploy(inSubflow(WRONG, []), 'full');
+      await isGivenBack();
+    });
+
+    it('gives its subscriptions back when the other instance in its place has a client id of its own', async () => {
+      const flow = await startWrong({ clientId: '' });
+      await flow.deploy(inSubflow({ ...WRONG, clientId: '' }, ['two']), 'full');
+      await broker.until(() =>
+        [...broker.sessions.values()].every(({ subscriptions }) => subscriptions.size === 0),
+      );
+    });
   });
 
   it('its topic prefix has forgotten everything when it is right again for another network', async () => {
