@@ -25,6 +25,12 @@ export interface Succession {
   isNetworkFinal: boolean;
 }
 
+/** Its variables bring no broker address now. That is no service without a broker: they may bring one again. */
+export function isEmptied({ saved, filled }: DeployedConfigs): boolean {
+  const [before, after] = [saved, filled].map(({ brokerUrl }) => splitBrokers(brokerUrl)?.length);
+  return before !== 0 && after === 0;
+}
+
 /** Nobody follows. */
 export const REMOVED: Succession = { goesOnAt: [], isNetworkFinal: true };
 /** Who follows has the same session and the same network, or cannot say yet. */

@@ -5,7 +5,7 @@ import { rememberInstance, type ServiceNode } from '../shared/runtime/services.t
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
 import { fillService } from './filled.ts';
-import { type LastUsable, REMOVED, successionOf, UNCHANGED } from './last-usable.ts';
+import { isEmptied, type LastUsable, REMOVED, successionOf, UNCHANGED } from './last-usable.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createHalves, createSettings, isUsableAtBroker, rememberDeployed } from './settings.ts';
 import { type KeptMemories, ValueMemory } from './value-memory.ts';
@@ -36,11 +36,12 @@ export default function registerService(RED: NodeAPI): void {
     });
     this.on('close', (removed: boolean, done: () => void) => {
       // During a deploy Node-RED has the new flows already.
-      const after = upgrade(savedNode(RED, saved));
-      const filledAfter = fillService(RED, this, after, {}, original);
+      const savedAfter = upgrade(savedNode(RED, saved));
+      const filledAfter = fillService(RED, this, savedAfter, {}, original);
+      const after = { saved: savedAfter, filled: filledAfter.config };
       const last = lastUsable.get(this.id);
-      const isDecided = last && isUsableAtBroker(RED, this.id, filledAfter);
-      const next = isDecided ? successionOf(last, { saved: after, filled: filledAfter.config }) : UNCHANGED;
+      const isDecided = last && !isEmptied(after) && isUsableAtBroker(RED, this.id, filledAfter);
+      const next = isDecided ? successionOf(last, after) : UNCHANGED;
       holder.close(removed ? REMOVED : next).then(done, done);
     });
   }

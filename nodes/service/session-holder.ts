@@ -16,7 +16,7 @@ import {
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
-import type { DeployedConfigs, LastUsable, Succession } from './last-usable.ts';
+import { type DeployedConfigs, isEmptied, type LastUsable, type Succession } from './last-usable.ts';
 import { networkOf } from './network-name.ts';
 import { tellOnce } from './once-caught.ts';
 import type { ValueMemory } from './value-memory.ts';
@@ -143,7 +143,7 @@ export class SessionHolder {
       node.problem = undefined;
       const settings = createSettings();
       node.session = new Session(settings, loggerOf(node));
-      if (!settings.problems?.mqtt) {
+      if (!settings.problems?.mqtt && !isEmptied(configs)) {
         lastUsable.set(node.id, { ...configs, mqtt: settings.mqtt });
       }
       node.problems = Object.values(settings.problems ?? {}).map((problem) => toFlowError(RED, problem));

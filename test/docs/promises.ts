@@ -109,6 +109,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'its topic prefix has forgotten everything when it is right again for another network',
         ],
       },
+    'The same holds while the variables of the broker address bring none.': {
+      'nodes/last-usable': [
+        'knows what it had when it is right again',
+        'gives its subscriptions back when a deploy deletes it',
+      ],
+    },
     'Where another service has the same session at the broker by then, by address and client id, that stays as it is.':
       {
         'nodes/last-usable':

@@ -177,6 +177,48 @@ describeNodes('a service with a mistake in', (start) => {
     });
   });
 
+  for (const [what, value] of Object.entries({
+    'is empty': '',
+    'is separators only': ' , ',
+    'is not set': undefined,
+  })) {
+    describe(`its broker address, by a variable that ${what},`, () => {
+      const BY_VARIABLE = { brokerUrl: '$' + '{MT_TEST_ADDRESS}' };
+      const withAddress = (address: string | undefined, ...nodes: object[]) => {
+        delete process.env.MT_TEST_ADDRESS;
+        Object.assign(process.env, address !== undefined && { MT_TEST_ADDRESS: address });
+        return flowAround(service(BY_VARIABLE), ...nodes);
+      };
+
+      after(() => {
+        delete process.env.MT_TEST_ADDRESS;
+      });
+
+      it('knows what it had when it is right again', async () => {
+        const flow = await start(withAddress(broker.url, IN, VALUE));
+        await flow.status('in', 'green');
+        broker.publish(reportTopic('property/8800'), { time: TIME, value: '0a01' });
+        await flow.next('out');
+        await deployed(flow, withAddress(value, IN, VALUE), 'full');
+        broker.publish(reportTopic('heartbeat'), heartbeat(1));
+        await flow.deploy(withAddress(broker.url, IN, VALUE), 'full');
+        assert.equal((await flow.next('out')).topic, reportTopic('heartbeat'));
+        flow.send('value', {});
+        assert.equal((await flow.next('out')).payload, 25.61);
+      });
+
+      it('gives its subscriptions back when a deploy deletes it', async () => {
+        const flow = await start(withAddress(broker.url, IN));
+        await flow.status('in', 'green');
+        await deployed(flow, withAddress(value, IN), 'full');
+        await deployed(flow, withAddress(value, IN), 'full');
+        assert.equal(held(), 1);
+        await flow.deploy([{ id: 'f', type: 'tab' }], 'full');
+        await isGivenBack();
+      });
+    });
+  }
+
   it('its topic prefix has forgotten everything when it is right again for another network', async () => {
     const flow = await start(flowAround(service(), IN, VALUE));
     await flow.status('in', 'green');
