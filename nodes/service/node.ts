@@ -1,6 +1,6 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
-import { savedNode, savedService } from '../shared/runtime/env.ts';
+import { savedCredentials, savedNode, savedService } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
 import { CREDENTIALS, type ServiceConfig, type ServiceCredentials, upgrade } from './config.ts';
@@ -37,7 +37,7 @@ export default function registerService(RED: NodeAPI): void {
     this.on('close', (removed: boolean, done: () => void) => {
       // During a deploy Node-RED has the new flows already.
       const savedAfter = upgrade(savedNode(RED, saved));
-      const filledAfter = fillService(RED, this, savedAfter, {}, original);
+      const filledAfter = fillService(RED, this, savedAfter, savedCredentials(RED, saved), original);
       const after = { saved: savedAfter, filled: filledAfter.config };
       const last = lastUsable.get(this.id);
       const isDecided = last && !isEmptied(after) && isUsableAtBroker(RED, this.id, filledAfter);

@@ -1,7 +1,7 @@
 // Turns a saved mt-service, its credentials, its tls-config and its proxy node into the settings of a session.
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Node, NodeAPI } from 'node-red';
+import type { Node, NodeAPI, NodeDef } from 'node-red';
 import {
   brokerLimits,
   createCatalogue,
@@ -76,8 +76,8 @@ export function createHalves(config: ServiceConfig, create: (config: ServiceConf
 }
 
 /**
- * Whether the broker half of a service that is to be deployed can be used, or is left empty: by its own properties, since
- * its configuration nodes and its secrets may be others by then.
+ * Whether the broker half of a service that is to be deployed can be used, or is left empty: by its own properties, and by
+ * whether its configuration nodes will be there. What these are made of shows only when they have started.
  */
 export function isUsableAtBroker(RED: NodeAPI, id: string, filled: FilledService): boolean {
   const config = { ...filled.config, ...WITHOUT_OTHER.mqtt };
@@ -85,14 +85,24 @@ export function isUsableAtBroker(RED: NodeAPI, id: string, filled: FilledService
     filled.check(config);
     checkAddressLengths(config);
     const brokers = readBrokers(config.brokerUrl);
-    if (brokers.length > 0) {
-      createMqtt(RED, id, brokers, config, {});
-    }
     createCatalogue(config.identifiers);
-    return true;
+    if (brokers.length === 0) {
+      return true;
+    }
+    createMqtt(RED, id, brokers, config, filled.credentials);
+    return [config.tls, config.proxy].every((used) => used === '' || isDeployed(RED, used));
   } catch {
     return false;
   }
+}
+
+/** Whether a node is in the flows, during a deploy in the new ones, and is not disabled. */
+function isDeployed(RED: NodeAPI, id: string): boolean {
+  let isFound = false;
+  RED.nodes.eachNode((node: NodeDef & { d?: boolean }) => {
+    isFound ||= node.id === id && !node.d;
+  });
+  return isFound;
 }
 
 /**

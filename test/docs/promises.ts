@@ -106,6 +106,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           '… knows and has told what it had when it is right again',
           'its topic prefix gives its subscriptions back when a deploy …',
           'gives its subscriptions back when a deploy deletes the instance',
+          'a variable of its user name, and with another client id, keeps its subscriptions until it is right again',
+          'its TLS settings, which are disabled, and with another client id, keeps its subscriptions',
+          'its TLS settings gives its subscriptions back when a deploy takes its broker address away',
           'its topic prefix has forgotten everything when it is right again for another network',
         ],
       },
@@ -115,6 +118,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'gives its subscriptions back when a deploy deletes it',
       ],
     },
+    'What is wrong inside the nodes of `tls` and `proxy`, as a file that cannot be read, shows only when they have started: what the same deploy changes of the address, the topic prefix or the client id counts at once then.':
+      {
+        'nodes/last-usable':
+          'its TLS settings, of which a file cannot be read, gives its subscriptions back for another client id',
+      },
     'Where another service has the same session at the broker by then, by address and client id, that stays as it is.':
       {
         'nodes/last-usable':

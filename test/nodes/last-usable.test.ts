@@ -1,9 +1,14 @@
 // What stays of a service while a deploy leaves its broker half wrong, in a real Node-RED.
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import type { NodeAPI } from 'node-red';
 import { D, G, heartbeat, reportTopic, TIME } from '../mqtt/scripted.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { flowAround } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
+
+const load = createRequire(`${process.cwd()}/`);
+const tlsConfig = load('@node-red/nodes/core/network/05-tls.js') as (RED: NodeAPI) => void;
 
 const IN = { id: 'in', type: 'mt-report-in' };
 const VALUE = {
@@ -21,6 +26,8 @@ const MISTAKES: Record<string, object> = {
   'its client id': { clientId: G },
   'its own entries of the catalogue': { identifiers: '[{"id":"zz"}]' },
   'its keep alive, and with another client id': { keepalive: 70_000, clientId: 'mt-other' },
+  'its TLS settings, and with another client id': { tls: 'gone', clientId: 'mt-other' },
+  'its proxy, and with another client id': { proxy: 'gone', clientId: 'mt-other' },
 };
 
 describeNodes('a service with a mistake in', (start) => {
@@ -63,6 +70,43 @@ describeNodes('a service with a mistake in', (start) => {
       await isGivenBack();
     });
   }
+
+  it('a variable of its user name, and with another client id, keeps its subscriptions until it is right again', async () => {
+    const flow = await start(flowAround(service(), IN));
+    await flow.status('in', 'green');
+    const secrets = { svc: { mqttUsername: '$' + '{MT_NOT_SET}' } };
+    await flow.deploy(flowAround(service({ clientId: 'mt-other' }), IN), 'nodes', secrets);
+    await broker.until(() => broker.openConnections.length === 0);
+    assert.equal(held(), 1);
+    await flow.deploy(flowAround(service(), IN), 'nodes', { svc: { mqttUsername: '' } });
+    await broker.until(() => broker.openConnections.length === 1);
+    assert.equal(broker.packets('unsubscribe').length, 0);
+  });
+
+  it('its TLS settings, which are disabled, and with another client id, keeps its subscriptions', async () => {
+    const trust = { id: 'trust', type: 'tls-config', d: true };
+    const flow = await start(flowAround(service(), IN), { nodes: [tlsConfig] });
+    await flow.status('in', 'green');
+    await deployed(flow, [trust, ...flowAround(service({ tls: 'trust', clientId: 'mt-other' }), IN)]);
+    assert.equal(held(), 1);
+  });
+
+  it('its TLS settings, of which a file cannot be read, gives its subscriptions back for another client id', async () => {
+    const trust = { id: 'trust', type: 'tls-config', ca: '/nowhere/ca.pem' };
+    const flow = await start(flowAround(service(), IN), { nodes: [tlsConfig] });
+    await flow.status('in', 'green');
+    await deployed(flow, [trust, ...flowAround(service({ tls: 'trust', clientId: 'mt-other' }), IN)]);
+    await flow.status('in', 'red');
+    assert.equal(held(), 0);
+  });
+
+  it('its TLS settings gives its subscriptions back when a deploy takes its broker address away', async () => {
+    const flow = await start(flowAround(service(), IN));
+    await flow.status('in', 'green');
+    await deployed(flow, flowAround(service({ tls: 'gone' }), IN));
+    await flow.deploy(flowAround(service({ tls: 'gone', brokerUrl: '' }), IN), 'nodes');
+    await isGivenBack();
+  });
 
   for (const what of ['its topic prefix', 'its broker address', 'its own entries of the catalogue']) {
     it(`${what} knows and has told what it had when it is right again`, async () => {
