@@ -149,14 +149,14 @@ export class RequestLedger {
     const all = this.asked.filter((one) => keyOf(one) === keyOf(of));
     // Of a sample that was acknowledged twice nobody but the session knows who waits for which.
     const isOneSent = all.flatMap(({ arrivals }) => arrivals).length === 1;
-    // When the one that was sent fails, the next of its sample is sent, whichever that is.
-    const ended = kind === 'right' || all.length === 1 ? all : [];
+    // When the one that was sent fails, the next of its sample is sent, whichever that is; its time may just be over.
+    const mayFail = all.length > 1 && (CODES[kind] !== undefined || of.isShort);
     if (OWN.includes(kind) && isOneSent && of.outcome === undefined && !this.#sentAgain.has(keyOf(of))) {
-      for (const one of ended) {
+      for (const one of mayFail ? [] : all) {
         one.answeredOn = connection;
       }
     }
-    if (CODES[kind] !== undefined && all.length > 1) {
+    if (mayFail) {
       this.#sentAgain.add(keyOf(of));
     }
     if (WITHOUT_ID.includes(kind) && isOnly) {
