@@ -85,7 +85,7 @@ export class SessionHolder {
     const memory = this.#options.memory.close(isNetworkFinal);
     // Without a broker half it has no connection, but what an earlier one has left at the broker.
     const left = session?.configured.mqtt ? undefined : this.#giveBack(kept, goesOnAt);
-    const ends = [this.#change, session?.close(goesOnAt), left, memory];
+    const ends = [this.#change, session?.close(this.#isShared(kept) ? undefined : goesOnAt), left, memory];
     await Promise.all(ends).finally(() => LIVING.delete(this));
   }
 
@@ -94,10 +94,15 @@ export class SessionHolder {
     return this.#options.lastUsable.get(this.#node.id)?.mqtt;
   }
 
-  /** Not what another service has by now: it may be a copy of this one, or this one in an instance that has moved. */
+  /** Whether another service has this session: it may be a copy of this one, or this one in an instance that has moved. */
+  #isShared(kept: MqttSettings | undefined): boolean {
+    const others = [...LIVING].filter((other) => other !== this).map((other) => other.#kept);
+    return kept !== undefined && others.some((other) => other && haveSameSession(other, kept));
+  }
+
+  /** Not what another service has by now. */
   async #giveBack(kept: MqttSettings | undefined, goesOnAt: string[] | undefined): Promise<void> {
-    const others = [...LIVING].map((other) => other.#kept);
-    if (kept && !others.some((other) => other && haveSameSession(other, kept))) {
+    if (kept && !this.#isShared(kept)) {
       await giveBackAll(kept, loggerOf(this.#node), goesOnAt);
     }
   }
@@ -144,7 +149,12 @@ export class SessionHolder {
       const settings = createSettings();
       node.session = new Session(settings, loggerOf(node));
       if (!settings.problems?.mqtt && !isEmptied(configs)) {
+        const before = lastUsable.get(node.id)?.mqtt;
         lastUsable.set(node.id, { ...configs, mqtt: settings.mqtt });
+        // Where a variable has brought another client id nobody knew it yet when the service before this one ended.
+        if (before?.persistent && before.clientId !== settings.mqtt?.clientId) {
+          void this.#giveBack(before, []);
+        }
       }
       node.problems = Object.values(settings.problems ?? {}).map((problem) => toFlowError(RED, problem));
       this.#disposers = connect(RED, node, node.session, () => this.#isRunning);

@@ -125,8 +125,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'Where another service has the same session at the broker by then, by address and client id, that stays as it is.':
       {
-        'nodes/last-usable':
+        'nodes/last-usable': [
           'its topic prefix leaves the session to another service with its client id when a deploy …',
+          'leaves it alone when a deploy …',
+        ],
       },
     'Inside a subflow, another instance that a deploy puts in the place of one that is wrong goes on with its session, where both have the same client id.':
       {

@@ -221,6 +221,23 @@ describeNodes('a service with a mistake in', (start) => {
     });
   });
 
+  it('a property of its subflow gives its subscriptions back when that is corrected with another client id', async () => {
+    const place = { x: 1, y: 1, wires: [] };
+    const inSubflow = (prefix: string, clientId: string) => [
+      { id: 'f', type: 'tab' },
+      { id: 's', type: 'subflow', name: 's', in: [], out: [], env: [{ name: 'P', type: 'str', value: '' }] },
+      { ...service({ topicPrefix: '$' + '{P}', clientId }), z: 's' },
+      { ...place, ...IN, z: 's', service: 'svc' },
+      { ...place, id: 'one', z: 'f', type: 'subflow:s', env: [{ name: 'P', type: 'str', value: prefix }] },
+    ];
+    const flow = await start(inSubflow('', CLIENT_ID));
+    await broker.until(() => held() === 1);
+    await deployed(flow, inSubflow('site/#', CLIENT_ID), 'full');
+    assert.equal(held(), 1);
+    await flow.deploy(inSubflow('', 'mt-other'), 'full');
+    await broker.until(() => held() === 0 && broker.sessions.get('mt-other')?.subscriptions.size === 1);
+  });
+
   for (const [what, value] of Object.entries({
     'is empty': '',
     'is separators only': ' , ',
@@ -274,4 +291,34 @@ describeNodes('a service with a mistake in', (start) => {
     const { error } = await flow.next('errors', (msg) => msg.error?.source?.id === 'value');
     assert.equal(error?.code, 'NO_VALUE');
   });
+});
+
+describeNodes('a service that nobody uses, with the session of another,', (start) => {
+  let broker: ScriptedBroker;
+
+  beforeEach(async () => {
+    broker = await startScriptedBroker();
+  });
+  afterEach(() => broker.stop());
+
+  const service = (more: object = {}) => ({
+    ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
+    ...{ persistent: true, clientId: CLIENT_ID, ...more },
+  });
+  const ENDS: Record<string, () => object[]> = {
+    'deletes it': () => [],
+    'gives it a client id of its own': () => [service({ id: 'copy', clientId: 'mt-other' })],
+    'gives it another broker': () => [service({ id: 'copy', brokerUrl: 'mqtt://127.0.0.1:1' })],
+  };
+  for (const [what, after] of Object.entries(ENDS)) {
+    it(`leaves it alone when a deploy ${what}`, async () => {
+      const flow = await start([...flowAround(service(), IN), service({ id: 'copy' })]);
+      await flow.status('in', 'green');
+      await flow.deploy([...flowAround(service(), IN), ...after()], 'nodes');
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await flow.next('out');
+      assert.equal(broker.connections.length, 1);
+      assert.equal(broker.packets('unsubscribe').length, 0);
+    });
+  }
 });
