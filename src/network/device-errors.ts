@@ -46,7 +46,7 @@ export function setErrors(
   const known = indexOf(device.errors, identifier, report.name);
   if (isError) {
     addError(device, known, { identifier, name: report.name, code, heardAt: now });
-  } else if (known >= 0 && isEnd(kind, identifier, code) && !isFailedSample(report)) {
+  } else if (known >= 0 && isEnd(kind, identifier, code) && !isFailed(report)) {
     device.errors =
       device.errors.length === 1 ? NO_ERRORS : device.errors.filter((_, index) => index !== known);
   }
@@ -86,9 +86,6 @@ function indexOf(
 function isEnd(kind: ReportTopic['kind'], identifier: string | undefined, code: number | undefined): boolean {
   return kind === 'heartbeat' ? code === 0 : identifier !== undefined && kind !== 'measurement-error';
 }
-
-const isFailedSample = (report: Readonly<Report>): boolean =>
-  report.kind === 'timestamped' && isFailed(report);
 
 /** @param known where an error of the same stands; -1: nowhere */
 function addError(device: Failing, known: number, error: DeviceError): void {

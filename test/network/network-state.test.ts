@@ -389,11 +389,17 @@ describe('the state of a network', () => {
     assert.deepEqual([shown()?.code, shown()?.identifier], [7, undefined]);
     hear('measurement/8800', { value: 1 });
     assert.equal(shown()?.code, 7);
+    hear('rssi', { rssi: -60, parent: G });
+    assert.equal(shown()?.code, 7);
+    hear('heartbeat', { status: null });
+    assert.equal(shown()?.code, 7, 'a heartbeat without a status says nothing of errors');
     hear('heartbeat', { status: 0 });
     assert.equal(shown(), undefined);
     hear('measurement-error/8800', { error: 3 });
     hear('measurement/8802', { value: 1 });
     assert.deepEqual([shown()?.code, shown()?.identifier], [3, '8800']);
+    hear('measurement-error/8800', { error: null });
+    assert.equal(shown()?.code, 3, 'nor does an error without a code end one');
     hear('measurement/8800', { value: 1 });
     assert.equal(shown(), undefined);
     // One gateway in raw mode, and another one in decoded mode.
@@ -412,10 +418,11 @@ describe('the state of a network', () => {
     hear('timestamped/8800', { value: null, errorCode: 0, form: 'raw', kind: 'timestamped', flags: '04' });
     hear('timestamped/8800', { value: null, errorCode: 0, form: 'decoded', kind: 'timestamped' });
     assert.equal(shown()?.code, 9, 'nor one with the code 0 and no value');
-    hear('timestamped/8800', { value: 1, errorCode: null });
+    const fine = { form: 'raw', kind: 'timestamped', flags: '00' };
+    hear('timestamped/8800', { value: 1, errorCode: null, ...fine });
     assert.equal(shown(), undefined);
     hear('timestamped/8800', { value: null, errorCode: 9 });
-    hear('timestamped/8800', { value: 1, errorCode: 0 });
+    hear('timestamped/8800', { value: 1, errorCode: 0, ...fine });
     assert.equal(shown(), undefined);
   });
 
