@@ -48,7 +48,8 @@ export async function sortInTurns(values: readonly KeyedValue[], turns: Turns): 
   while (parts.length > 1) {
     const merged: KeyedValue[][] = [];
     for (let i = 0; i < parts.length; i += 2) {
-      merged.push(await merge(parts[i] ?? [], parts[i + 1] ?? [], turns));
+      const [one, other] = [parts[i] as KeyedValue[], parts[i + 1]];
+      merged.push(other ? await merge(one, other, turns) : one);
     }
     parts = merged;
   }

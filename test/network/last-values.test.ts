@@ -478,6 +478,7 @@ describe('last values', () => {
       sorted.map(([, { device }]) => device),
       all.map(({ device }) => device),
     );
+    assert.deepEqual(await sortInTurns([], turns), []);
     for (const limit of [0, 1, 8, 1_000, 20_000]) {
       const { values: first, total } = values.first({}, limit);
       assert.equal(total, 12_345);
