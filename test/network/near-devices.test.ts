@@ -228,5 +228,15 @@ describe('a device in the hand', () => {
       assert.deepEqual(ids({ parent: '' }), [G, G2]);
       assert.deepEqual(ids({ needs: true }), []);
     });
+
+    it('is no longer watched for once the list is closed', () => {
+      signal(-80);
+      ids();
+      hear('event/8200');
+      assert.equal(ask().rows[0]?.near?.reason, 'event');
+      pages.close();
+      hear('event/8200');
+      assert.equal(ask().rows[0]?.near, undefined);
+    });
   });
 });

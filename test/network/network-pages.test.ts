@@ -241,6 +241,19 @@ describe('the network in pages', () => {
     }
   });
 
+  it('sorts by the MAC what is equal in everything else, in either direction', () => {
+    for (const i of [3, 1, 2]) {
+      list.push(listed(deviceAt(i), 'Pump'), listed(deviceAt(i + 3), 'Spare'));
+      hear('heartbeat', { rssi: -60, parent: G }, { device: deviceAt(i) });
+    }
+    pages = open();
+    const macs = [1, 2, 3].map(deviceAt);
+    for (const sort of ['name', '-name', 'lastSeen', '-lastSeen', 'rssi', '-rssi', 'battery', '-battery']) {
+      assert.deepEqual(ids({ parent: G, sort }), macs, sort);
+      assert.deepEqual(ids({ text: 'spare', sort }), [4, 5, 6].map(deviceAt), sort);
+    }
+  });
+
   it('finds a text in MAC, name and label, and among all devices in those of the gateway', () => {
     hear('heartbeat');
     hear('heartbeat', {}, { gateway: G2, device: deviceAt(2) });
@@ -365,8 +378,15 @@ describe('the network in pages', () => {
     let at = 0;
     pages = open({ now: () => at, startTimer: (call, ms) => void timers.push({ call, ms }) });
     ask();
-    at = 9_000;
-    ask({ sort: '-name' });
+    at = 8_000;
+    assert.equal(ask({ sort: '-name' }).order.until, 10_000);
+    assert.deepEqual(
+      timers.map(({ ms }) => ms),
+      [10_000],
+    );
+    at = 10_000;
+    timers.shift()?.call();
+    assert.equal(pages.size, 1, 'one is kept until its time is over');
     for (let timer = timers.shift(); timer; timer = timers.shift()) {
       at += timer.ms;
       timer.call();
@@ -375,6 +395,13 @@ describe('the network in pages', () => {
     assert.equal(pages.size, 0);
     ask();
     assert.deepEqual([pages.size, timers.length], [1, 1]);
+  });
+
+  it('says of which moment an order is, by the clock of this process', () => {
+    const before = performance.now();
+    const { madeAt, until } = ask().order;
+    assert.ok(madeAt >= before && madeAt <= performance.now(), `${before}, ${madeAt}`);
+    assert.ok(until > madeAt);
   });
 
   it('tells of one device all that is known', () => {
