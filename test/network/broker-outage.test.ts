@@ -137,6 +137,19 @@ describe('a time without the broker', () => {
     assert.deepEqual(told, []);
   });
 
+  it('has nothing looked at in vain in the minute which gateways need to come back', () => {
+    watch(60);
+    for (const i of [1, 2, 3]) {
+      add(deviceAt(10 + i), 20 * S, { first: 3 * i * S, returnsIn: NEVER });
+    }
+    run(HOUR);
+    away(30 * S);
+    const before = world.looks;
+    run(MINUTE);
+    assert.ok(world.looks - before <= 4, `${world.looks - before}`);
+    assert.deepEqual(told, []);
+  });
+
   for (const [there, lasts, returnsIn, silentAfter] of [
     [50, 10, 50, 0],
     [40, 10, 30, 0],

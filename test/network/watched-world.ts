@@ -34,6 +34,8 @@ export class World {
   network: NetworkState;
   watches: DeviceWatches;
   turns = 0;
+  /** Timers that went off. */
+  looks = 0;
   /** MACs of devices and gateways of which the broker lets nothing through. */
   refused = new Set<string>();
   #timers = new Set<{ at: number; call: () => void }>();
@@ -102,6 +104,7 @@ export class World {
       }
       this.time = Math.max(this.time, first.at);
       this.#timers.delete(first);
+      this.looks++;
       first.call();
       this.#takeTurns();
     }
