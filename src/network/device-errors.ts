@@ -27,8 +27,7 @@ interface Failing {
 }
 
 /** The newest, which people are shown. */
-export const shownError = ({ errors }: Readonly<Failing>): DeviceError | undefined =>
-  errors.length === 0 ? undefined : errors[errors.length - 1];
+export const shownError = ({ errors }: Readonly<Failing>): DeviceError | undefined => errors.at(-1);
 
 /** Notes what a report says of errors. Runs for every report. */
 export function setErrors(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { shownError } from '../../src/network/device-errors.ts';
+import { NO_ERRORS, shownError } from '../../src/network/device-errors.ts';
 import type { DeviceState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
 import { bestSignal } from '../../src/network/links.ts';
@@ -389,7 +389,7 @@ describe('the state of a network', () => {
     assert.deepEqual([shown()?.code, shown()?.identifier], [7, undefined]);
     hear('measurement/8800', { value: 1 });
     assert.equal(shown()?.code, 7);
-    hear('rssi', { rssi: -60, parent: G });
+    hear('dfu', { rssi: -60, parent: G });
     assert.equal(shown()?.code, 7);
     hear('heartbeat', { status: null });
     assert.equal(shown()?.code, 7, 'a heartbeat without a status says nothing of errors');
@@ -439,6 +439,27 @@ describe('the state of a network', () => {
     assert.deepEqual([shown()?.identifier, shown()?.code], [undefined, 3]);
     hear('heartbeat', { status: 0 });
     assert.equal(shown(), undefined);
+    assert.equal(known().errors, NO_ERRORS, 'one list for all devices that have none');
+  });
+
+  it('has another list of errors only when they are others, and not when one comes again', () => {
+    for (const count of [1, 2]) {
+      hear(`measurement-error/880${count}`, { error: 1 });
+      const list = known().errors;
+      now += MINUTE;
+      hear(`measurement-error/880${count}`, { error: 5 });
+      assert.equal(known().errors, list);
+      assert.equal(list.length, count);
+      assert.deepEqual([shown()?.code, shown()?.heardAt], [5, now]);
+    }
+  });
+
+  it('knows the error of a property though it keeps no value of so many', () => {
+    for (const i of range(0, 200)) {
+      hear(`measurement/${(0x9000 + i).toString(16)}`, { value: i });
+    }
+    hear('measurement-error/8800', { error: 3 });
+    assert.deepEqual([known().values.length, shown()?.identifier, shown()?.code], [200, '8800', 3]);
   });
 
   it('remembers eight errors of a device, that of its heartbeat among them', () => {
