@@ -46,21 +46,16 @@ export function sortSubjects(source: NetworkSource, subjects: readonly Subject[]
       unheard.push({ ...keyed, key: nameKey(ownName(source, subject)) ?? subject.id });
     }
   }
-  // Numbers and texts are never in one column.
-  known.sort(typeof known[0]?.key === 'number' ? byNumber(isDown) : byText(isDown));
+  known.sort(byKey(isDown));
   unknown.sort((a, b) => a.mac - b.mac);
-  unheard.sort(byText(column === 'name' && isDown));
+  unheard.sort(byKey(column === 'name' && isDown));
   return [...known, ...unknown, ...unheard].map(({ subject }) => subject);
 }
 
 const isHeard = ({ gateway, device }: Subject): boolean => gateway !== undefined || device !== undefined;
 
-function byNumber(isDown: boolean): (a: Keyed, b: Keyed) => number {
-  const down = isDown ? -1 : 1;
-  return (a, b) => down * ((a.key as number) - (b.key as number)) || a.mac - b.mac;
-}
-
-function byText(isDown: boolean): (a: Keyed, b: Keyed) => number {
+/** Numbers and texts are never in one column. */
+function byKey(isDown: boolean): (a: Keyed, b: Keyed) => number {
   const down = isDown ? -1 : 1;
   return (a, b) => {
     const [one, other] = [a.key as string, b.key as string];

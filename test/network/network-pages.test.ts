@@ -211,13 +211,24 @@ describe('the network in pages', () => {
   it('takes the numbers in names for numbers', () => {
     const names = [
       'Gateway 1',
-      'gateway 02',
+      'gateway 002',
       'Gateway 2 b',
       'Gateway 9',
       'Gateway 10',
       'Gateway 10.2',
       'Gateway 10.11',
+      'Gateway 100',
     ];
+    list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));
+    pages = open();
+    assert.deepEqual(
+      ask().rows.map(({ name }) => name),
+      names,
+    );
+  });
+
+  it('takes capital letters in names for small ones, which signs come before', () => {
+    const names = ['Pump', 'pump_A', 'Pump_b', 'pumpA', 'Pumpb'];
     list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));
     pages = open();
     assert.deepEqual(
