@@ -209,7 +209,7 @@ export class NetworkPages {
       subjects.push({ id, kind: 'gateway', parent: undefined, device, gateway, listed: listed(id) });
     }
     for (const one of allListed()) {
-      if (one.mac === '' || (!network.gateway(one.mac) && !network.device(one.mac))) {
+      if (!network.gateway(one.mac) && !network.device(one.mac)) {
         subjects.push(toListedSubject(one));
       }
     }

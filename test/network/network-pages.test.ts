@@ -74,6 +74,9 @@ describe('the network in pages', () => {
         ['imported-7', 'imported-7', 'device', null, true],
       ],
     );
+    list = [listed(deviceAt(1), 'heard')];
+    pages = open();
+    assert.deepEqual(ids(), [G, G2]);
   });
 
   it('does not take the id of the list for a name', () => {
@@ -276,6 +279,9 @@ describe('the network in pages', () => {
     assert.deepEqual(ids({ parent: '*', text: 'hall' }), [deviceAt(1)]);
     assert.deepEqual(ids({ parent: '*', text: G2 }), [deviceAt(2)]);
     assert.deepEqual(ids({ text: 'nothing' }), []);
+    assert.deepEqual(ids({ text: ' hall ' }), [G]);
+    assert.deepEqual(ids({ text: `bmac-${UNHEARD}` }), [UNHEARD]);
+    assert.deepEqual(ids({ parent: G, text: 'hall' }), [], 'all devices of a gateway are in it');
   });
 
   it('shows only those that need somebody, and the gateways that hear one', () => {
@@ -289,6 +295,10 @@ describe('the network in pages', () => {
     assert.equal(ask().rows[0]?.inNeed, undefined);
     assert.deepEqual(ids({ needs: true, parent: G }), [deviceAt(1)]);
     assert.deepEqual(ids({ needs: true, parent: '*' }), [deviceAt(1)]);
+    hear('rssi', { rssi: -60, parent: deviceAt(9) });
+    hear('heartbeat', { status: 3 }, { device: deviceAt(4) });
+    pages = open();
+    assert.equal(ask({ needs: true }).rows[0]?.inNeed, 2, 'a device that it hears in two ways is one');
   });
 
   it('gives a page of what was asked for, at most 1 000 rows', () => {
@@ -304,6 +314,25 @@ describe('the network in pages', () => {
     assert.deepEqual(ask({ parent: G, offset: 5_000 }).rows, []);
     assert.deepEqual(ask({ parent: G, offset: -5, limit: -5 }).rows, []);
   });
+
+  for (const [tookMs, keptMs] of [
+    [10, 2_000],
+    [100, 5_000],
+    [300, 10_000],
+  ] as const) {
+    it(`keeps an order that took ${tookMs} ms for ${keptMs} ms, and no longer`, () => {
+      let at = 0;
+      let stepMs: number = tookMs;
+      pages = open({ now: () => (at += stepMs), startTimer: () => undefined });
+      const { madeAt, until } = ask({ sort: '-name' }).order;
+      assert.equal(until, madeAt + tookMs + keptMs);
+      stepMs = 0;
+      at = until;
+      assert.equal(ask({ sort: '-name' }).order.madeAt, madeAt);
+      at = until + 1;
+      assert.equal(ask({ sort: '-name' }).order.madeAt, at);
+    });
+  }
 
   it('keeps few orders, whatever is asked', () => {
     hear('heartbeat');
@@ -468,6 +497,9 @@ describe('the network in pages', () => {
     hear('property-decoded/uptime', { value: 7 }, { device: G });
     const { kind, name, model, values, devices } = pages.details(G) ?? {};
     assert.deepEqual([kind, name, model, values?.[0]?.value, devices], ['gateway', 'Hall', 'GW-1', 7, 0]);
+    hear('heartbeat', {}, { gateway: G2 });
+    const other = pages.details(G2);
+    assert.deepEqual([other?.kind, other?.devices], ['gateway', 1], 'one that reports nothing of itself');
     assert.deepEqual(
       [pages.details(`bmac-${UNHEARD}`)?.name, pages.details('imported-7')?.kind, pages.details(deviceAt(5))],
       ['Attic', 'device', undefined],
