@@ -84,9 +84,10 @@ export class WatchJudge {
   settled(entries: Iterable<Watched>, isRefused: WatchContext['isRefused'] | undefined): void {
     const before = this.#refused;
     const refused = new Set<Watched>();
-    for (const entry of isRefused ? entries : []) {
-      const limit = this.#missedAfter(entry);
-      if (limit !== undefined && this.#isRefused(entry, this.#gatewaysOf(entry, limit), isRefused)) {
+    for (const entry of entries) {
+      // Also where nobody asks for its silence: with the next deploy somebody may.
+      const limit = limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS;
+      if (isRefused && this.#isRefused(entry, this.#gatewaysOf(entry, limit), isRefused)) {
         refused.add(entry);
       }
     }

@@ -179,6 +179,21 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('not for the time in which its reports were refused and others watched for it, over a deploy', () => {
+      const before = open({ devices: [D], conditions: ['gateway-silent'] });
+      world.refused.add(D);
+      world.settle();
+      world.run(5 * MINUTE, 5 * S, [OTHER]);
+      world.refused.clear();
+      world.settle();
+      before.close(true);
+      open({ devices: [D] });
+      world.run(55 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), []);
+      world.run(20 * S, 5 * S, [OTHER]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
     it('where one moves from gateway to gateway with every report', () => {
       open();
       for (let i = 0; i < 100; i++) {
