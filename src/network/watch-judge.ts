@@ -267,9 +267,6 @@ export class WatchJudge {
 
   /** Looks again when one for which it waits is gone, and now and then after that: it may not be watched any more. */
   #untilGone(silence: Silence, limitMs: number): Silence {
-    if (silence.waitsFor.length === 0) {
-      return silence;
-    }
     const gone = silence.waitsFor.map((one) => this.#goneInMs(one, limitMs));
     const left = gone.map((ms) => (ms > 0 ? ms : goneAfterMs(limitMs)));
     return { ...silence, leftMs: Math.min(...left, silence.leftMs ?? Number.POSITIVE_INFINITY) };

@@ -471,6 +471,24 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads().slice(before), [`+gateway-silent ${G}`]);
     });
 
+    it('which no grant of the broker ends, when only another gateway hears it after that', () => {
+      open();
+      const second = { gateway: G2, device: deviceAt(9) };
+      world.run(2 * MINUTE, 10 * S, [...many(G, 1, 2), second]);
+      world.run(2 * MINUTE, 10 * S, [second]);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      const radio = () => world.hear('rssi', { rssi: -60, parent: G2 }, { gateway: G2, device: G });
+      for (const isRefused of [true, true, false]) {
+        world.refused = new Set(isRefused ? [G] : []);
+        world.settle();
+        radio();
+        world.run(MINUTE, 10 * S, [second]);
+      }
+      assert.deepEqual(heads(), []);
+      world.hear();
+      assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+    });
+
     it('and a silence that was told goes on when the gateway goes and comes', () => {
       open();
       world.run(2 * MINUTE, 10 * S, many(G, 1, 3));
@@ -1497,6 +1515,15 @@ describe('a watch of devices', () => {
       world.wait(0);
       assert.equal(world.timers, 1, 'one for all of them');
       world.wait(HOUR);
+      assert.equal(world.timers, 0);
+    });
+
+    it('no timer when the last that could be silent is forgotten', () => {
+      const watch = open();
+      world.run(MINUTE, 10 * S, [{}]);
+      watch.forget(D);
+      assert.equal(world.timers, 1);
+      watch.forget(G);
       assert.equal(world.timers, 0);
     });
 

@@ -131,6 +131,21 @@ describe('what a store holds of watches', () => {
       world.watches.setPaused(false);
       assert.deepEqual([told, watch.counts.active], [[`-gateway-silent ${G}`], 1]);
     });
+
+    it('and does not come back with the label where it was forgotten during that deploy', () => {
+      const watch = open({ labels });
+      world.watches.setPaused(false);
+      world.listen(true);
+      watch.setLabelled(new Set([G2]));
+      world.watches.setPaused(true);
+      world.watches.restore(before);
+      watch.forget(deviceAt(1));
+      world.watches.setPaused(false);
+      const { watched } = watch.counts;
+      watch.setLabelled(new Set([G, G2]));
+      // The gateway and three of its four devices.
+      assert.equal(watch.counts.watched - watched, 4);
+    });
   });
 
   it('is at most an hour old where Node-RED is killed and nothing but silence has changed', () => {
