@@ -30,6 +30,11 @@ const MISTAKES: Record<string, object> = {
   'its proxy, and with another client id': { proxy: 'gone', clientId: 'mt-other' },
 };
 
+const serviceAt = (broker: ScriptedBroker, more: object) => ({
+  ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
+  ...{ persistent: true, clientId: CLIENT_ID, ...more },
+});
+
 describeNodes('a service with a mistake in', (start) => {
   let broker: ScriptedBroker;
 
@@ -38,10 +43,7 @@ describeNodes('a service with a mistake in', (start) => {
   });
   afterEach(() => broker.stop());
 
-  const service = (more: object = {}) => ({
-    ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
-    ...{ persistent: true, clientId: CLIENT_ID, ...more },
-  });
+  const service = (more: object = {}) => serviceAt(broker, more);
   const held = () => broker.sessions.get(CLIENT_ID)?.subscriptions.size;
   const isGivenBack = () => broker.until(() => held() === 0 && broker.openConnections.length === 0);
 
@@ -301,10 +303,7 @@ describeNodes('a service that nobody uses, with the session of another,', (start
   });
   afterEach(() => broker.stop());
 
-  const service = (more: object = {}) => ({
-    ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
-    ...{ persistent: true, clientId: CLIENT_ID, ...more },
-  });
+  const service = (more: object = {}) => serviceAt(broker, more);
   const ENDS: Record<string, () => object[]> = {
     'deletes it': () => [],
     'gives it a client id of its own': () => [service({ id: 'copy', clientId: 'mt-other' })],
