@@ -120,25 +120,26 @@ describe('what a store holds of watches', () => {
       });
     }
 
-    it('where the store is read during a deploy, when flows run again', () => {
+    /** Its gateway has lost its label, and the store is read while flows are replaced. */
+    function openDuringDeploy() {
       const watch = open({ labels });
       world.watches.setPaused(false);
       world.listen(true);
       watch.setLabelled(new Set([G2]));
       world.watches.setPaused(true);
       world.watches.restore(before);
+      return watch;
+    }
+
+    it('where the store is read during a deploy, when flows run again', () => {
+      const watch = openDuringDeploy();
       assert.deepEqual(told, []);
       world.watches.setPaused(false);
       assert.deepEqual([told, watch.counts.active], [[`-gateway-silent ${G}`], 1]);
     });
 
     it('and does not come back with the label where it was forgotten during that deploy', () => {
-      const watch = open({ labels });
-      world.watches.setPaused(false);
-      world.listen(true);
-      watch.setLabelled(new Set([G2]));
-      world.watches.setPaused(true);
-      world.watches.restore(before);
+      const watch = openDuringDeploy();
       watch.forget(deviceAt(1));
       world.watches.setPaused(false);
       const { watched } = watch.counts;
