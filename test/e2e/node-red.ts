@@ -259,7 +259,14 @@ function connect(child: ChildProcess, url: string, userDir: string, log: () => s
         inbox.forget('statuses');
       }
       const flows = [{ id: 'tab', type: 'tab', label: 'test' }, ...[...WATCHERS, ...nodes].map(onTab)];
-      await callAdmin({ url, log }, 'POST', 'flows', flows, { 'Node-RED-Deployment-Type': type });
+      const post = (body: unknown, kind: string) =>
+        callAdmin({ url, log }, 'POST', 'flows', body, { 'Node-RED-Deployment-Type': kind });
+      await post(flows, type);
+      // Node-RED leaves all flows stopped and says nothing when it cannot remove a context that it is just writing to disk.
+      const { runtime } = (await call('GET', 'diagnostics')) as { runtime: { flows: { started: boolean } } };
+      if (!runtime.flows.started) {
+        await post({}, 'reload');
+      }
     },
     send: (to, msg) => child.send({ to, msg }),
     next: (name, fits = () => true) => inbox.take(name, fits),
