@@ -14,4 +14,4 @@ const files = readdirSync(__dirname, { recursive: true })
   .filter((file) => ENGINE.test(file))
   .sort((a, b) => Number(LONG.test(b)) - Number(LONG.test(a)) || a.localeCompare(b));
 
-module.exports = { ...one, parallel: true, jobs: 10, spec: files.map((file) => join(__dirname, file)) };
+module.exports = { ...one, parallel: true, jobs: 16, spec: files.map((file) => join(__dirname, file)) };

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
 import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
 import type { Session } from '../../src/session.ts';
+import { itAtScale } from '../at-scale.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import {
   answerAll,
@@ -99,7 +100,7 @@ describe('messages that wait for the acknowledgement of the same sample', () => 
   const never = new Promise<never>(() => {});
   const sending = { sent: Promise.resolve(), delivered: never, responded: never };
 
-  it('are 100 000 at most', async () => {
+  itAtScale('are 100 000 at most', async () => {
     const acknowledgements = new Acknowledgements<number>();
     const closing = new AbortController();
     const join = (sample: string) =>

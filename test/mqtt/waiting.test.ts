@@ -349,25 +349,28 @@ describe('many waiting requests', () => {
     assert.deepEqual([...new Set(await Promise.all(outcomes))], ['CLOSED']);
   });
 
-  it('are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together', async function () {
-    this.timeout(60_000);
-    const line = new Line(8, 2);
-    line.connected = false;
-    line.isGranted = false;
-    const request = buildRequest('apiversion', { gateway: G }, requestContext);
-    const options = { timeout: 60_000, signal, trafficClass: 'ack', awaitResponse: true } as const;
-    const acks = Array.from({ length: 100_001 }, () => codeOf(line.requests.send(request, options)));
-    assert.equal(await acks.at(-1), 'QUEUE_FULL');
-    const asked = [G, G2, G].map((gateway) => codeOf(line.send(gateway)));
-    assert.equal(await asked.at(-1), 'QUEUE_FULL');
-    // A trace for each of so many errors would take most of the time.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    line.requests.close();
-    Error.stackTraceLimit = stackTraceLimit;
-    const codes = await Promise.all([...acks.slice(0, -1), ...asked.slice(0, -1)]);
-    assert.deepEqual([...new Set(codes)], ['CLOSED']);
-  });
+  itAtScale(
+    'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',
+    async function () {
+      this.timeout(60_000);
+      const line = new Line(8, 2);
+      line.connected = false;
+      line.isGranted = false;
+      const request = buildRequest('apiversion', { gateway: G }, requestContext);
+      const options = { timeout: 60_000, signal, trafficClass: 'ack', awaitResponse: true } as const;
+      const acks = Array.from({ length: 100_001 }, () => codeOf(line.requests.send(request, options)));
+      assert.equal(await acks.at(-1), 'QUEUE_FULL');
+      const asked = [G, G2, G].map((gateway) => codeOf(line.send(gateway)));
+      assert.equal(await asked.at(-1), 'QUEUE_FULL');
+      // A trace for each of so many errors would take most of the time.
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 0;
+      line.requests.close();
+      Error.stackTraceLimit = stackTraceLimit;
+      const codes = await Promise.all([...acks.slice(0, -1), ...asked.slice(0, -1)]);
+      assert.deepEqual([...new Set(codes)], ['CLOSED']);
+    },
+  );
 
   it('at a gateway that does not answer make room for those at others: first the newest of the lowest priority', async () => {
     const line = new Line(1, 6);
@@ -393,25 +396,28 @@ describe('many waiting requests', () => {
     assert.ok(line.requests.idle);
   });
 
-  it('of acknowledgements at a gateway that answers none make room for those at others, the newest first', async function () {
-    this.timeout(60_000);
-    const line = new Line(2);
-    const ack = (gateway: string) => codeOf(line.send(gateway, { trafficClass: 'ack' }));
-    const away = Array.from({ length: 100_001 }, () => ack(G));
-    const others = Array.from({ length: 50 }, () => ack(G2));
-    assert.equal(await ack(G), 'QUEUE_FULL');
-    assert.deepEqual([...new Set(await Promise.all(away.slice(-49)))], ['QUEUE_FULL']);
-    for (let at = 1; at <= 50; at++) {
-      line.answer(line.ids[at], G2);
-    }
-    assert.deepEqual([...new Set(await Promise.all(others))], ['responded']);
-    // A trace for each of so many errors would take most of the time.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    line.requests.close();
-    Error.stackTraceLimit = stackTraceLimit;
-    assert.deepEqual([...new Set(await Promise.all(away.slice(0, -49)))], ['CLOSED']);
-  });
+  itAtScale(
+    'of acknowledgements at a gateway that answers none make room for those at others, the newest first',
+    async function () {
+      this.timeout(60_000);
+      const line = new Line(2);
+      const ack = (gateway: string) => codeOf(line.send(gateway, { trafficClass: 'ack' }));
+      const away = Array.from({ length: 100_001 }, () => ack(G));
+      const others = Array.from({ length: 50 }, () => ack(G2));
+      assert.equal(await ack(G), 'QUEUE_FULL');
+      assert.deepEqual([...new Set(await Promise.all(away.slice(-49)))], ['QUEUE_FULL']);
+      for (let at = 1; at <= 50; at++) {
+        line.answer(line.ids[at], G2);
+      }
+      assert.deepEqual([...new Set(await Promise.all(others))], ['responded']);
+      // A trace for each of so many errors would take most of the time.
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 0;
+      line.requests.close();
+      Error.stackTraceLimit = stackTraceLimit;
+      assert.deepEqual([...new Set(await Promise.all(away.slice(0, -49)))], ['CLOSED']);
+    },
+  );
 
   it('count by their number, whichever of them wait for the subscription to their responses alone', async () => {
     const line = new Line(2, 2);
@@ -652,7 +658,7 @@ describe('the same sample acknowledged twice', () => {
     assert.equal(await first, 'CLOSED');
   });
 
-  it('is known again for a minute, and of at most 100 000 samples', async () => {
+  itAtScale('is known again for a minute, and of at most 100 000 samples', async () => {
     let now = 0;
     const acknowledgements = new Acknowledgements<number>(() => now);
     let sent = 0;

@@ -583,27 +583,30 @@ describe('a query of last values', () => {
       assert.ok(stall < 2_000, `${stall} ms`);
     });
 
-    it('makes what a store gets in portions, each value as it was, with reports in between', async () => {
-      const storing = toStored(values.newest(200_000));
-      let turns = 0;
-      let isDone = false;
-      const counting = (async () => {
-        for (; !isDone; turns++) {
-          await turn();
-        }
-      })();
-      const stored = await storing;
-      isDone = true;
-      await counting;
-      assert.ok(turns > 2, `${turns}`);
-      assert.equal(stored.length, 200_000);
-      const [first] = stored;
-      const known = structuredClone(first?.report);
-      hear(first?.device as string, 'later');
-      assert.deepEqual(first?.report, known);
-    });
+    itAtScale(
+      'makes what a store gets in portions, each value as it was, with reports in between',
+      async () => {
+        const storing = toStored(values.newest(200_000));
+        let turns = 0;
+        let isDone = false;
+        const counting = (async () => {
+          for (; !isDone; turns++) {
+            await turn();
+          }
+        })();
+        const stored = await storing;
+        isDone = true;
+        await counting;
+        assert.ok(turns > 2, `${turns}`);
+        assert.equal(stored.length, 200_000);
+        const [first] = stored;
+        const known = structuredClone(first?.report);
+        hear(first?.device as string, 'later');
+        assert.deepEqual(first?.report, known);
+      },
+    );
 
-    it('shows the first of them to a person without sorting all', async () => {
+    itAtScale('shows the first of them to a person without sorting all', async () => {
       const began = performance.now();
       const { rows, total } = await findFirstValues(context(), {}, options(), 8);
       assert.ok(performance.now() - began < 2_000);
