@@ -15,7 +15,7 @@ export default function registerDeviceList(RED: NodeAPI): void {
       const { pageSize, limit } = config;
       const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query']);
       return async (msg, send) => {
-        const output = OUTPUTS_BY_NAME[config.output](RED, msg, send);
+        const output = OUTPUTS_BY_NAME[config.output](RED, msg, send, signal);
         let count = 0;
         let complete = true;
         try {
@@ -25,7 +25,7 @@ export default function registerDeviceList(RED: NodeAPI): void {
             ...(await read(msg)),
             signal,
           })) {
-            output.add(page);
+            await output.add(page);
             count += page.devices.length;
             complete = page.complete ?? complete;
             show({ style: 'working', key: 'status.listing', values: { count } });

@@ -1,9 +1,13 @@
 // The three ways in which a device list leaves the node; none but `array` holds more than one page.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { NodeAPI, NodeMessageInFlow } from 'node-red';
-import { type Device, invalidInput } from '../../src/index.ts';
+import { type Device, invalidInput, ServiceError } from '../../src/index.ts';
 import type { Send } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
 import type { DeviceListConfig } from './config.ts';
+
+/** Messages in one turn of the event loop: Node-RED delivers them between two turns, whatever a page holds. */
+const MAX_PER_TURN = 100;
 
 interface Page {
   devices: Device[];
@@ -12,14 +16,15 @@ interface Page {
 }
 
 interface Output {
-  add(page: Page): void;
+  /** @throws ServiceError `CLOSED` when the signal is aborted between two of its messages */
+  add(page: Page): Promise<void> | void;
   /** @param complete false: the limit cut the list */
   end(complete: boolean): void;
   /** The list has ended with an error: sends what was held back. */
   breakOff?(): void;
 }
 
-type CreateOutput = (RED: NodeAPI, msg: NodeMessageInFlow, send: Send) => Output;
+type CreateOutput = (RED: NodeAPI, msg: NodeMessageInFlow, send: Send, signal: AbortSignal) => Output;
 
 export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> = {
   array(RED, msg, send) {
@@ -59,7 +64,7 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
     };
   },
 
-  each(RED, msg, send) {
+  each(RED, msg, send, signal) {
     const template = templateOf(RED, msg);
     const shared = { id: RED.util.generateId(), type: 'array', len: 1 };
     // As the Split node does: the parts of an outer sequence are kept inside.
@@ -75,10 +80,16 @@ export const OUTPUTS_BY_NAME: Record<DeviceListConfig['output'], CreateOutput> =
       index += 1;
     };
     return {
-      add(page) {
+      async add(page) {
         for (const device of page.devices) {
           if (newest) {
             sendDevice(newest);
+            if (index % MAX_PER_TURN === 0) {
+              await yieldToEventLoop();
+              if (signal.aborted) {
+                throw new ServiceError('CLOSED', 'stopped');
+              }
+            }
           }
           newest = device;
         }

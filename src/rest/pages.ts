@@ -5,6 +5,12 @@ import { createRequest } from './endpoints.ts';
 import { ListProgress } from './progress.ts';
 import { type DevicePage, readDevicePage } from './responses.ts';
 
+/**
+ * What a service or a machine in between sends that ignores `MaxResults`: 16 MB have no room for so many devices with all
+ * that the interface shows of them, but for millions of empty objects, each of which would be a message.
+ */
+const MAX_PAGE_ITEMS = 100_000;
+
 export interface PageOptions {
   /** `MaxResults`: devices per page. */
   pageSize: number;
@@ -16,8 +22,8 @@ export interface PageOptions {
 /**
  * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is
  * fetched when the consumer asks for it.
- * @throws what `RestClient.send` throws; BAD_RESPONSE also when a response is no device list, a page token comes a second
- *   time, or the pages bring nothing new for too long (see `ListProgress`): the list would never end
+ * @throws what `RestClient.send` throws; BAD_RESPONSE also when a response is no device list or has more than 100 000 items,
+ *   a page token comes a second time, or the pages bring nothing new for too long (see `ListProgress`): the list would never end
  */
 export async function* devicePages(client: RestClient, options: PageOptions): AsyncGenerator<DevicePage> {
   const { pageSize, query, signal } = options;
@@ -29,6 +35,9 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
     const page = readDevicePage(parseJson(body));
     if (!page) {
       throw client.badResponse('notDeviceList', body, request);
+    }
+    if (page.devices.length > MAX_PAGE_ITEMS) {
+      throw client.badResponse('pageTooLong', body, request, { limit: MAX_PAGE_ITEMS });
     }
     const fault = progress.add(page);
     if (fault) {

@@ -1925,9 +1925,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Redirects are never followed: the token goes nowhere else.': {
       'rest/client': 'does not follow a redirect, so that the token goes nowhere else',
     },
-    'A response larger than 16 MB is `BAD_RESPONSE`.': {
-      'rest/client': 'refuses a response of 100 MB as BAD_RESPONSE without reading it to its end',
+    'A response larger than 16 MB is `BAD_RESPONSE`, and so is a page of the device list with more than 100 000 items, whatever page size was asked for.':
+      {
+        'rest/client': 'refuses a response of 100 MB as BAD_RESPONSE without reading it to its end',
+        'rest/pages': 'takes a page of 100 000 items, and refuses one with more as BAD_RESPONSE',
+      },
+    'A page with more devices than were asked for is taken.': {
+      'rest/pages': 'takes a page of 100 000 items, and refuses one with more as BAD_RESPONSE',
     },
+    'Where devices are sent one by one, at most 100 leave the node in one turn of the event loop, also of a longer page, so that other flows go on in between.':
+      {
+        'nodes/rest': 'sends the devices of one long page 100 in a turn, and none after a stop',
+      },
     'A device list that never ends is `BAD_RESPONSE`: its page token repeats, ten pages in a row bring only devices that came before, or a thousand have none.':
       {
         'rest/pages': 'reports a token that repeats … as BAD_RESPONSE',

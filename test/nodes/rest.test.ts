@@ -79,6 +79,30 @@ describeNodes('the REST nodes', (start) => {
       );
     });
 
+    it('sends the devices of one long page 100 in a turn, and none after a stop', async () => {
+      const server = await startServer((_, response) =>
+        json(response, { items: Array.from({ length: 1_000 }, (_, number) => ({ id: `${number}` })) }),
+      );
+      const urls = { authUrl: server.url, baseUrl: server.url, httpRetries: 0 };
+      const flow = await run({ type: 'mt-device-list', output: 'each' }, serviceNode(box, urls));
+      flow.send('n', {});
+      await flow.next('out');
+      let turns = 1;
+      let inTurn = flow.inbox('out').all.length;
+      for (let before = 0; flow.inbox('out').all.length < 500; turns++) {
+        before = flow.inbox('out').all.length;
+        await new Promise(setImmediate);
+        inTurn = Math.max(inTurn, flow.inbox('out').all.length - before);
+      }
+      assert.ok(turns >= 4 && inTurn <= 100, `${inTurn} messages in one of ${turns} turns`);
+      const errors = flow.next('errors');
+      await flow.node('n').close(false);
+      const { error } = await errors;
+      await server.stop();
+      assert.equal(error?.code, 'CLOSED');
+      assert.ok(flow.inbox('out').all.length < 1_000);
+    });
+
     it('puts the place in front of every name, as its help says', async () => {
       const list = { id: 'n', type: 'mt-device-list', output: 'each', limit: 2, wires: [['r']] };
       const name = { name: '"Oslo " & payload.friendlyName', nameType: 'jsonata' };

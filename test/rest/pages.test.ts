@@ -125,6 +125,17 @@ describe('device list', () => {
     });
   }
 
+  it('takes a page of 100 000 items, and refuses one with more as BAD_RESPONSE', async () => {
+    let count = 100_000;
+    server.answer = (_, response) => response.end(`{"items":[${Array(count).fill('{}').join(',')}]}`);
+    assert.equal((await all(client))[0]?.length, count);
+    count++;
+    await assert.rejects(all(client, { pageSize: 1_000_000 }), {
+      code: 'BAD_RESPONSE',
+      message: 'a page of the list of devices has more than 100000 items',
+    });
+  });
+
   it('ends with CLOSED when its signal is aborted between two pages', async () => {
     const stop = new AbortController();
     server.answer = (_, response) => json(response, { items: [], nextToken: `t${server.calls.length}` });
