@@ -28,14 +28,19 @@ const REASONS: Record<string, string> = {
   EAI_AGAIN: 'notFound',
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
+  HTTP_100_CONTINUE: 'continue',
 };
 
 /** A code that people can look up; `UNKNOWN` where the fault has none. */
 export function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
+  const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown };
   // undici gives no code to a response that its parser refuses.
   if (name === 'HTTPParserError') {
     return 'ERR_HTTP_PARSER';
+  }
+  // This is how undici refuses a 100 Continue, for which it never asks; the socket was sound.
+  if (code === 'UND_ERR_SOCKET' && message === 'bad response') {
+    return 'HTTP_100_CONTINUE';
   }
   return typeof code === 'string' ? (CODES[code] ?? code) : 'UNKNOWN';
 }

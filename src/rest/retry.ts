@@ -66,10 +66,13 @@ export function isLost(outcome: HttpResponse | Error): boolean {
   return statusCode === 502 || statusCode === 504 || (statusCode === 503 && !headers['retry-after']);
 }
 
-/** What is not accepted will not be accepted in a second either: a certificate, or anything by a proxy. */
+/**
+ * What is not accepted will not be accepted in a second either: a certificate, anything by a proxy, or a server's way to
+ * answer, which may have carried out what was asked.
+ */
 const LASTING = new Set(
   [
-    ...['certificate', 'proxyLogin', 'proxyRefused', 'proxyNoTunnel'],
+    ...['certificate', 'continue', 'proxyLogin', 'proxyRefused', 'proxyNoTunnel'],
     ...['ownCertificate', 'ownKey', 'ownPassphrase', 'ownPair', 'ownFiles'],
   ].map((reason) => `NETWORK.${reason}`),
 );

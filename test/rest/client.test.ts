@@ -629,6 +629,27 @@ describe('REST client', () => {
       assert.ok(written < 60, `${written} MB`);
     });
 
+    it('says so once when a login or a call is answered with 100 Continue, for which nobody has asked', async () => {
+      const login = server.login;
+      const fault = {
+        code: 'NETWORK',
+        message: `${new URL(server.url).host} answered 100 Continue, which nobody had asked for (HTTP_100_CONTINUE)`,
+        cause: { code: 'HTTP_100_CONTINUE' },
+      };
+      server.login = (request, response) => {
+        response.writeContinue();
+        login(request, response);
+      };
+      await assert.rejects(client.send(LIST), fault);
+      server.login = login;
+      server.answer = (_, response) => {
+        response.writeContinue();
+        json(response, {});
+      };
+      await assert.rejects(client.send(LIST), fault);
+      assert.deepEqual([server.logins.length, server.calls.length], [2, 1]);
+    });
+
     it('reports a service that does not answer in time as NETWORK with ETIMEDOUT', async () => {
       const other = createClient(server.url, { timeout: 150, retries: 0 });
       server.answer = () => undefined;

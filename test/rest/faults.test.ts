@@ -6,6 +6,9 @@ describe('a fault of the network', () => {
   for (const [given, code] of [
     [{ code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
     [{ code: 'UND_ERR_SOCKET' }, 'ECONNRESET'],
+    [{ code: 'UND_ERR_SOCKET', message: 'bad response' }, 'HTTP_100_CONTINUE'],
+    [{ code: 'UND_ERR_SOCKET', message: 'other side closed' }, 'ECONNRESET'],
+    [{ code: 'ECONNRESET', message: 'bad response' }, 'ECONNRESET'],
     [{ code: 'UND_ERR_CONNECT_TIMEOUT' }, 'ETIMEDOUT'],
     [{ code: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' }, 'ECONNRESET'],
     [{ name: 'HTTPParserError', code: 'HPE_INVALID_CONSTANT' }, 'ERR_HTTP_PARSER'],
@@ -21,6 +24,7 @@ describe('a fault of the network', () => {
     ['EAI_AGAIN', 'notFound'],
     ['ECONNREFUSED', 'refused'],
     ['ECONNRESET', 'reset'],
+    ['HTTP_100_CONTINUE', 'continue'],
     ['CERT_HAS_EXPIRED', 'certificate'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'certificate'],
