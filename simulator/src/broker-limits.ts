@@ -13,7 +13,10 @@ interface Memory {
 
 const memoryOf = (aedes: Aedes): Memory => (aedes as unknown as { persistence: Memory }).persistence;
 
-/** @param queueLimit messages kept for all persistent sessions together; what comes later is sent but not kept. */
+/**
+ * @param queueLimit messages kept for all persistent sessions together. When they are as many, the session with the most
+ *   makes room for those with fewer; what finds no room is sent but not kept.
+ */
 export function limitBroker(aedes: Aedes, queueLimit: number): void {
   const memory = memoryOf(aedes);
   limitQueues(memory, queueLimit);
@@ -21,22 +24,73 @@ export function limitBroker(aedes: Aedes, queueLimit: number): void {
 }
 
 function limitQueues(memory: Memory, queueLimit: number): void {
-  let queued = 0;
+  const counts = new Map<string, number>();
+  let total = 0;
+  const countOf = (id: string) => counts.get(id) ?? 0;
+  const add = (id: string) => {
+    counts.set(id, countOf(id) + 1);
+    total++;
+  };
+  const remove = (id: string) => {
+    const count = countOf(id);
+    if (count > 1) {
+      counts.set(id, count - 1);
+    } else {
+      counts.delete(id);
+    }
+    total -= count > 0 ? 1 : 0;
+  };
   const enqueue = memory.outgoingEnqueueCombi.bind(memory);
   const update = memory.outgoingUpdate.bind(memory);
   const clear = memory.outgoingClearMessageId.bind(memory);
-  memory.outgoingEnqueueCombi = (subscriptions, packet) => {
-    const kept = subscriptions.slice(0, Math.max(0, queueLimit - queued));
-    queued += kept.length;
-    return enqueue(kept, packet);
+  /** The largest session may be one that never comes back: it need not keep more than another one. */
+  const takePlace = async (id: string): Promise<boolean> => {
+    const largest = findLargest(counts);
+    if (largest === undefined || countOf(largest) <= countOf(id) + 1) {
+      return false;
+    }
+    // The oldest one that was not sent yet: only what was sent has an id.
+    if (!(await clear({ id: largest }, { messageId: undefined }))) {
+      return false;
+    }
+    remove(largest);
+    add(id);
+    return true;
+  };
+  memory.outgoingEnqueueCombi = async (subscriptions, packet) => {
+    const kept: typeof subscriptions = [];
+    for (const subscription of subscriptions) {
+      const { clientId } = subscription;
+      if (total < queueLimit) {
+        add(clientId);
+      } else if (!(await takePlace(clientId))) {
+        continue;
+      }
+      kept.push(subscription);
+    }
+    await enqueue(kept, packet);
   };
   // A message that was not kept is sent all the same to who is connected, and has no entry to be updated.
   memory.outgoingUpdate = (client, packet) => update(client, packet).catch(() => undefined);
   memory.outgoingClearMessageId = async (client, packet) => {
     const cleared = await clear(client, packet);
-    queued -= cleared ? 1 : 0;
+    if (cleared) {
+      remove(client.id);
+    }
     return cleared;
   };
+}
+
+function findLargest(counts: ReadonlyMap<string, number>): string | undefined {
+  let largest: string | undefined;
+  let most = 0;
+  for (const [id, count] of counts) {
+    if (count > most) {
+      largest = id;
+      most = count;
+    }
+  }
+  return largest;
 }
 
 function limitRetained(memory: Memory): void {

@@ -55,31 +55,53 @@ describe('what the simulator keeps for others', () => {
     await again.endAsync(true);
   });
 
-  it('leaves room again for what a session had kept that is discarded', async () => {
-    const other = await startService({ rate: 0, queueLimit: 100, rest: false });
-    const sender = await connectAsync(other.urls.mqtt);
+  describe('of a session', () => {
+    let other: Service;
+    let sender: MqttClient;
+    before(async () => {
+      other = await startService({ rate: 0, queueLimit: 100, rest: false });
+      sender = await connectAsync(other.urls.mqtt);
+    });
+    after(async () => {
+      await sender.endAsync(true);
+      await other.close();
+    });
+
     const join = (clientId: string, clean = false) =>
       connectAsync(other.urls.mqtt, { clientId, clean, reconnectPeriod: 0 });
-    /** Opens a session that is away while a hundred messages come. */
-    async function fill(clientId: string): Promise<void> {
+
+    /** Opens a session that is away while messages come. */
+    async function fill(clientId: string, count: number): Promise<void> {
       const client = await join(clientId);
       await client.subscribeAsync('queue/#', { qos: 1 });
       await client.endAsync(true);
-      for (let number = 0; number < 100; number++) {
+      for (let number = 0; number < count; number++) {
         await sender.publishAsync('queue/a', `${number}`, { qos: 1 });
       }
     }
-    try {
-      await fill('first');
-      await (await join('first', true)).endAsync(true);
-      await fill('second');
-      const client = await join('second');
-      assert.equal((await heardUntil(client, '99')).length, 100);
+
+    /** How many messages were kept for a session, which is discarded then. */
+    async function countKept(clientId: string, last: string): Promise<number> {
+      const client = await join(clientId);
+      const { length } = await heardUntil(client, last);
       await client.endAsync(true);
-    } finally {
-      await sender.endAsync(true);
-      await other.close();
+      await (await join(clientId, true)).endAsync(true);
+      return length;
     }
+
+    it('leaves room again when it is discarded', async () => {
+      await fill('first', 100);
+      await (await join('first', true)).endAsync(true);
+      await fill('second', 100);
+      assert.equal(await countKept('second', '99'), 100);
+    });
+
+    it('leaves room for another one when it does not come back', async () => {
+      await fill('gone', 100);
+      await fill('new', 40);
+      assert.equal(await countKept('new', '39'), 40);
+      assert.equal(await countKept('gone', '99'), 60);
+    });
   });
 
   it('is a thousand retained messages, and one that is there can be changed', async () => {
