@@ -6,6 +6,7 @@ import { proxyFor } from '../proxy/choice.ts';
 import { openTunnel } from '../proxy/tunnel.ts';
 import type { ProxySettings, TlsSettings } from '../settings.ts';
 import { findOwnFault } from '../tls/own-certificates.ts';
+import { decode } from './content-encoding.ts';
 import { codeOf, networkError, tunnelError } from './faults.ts';
 
 export interface HttpRequest {
@@ -21,6 +22,7 @@ export interface HttpResponse {
   statusCode: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
+  /** Decompressed. */
   body: string;
   /** The body was longer than what is kept (16 MB of a 2xx response, 64 kB of any other) and ends there. */
   isCut: boolean;
@@ -31,6 +33,8 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of an error's body only the beginning is shown, so no more than this is kept. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 4;
+/** Characters. */
+const MAX_SHOWN_ENCODING = 50;
 /** The marks, in hex, of what is not UTF-8. */
 const BYTE_ORDERS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' };
 const CHARSET = /;\s*charset="?([^\s";]+)/i;
@@ -60,7 +64,7 @@ export class HttpAgent {
   /**
    * Sends once: no retries, no redirects.
    * @throws NETWORK when no whole response came in time or a proxy does not let through, CLOSED when the signal is aborted
-   *   or the agent is closed
+   *   or the agent is closed, BAD_RESPONSE when a successful response has an encoding that cannot be read
    */
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
     this.#agent ??= this.#open();
@@ -185,9 +189,14 @@ function collect(
     const response: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];
     let size = 0;
-    const finish = () => {
-      response.body = textOf(response.isCut ? firstOf(chunks) : chunks, response);
-      return response;
+    const finish = (leave: typeof settle) => {
+      const bytes = response.isCut ? firstOf(chunks) : wholeOf(chunks);
+      if (response.headers['content-encoding'] === undefined) {
+        response.body = textOf(bytes, response);
+        leave(response);
+      } else {
+        void readEncoded(bytes, response, request).then(leave);
+      }
     };
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
@@ -201,15 +210,22 @@ function collect(
         Object.assign(response, { statusCode, headers });
       },
       onResponseData(_, chunk) {
-        size += chunk.length;
-        const isError = response.statusCode > 299;
-        chunks.push(chunk);
-        response.isCut = size > (isError ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES);
+        // What comes while a cut body is decompressed.
         if (response.isCut) {
-          end(finish());
+          return;
+        }
+        size += chunk.length;
+        chunks.push(chunk);
+        response.isCut = size > maxBytesOf(response);
+        if (response.isCut) {
+          finish(end);
         }
       },
-      onResponseEnd: () => settle(finish()),
+      onResponseEnd() {
+        if (!response.isCut) {
+          finish(settle);
+        }
+      },
       onResponseError: (_, error) =>
         settle(error instanceof ServiceError ? tunnelError(error) : fail(codeOf(error))),
     };
@@ -217,14 +233,48 @@ function collect(
   });
 }
 
+const maxBytesOf = ({ statusCode }: HttpResponse): number =>
+  statusCode > 299 ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES;
+
+const wholeOf = (chunks: Buffer[]): Buffer => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+
 /** Enough to show what it was; the rest need not live on in an error. */
-function firstOf(chunks: Buffer[]): Buffer[] {
-  return [Buffer.concat(chunks).subarray(0, MAX_ERROR_BODY_BYTES)];
+function firstOf(chunks: Buffer[]): Buffer {
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BODY_BYTES);
+}
+
+/**
+ * A text whose header names an encoding that it has not is read as it is.
+ * @returns BAD_RESPONSE where nobody could read a successful response; of an error the status tells most
+ */
+async function readEncoded(
+  bytes: Buffer,
+  response: HttpResponse,
+  { origin }: HttpRequest,
+): Promise<HttpResponse | ServiceError> {
+  const encoding = String(response.headers['content-encoding']).trim().toLowerCase();
+  const maxBytes = maxBytesOf(response);
+  const decoded = await decode(bytes, encoding, maxBytes);
+  if (decoded !== undefined) {
+    const isCut = response.isCut || decoded.length > maxBytes;
+    const kept = isCut ? firstOf([decoded]) : decoded;
+    return { ...response, isCut, body: textOf(kept, { ...response, isCut }) };
+  }
+  const body = readUtf8(bytes, response.isCut) ?? '';
+  if (response.statusCode > 299 || body !== '' || bytes.length === 0) {
+    return { ...response, body };
+  }
+  const shown = encoding.slice(0, MAX_SHOWN_ENCODING);
+  return new ServiceError(
+    'BAD_RESPONSE',
+    'encoding',
+    { body },
+    { host: new URL(origin).host, encoding: shown },
+  );
 }
 
 /** What succeeds is JSON, which is UTF-8 whatever its header says; of an error the header may be right. */
-function textOf(chunks: Buffer[], { statusCode, headers, isCut }: HttpResponse): string {
-  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+function textOf(bytes: Buffer, { statusCode, headers, isCut }: HttpResponse): string {
   const marked = BYTE_ORDERS[bytes.toString('hex', 0, 2)];
   const named = statusCode > 299 ? CHARSET.exec(String(headers['content-type']))?.[1] : undefined;
   const utf8 = marked === undefined && named !== undefined ? readUtf8(bytes, isCut) : undefined;

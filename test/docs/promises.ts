@@ -1935,6 +1935,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A page with more devices than were asked for is taken.': {
       'rest/pages': 'takes a page of 100 000 items, and refuses one with more as BAD_RESPONSE',
     },
+    'A response that is compressed with gzip, deflate or Brotli, though nobody asks for that, is read; the 16 MB are those of what comes out.':
+      {
+        'rest/http': 'reads a body that is compressed as … without being asked, and cuts it by its own size',
+      },
+    'One in another encoding is `BAD_RESPONSE`.': {
+      'rest/http':
+        'names an encoding that cannot be read, and takes a text as it is whatever its header says',
+    },
     'Where devices are sent one by one, at most 100 leave the node in one turn of the event loop, also of a longer page, so that other flows go on in between.':
       {
         'nodes/rest': 'sends the devices of one long page 100 in a turn, and none after a stop',

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import { RestClient } from '../../src/rest/client.ts';
@@ -550,6 +551,15 @@ describe('REST client', () => {
         path: '/api/v1/devices',
         body: 'x'.repeat(500),
       });
+    });
+
+    it('hides password and token also where the service compresses what it echoes', async () => {
+      server.answer = ({ headers }, response) => {
+        const echoed = gzipSync(`${PASSWORD} and ${headers.authorization}`);
+        response.writeHead(400, { 'content-encoding': 'gzip' }).end(echoed);
+      };
+      const { cause } = await failure(client.send(LIST));
+      assert.equal(cause.body, '*** and Bearer ***');
     });
 
     it('hides password and token that the service echoes, however it spells them', async () => {

@@ -1,8 +1,10 @@
 // One HTTP exchange with real servers: what is collected, what is cut, and what a fault is called.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
 import { HttpAgent, type HttpRequest } from '../../src/rest/http.ts';
@@ -111,6 +113,49 @@ describe('HTTP exchange', () => {
     assert.equal((await agent.send(request())).body, '"ü"');
     server.answer = (_, response) => response.writeHead(200, type).end('"ü"');
     assert.equal((await agent.send(request())).body, '"ü"');
+  });
+
+  for (const [encoding, compress] of [
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const) {
+    const headers = { 'content-encoding': encoding, 'content-type': 'text/plain; charset=utf-8' };
+
+    it(`reads a body that is compressed as ${encoding} without being asked, and cuts it by its own size`, async () => {
+      for (const status of [200, 500]) {
+        server.answer = (_, response) => response.writeHead(status, headers).end(compress('{"a":"ü"}'));
+        const { body, isCut } = await agent.send(request());
+        assert.deepEqual([body, isCut], ['{"a":"ü"}', false]);
+        const bomb = compress(Buffer.alloc(40 * MB, 0x20));
+        server.answer = (_, response) => response.writeHead(status, headers).end(bomb);
+        const cut = await agent.send(request());
+        assert.deepEqual([cut.body.length, cut.isCut], [64 * 1024, true]);
+      }
+      const noise = compress(`start ${randomBytes(200_000).toString('hex')}`);
+      server.answer = (_, response) => response.writeHead(500, headers).end(noise);
+      const cut = await agent.send(request());
+      assert.deepEqual([cut.body.slice(0, 6), cut.isCut], ['start ', true]);
+    });
+  }
+
+  it('names an encoding that cannot be read, and takes a text as it is whatever its header says', async () => {
+    const bytes = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xff]);
+    const answer = (status: number, encoding: string, body: Buffer | string) => {
+      server.answer = (_, response) => response.writeHead(status, { 'content-encoding': encoding }).end(body);
+      return agent.send(request());
+    };
+    const host = new URL(server.url).host;
+    for (const encoding of ['zstd', 'gzip', 'constructor']) {
+      await assert.rejects(answer(200, encoding, bytes), {
+        code: 'BAD_RESPONSE',
+        message: `what ${host} answered cannot be read: it is encoded as ${encoding}, which nobody had asked for`,
+      });
+      assert.deepEqual((await answer(500, encoding, bytes)).body, '');
+      assert.deepEqual((await answer(200, encoding, '{"a":1}')).body, '{"a":1}');
+      assert.deepEqual((await answer(200, encoding, '')).body, '');
+    }
   });
 
   const sized = (status: number, size: number) => (_: unknown, response: ServerResponse) => {
