@@ -351,7 +351,7 @@ describe('many waiting requests', () => {
 
   itAtScale(
     'are 100 000 acknowledgements at most, and as many requests as maxQueue says to all gateways together',
-    async function () {
+    async function (this: Mocha.Context) {
       this.timeout(60_000);
       const line = new Line(8, 2);
       line.connected = false;
@@ -398,7 +398,7 @@ describe('many waiting requests', () => {
 
   itAtScale(
     'of acknowledgements at a gateway that answers none make room for those at others, the newest first',
-    async function () {
+    async function (this: Mocha.Context) {
       this.timeout(60_000);
       const line = new Line(2);
       const ack = (gateway: string) => codeOf(line.send(gateway, { trafficClass: 'ack' }));
