@@ -5,10 +5,10 @@ import { macPart } from '../protocol/mac.ts';
 import { unlessAborted } from './abort.ts';
 import type { RestClient } from './client.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
-import { type DeviceIndex, DeviceIndexBuilder, type DirectoryEntry, textLength } from './device-index.ts';
+import { type DeviceIndex, type DirectoryEntry, textLength } from './device-index.ts';
+import { DeviceListReader } from './device-list-reader.ts';
 import { DeviceNames } from './device-names.ts';
 import { FirstList } from './first-list.ts';
-import { devicePages } from './pages.ts';
 import type { Clock } from './types.ts';
 
 export type { DirectoryEntry } from './device-index.ts';
@@ -25,13 +25,8 @@ const BACKGROUND_PAUSES = 20;
 const CHANGED_PAUSES = 1;
 /** After a failure the service is left alone for this long. */
 const FAILURE_PAUSE_MS = 10_000;
-/** A list that takes longer is given up; 200 000 devices at a second per page still fit. */
-const MAX_FETCH_MS = 40 * 60_000;
 /** One that a change made old, and one that was begun after it. */
 const MAX_FETCHES = 2;
-const PAGE_SIZE = 100;
-/** So many hold 200 000 devices, unless the service makes its pages smaller than it was asked to. */
-const MAX_PAGES = 2_000;
 const MAX_SHOWN = 1_000;
 /** Pickers that wait for a list at a time. */
 const MAX_WAITING_PICKERS = 1_000;
@@ -43,7 +38,7 @@ const MAX_SHOWN_LENGTH = 4_000_000;
  * last known list stays. A list that was asked for earlier never replaces one that was asked for later.
  */
 export class DeviceDirectory {
-  readonly #client: RestClient;
+  readonly #reader: DeviceListReader;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
@@ -64,7 +59,6 @@ export class DeviceDirectory {
   /** Someone has asked after a change, and the list is not due yet. */
   #refreshing: Promise<void> | undefined;
   #failure: { error: unknown; at: number } | undefined;
-  #warning = '';
   #names = new DeviceNames();
   readonly #nameListeners = new Set<() => void>();
   /** Pickers that have no response yet. */
@@ -72,7 +66,7 @@ export class DeviceDirectory {
   readonly #firstList = new FirstList<DeviceIndex>();
 
   constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
-    this.#client = client;
+    this.#reader = new DeviceListReader(client, { log, clock });
     this.#log = log;
     this.#clock = clock;
   }
@@ -86,7 +80,7 @@ export class DeviceDirectory {
     this.#listNumber = before.#listNumber;
     this.#lastNumber = before.#lastNumber;
     this.#names = before.#names;
-    this.#warning = before.#warning;
+    this.#reader.takeOver(before.#reader);
     this.#tellNames();
   }
 
@@ -298,7 +292,8 @@ export class DeviceDirectory {
   #start(): Promise<DeviceIndex> {
     const number = ++this.#lastNumber;
     const beganAt = this.#clock.now();
-    const fetch: Promise<DeviceIndex> = this.#read()
+    const fetch: Promise<DeviceIndex> = this.#reader
+      .read(this.#closing.signal)
       .finally(() => this.#running.delete(fetch))
       .then(
         (list) => this.#keep(list, number, fetch, beganAt),
@@ -345,43 +340,6 @@ export class DeviceDirectory {
     for (const listener of this.#nameListeners) {
       listener();
     }
-  }
-
-  async #read(): Promise<DeviceIndex> {
-    const builder = new DeviceIndexBuilder();
-    let pages = 0;
-    const end = this.#clock.now() + MAX_FETCH_MS;
-    const signal = this.#closing.signal;
-    for await (const page of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
-      for (const device of page.devices) {
-        builder.add(device);
-      }
-      if (++pages >= MAX_PAGES && page.nextToken !== undefined) {
-        builder.cut();
-      }
-      if (builder.isCut) {
-        break;
-      }
-      if (this.#clock.now() > end) {
-        const minutes = MAX_FETCH_MS / 60_000;
-        throw new ServiceError('BAD_RESPONSE', 'listTooSlow', { body: '' }, { minutes });
-      }
-    }
-    this.#warn(builder);
-    return builder.build();
-  }
-
-  /** Once, not with every list. */
-  #warn({ isCut, count, leftOut }: DeviceIndexBuilder): void {
-    const warning = isCut
-      ? `the list of devices is cut after ${count}`
-      : leftOut > 0
-        ? 'the list of devices has ids or labels of more than 2000 characters, which are left out'
-        : '';
-    if (warning !== '' && warning !== this.#warning) {
-      this.#log.warn(warning);
-    }
-    this.#warning = warning;
   }
 }
 
