@@ -29,12 +29,10 @@ export interface LabelSource {
   readonly listAge: number;
   /** MACs of the gateways that carry one of the labels in the last known list, however old; undefined without one. */
   knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
-  /** MACs of the gateways that carry one of the labels, from a list no older than `maxAge` milliseconds. */
-  gatewaysWithLabels(
-    labels: readonly string[],
-    maxAge: number,
-    signal: AbortSignal,
-  ): Promise<ReadonlySet<string>>;
+  /** Calls the follower with every new list. @returns stops it */
+  follow(follower: () => void): () => void;
+  /** Resolves when there is a list no older than `maxAge` milliseconds. */
+  refresh(maxAge: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -44,7 +42,8 @@ export interface LabelSource {
 export const unknownLabels = (problem: Error): LabelSource => ({
   listAge: Number.POSITIVE_INFINITY,
   knownGatewaysWithLabels: () => undefined,
-  gatewaysWithLabels: () => Promise.reject(problem),
+  follow: () => () => undefined,
+  refresh: () => Promise.reject(problem),
 });
 
 export class LabelFilter implements ReportListener {
@@ -65,6 +64,7 @@ export class LabelFilter implements ReportListener {
   #bufferedBytes = 0;
   #lost = 0;
   #timer: NodeJS.Timeout | undefined;
+  #unfollow: (() => void) | undefined;
 
   /**
    * @param replay gives messages to this gate once more, as reports
@@ -95,11 +95,14 @@ export class LabelFilter implements ReportListener {
     // A node that was deployed again in an outage, or while a large list is read, goes on with what is known.
     this.#allowed = this.#source.knownGatewaysWithLabels(this.#labels);
     this.#notify({ name: this.#allowed ? 'ready' : 'waiting', lost: 0 });
+    // Also the lists that others have asked for, or that a change of labels has made due.
+    this.#unfollow = this.#source.follow(() => this.#listCame());
     void this.#update();
   }
 
   close(): void {
     this.#stop.abort();
+    this.#unfollow?.();
     clearTimeout(this.#timer);
     this.takeBuffered();
   }
@@ -152,10 +155,16 @@ export class LabelFilter implements ReportListener {
     }
   }
 
+  #listCame(): void {
+    this.#allowed = this.#source.knownGatewaysWithLabels(this.#labels);
+    this.#notify({ name: 'ready', lost: this.#lost });
+    this.flush();
+  }
+
   async #update(): Promise<void> {
     let wait = this.#refreshMs;
     try {
-      const allowed = await this.#source.gatewaysWithLabels(this.#labels, this.#maxAge(), this.#stop.signal);
+      await this.#source.refresh(this.#maxAge(), this.#stop.signal);
       if (this.#stop.signal.aborted) {
         return;
       }
@@ -165,9 +174,6 @@ export class LabelFilter implements ReportListener {
         wait = this.#refreshMs - listAge;
       }
       this.#hasAsked = true;
-      this.#allowed = allowed;
-      this.#notify({ name: 'ready', lost: this.#lost });
-      this.flush();
     } catch (error) {
       if (this.#stop.signal.aborted) {
         return;

@@ -58,9 +58,10 @@ export class DeviceDirectory {
   #next: Promise<DeviceIndex> | undefined;
   /** Someone has asked after a change, and the list is not due yet. */
   #refreshing: Promise<void> | undefined;
-  #failure: { error: unknown; at: number } | undefined;
+  #failure: { error: unknown; at: number; tookMs: number } | undefined;
   #names = new DeviceNames();
   readonly #nameListeners = new Set<() => void>();
+  readonly #followers = new Set<() => void>();
   /** Pickers that have no response yet. */
   #waitingPickers = 0;
   readonly #firstList = new FirstList<DeviceIndex>();
@@ -118,20 +119,7 @@ export class DeviceDirectory {
     return found.sort().slice(0, mostShown(limit));
   }
 
-  /**
-   * MACs of the gateways that carry one of the labels.
-   * @param maxAge milliseconds: how old the list may be; one second is always allowed
-   * @throws what the fetch threw (the caller keeps what it knew); CLOSED when the signal is aborted
-   */
-  async gatewaysWithLabels(
-    labels: readonly string[],
-    maxAge: number,
-    signal?: AbortSignal,
-  ): Promise<ReadonlySet<string>> {
-    return macsWithLabels(await this.#listOfAge(Math.max(maxAge, MIN_AGE_MS), signal), labels);
-  }
-
-  /** As `gatewaysWithLabels`, from the last known list; undefined when there is none. Asks nobody. */
+  /** MACs of the gateways that carry one of the labels in the last known list; undefined without one. Asks nobody. */
   knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined {
     return this.#list && macsWithLabels(this.#list, labels);
   }
@@ -165,7 +153,10 @@ export class DeviceDirectory {
   refreshInBackground(): void {
     const hasChanged = this.#fetchedAt < this.#cameAt;
     const [least, pauses] = hasChanged ? [MIN_AGE_MS, CHANGED_PAUSES] : [PICKER_AGE_MS, BACKGROUND_PAUSES];
-    const dueInMs = this.#cameAt + Math.max(least, pauses * this.#fetchMs) - this.#clock.now();
+    const failure = this.#failure;
+    const failedUntil = failure ? failure.at + Math.max(FAILURE_PAUSE_MS, failure.tookMs) : 0;
+    const dueAt = Math.max(this.#cameAt + Math.max(least, pauses * this.#fetchMs), failedUntil);
+    const dueInMs = dueAt - this.#clock.now();
     if (this.#closing.signal.aborted) {
       return;
     }
@@ -206,9 +197,19 @@ export class DeviceDirectory {
     return () => this.#nameListeners.delete(listener);
   }
 
-  /** Fetches the list unless it is younger. @throws what the fetch threw */
+  /** Calls the follower with every new list; as long as there is one, a change has the list fetched soon. @returns stops it */
+  follow(follower: () => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  /**
+   * Fetches the list unless it is younger.
+   * @param maxAge milliseconds; one second is always allowed
+   * @throws what the fetch threw; CLOSED when the signal is aborted
+   */
   async refresh(maxAge: number, signal: AbortSignal): Promise<void> {
-    await this.#listOfAge(maxAge, signal);
+    await this.#listOfAge(Math.max(maxAge, MIN_AGE_MS), signal);
   }
 
   /** After a rename: the name counts at once, also where a list that is on its way does not know it yet. */
@@ -221,6 +222,13 @@ export class DeviceDirectory {
   invalidate(): void {
     this.#fetchedAt = Number.NEGATIVE_INFINITY;
     this.#pending = undefined;
+    this.#refreshForFollowers();
+  }
+
+  #refreshForFollowers(): void {
+    if (this.#followers.size > 0 && this.#fetchedAt < this.#cameAt) {
+      this.refreshInBackground();
+    }
   }
 
   close(): void {
@@ -297,8 +305,10 @@ export class DeviceDirectory {
       .finally(() => this.#running.delete(fetch))
       .then(
         (list) => this.#keep(list, number, fetch, beganAt),
-        (error: unknown) => this.#fail(error, number, fetch),
-      );
+        (error: unknown) => this.#fail(error, number, fetch, beganAt),
+      )
+      // A change may have come while this one was under way, or this one has not brought it.
+      .finally(() => this.#refreshForFollowers());
     this.#running.add(fetch);
     return fetch;
   }
@@ -312,24 +322,28 @@ export class DeviceDirectory {
     this.#cameAt = this.#clock.now();
     this.#fetchMs = this.#cameAt - beganAt;
     this.#names.forgetBefore(number);
-    this.#tellNames();
     this.#failure = undefined;
     // A list whose fetching began before a change may not show it, so it does not count as new.
     if (this.#pending === fetch) {
       this.#fetchedAt = this.#cameAt;
       this.#pending = undefined;
     }
+    this.#tellNames();
+    for (const follower of this.#followers) {
+      follower();
+    }
     return list;
   }
 
-  #fail(error: unknown, number: number, fetch: Promise<DeviceIndex>): DeviceIndex {
+  #fail(error: unknown, number: number, fetch: Promise<DeviceIndex>, beganAt: number): DeviceIndex {
     if (this.#list && number < this.#listNumber) {
       return this.#list;
     }
     if (this.#pending === fetch) {
       this.#pending = undefined;
     }
-    this.#failure = { error, at: this.#clock.now() };
+    const at = this.#clock.now();
+    this.#failure = { error, at, tookMs: at - beganAt };
     this.#log.trace(
       `the list of devices could not be read: ${error instanceof Error ? error.message : error}`,
     );

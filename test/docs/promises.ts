@@ -1966,6 +1966,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Nodes share one list, also when they were deployed at different times.': {
       'reports/label-refresh': 'is one for all nodes, also such as were deployed at different times',
     },
+    'After a rename, a label or a free request other than GET of this service a new list is fetched a second after the last one came, or as long after it as that one took; until it is there reports go on by the last known list.':
+      {
+        'rest/device-directory': [
+          'is fetched once for very many changes, soon after the first one',
+          'is fetched half of the time at most while changes go on, and once more after the last one',
+          'stays as it is when it cannot be fetched after a change, and is asked for again after a pause',
+        ],
+        'reports/label-filter':
+          'do not pass any more soon after a flow has taken the label away, and all pass until then',
+      },
     'A node that is deployed later, or again, begins with the last known list.': {
       'reports/label-refresh':
         'does not make a node forget the labels that others know, when it is deployed in the time …',

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
-import { LabelFilter } from '../../src/reports/label-filter.ts';
+import { LabelFilter, type LabelState } from '../../src/reports/label-filter.ts';
 import type { Message } from '../../src/reports/message.ts';
 import { takersOf } from '../../src/reports/receivers.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
@@ -12,7 +12,11 @@ import { D, G, G2, heartbeat, reportTopic, useScriptedBroker } from '../mqtt/scr
 import { json, settingsFor, startServer, type TestServer } from '../rest/server.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 
-const NO_LIST = { listAge: 0, knownGatewaysWithLabels: () => undefined };
+const NO_LIST = {
+  listAge: 0,
+  knownGatewaysWithLabels: () => undefined,
+  follow: () => () => undefined,
+};
 const LABELLED: ReportFilter = { ...ALL, labels: ['office'] };
 
 describe('reports of gateways with a label', () => {
@@ -171,6 +175,46 @@ describe('reports of gateways with a label', () => {
     );
   });
 
+  it('do not pass any more soon after a flow has taken the label away, and all pass until then', async () => {
+    give();
+    const collector = new Collector();
+    const states: string[] = [];
+    session.subscribe(
+      LABELLED,
+      Object.assign(collector, { labels: ({ name }: LabelState) => void states.push(name) }),
+    );
+    const everything = new Collector();
+    session.subscribe(ALL, everything);
+    await reached(session, 'connected');
+    await session.devices?.search('', 10);
+    const { answer } = portal;
+    let giveNew = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      portal.answer = (request, response) => {
+        if (request.method === 'GET') {
+          giveNew = () => json(response, { items: [{ id: `bmac-${G2}`, labels: ['office'] }] });
+          resolve();
+        } else {
+          answer(request, response);
+        }
+      };
+    });
+    await session.rest.removeLabel(`bmac-${G}`, 'office', new AbortController().signal);
+    await asked;
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    states.length = 0;
+    giveNew();
+    while (states.length === 0) {
+      await turn();
+    }
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(2));
+    bench.broker.publish(reportTopic('heartbeat', G2), heartbeat(3));
+    await everything.until(({ reports }) => reports.length === 3);
+    assert.deepEqual(numbersOf(collector), [1, 3]);
+    assert.deepEqual(states, ['ready']);
+  });
+
   it('are what a preview asks the broker for, and not the whole network', async () => {
     const { broker } = bench;
     session.subscribe({ ...ALL, gateways: [D] }, new Collector());
@@ -315,12 +359,25 @@ describe('reports of gateways with a label', () => {
     const told: number[] = [];
     const states: string[] = [];
     const waiting: Message[] = [];
+    let known: Set<string> | undefined;
+    let tell = (): void => undefined;
     const gate = new LabelFilter(
       { report: (_report, _topic, _payload, heardAt) => void told.push(heardAt ?? -1), error() {} },
       (messages) => void waiting.push(...messages),
       ['office'],
       300_000,
-      { ...NO_LIST, gatewaysWithLabels: async () => new Set([G]) },
+      {
+        ...NO_LIST,
+        knownGatewaysWithLabels: () => known,
+        follow(follower) {
+          tell = follower;
+          return () => undefined;
+        },
+        async refresh() {
+          known = new Set([G]);
+          tell();
+        },
+      },
       ({ name }) => void states.push(name),
     );
     const report = { gateway: G, device: D, kind: 'heartbeat', form: 'raw', time: '' } as const;
@@ -347,7 +404,7 @@ describe('reports of gateways with a label', () => {
         () => {},
         ['office'],
         300_000,
-        { ...NO_LIST, gatewaysWithLabels: () => new Promise(() => {}) },
+        { ...NO_LIST, refresh: () => new Promise(() => {}) },
         (state) => void lost.push(state.lost),
       );
     const [many, large] = [create(), create()];
@@ -373,7 +430,7 @@ describe('reports of gateways with a label', () => {
           () => {},
           ['office'],
           300_000,
-          { ...NO_LIST, gatewaysWithLabels: () => new Promise(() => {}) },
+          { ...NO_LIST, refresh: () => new Promise(() => {}) },
           (state) => void lost.push(state.lost),
         ),
     ) as [LabelFilter, LabelFilter];
@@ -399,6 +456,8 @@ describe('reports of gateways with a label', () => {
       let replays = 0;
       let settle: (() => void) | undefined;
       let asked: AbortSignal | undefined;
+      let known: Set<string> | undefined;
+      const followers = new Set<() => void>();
       const gate = new LabelFilter(
         new Collector(),
         () => void replays++,
@@ -406,10 +465,24 @@ describe('reports of gateways with a label', () => {
         300_000,
         {
           ...NO_LIST,
-          gatewaysWithLabels: (_labels, _maxAge, signal) =>
+          knownGatewaysWithLabels: () => known,
+          follow(follower) {
+            followers.add(follower);
+            return () => followers.delete(follower);
+          },
+          refresh: (_maxAge, signal) =>
             new Promise((resolve, reject) => {
               asked = signal;
-              settle = () => (outcome === 'comes' ? resolve(new Set([G])) : reject(new Error('no list')));
+              settle = () => {
+                if (outcome === 'fails') {
+                  return reject(new Error('no list'));
+                }
+                known = new Set([G]);
+                for (const follower of followers) {
+                  follower();
+                }
+                resolve();
+              };
             }),
         },
         ({ name }) => void states.push(name),

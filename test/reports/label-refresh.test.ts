@@ -18,6 +18,7 @@ class Lists {
   held: Promise<void> | undefined;
   now = 0;
   isOld = false;
+  readonly #followers = new Set<() => void>();
 
   get listAge(): number {
     return this.isOld
@@ -29,16 +30,31 @@ class Lists {
     return this.fetched.length > 0 ? this.gateways : undefined;
   }
 
-  async gatewaysWithLabels(_: readonly string[], maxAge: number): Promise<ReadonlySet<string>> {
+  follow(follower: () => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  async refresh(maxAge: number): Promise<void> {
     this.asked.push({ maxAge, at: this.now });
     if (this.error) {
       throw this.error;
     }
-    if (this.listAge > maxAge) {
+    const isDue = this.listAge > maxAge;
+    if (isDue) {
       this.fetched.push(this.now);
     }
     await this.held;
-    return this.gateways;
+    if (isDue) {
+      this.come();
+    }
+  }
+
+  /** There is a new list. */
+  come(): void {
+    for (const follower of this.#followers) {
+      follower();
+    }
   }
 }
 
@@ -97,7 +113,7 @@ describe('refresh of labels', () => {
     it(`does not make a node forget the labels that others know, when it is deployed in the time ${when}`, async () => {
       open();
       await pass(60_000);
-      lists.gatewaysWithLabels = listAgain;
+      lists.refresh = listAgain;
       states = [];
       const collector = new Collector();
       const gate = open(REFRESH, collector);

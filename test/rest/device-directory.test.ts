@@ -48,6 +48,8 @@ describe('device directory', () => {
 
   const names = async (q: string, limit = 10) => (await directory.search(q, limit)).map(({ name }) => name);
 
+  const refresh = (maxAge: number) => directory.refresh(maxAge, new AbortController().signal);
+
   it('asks nobody before the first question', () => {
     assert.equal(directory.nameOf(macOf(1)), undefined);
     assert.equal(server.logins.length, 0);
@@ -168,6 +170,99 @@ describe('device directory', () => {
     looked.close();
   });
 
+  describe('that is followed', () => {
+    const waits: { ms: number; end: () => void }[] = [];
+    let followed: DeviceDirectory;
+    /** How many lists were handed over. */
+    let came: number;
+
+    beforeEach(async () => {
+      waits.length = 0;
+      came = 0;
+      const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
+      followed = new DeviceDirectory(client, { log: SILENT, clock: { now: clock.now, wait } });
+      await followed.search('room', 10);
+    });
+    afterEach(() => followed.close());
+
+    const follow = () => followed.follow(() => void came++);
+    const listed = () => [...followed.entries()].length;
+
+    /** The next wait is over: what follows it has happened when `isDone`. */
+    async function pass(isDone: () => boolean): Promise<void> {
+      const { ms, end } = waits.shift()!;
+      clock.time += ms;
+      end();
+      while (!isDone()) {
+        await new Promise(setImmediate);
+      }
+    }
+
+    it('hands over every list, whoever has asked for it, until it is not followed any more', async () => {
+      const end = follow();
+      followed.invalidate();
+      await followed.search('room', 10);
+      assert.equal(came, 1);
+      end();
+      followed.invalidate();
+      await followed.search('room', 10);
+      assert.equal(came, 1);
+    });
+
+    it('is fetched once for very many changes, soon after the first one', async () => {
+      follow();
+      devices = [];
+      for (let time = 0; time < 12_000; time++) {
+        followed.invalidate();
+      }
+      assert.deepEqual(
+        waits.map(({ ms }) => ms),
+        [1_001],
+      );
+      await pass(() => came === 1);
+      assert.deepEqual([listed(), server.calls.length, waits.length], [0, 2, 0]);
+    });
+
+    it('is fetched half of the time at most while changes go on, and once more after the last one', async () => {
+      const { answer } = server;
+      server.answer = (request, response) => {
+        clock.time += 10_000;
+        followed.invalidate();
+        answer(request, response);
+      };
+      follow();
+      followed.invalidate();
+      await pass(() => waits.length === 1);
+      assert.deepEqual([came, waits[0]?.ms], [1, 10_001]);
+      server.answer = answer;
+      devices = [];
+      await pass(() => came === 2);
+      assert.deepEqual([listed(), waits.length], [0, 0]);
+    });
+
+    it('stays as it is when it cannot be fetched after a change, and is asked for again after a pause', async () => {
+      const { answer } = server;
+      server.answer = (_, response) => {
+        clock.time += 60_000;
+        json(response, {}, 500);
+      };
+      follow();
+      followed.invalidate();
+      await pass(() => waits.length === 1);
+      assert.deepEqual([listed(), came, waits[0]?.ms], [6, 0, 60_001]);
+      server.answer = answer;
+      devices = [];
+      await pass(() => came === 1);
+      assert.deepEqual([listed(), waits.length], [0, 0]);
+    });
+
+    it('is not fetched after a change while nobody follows it', () => {
+      follow()();
+      followed.invalidate();
+      assert.deepEqual([waits.length, server.calls.length], [0, 1]);
+    });
+  });
+
   it('fetches it at once for who waits, however soon after a change', async () => {
     await names('room');
     devices = [];
@@ -201,20 +296,20 @@ describe('device directory', () => {
       createDevice(9, null),
       createDevice(10, ['__proto__', 7]),
     );
-    const macs = async (...labels: string[]) =>
-      [...(await directory.gatewaysWithLabels(labels, 300_000))].sort();
-    assert.deepEqual(await macs('floor-0', 'floor-1'), [0, 1, 3, 4].map(macOf));
-    assert.deepEqual(await macs('__proto__'), [macOf(10)]);
-    assert.deepEqual(await macs('constructor', 'toString'), []);
+    const macs = (...labels: string[]) => [...(directory.knownGatewaysWithLabels(labels) ?? [])].sort();
+    await refresh(300_000);
+    assert.deepEqual(macs('floor-0', 'floor-1'), [0, 1, 3, 4].map(macOf));
+    assert.deepEqual(macs('__proto__'), [macOf(10)]);
+    assert.deepEqual(macs('constructor', 'toString'), []);
   });
 
   it('tells who asks for labels that the list could not be read', async () => {
-    await directory.gatewaysWithLabels(['floor-0'], 300_000);
+    await refresh(300_000);
     server.answer = (_, response) => json(response, {}, 500);
     clock.time += 299_000;
-    await directory.gatewaysWithLabels(['floor-0'], 300_000);
+    await refresh(300_000);
     clock.time += 2_000;
-    await assert.rejects(directory.gatewaysWithLabels(['floor-0'], 300_000), { code: 'HTTP_ERROR' });
+    await assert.rejects(refresh(300_000), { code: 'HTTP_ERROR' });
   });
 
   it('lists the labels in use', async () => {
@@ -343,12 +438,12 @@ describe('device directory', () => {
 
   it('asks at most once a second for labels, however new a list is wanted', async () => {
     for (let time = 0; time < 5; time++) {
-      await directory.gatewaysWithLabels(['floor-0'], 0);
+      await refresh(0);
       clock.time += 200;
     }
     assert.equal(server.calls.length, 1);
     clock.time += 1;
-    await directory.gatewaysWithLabels(['floor-0'], 0);
+    await refresh(0);
     assert.equal(server.calls.length, 2);
   });
 
