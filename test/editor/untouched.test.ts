@@ -21,6 +21,7 @@ const CONTENTS: Record<string, { value?: unknown; type?: unknown }> = {
   'truth values as texts': { value: 'false', type: 'bool' },
   'truth values': { value: true, type: 'bool' },
   'expressions over lines': { value: '$a :=\n  "${b}"', type: 'jsonata' },
+  'types without a text': { type: 'str' },
   'empty texts': { value: '', type: 'str' },
   null: { value: null, type: null },
   nothing: {},

@@ -114,6 +114,24 @@ describeNodes('a choice that there is not', (start) => {
     assert.equal((await flow.next('out')).count, 3);
   });
 
+  it('is not the type of a field without a text: that field is wholly the default', async () => {
+    const { gateway, device } = box.demo;
+    const types = ['str', 'num', 'flow', 'env', 'jsonata'];
+    const nodes = types.map((deviceType) => ({ id: deviceType, type: 'mt-gw-read', deviceType }));
+    const flow = await start(
+      flowAround(serviceNode(box), ...nodes, { id: 'n', type: 'mt-rename', nameType: 'str' }),
+      {
+        credentials: secretsOf(box),
+      },
+    );
+    for (const type of types) {
+      flow.send(type, { gateway, device, identifier: 'tx-power' });
+      assert.equal((await flow.next('out')).device, device);
+    }
+    flow.send('n', { device: gateway, payload: 'Hall' });
+    assert.equal(((await flow.next('out')).payload as { friendlyName: string }).friendlyName, 'Hall');
+  });
+
   it('is not a timeout from an empty variable: that is the one of the service', async () => {
     process.env.MT_WORD = '';
     const { gateway, device } = box.demo;

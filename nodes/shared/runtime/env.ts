@@ -214,8 +214,16 @@ export function checkFilled(config: object, filled: Filled): void {
     if (unfilled) {
       throw notFilled(property, unfilled);
     }
-    checkGiven(property, value, filled);
+    if (!isTypeAlone(property, config, filled)) {
+      checkGiven(property, value, filled);
+    }
   }
+}
+
+/** The type of a typed field whose text is missing: `readPair` has made both the default, so the type counts for nothing. */
+function isTypeAlone(property: string, config: object, { values }: Filled): boolean {
+  const field = /^(.+)Type$/.exec(property)?.[1];
+  return field !== undefined && field in config && (values[field] ?? undefined) === undefined;
 }
 
 /**
