@@ -348,6 +348,23 @@ describe('an acknowledgement', () => {
     assert.equal(ack({ identifier: 'EF10' }).suffix, 'ack/ef10');
   });
 
+  it('translates an identifier that somebody typed into the form that is chosen, as a read does', () => {
+    const suffixOf = (form: string, identifier: string) => ack({ form, identifier }).suffix;
+    assert.equal(suffixOf('raw', ' Temperature'), 'ack/8800');
+    assert.equal(suffixOf('decoded', '8800'), 'ack-decoded/temperature');
+    assert.deepEqual(ack({ form: 'decoded' }, { of: '{{identifier}}' }).payload, { of: 'temperature' });
+    for (const [form, identifier] of [
+      ['raw', 'own-name'],
+      ['raw', 'own name'],
+      ['decoded', 'ef10'],
+    ]) {
+      const field = { form, identifier };
+      assert.equal(codeOf(() => ack(field)).message, codeOf(() => build('read', field)).message);
+    }
+    const reported = { kind: 'timestamped', form: 'decoded', identifier: '8800' };
+    assert.equal(ack(reported).suffix, 'ack-decoded/8800', 'a report is acknowledged by its own topic');
+  });
+
   it('takes an identifier that somebody typed without the blanks around it, and that of a report as it is', () => {
     const typed = { form: undefined, identifier: ' EF10 ' };
     assert.deepEqual([ack(typed).suffix, ack(typed).identifier], ['ack/ef10', 'ef10']);
@@ -369,8 +386,8 @@ describe('an acknowledgement', () => {
   it('is refused for a name of its operation that no topic can carry', () => {
     for (const name of ['', '.', '..', 'a/b', '+', '#', 'a\0', ['a'], null, 5, 'x'.repeat(201)]) {
       const settings = { raw: name as string, decoded: name as string, payload: {} };
-      assertField(() => buildAck({ ...sample, form: 'raw' }, settings), 'ackOperation');
-      assertField(() => buildAck({ ...sample, form: 'decoded' }, settings), 'ackDecodedOperation');
+      assertField(() => buildAck({ ...sample, form: 'raw' }, settings, catalogue), 'ackOperation');
+      assertField(() => buildAck({ ...sample, form: 'decoded' }, settings, catalogue), 'ackDecodedOperation');
     }
   });
 

@@ -200,7 +200,8 @@ describe('the topic filters of a node', () => {
       );
       const sample = { gateway: gateways(1)[0], device: devices(1)[0], identifier, time: '' };
       assert.throws(
-        () => buildAck({ ...sample, time: 't' }, { raw: 'ack', decoded: 'ack-decoded', payload: {} }),
+        () =>
+          buildAck({ ...sample, time: 't' }, { raw: 'ack', decoded: 'ack-decoded', payload: {} }, catalogue),
         (error: ServiceError) => error.code === 'INVALID_INPUT' && error.cause.field === 'identifier',
       );
     });

@@ -1,10 +1,11 @@
 // ack and ack-decoded: tells a device that its timestamped sample has arrived. Topics and payload are not public;
 // this is assumed by analogy with read and write, and both can be changed in the config node.
 import { invalidInput } from '../../errors.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { isHexId } from '../identifier-text.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import { fitsTopic } from '../topics.ts';
-import { readForm } from './identifier.ts';
+import { readForm, readIdentifier } from './identifier.ts';
 import { type BuiltRequest, DEFAULT_PRIORITY, isGiven, type RequestInput, readMac } from './request.ts';
 
 /** Settings of the service: how samples are acknowledged. */
@@ -24,7 +25,7 @@ const MAX_LENGTH = 200;
  * @param sample a report, or fields given by the user: gateway, device, identifier, form, time
  * @throws ServiceError `INVALID_INPUT`
  */
-export function buildAck(sample: RequestInput, settings: AckSettings): BuiltRequest {
+export function buildAck(sample: RequestInput, settings: AckSettings, catalogue: Catalogue): BuiltRequest {
   for (const field of ['gateway', 'device', 'identifier', 'time']) {
     if (!isGiven(sample[field])) {
       throw invalidInput(field, sample[field], 'missing');
@@ -39,9 +40,12 @@ export function buildAck(sample: RequestInput, settings: AckSettings): BuiltRequ
   const gateway = readMac('gateway', sample.gateway);
   const device = readMac('device', sample.device);
   const given = readLevel('identifier', identifierOf(sample));
-  const form = readForm(sample.form) ?? (isHexId(given) ? 'raw' : 'decoded');
+  const isHex = isHexId(given);
+  const form = readForm(sample.form) ?? (isHex ? 'raw' : 'decoded');
+  const isTranslated = !isReport(sample) && isHex !== (form === 'raw');
   // A name goes back exactly as the sample had it.
-  const identifier = form === 'raw' ? given.toLowerCase() : given;
+  const asGiven = form === 'raw' ? given.toLowerCase() : given;
+  const identifier = isTranslated ? readIdentifier(sample, catalogue).identifier : asGiven;
   const operation =
     form === 'raw'
       ? readLevel('ackOperation', settings.raw)
@@ -52,9 +56,13 @@ export function buildAck(sample: RequestInput, settings: AckSettings): BuiltRequ
   return { gateway, device, operation, identifier, suffix, payload, priority: DEFAULT_PRIORITY };
 }
 
-/** What somebody typed can have blanks around it; a report, which has a kind, has its identifier by the topic. */
-function identifierOf({ kind, identifier }: RequestInput): unknown {
-  return kind === undefined && typeof identifier === 'string' ? identifier.trim() : identifier;
+/** A report has a kind, and its identifier by the topic; what somebody typed has none. */
+const isReport = ({ kind }: RequestInput): boolean => kind !== undefined;
+
+/** What somebody typed can have blanks around it. */
+function identifierOf(sample: RequestInput): unknown {
+  const { identifier } = sample;
+  return !isReport(sample) && typeof identifier === 'string' ? identifier.trim() : identifier;
 }
 
 function readLevel(field: string, value: unknown): string {

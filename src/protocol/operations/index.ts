@@ -20,7 +20,7 @@ export const OPERATIONS = {
   apiversion: buildApiVersion,
   read: (input, { catalogue }) => buildRead(input, catalogue),
   write: (input, { catalogue }) => buildWrite(input, catalogue),
-  ack: (input, { ack }) => buildAck(input, ack),
+  ack: (input, { ack, catalogue }) => buildAck(input, ack, catalogue),
 } as const satisfies Record<string, (input: RequestInput, context: RequestContext) => BuiltRequest>;
 
 export type Operation = keyof typeof OPERATIONS;
