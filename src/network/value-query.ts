@@ -2,9 +2,11 @@
 import { invalidInput, ServiceError } from '../errors.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
 import { copyReport } from '../protocol/reports/index.ts';
+import { fitsTopic } from '../protocol/topics.ts';
 import { ageOf, copyValue, isTooOld, type LastValue } from './last-value.ts';
 import type { ValueQuery } from './last-values.ts';
 import { readOld } from './old-values.ts';
+import { isPropertyName } from './property-values.ts';
 import { sortInTurns, Turns } from './turns.ts';
 import type { ValueContext, ValueInput, ValueOptions, ValueResult, ValueRow } from './value-context.ts';
 
@@ -205,7 +207,8 @@ function readOptionalIdentifier(value: unknown): string | undefined {
   }
   checkGiven('identifier', value);
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  if (text === '') {
+  // Devices may report identifiers that no request could name; what is no level of a topic is none.
+  if (text === '' || text.includes('/') || !fitsTopic(text) || !isPropertyName(text)) {
     throw invalidInput('identifier', value, 'notIdentifier');
   }
   return text;

@@ -60,6 +60,19 @@ describe('a query of last values', () => {
   const options = (more: Partial<ValueOptions> = {}) =>
     ({ labels: [], maxAge: 0, tooOld: 'send', signal: closing.signal, ...more }) satisfies ValueOptions;
 
+  it('is refused for an identifier that no topic could have, and finds every other', async () => {
+    hear(mac(1), 5, { identifier: 'Own Name' });
+    const isRefused = ({ code, cause }: ServiceError) =>
+      code === 'INVALID_INPUT' && cause.field === 'identifier';
+    const find = (identifier: unknown) => findValue(context(), { device: mac(1), identifier }, options());
+    for (const identifier of ['a/b', 'a+', '#', 'a\0b', 'x'.repeat(201), 5, { a: 1 }]) {
+      await assert.rejects(find(identifier), isRefused);
+      await assert.rejects(findValues(context(), { identifier }, options()), isRefused);
+    }
+    assert.equal((await find(' own name ')).value, 5);
+    assert.equal((await find('never-heard')).value, null);
+  });
+
   it('brings values that the flow may change', async () => {
     hear(mac(1), { state: ['on'] });
     const one = () => findValue(context(), { device: mac(1), identifier: 'motion' }, options());
