@@ -107,7 +107,7 @@ export class SessionHolder {
     }
   }
 
-  /** Node-RED does not tell a service inside a subflow that it goes with its instance, nor with the subflow. */
+  /** Node-RED does not tell a service that it goes with the instance of its subflow, or moves to a disabled flow. */
   #forgetUnlessBack(): void {
     const [RED, { id }, { lastUsable }] = [this.#RED, this.#node, this.#options];
     onceStarted(RED, () => {
@@ -116,7 +116,7 @@ export class SessionHolder {
         return;
       }
       lastUsable.delete(id);
-      if (last.mqtt?.persistent && aliasOf(this.#node) !== undefined) {
+      if (last.mqtt?.persistent) {
         const moved = [...LIVING].find((other) => other.#continues(this, last));
         if (moved) {
           lastUsable.set(moved.#node.id, last);
@@ -132,7 +132,8 @@ export class SessionHolder {
     const clientId = filled.clientId.trim();
     return (
       this.#RED === former.#RED &&
-      aliasOf(this.#node) === aliasOf(former.#node) &&
+      aliasOf(former.#node) !== undefined &&
+      aliasOf(former.#node) === aliasOf(this.#node) &&
       !lastUsable.has(this.#node.id) &&
       // A generated one is of the instance, and so is its session.
       clientId !== '' &&

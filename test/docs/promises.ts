@@ -778,11 +778,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/kept-session': '… its subscriptions when a deploy …',
         'mqtt/losses': 'while Node-RED is stopped are …, …',
       },
-    'A deploy that deletes or disables the service, or changes its *Client id* (`clientId`) or all of its broker addresses, gives them back before it leaves the broker; one that deletes or disables it with the instance of its subflow, when the flows have started.':
+    'A deploy that deletes or disables the service, or changes its *Client id* (`clientId`) or all of its broker addresses, gives them back before it leaves the broker; one that deletes or disables it with the instance of its subflow, or moves it to a disabled flow, when the flows have started.':
       {
         'nodes/kept-session': [
           '… its subscriptions when a deploy …',
           'gives back its subscriptions when a deploy deletes the instance of its subflow, and keeps those of others',
+          'gives back its subscriptions when a deploy moves it to a flow that is disabled',
         ],
         'mqtt/closing': 'leaves nothing subscribed in a session that nobody comes back to',
       },

@@ -21,6 +21,7 @@ describeNodes('a persistent session', (start) => {
     ...{ id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url },
     ...{ persistent: true, clientId: CLIENT_ID, ...more },
   });
+  const held = () => broker.sessions.get(CLIENT_ID)?.subscriptions.size;
   const PLACE = { x: 1, y: 1, wires: [] };
   /** Of a subflow with a service of its own. */
   const instances = (more: object, ids: string[]) => [
@@ -71,16 +72,17 @@ describeNodes('a persistent session', (start) => {
   };
   it('gives back its subscriptions when a deploy deletes the instance of its subflow, and keeps those of others', async () => {
     const flow = (...ids: string[]) => instances({ clientId: '' }, ids);
-    const held = () => [...broker.sessions.values()].filter(({ subscriptions }) => subscriptions.size > 0);
+    const holders = () =>
+      [...broker.sessions.values()].filter(({ subscriptions }) => subscriptions.size > 0);
     const started = await start(flow('one', 'two'));
-    await broker.until(() => held().length === 2);
+    await broker.until(() => holders().length === 2);
     await started.deploy(flow('one'), 'nodes');
-    await broker.until(() => held().length === 1);
+    await broker.until(() => holders().length === 1);
     await started.deploy(flow('one'), 'full');
     await broker.until(() => broker.packets('connect').length === 4);
-    assert.deepEqual([held().length, broker.packets('unsubscribe').length], [1, 1]);
+    assert.deepEqual([holders().length, broker.packets('unsubscribe').length], [1, 1]);
     await started.deploy([{ id: 'f', type: 'tab' }], 'full');
-    await broker.until(() => held().length === 0 && broker.openConnections.length === 0);
+    await broker.until(() => holders().length === 0 && broker.openConnections.length === 0);
   });
 
   it('leaves them to an instance that a deploy puts in the place of another one, with its client id', async () => {
@@ -91,9 +93,20 @@ describeNodes('a persistent session', (start) => {
     await started.deploy(flow('two'), 'full');
     await subscribed(2);
     await started.deploy([{ id: 'f', type: 'tab' }], 'full');
-    await broker.until(() => broker.sessions.get(CLIENT_ID)?.subscriptions.size === 0);
+    await broker.until(() => held() === 0);
     // The last one is of who gives them back at the end.
     assert.deepEqual([broker.packets('connect').length, broker.packets('unsubscribe').length], [3, 1]);
+  });
+
+  it('gives back its subscriptions when a deploy moves it to a flow that is disabled', async () => {
+    const flow = (more: object) => [
+      ...flowAround(service(more), IN),
+      { id: 'off', type: 'tab', disabled: true },
+    ];
+    const started = await start(flow({}));
+    await started.status('in', 'green');
+    await started.deploy(flow({ z: 'off' }), 'nodes');
+    await broker.until(() => held() === 0 && broker.openConnections.length === 0);
   });
 
   for (const [what, [isKept, type, flow, before = () => broker.url]] of Object.entries(DEPLOYS)) {
