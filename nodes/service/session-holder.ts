@@ -50,6 +50,8 @@ export class SessionHolder {
   /** The old session is ending. */
   #change: Promise<void> | undefined;
   #isClosed = false;
+  /** See `Session.close`; undefined also while it is open. */
+  #goesOnAt: string[] | undefined;
 
   /** Sets `session` or `problem` of the node, now and whenever they change. */
   constructor(RED: NodeAPI, node: ServiceNode, options: HolderOptions) {
@@ -72,10 +74,7 @@ export class SessionHolder {
   async close({ goesOnAt, isNetworkFinal }: Succession): Promise<void> {
     const { session } = this.#node;
     this.#isClosed = true;
-    // One that comes back counts while the others of the same deploy end, in whatever order that is.
-    if (goesOnAt !== undefined) {
-      LIVING.delete(this);
-    }
+    this.#goesOnAt = goesOnAt;
     const kept = this.#kept;
     this.#forgetUnlessBack();
     for (const ignore of this.#ignoreDeploys) {
@@ -85,7 +84,7 @@ export class SessionHolder {
     const memory = this.#options.memory.close(isNetworkFinal);
     // Without a broker half it has no connection, but what an earlier one has left at the broker.
     const left = session?.configured.mqtt ? undefined : this.#giveBack(kept, goesOnAt);
-    const ends = [this.#change, session?.close(this.#isShared(kept) ? undefined : goesOnAt), left, memory];
+    const ends = [this.#change, session?.close(this.#sharers(kept).length > 0 ? undefined : goesOnAt), left, memory];
     await Promise.all(ends).finally(() => LIVING.delete(this));
   }
 
@@ -94,15 +93,20 @@ export class SessionHolder {
     return this.#options.lastUsable.get(this.#node.id)?.mqtt;
   }
 
-  /** Whether another service has this session: it may be a copy of this one, or this one in an instance that has moved. */
-  #isShared(kept: MqttSettings | undefined): boolean {
-    const others = [...LIVING].filter((other) => other !== this).map((other) => other.#kept);
-    return kept !== undefined && others.some((other) => other && haveSameSession(other, kept));
+  /** One that a deploy ends has it as far as it comes back, in whatever order the others end. */
+  #hasSession(of: MqttSettings): boolean {
+    const kept = this.#kept;
+    return kept !== undefined && haveSameSession({ ...kept, brokers: this.#goesOnAt ?? kept.brokers }, of);
+  }
+
+  /** The other services with this session: copies of this one, or this one in an instance that has moved. */
+  #sharers(kept: MqttSettings | undefined): SessionHolder[] {
+    return [...LIVING].filter((other) => other !== this && kept && other.#hasSession(kept));
   }
 
   /** Not what another service has by now. */
   async #giveBack(kept: MqttSettings | undefined, goesOnAt: string[] | undefined): Promise<void> {
-    if (kept && !this.#isShared(kept)) {
+    if (kept && this.#sharers(kept).length === 0) {
       await giveBackAll(kept, loggerOf(this.#node), goesOnAt);
     }
   }

@@ -72,8 +72,10 @@ export function keptElsewhere(
   };
 }
 
-/** Whether brokers take both for the same client. */
+/** Whether brokers keep one session for both. */
 export const haveSameSession = (one: MqttSettings, other: MqttSettings): boolean =>
+  one.persistent &&
+  other.persistent &&
   one.clientId === other.clientId &&
   one.brokers.some((url) => other.brokers.some((another) => showBroker(url) === showBroker(another)));
 

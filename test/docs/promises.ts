@@ -123,12 +123,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/last-usable':
           'its TLS settings, of which a file cannot be read, gives its subscriptions back for another client id',
       },
-    'Where another service has the same session at the broker by then, by address and client id, that stays as it is.':
+    'Where another service has the same session at the broker by then, by address and client id and with `persistent`, that stays as it is.':
       {
         'nodes/last-usable': [
           'its topic prefix leaves the session to another service with its client id when a deploy …',
           'leaves it alone when a deploy …',
         ],
+        'nodes/kept-session':
+          'gives back its subscriptions when a deploy deletes it, though a copy … it has the client id without keeping anything',
       },
     'Inside a subflow, another instance that a deploy puts in the place of one that is wrong goes on with its session, where both have the same client id.':
       {

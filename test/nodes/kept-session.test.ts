@@ -109,6 +109,22 @@ describeNodes('a persistent session', (start) => {
     await broker.until(() => held() === 0 && broker.openConnections.length === 0);
   });
 
+  const copy = (more: object = {}) => service({ id: 'copy', ...more });
+  /** Node-RED makes and ends services in this order. */
+  const ORDERS: Record<string, (flow: object[], one: object) => object[]> = {
+    before: (flow, one) => [one, ...flow],
+    behind: (flow, one) => [...flow, one],
+  };
+  for (const [where, withCopy] of Object.entries(ORDERS)) {
+    it(`gives back its subscriptions when a deploy deletes it, though a copy ${where} it has the client id without keeping anything`, async () => {
+      const passing = copy({ persistent: false });
+      const started = await start(withCopy(flowAround(service(), IN), passing));
+      await started.status('in', 'green');
+      await started.deploy([{ id: 'f', type: 'tab' }, passing], 'nodes');
+      await broker.until(() => held() === 0 && broker.openConnections.length === 0);
+    });
+  }
+
   for (const [what, [isKept, type, flow, before = () => broker.url]] of Object.entries(DEPLOYS)) {
     it(`${isKept ? 'keeps' : 'gives back'} its subscriptions when a deploy ${what}`, async () => {
       process.env.MT_KEPT_BROKER = broker.url;
