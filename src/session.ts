@@ -91,8 +91,11 @@ export class Session {
   readonly #problems: NonNullable<Settings['problems']>;
   readonly #log: Logger;
 
-  /** @throws ServiceError `INVALID_INPUT` field `identifiers` */
-  constructor(settings: Settings, log: Logger) {
+  /**
+   * @param isElsewhere whether another session needs what brokers keep for the client of this one
+   * @throws ServiceError `INVALID_INPUT` field `identifiers`
+   */
+  constructor(settings: Settings, log: Logger, isElsewhere?: () => boolean) {
     this.#log = log;
     this.#problems = settings.problems ?? {};
     this.catalogue = createCatalogue(settings.identifiers);
@@ -145,7 +148,11 @@ export class Session {
           const { rest: problem } = this.#problems;
           return problem ? unknownLabels(problem) : this.#needDevices();
         },
-        events: { state: () => this.#notify(), resumed: (isReady) => this.#resumed(isReady) },
+        events: {
+          state: () => this.#notify(),
+          resumed: (isReady) => this.#resumed(isReady),
+          isSessionElsewhere: isElsewhere,
+        },
         wasRead: (read) => this.#wasRead(read),
       });
       this.#mqtt = half;

@@ -84,7 +84,12 @@ export class SessionHolder {
     const memory = this.#options.memory.close(isNetworkFinal);
     // Without a broker half it has no connection, but what an earlier one has left at the broker.
     const left = session?.configured.mqtt ? undefined : this.#giveBack(kept, goesOnAt);
-    const ends = [this.#change, session?.close(this.#sharers(kept).length > 0 ? undefined : goesOnAt), left, memory];
+    const ends = [
+      this.#change,
+      session?.close(this.#sharers(kept).length > 0 ? undefined : goesOnAt),
+      left,
+      memory,
+    ];
     await Promise.all(ends).finally(() => LIVING.delete(this));
   }
 
@@ -102,6 +107,11 @@ export class SessionHolder {
   /** The other services with this session: copies of this one, or this one in an instance that has moved. */
   #sharers(kept: MqttSettings | undefined): SessionHolder[] {
     return [...LIVING].filter((other) => other !== this && kept && other.#hasSession(kept));
+  }
+
+  /** Whether another service uses this session, or may when its settings are right again or its connection is new. */
+  get #isElsewhere(): boolean {
+    return this.#sharers(this.#kept).some((other) => other.#node.session?.state.mqtt.name !== 'idle');
   }
 
   /** Not what another service has by now. */
@@ -152,7 +162,7 @@ export class SessionHolder {
     try {
       node.problem = undefined;
       const settings = createSettings();
-      node.session = new Session(settings, loggerOf(node));
+      node.session = new Session(settings, loggerOf(node), () => this.#isElsewhere);
       if (!settings.problems?.mqtt && !isEmptied(configs)) {
         const before = lastUsable.get(node.id)?.mqtt;
         lastUsable.set(node.id, { ...configs, mqtt: settings.mqtt });

@@ -25,6 +25,8 @@ export interface MqttClientEvents {
   settled?(): void;
   /** Reports go on after `pauseReports`. @param isReady false: nobody has called `resumeReports`, it took too long */
   resumed(isReady: boolean): void;
+  /** Whether another client of this process needs the session that brokers keep for this one. */
+  isSessionElsewhere?(): boolean;
 }
 
 export class MqttClient {
@@ -70,6 +72,7 @@ export class MqttClient {
         }
       },
       resumed: (isReady) => {
+        this.#users.yieldSession();
         this.#applyFilters();
         this.#connection.subscriptions.hold(false);
         this.#users.unsubscribeKept();
@@ -141,7 +144,12 @@ export class MqttClient {
       topics,
       this.#transport,
     );
-    this.#users = new ConnectionUsers(this.#connection, this.#requests, () => this.#inbound.isPaused);
+    this.#users = new ConnectionUsers(
+      this.#connection,
+      this.#requests,
+      () => this.#inbound.isPaused,
+      () => events.isSessionElsewhere?.() === true,
+    );
     const send = this.#send.bind(this);
     this.#acknowledgements = new SampleAcknowledgements(settings.requestTimeout, send, this.#requests);
     this.#group = new SharedGroup(settings, topics, this.#transport, () => this.#groupTried());

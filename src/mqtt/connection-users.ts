@@ -11,17 +11,27 @@ export class ConnectionUsers {
   readonly #connection: Connection;
   readonly #requests: Requests;
   readonly #isPaused: () => boolean;
+  readonly #isSessionElsewhere: () => boolean;
   #count = 0;
   #idleTimer: NodeJS.Timeout | undefined;
   /** In milliseconds of `performance.now()`. */
   #unsubscribingUntil = 0;
   #closed = false;
 
-  /** @param isPaused while flows are replaced, users may come back */
-  constructor(connection: Connection, requests: Requests, isPaused: () => boolean) {
+  /**
+   * @param isPaused while flows are replaced, users may come back
+   * @param isSessionElsewhere see `MqttClientEvents`: whoever connects takes it from the other one
+   */
+  constructor(
+    connection: Connection,
+    requests: Requests,
+    isPaused: () => boolean,
+    isSessionElsewhere: () => boolean,
+  ) {
     this.#connection = connection;
     this.#requests = requests;
     this.#isPaused = isPaused;
+    this.#isSessionElsewhere = isSessionElsewhere;
   }
 
   /** Keeps the connection up until the returned function is called; the first user opens it, the last one leaves. */
@@ -61,9 +71,17 @@ export class ConnectionUsers {
     }, IDLE_DISCONNECT_MS);
   }
 
+  /** A deploy may have taken the users to another client with this session: that one is left alone with it at once. */
+  yieldSession(): void {
+    const isOpen = this.#connection.state.name !== 'idle';
+    if (this.#isUnused && isOpen && this.#requests.idle && this.#isSessionElsewhere()) {
+      void this.#leave();
+    }
+  }
+
   /** A deploy that restarts a service may bring it back without users, and nobody else would connect. */
   unsubscribeKept(): void {
-    if (this.#count === 0 && !this.#closed && this.#connection.hasKeptSubscriptions) {
+    if (this.#isUnused && this.#mustUnsubscribe) {
       this.#unsubscribingUntil = performance.now() + UNSUBSCRIBE_KEPT_MS;
       this.open();
       this.leaveWhenIdle();
@@ -76,7 +94,15 @@ export class ConnectionUsers {
   }
 
   get #isUnsubscribingKept(): boolean {
-    return performance.now() < this.#unsubscribingUntil && this.#connection.hasKeptSubscriptions;
+    return performance.now() < this.#unsubscribingUntil && this.#mustUnsubscribe;
+  }
+
+  get #mustUnsubscribe(): boolean {
+    return this.#connection.hasKeptSubscriptions && !this.#isSessionElsewhere();
+  }
+
+  get #isUnused(): boolean {
+    return this.#count === 0 && !this.#closed;
   }
 
   async #leave(): Promise<void> {

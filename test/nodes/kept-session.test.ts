@@ -1,5 +1,6 @@
 // What a deploy leaves of a persistent session at the broker, in a real Node-RED.
 import assert from 'node:assert/strict';
+import { heartbeat, reportTopic } from '../mqtt/scripted.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { flowAround } from './box-flow.ts';
 import { describeNodes } from './flow.ts';
@@ -72,8 +73,7 @@ describeNodes('a persistent session', (start) => {
   };
   it('gives back its subscriptions when a deploy deletes the instance of its subflow, and keeps those of others', async () => {
     const flow = (...ids: string[]) => instances({ clientId: '' }, ids);
-    const holders = () =>
-      [...broker.sessions.values()].filter(({ subscriptions }) => subscriptions.size > 0);
+    const holders = () => [...broker.sessions.values()].filter(({ subscriptions }) => subscriptions.size > 0);
     const started = await start(flow('one', 'two'));
     await broker.until(() => holders().length === 2);
     await started.deploy(flow('one'), 'nodes');
@@ -122,6 +122,69 @@ describeNodes('a persistent session', (start) => {
       await started.status('in', 'green');
       await started.deploy([{ id: 'f', type: 'tab' }, passing], 'nodes');
       await broker.until(() => held() === 0 && broker.openConnections.length === 0);
+    });
+
+    const REST = { authUrl: 'http://127.0.0.1:9/a', baseUrl: 'http://127.0.0.1:9/b' };
+    const COPIES: Record<string, [copy: () => object, users: object[]]> = {
+      'nobody uses': [() => copy(), []],
+      'is for REST alone': [
+        () => copy(REST),
+        [{ ...PLACE, id: 'list', type: 'mt-device-list', z: 'f', service: 'copy' }],
+      ],
+    };
+    const CHANGES: Record<string, [type: 'full' | 'nodes', change: object[], connects: number]> = {
+      'restarts it': ['full', [], 2],
+      'changes another flow': ['nodes', [{ id: 'g', type: 'tab' }], 1],
+    };
+    for (const [who, [made, users]] of Object.entries(COPIES)) {
+      for (const [what, [type, change, connects]] of Object.entries(CHANGES)) {
+        it(`stays with it when a deploy ${what}, though a copy ${where} it, which ${who}, has the client id`, async () => {
+          const flow = withCopy(flowAround(service(), IN), made()).concat(users);
+          const started = await start(flow);
+          await started.status('in', 'green');
+          await started.deploy([...flow, ...change], type);
+          await broker.until(() => broker.packets('subscribe').length === connects);
+          // What the first one has begun shows with the second one.
+          await started.deploy([...flow, ...change, { id: 'h', type: 'tab' }], 'nodes');
+          broker.publish(reportTopic('heartbeat'), heartbeat(1));
+          await started.next('out');
+          assert.equal(broker.connections.length, connects);
+          assert.deepEqual(broker.packets('unsubscribe'), []);
+        });
+      }
+    }
+
+    it(`goes over to a copy ${where} it when a deploy gives that the node`, async () => {
+      const flow = (id: string) => withCopy(flowAround(service(), { ...IN, service: id }), copy());
+      const started = await start(flow('svc'));
+      await started.status('in', 'green');
+      const goesOver = broker.next('subscribe');
+      await started.deploy(flow('copy'), 'nodes');
+      await goesOver;
+      await started.deploy([...flow('copy'), { id: 'g', type: 'tab' }], 'nodes');
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await started.next('out');
+      assert.equal(broker.connections.length, 2);
+      assert.deepEqual(broker.packets('unsubscribe'), []);
+    });
+
+    it(`is given back once when a deploy takes the last node away, though a copy ${where} it has the client id`, async () => {
+      const started = await start(withCopy(flowAround(service(), IN), copy()));
+      await started.status('in', 'green');
+      await started.deploy(withCopy([{ id: 'f', type: 'tab' }, service()], copy()), 'full');
+      await broker.until(() => held() === 0 && broker.openConnections.length === 0);
+      assert.equal(broker.connections.length, 2);
+    });
+
+    it(`stays while the settings of its service are wrong, though a copy ${where} it has the client id`, async () => {
+      const flow = (more: object) => withCopy(flowAround(service(more), IN), copy());
+      const started = await start(flow({}));
+      await started.status('in', 'green');
+      await started.deploy(flow({ topicPrefix: 'site/#' }), 'nodes');
+      await started.status('in', 'red');
+      await started.deploy(flow({}), 'nodes');
+      await started.status('in', 'green');
+      assert.deepEqual(broker.packets('unsubscribe'), []);
     });
   }
 
