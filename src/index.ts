@@ -13,7 +13,7 @@ export {
 } from './errors.ts';
 export type { Logger } from './log.ts';
 export { isAcknowledged } from './mqtt/device-requests.ts';
-export { giveBackAll, haveSameSession } from './mqtt/kept-elsewhere.ts';
+export { areSameClient, giveBackAll, haveSameSession } from './mqtt/kept-elsewhere.ts';
 export { type BrokerProbe, probeBroker } from './mqtt/probe.ts';
 export { reasonOfRefusals } from './mqtt/reasons.ts';
 export type { LastValue } from './network/last-value.ts';

@@ -2,6 +2,7 @@
 // paused while flows are replaced.
 import type { Node, NodeAPI } from 'node-red';
 import {
+  areSameClient,
   giveBackAll,
   haveSameSession,
   type Logger,
@@ -52,6 +53,7 @@ export class SessionHolder {
   #isClosed = false;
   /** See `Session.close`; undefined also while it is open. */
   #goesOnAt: string[] | undefined;
+  #hasToldTwin = false;
 
   /** Sets `session` or `problem` of the node, now and whenever they change. */
   constructor(RED: NodeAPI, node: ServiceNode, options: HolderOptions) {
@@ -67,6 +69,7 @@ export class SessionHolder {
         this.#told.clear();
       }),
       onStarted(RED, () => this.#look(), 'services'),
+      onStarted(RED, () => this.#tellTwin()),
     ];
     this.#disposers.push(onceStarted(RED, () => this.#tellProblems()));
   }
@@ -112,6 +115,27 @@ export class SessionHolder {
   /** Whether another service uses this session, or may when its settings are right again or its connection is new. */
   get #isElsewhere(): boolean {
     return this.#sharers(this.#kept).some((other) => other.#node.session?.state.mqtt.name !== 'idle');
+  }
+
+  /** Undefined: it has no connection to a broker, and seeks none. */
+  get #connecting(): MqttSettings | undefined {
+    const { session } = this.#node;
+    return session?.configured.mqtt && session.state.mqtt.name !== 'idle' ? this.#kept : undefined;
+  }
+
+  /** Few brokers say why they end a connection. */
+  #tellTwin(): void {
+    const own = this.#connecting;
+    const twin = [...LIVING].find((other) => {
+      const settings = other === this ? undefined : other.#connecting;
+      return own && settings && areSameClient(own, settings);
+    });
+    if (own && twin && !this.#hasToldTwin) {
+      this.#hasToldTwin = true;
+      this.#node.warn(
+        `${twin.#node.id} connects to the same broker with the same client id, ${own.clientId}: the broker ends the connection of the one when the other connects`,
+      );
+    }
   }
 
   /** Not what another service has by now. */

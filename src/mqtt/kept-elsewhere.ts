@@ -74,8 +74,10 @@ export function keptElsewhere(
 
 /** Whether brokers keep one session for both. */
 export const haveSameSession = (one: MqttSettings, other: MqttSettings): boolean =>
-  one.persistent &&
-  other.persistent &&
+  one.persistent && other.persistent && areSameClient(one, other);
+
+/** Whether brokers end the connection of one when the other connects. */
+export const areSameClient = (one: MqttSettings, other: MqttSettings): boolean =>
   one.clientId === other.clientId &&
   one.brokers.some((url) => other.brokers.some((another) => showBroker(url) === showBroker(another)));
 

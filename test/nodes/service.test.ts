@@ -312,6 +312,27 @@ describeNodes('mt-service', (start) => {
     assert.equal(typeof (await flow.next('out')).payload, 'string');
   });
 
+  it('is named in the log of another one that nodes use with the same client id, once', async () => {
+    const same = { clientId: 'mt-same' };
+    const others = ['two', 'unused'].map((id) => serviceNode(box, { ...same, id }));
+    const service = serviceNode(box, same);
+    const IN = { id: 'n', type: 'mt-report-in' };
+    const flow = await start([...flowAround(service, IN), ...others]);
+    const told: string[] = [];
+    for (const id of ['svc', 'two', 'unused']) {
+      // What the connection says is of no interest.
+      flow.node(id).warn = (text) =>
+        /^(\w+) connects .* client id, mt-same:/.test(String(text)) && told.push(`${id}: ${text}`);
+    }
+    const both = [...flowAround(service, IN, { ...IN, id: 'm', service: 'two' }), ...others];
+    await flow.deploy(both, 'nodes');
+    await flow.deploy([...both, { id: 'g', type: 'tab' }], 'nodes');
+    assert.deepEqual(
+      told.map((text) => text.split(' connects')[0]),
+      ['svc: two', 'two: svc'],
+    );
+  });
+
   it('leaves the broker when it is closed', async () => {
     const flow = await start(flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in' }));
     await subscribed(box);
