@@ -1,5 +1,5 @@
-// The session of one mt-service: made of its settings, made anew when a configuration node in them is another one, and
-// paused while flows are replaced.
+// The session of one mt-service: made of its settings, made anew when a configuration node in them is another one, paused
+// while flows are replaced, and given back to the broker at the end unless another service has it too.
 import type { Node, NodeAPI } from 'node-red';
 import {
   areSameClient,

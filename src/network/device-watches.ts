@@ -1,4 +1,4 @@
-// All watches of one service: they share one timer, what is known of the gateways, and a bound.
+// All watches of one service: they share one schedule, what is known of the gateways, and a bound.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { DeviceWatch } from './device-watch.ts';
 import type { NetworkState } from './network-state.ts';
