@@ -18,6 +18,8 @@ class Entry implements Scheduled {
 class Bench {
   now = 1_000;
   readonly timers = new Set<{ call: () => void; at: number }>();
+  /** Timers, in all. */
+  started = 0;
   readonly turns: (() => void)[] = [];
   readonly checked: string[] = [];
   /** What a check does beside being noted. */
@@ -33,6 +35,7 @@ class Bench {
     this.schedule = new WatchSchedule<Entry>(check, {
       now: () => this.now,
       startTimer: (call, ms) => {
+        this.started++;
         const timer = { call, at: this.now + ms };
         this.timers.add(timer);
         return () => this.timers.delete(timer);
@@ -133,7 +136,8 @@ describe('the schedule of watches', () => {
     bench.due('first', 5_000);
     assert.equal(bench.wait, 5_000);
     bench.due('later', 6_000);
-    assert.equal(bench.wait, 5_000);
+    bench.due('as early', 5_000);
+    assert.deepEqual([bench.wait, bench.started], [5_000, 1]);
     bench.due('earlier', 4_000);
     assert.equal(bench.wait, 4_000);
   });
@@ -183,6 +187,8 @@ describe('the schedule of watches', () => {
   it('has no time before anything can be heard', () => {
     const bench = new Bench();
     bench.fill(1, 1_000);
+    bench.schedule.setPaused(true);
+    bench.schedule.setPaused(false);
     bench.pass(60_000);
     assert.deepEqual([bench.time, bench.wait], [0, undefined]);
     bench.schedule.setListening(true);
@@ -312,12 +318,21 @@ describe('the schedule of watches', () => {
     assert.deepEqual(bench.checked, ['in between', '0']);
   });
 
-  it('looks by the clock and the timers of Node.js, where it has no others', async () => {
-    const looked = await new Promise<Entry>((resolve) => {
-      const schedule = new WatchSchedule<Entry>(resolve);
+  it('looks by the clock, the timers and the turns of Node.js, where it has no others', async () => {
+    const looked = await new Promise<Entry[]>((resolve) => {
+      const entries: Entry[] = [];
+      const schedule = new WatchSchedule<Entry>((entry) => {
+        schedule.sent();
+        if (entries.push(entry) === 150) {
+          resolve(entries);
+        }
+      });
       schedule.setListening(true);
-      schedule.set(new Entry('one'), schedule.time + 1);
+      assert.ok(schedule.time > 0);
+      for (let number = 0; number < 150; number++) {
+        schedule.set(new Entry(`${number}`), schedule.time + 1);
+      }
     });
-    assert.equal(looked.name, 'one');
+    assert.equal(looked.at(-1)?.name, '149');
   });
 });
