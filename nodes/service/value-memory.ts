@@ -10,6 +10,10 @@ import { isSameNetwork } from './network-name.ts';
 /** What is kept over a restart; the newest. */
 const MAX_STORED = 10_000;
 const WRITE_INTERVAL_MS = 30_000;
+/** What a watch has told is written sooner: after a kill it would be told twice, or its end never. */
+const TOLD_INTERVAL_MS = 1_000;
+/** A write of it may take this part of the time. */
+const TOLD_SHARE = 0.05;
 /** Why a store is told of that has not called back. */
 const SLOW = new Error('ETIMEDOUT');
 /** In the context of the config node. */
@@ -70,6 +74,10 @@ export class ValueMemory {
   /** Devices of before that the session cannot use: its REST half is wrong, and may be right again with the next deploy. */
   #unused: Pick<Kept, 'devices' | 'portal'> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Of the timer. */
+  #dueAt = 0;
+  /** Milliseconds of the last write. */
+  #writeMs = 0;
   #isChanged = false;
   /** What the store holds is known: from now on it can be replaced. */
   #isLoaded = false;
@@ -107,6 +115,10 @@ export class ValueMemory {
     }
     session.lastValues.onChange = () => this.#changed();
     session.watches.onChange = () => this.#changed();
+    session.watches.onTold = () => {
+      const ms = Math.max(TOLD_INTERVAL_MS, this.#writeMs / TOLD_SHARE);
+      this.#changed(Math.min(ms, WRITE_INTERVAL_MS));
+    };
     this.#isLoaded = kept?.loadedFrom === this.#store;
     if (!this.#isLoaded) {
       void this.#load();
@@ -139,6 +151,7 @@ export class ValueMemory {
     if (session) {
       session.lastValues.onChange = undefined;
       session.watches.onChange = undefined;
+      session.watches.onTold = undefined;
     }
     if (isFinal) {
       this.#giveUp((session ?? this.#kept.get(this.#node.id))?.heldReports);
@@ -222,12 +235,19 @@ export class ValueMemory {
       : { values: [], watches: {} };
   }
 
-  #changed(): void {
+  /** @param ms until it is written at the latest */
+  #changed(ms = WRITE_INTERVAL_MS): void {
     this.#isChanged = true;
-    this.#timer ??= setTimeout(() => {
+    const dueAt = performance.now() + ms;
+    if (this.#timer !== undefined && this.#dueAt <= dueAt) {
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#dueAt = dueAt;
+    this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.#writeChanges();
-    }, WRITE_INTERVAL_MS).unref();
+    }, ms).unref();
   }
 
   async #writeChanges(): Promise<void> {
@@ -264,6 +284,7 @@ export class ValueMemory {
 
   /** A store that is slow or full costs no report, and is told once. */
   async #set(newest: LastValue[], watches: unknown): Promise<void> {
+    const began = performance.now();
     const values = await toStored(newest);
     const stored: Stored = { network: this.#network, values, watches };
     try {
@@ -277,6 +298,7 @@ export class ValueMemory {
       this.#isChanged = true;
       this.#tellFault(error);
     }
+    this.#writeMs = performance.now() - began;
   }
 
   #tellFault(error: unknown): void {

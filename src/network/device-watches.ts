@@ -60,6 +60,8 @@ export class DeviceWatches {
   #storedAt: number;
   /** Called when something has changed that a store would hold. */
   onChange: (() => void) | undefined;
+  /** Called when a node was told of a condition, which a store should hold soon. */
+  onTold: (() => void) | undefined;
 
   constructor(network: NetworkState, catalogue: Catalogue, options: WatchesOptions = {}) {
     const { now = () => performance.now(), nameOf = () => undefined, max = MAX_WATCHED } = options;
@@ -82,6 +84,7 @@ export class DeviceWatches {
       gateways: this.#gateways,
       schedule: this.#schedule,
       changed: () => this.onChange?.(),
+      told: () => this.onTold?.(),
       now,
       mayAdd: () => this.#size < this.#max,
     };

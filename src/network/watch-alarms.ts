@@ -134,7 +134,7 @@ export class WatchAlarms {
 
   #tell(entry: Watched, alarm: Alarm, isActive: boolean): void {
     this.#context.schedule.sent();
-    this.#context.changed();
+    this.#context.told();
     this.#listener.changed(this.#changeOf(entry, alarm, isActive));
     this.#listener.counted();
   }

@@ -56,6 +56,8 @@ export interface WatchContext {
   schedule: WatchSchedule<Watched>;
   /** What a store would hold has changed. */
   changed(): void;
+  /** A node was told of a condition: a store should hold that soon, so that it is not told twice. */
+  told(): void;
   now(): number;
   /** Whether there is room for one more. */
   mayAdd(): boolean;

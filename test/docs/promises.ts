@@ -1142,7 +1142,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So is which gateway has reported a device, which requests without a gateway need.': {
       'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },
-    '**In a store.** With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, at most every 30 seconds and when Node-RED stops, and are known again after a start with the same broker and topic prefix.':
+    '**In a store.** With *Remember in* (`remember`) the newest 10 000, some 16 MB at most, are written to that context store, every 30 seconds at most, sooner where a watch has told something, and when Node-RED stops, and are known again after a start with the same broker and topic prefix.':
       {
         'e2e/remember': 'are known to the next process, with their age',
         'nodes/value-memory': [
@@ -1534,6 +1534,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'nodes/device-watch': 'goes on over a deploy of the node, and tells nothing twice',
         'e2e/remember': 'tell nothing twice, and tell what has ended meanwhile',
+      },
+    'What was told is in the store a second later, where the last write took more than 50 ms twenty times as long later, and after 30 seconds at the latest; a kill in between, or before such a store as *localfilesystem* has it on disk (`flushInterval`), has it told twice, or not its end.':
+      {
+        'network/device-watch': 'has a store hold soon what is told, and what has ended',
+        'nodes/value-memory':
+          'is written a second after a watch has told something, and later where the last write took long',
       },
     'A sample that comes late ends no error.': {
       'network/device-watch': 'with the errors that only late samples have followed: they say nothing of now',

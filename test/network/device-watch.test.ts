@@ -1119,6 +1119,17 @@ describe('a watch of devices', () => {
       assert.deepEqual(active.sort(), [`battery-low ${deviceAt(2)}`, `silent ${D}`, `silent ${deviceAt(3)}`]);
     });
 
+    it('has a store hold soon what is told, and what has ended', () => {
+      open({ conditions: ['battery-low'] });
+      const told: string[] = [];
+      world.watches.onTold = () => told.push(heads().join());
+      for (const value of [10, 60]) {
+        world.hear('property/8100', { value }, OTHER);
+        world.run(MINUTE, 10 * S, [OTHER]);
+      }
+      assert.equal(told.length, 2);
+    });
+
     it('also of what was known to come often only after a while, whatever is watched', () => {
       for (const conditions of [['silent'], ['silent', 'battery-low']] as Condition[][]) {
         world = new World();

@@ -287,6 +287,36 @@ describe('what is remembered of last values', () => {
     }
   });
 
+  it('is written a second after a watch has told something, and later where the last write took long', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { session } = await open();
+      const tellAfter = async (ms: number) => {
+        session.watches.onTold?.();
+        mock.timers.tick(ms);
+        await turn();
+        await turn();
+        return store.written;
+      };
+      hear(session, mac(1));
+      assert.equal(await tellAfter(999), 0);
+      assert.equal(await tellAfter(1), 1, 'the second one waits no longer');
+      store.held = [];
+      assert.equal(await tellAfter(1_000), 1);
+      const until = performance.now() + 100;
+      while (performance.now() < until) {
+        await turn();
+      }
+      store.held.shift()?.();
+      store.held = undefined;
+      await turn();
+      assert.equal(await tellAfter(1_500), 2, 'twenty times as long as the last one took');
+      assert.equal(await tellAfter(30_000), 3);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('goes to the store that a deploy names', async () => {
     const { memory, session } = await open('');
     hear(session, mac(1));
