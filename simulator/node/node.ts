@@ -13,10 +13,7 @@ export default function registerSimulator(RED: NodeAPI): void {
     RED.nodes.createNode(this, saved);
     const simulator = new RunningSimulator(this, readConfig(saved), (key, values = {}) => RED._(key, values));
     this.on('input', (msg: InputMessage, _send, done) => {
-      simulator.steer(msg.payload).then(
-        () => done(),
-        (error: Error) => done(inCatchableForm(error)),
-      );
+      void steerWith(simulator, msg).then((error) => finish(this, done, error));
     });
     // With a parameter: Node-RED waits until it is called.
     this.on('close', (done: () => void) => {
@@ -33,7 +30,29 @@ export default function registerSimulator(RED: NodeAPI): void {
   RED.nodes.registerType('mt-simulator', Simulator as unknown as (this: Node, def: NodeDef) => void);
 }
 
-/** What Catch nodes pass on has a code. */
-function inCatchableForm(error: Error): Error {
-  return error instanceof InputError ? error : Object.assign(error, { code: 'NOT_CONNECTED' });
+/** Does what a message asks for. @returns why it could not, with the code that flows branch on */
+async function steerWith(simulator: RunningSimulator, msg: InputMessage): Promise<Error | undefined> {
+  try {
+    await simulator.steer(readPayload(msg));
+    return undefined;
+  } catch (error) {
+    return error instanceof InputError ? error : Object.assign(error as Error, { code: 'NOT_CONNECTED' });
+  }
+}
+
+function readPayload(msg: InputMessage): unknown {
+  try {
+    return msg.payload;
+  } catch {
+    throw new InputError('payload', undefined, 'cannot be read');
+  }
+}
+
+/** Node-RED copies the message for Catch and Complete nodes, which fails where a part of it cannot be copied. */
+function finish(node: Node, done: (error?: Error) => void, error: Error | undefined): void {
+  try {
+    done(error);
+  } catch {
+    node.error(error ?? new InputError('msg', undefined, 'cannot be copied'), {});
+  }
 }

@@ -126,8 +126,13 @@ export class RunningSimulator {
   }
 
   #show(status: NodeStatus): void {
-    if (!this.#closed) {
+    if (this.#closed) {
+      return;
+    }
+    try {
       this.#node.status(status);
+    } catch {
+      // Somebody else listens to statuses and has thrown.
     }
   }
 

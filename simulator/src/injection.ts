@@ -9,7 +9,8 @@ export interface Injection {
   device: string;
   /** What follows in the topic. */
   suffix: string;
-  payload: Record<string, unknown>;
+  /** JSON. */
+  payload: string;
   /** A sample that its device sends again until it is acknowledged. */
   sample?: { device: Device; form: 'raw' | 'decoded'; identifier: string; value: unknown };
 }
@@ -33,7 +34,7 @@ const VALUE_FIELD: Record<string, [field: string, usual: number]> = {
 };
 const KINDS = [...Object.keys(USUAL_IDENTIFIER), ...Object.keys(VALUE_FIELD)];
 
-/** @throws InputError */
+/** @throws InputError, and what `JSON.stringify` throws */
 export function readInjection(world: { fleet: Fleet; now: () => number }, given: Fields): Injection {
   const { gateway: _gateway, device: _device, kind, identifier, value, ...further } = given;
   const base = typeof kind === 'string' ? kind.replace(/-decoded$/, '') : '';
@@ -45,15 +46,16 @@ export function readInjection(world: { fleet: Fleet; now: () => number }, given:
   const address = { gateway, device: mac };
   if (!USUAL_IDENTIFIER[base]) {
     const payload = { ...withoutIdentifier(base, value, head, device ?? gateway.self), ...further };
-    return { ...address, suffix: base, payload };
+    return { ...address, suffix: base, payload: JSON.stringify(payload) };
   }
   const form = formOf(String(kind), gateway, identifier);
   const content = contentOf(base, identifier, value, form, device);
   const suffix = `${base}${form === 'decoded' ? '-decoded' : ''}/${content.identifier}`;
   if (base !== 'timestamped') {
-    return { ...address, suffix, payload: { ...head, ...content.fields, ...further } };
+    return { ...address, suffix, payload: JSON.stringify({ ...head, ...content.fields, ...further }) };
   }
-  const payload = { time: head.time, ...content.fields, ...(form === 'raw' && { flags: '00' }), ...further };
+  const flags = form === 'raw' && { flags: '00' };
+  const payload = JSON.stringify({ time: head.time, ...content.fields, ...flags, ...further });
   if (device?.home !== gateway || form !== gateway.mode || Object.keys(further).length > 0) {
     return { ...address, suffix, payload };
   }

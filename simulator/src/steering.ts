@@ -22,24 +22,54 @@ export interface Actions {
 
 export const MAX_RATE = 1_000;
 
-type Action = (actions: Actions, payload: Record<string, unknown>) => Promise<void>;
+/** Reads what is wanted. @returns does it */
+type Action = (actions: Actions, payload: Record<string, unknown>) => () => Promise<void> | void;
 
 const BY_FIELD: Record<string, Action> = {
-  kind: (actions, payload) => actions.inject(readInjection(actions, payload)),
+  kind: (actions, payload) => {
+    const injection = readInjection(actions, payload);
+    return () => actions.inject(injection);
+  },
   set: hold,
   away: (actions, payload) => {
     const gateway = readGateway(actions.fleet, payload.gateway);
-    return actions.setAway(gateway, readBoolean(payload, 'away'));
+    const isAway = readBoolean(payload, 'away');
+    return () => actions.setAway(gateway, isAway);
   },
-  silent: async (actions, payload) => {
-    readDevice(actions.fleet, payload.device).silent = readBoolean(payload, 'silent');
+  silent: (actions, payload) => {
+    const device = readDevice(actions.fleet, payload.device);
+    const silent = readBoolean(payload, 'silent');
+    return () => {
+      device.silent = silent;
+    };
   },
-  lost: async (actions, payload) => actions.setLost(readNumber(payload, 'lost', 100) / 100),
-  rate: async (actions, payload) => actions.setRate(readNumber(payload, 'rate', MAX_RATE)),
+  lost: (actions, payload) => {
+    const share = readNumber(payload, 'lost', 100) / 100;
+    return () => actions.setLost(share);
+  },
+  rate: (actions, payload) => {
+    const rate = readNumber(payload, 'rate', MAX_RATE);
+    return () => actions.setRate(rate);
+  },
 };
 
 /** Carries out what an object asks for by one of the fields above; rejects with an `InputError` for anything else. */
 export async function steer(actions: Actions, payload: unknown): Promise<void> {
+  await readAction(actions, payload)();
+}
+
+function readAction(actions: Actions, payload: unknown): ReturnType<Action> {
+  try {
+    return actionOf(payload)(actions, payload as Record<string, unknown>);
+  } catch (error) {
+    // Code of a flow can throw when it is read, and there is what no JSON can carry.
+    throw error instanceof InputError
+      ? error
+      : new InputError('payload', undefined, 'cannot be read as JSON');
+  }
+}
+
+function actionOf(payload: unknown): Action {
   if (!isObject(payload)) {
     throw new InputError('payload', payload, 'not an object');
   }
@@ -50,29 +80,30 @@ export async function steer(actions: Actions, payload: unknown): Promise<void> {
   if (others.length > 0) {
     throw new InputError('payload', payload, `${field} and ${others.join(', ')} are different actions`);
   }
-  await BY_FIELD[field]?.(actions, payload);
+  return BY_FIELD[field]!;
 }
 
 /** Values stay until others are set, or `null`, which lets the device measure again. Each is reported at once. */
-async function hold(
+function hold(
   { fleet, release, report }: Actions,
   { device: address, set }: Record<string, unknown>,
-): Promise<void> {
+): () => Promise<void> {
   const device = readDevice(fleet, address);
   if (!isObject(set) || Object.keys(set).length === 0) {
     throw new InputError('set', set, 'not an object of values by identifier');
   }
-  // All are checked before the first is set.
   const values = Object.entries(set).map(([identifier, value]) => heldValue(device, identifier, value));
-  for (const { id, hex } of values) {
-    if (hex === undefined) {
-      release(device, id);
-    } else {
-      device.values.set(id, hex);
-      device.held.add(id);
+  return async () => {
+    for (const { id, hex } of values) {
+      if (hex === undefined) {
+        release(device, id);
+      } else {
+        device.values.set(id, hex);
+        device.held.add(id);
+      }
+      await report(device, id);
     }
-    await report(device, id);
-  }
+  };
 }
 
 function heldValue(

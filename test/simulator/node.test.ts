@@ -126,6 +126,25 @@ for (const version of VERSIONS) {
       assert.match(String(message), /kind/);
     });
 
+    for (const [what, make] of [
+      ['is nested too deep for a copy', "msg.payload = JSON.parse('['.repeat(20000) + ']'.repeat(20000));"],
+      ['throws null when a part of it is read', 'msg.payload = { get kind() { throw null; } };'],
+      [
+        'throws when its payload is read',
+        "Object.defineProperty(msg, 'payload', { enumerable: true, get() { throw 1; } });",
+      ],
+      ['is done and cannot be copied', 'msg.payload = { rate: 0 }; msg.trap = { get a() { throw 1; } };'],
+    ] as const) {
+      it(`hands a message that ${what} to the Catch nodes`, async () => {
+        const func = `${make}\nreturn msg;`;
+        const complete = { id: 'complete', type: 'complete', scope: ['simulator'], wires: [[]] };
+        const odd = { id: 'odd', type: 'function', outputs: 1, func, wires: [['simulator']] };
+        await red.deploy([SIMULATOR, sink('asked'), odd, source('make', ['odd']), complete]);
+        red.send('make', {});
+        assert.equal((await red.caught('simulator')).code, 'INVALID_INPUT');
+      });
+    }
+
     it('shows that a gateway is away', async () => {
       await run();
       red.send('steer', { payload: { gateway: 'c0141f68fc3d', away: true } });

@@ -184,6 +184,26 @@ describe('the simulator as a test bench', () => {
     });
   }
 
+  it('refuses what no JSON can carry, also in a sample that would come again', async () => {
+    const cyclic: Json = {};
+    cyclic.self = cyclic;
+    const throws = Object.defineProperty({}, 'kind', {
+      get() {
+        throw null;
+      },
+    });
+    const { unacknowledged } = service.counters().samples;
+    for (const payload of [
+      { kind: 'event-decoded', identifier: 'new', value: cyclic },
+      { kind: 'timestamped-decoded', identifier: 'new', gateway: service.gateways[1]!.mac, value: 1n },
+      { kind: 'heartbeat', value: 1n },
+      throws,
+    ]) {
+      assert.equal((await refusal(payload)).cause.field, 'payload');
+    }
+    assert.equal(service.counters().samples.unacknowledged, unacknowledged);
+  });
+
   it('says that a gateway is away instead of publishing for it', async () => {
     const gateway = service.gateways[1]!.mac;
     await service.steer({ gateway, away: true });
