@@ -343,8 +343,10 @@ describe('an acknowledgement', () => {
     }
   });
 
-  it('sends a name back exactly as the sample had it, and a hex identifier in lower case', () => {
-    assert.equal(ack({ identifier: 'Own-Name', form: 'decoded' }).suffix, 'ack-decoded/Own-Name');
+  it('sends a name back exactly as the report had it, and what was typed in lower case', () => {
+    const named = { identifier: 'Own-Name', form: 'decoded' };
+    assert.equal(ack({ ...named, kind: 'timestamped' }).suffix, 'ack-decoded/Own-Name');
+    assert.equal(ack({ ...named, identifier: ' TEMPERATURE ' }).suffix, 'ack-decoded/temperature');
     assert.equal(ack({ identifier: 'EF10' }).suffix, 'ack/ef10');
   });
 

@@ -43,7 +43,7 @@ export function buildAck(sample: RequestInput, settings: AckSettings, catalogue:
   const isHex = isHexId(given);
   const form = readForm(sample.form) ?? (isHex ? 'raw' : 'decoded');
   const isTranslated = !isReport(sample) && isHex !== (form === 'raw');
-  // A name goes back exactly as the sample had it.
+  // A name goes back exactly as the report had it.
   const asGiven = form === 'raw' ? given.toLowerCase() : given;
   const identifier = isTranslated ? readIdentifier(sample, catalogue).identifier : asGiven;
   const operation =
@@ -59,10 +59,10 @@ export function buildAck(sample: RequestInput, settings: AckSettings, catalogue:
 /** A report has a kind, and its identifier by the topic; what somebody typed has none. */
 const isReport = ({ kind }: RequestInput): boolean => kind !== undefined;
 
-/** What somebody typed can have blanks around it. */
+/** What somebody typed can have blanks around it, and capital letters, as for a read. */
 function identifierOf(sample: RequestInput): unknown {
   const { identifier } = sample;
-  return !isReport(sample) && typeof identifier === 'string' ? identifier.trim() : identifier;
+  return !isReport(sample) && typeof identifier === 'string' ? identifier.trim().toLowerCase() : identifier;
 }
 
 function readLevel(field: string, value: unknown): string {
