@@ -136,7 +136,7 @@ export interface FreeResponse {
   /** The JSON value, or the text when it is not JSON; an empty text for an empty body. */
   payload: unknown;
   statusCode: number;
-  /** Names in lower case. */
+  /** Names in lower case; without encoding and length of a body that was decompressed. */
   headers: Record<string, string | string[] | undefined>;
 }
 

@@ -20,7 +20,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   statusCode: number;
-  /** Names in lower case. */
+  /** Names in lower case; without encoding and length of a body that was decompressed. */
   headers: Record<string, string | string[] | undefined>;
   /** Decompressed. */
   body: string;
@@ -258,7 +258,9 @@ async function readEncoded(
   if (decoded !== undefined) {
     const isCut = response.isCut || decoded.length > maxBytes;
     const kept = isCut ? firstOf([decoded]) : decoded;
-    return { ...response, isCut, body: textOf(kept, { ...response, isCut }) };
+    // They speak of what was sent: a flow that passes them on with the text would break its response.
+    const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = response.headers;
+    return { ...response, headers, isCut, body: textOf(kept, { ...response, isCut }) };
   }
   const body = readUtf8(bytes, response.isCut) ?? '';
   if (response.statusCode > 299 || body !== '' || bytes.length === 0) {

@@ -1959,6 +1959,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'rest/http': 'reads a body that is compressed as … without being asked, and cuts it by its own size',
       },
+    'Its `headers` then lack `content-encoding` and `content-length`, which were those of what was sent.': {
+      'rest/http':
+        'takes encoding and length out of the headers with the compression, and leaves those of a text',
+    },
     'One in another encoding is `BAD_RESPONSE`.': {
       'rest/http':
         'names an encoding that cannot be read, and takes a text as it is whatever its header says',

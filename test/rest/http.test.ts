@@ -140,6 +140,22 @@ describe('HTTP exchange', () => {
     });
   }
 
+  it('takes encoding and length out of the headers with the compression, and leaves those of a text', async () => {
+    const sent = gzipSync('{"a":1}');
+    const more = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
+    for (const [bytes, kept] of [
+      [sent, [undefined, undefined, 'application/json']],
+      [Buffer.from('{"a":1}'), ['gzip', '7', 'application/json']],
+    ] as const) {
+      server.answer = (_, response) =>
+        response.writeHead(200, { ...more, 'content-length': bytes.length }).end(bytes);
+      const { headers, body } = await agent.send(request());
+      const { 'content-encoding': encoding, 'content-length': length, 'content-type': type } = headers;
+      assert.deepEqual([body, encoding, length, type], ['{"a":1}', ...kept]);
+      assert.equal('content-encoding' in headers, kept[0] !== undefined);
+    }
+  });
+
   it('names an encoding that cannot be read, and takes a text as it is whatever its header says', async () => {
     const bytes = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xff]);
     const answer = (status: number, encoding: string, body: Buffer | string) => {
