@@ -114,6 +114,16 @@ describeNodes('a message of a function node', (start) => {
     });
   }
 
+  it('that is done and cannot be copied for a Complete node reaches a Catch node with a code', async () => {
+    const complete = { id: 'complete', type: 'complete', scope: ['n'] };
+    const nodes = flowAround(serviceNode(box, { httpRetries: 0 }), { id: 'n', ...RENAME }, complete);
+    const flow = await start(nodes, { credentials: secretsOf(box) });
+    flow.send('n', { device: DEVICE, payload: 'a', other: deep(), _msgid: 'mine' });
+    assert.deepEqual((await flow.next('out')).payload, { id: DEVICE, friendlyName: 'a' });
+    const { error, _msgid } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause?.field, _msgid], ['INVALID_INPUT', 'msg', 'mine']);
+  });
+
   it('that cannot be copied is not shown in the error, because it may hold a key', async () => {
     const flow = await run({ type: 'mt-device-list', output: 'page' });
     flow.send('n', { key: '00112233', other: 1n, trap: Object.defineProperty({}, 'a', trap) });

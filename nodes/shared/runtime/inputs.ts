@@ -123,8 +123,8 @@ export class Inputs {
     this.#last = status;
     try {
       done(error);
-    } catch (failure) {
-      this.#reportError(input.msg, error ?? toFlowError(this.#context.RED, failure));
+    } catch {
+      this.#reportError(input.msg, error ?? toFlowError(this.#context.RED, notCopied()));
     }
     this.#show();
     if (this.#running.size === 0) {
@@ -132,7 +132,7 @@ export class Inputs {
     }
   }
 
-  /** Node-RED copies the message for Catch nodes, which fails where a part of it cannot be copied. */
+  /** Node-RED copies the message for Catch and Complete nodes, which fails where a part of it cannot be copied. */
   #reportError(msg: NodeMessage, error: Error): void {
     const { RED, node } = this.#context;
     try {
@@ -159,7 +159,9 @@ function sendChecked(msg: NodeMessage, send: Send): void {
   try {
     send(msg);
   } catch {
-    // The message is not shown: it may contain a key.
-    throw invalidInput('msg', undefined, 'notCopied');
+    throw notCopied();
   }
 }
+
+/** The message is not shown: it may contain a key. */
+const notCopied = (): ServiceError => invalidInput('msg', undefined, 'notCopied');
