@@ -29,8 +29,8 @@ export interface LabelSource {
   readonly listAge: number;
   /** MACs of the gateways that carry one of the labels in the last known list, however old; undefined without one. */
   knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
-  /** Calls the follower with every new list. @returns stops it */
-  follow(follower: () => void): () => void;
+  /** Calls the follower with every new list, and with why one that a change has made due could not come. @returns stops it */
+  follow(follower: (error?: unknown) => void): () => void;
   /** Resolves when there is a list no older than `maxAge` milliseconds. */
   refresh(maxAge: number, signal: AbortSignal): Promise<void>;
 }
@@ -96,7 +96,9 @@ export class LabelFilter implements ReportListener {
     this.#allowed = this.#source.knownGatewaysWithLabels(this.#labels);
     this.#notify({ name: this.#allowed ? 'ready' : 'waiting', lost: 0 });
     // Also the lists that others have asked for, or that a change of labels has made due.
-    this.#unfollow = this.#source.follow(() => this.#listCame());
+    this.#unfollow = this.#source.follow((error) =>
+      error === undefined ? this.#listCame() : this.#listFailed(error),
+    );
     void this.#update();
   }
 
@@ -161,6 +163,11 @@ export class LabelFilter implements ReportListener {
     this.flush();
   }
 
+  #listFailed(error: unknown): void {
+    const name = this.#allowed ? 'stale' : 'waiting';
+    this.#notify({ name, lost: this.#lost, error: error as ServiceError });
+  }
+
   async #update(): Promise<void> {
     let wait = this.#refreshMs;
     try {
@@ -178,8 +185,7 @@ export class LabelFilter implements ReportListener {
       if (this.#stop.signal.aborted) {
         return;
       }
-      const name = this.#allowed ? 'stale' : 'waiting';
-      this.#notify({ name, lost: this.#lost, error: error as ServiceError });
+      this.#listFailed(error);
       wait = Math.min(wait, RETRY_MS);
     }
     this.#timer = setTimeout(() => void this.#update(), Math.max(MIN_WAIT_MS, wait));

@@ -33,6 +33,9 @@ const MAX_WAITING_PICKERS = 1_000;
 /** Characters of all that a search finds. */
 const MAX_SHOWN_LENGTH = 4_000_000;
 
+/** @param error why the list could not be fetched that a change has made due; undefined: there is a new one */
+type Follower = (error?: unknown) => void;
+
 /**
  * Nothing is fetched before the first question; one fetch serves all who wait. When the service cannot be asked, the
  * last known list stays. A list that was asked for earlier never replaces one that was asked for later.
@@ -61,7 +64,7 @@ export class DeviceDirectory {
   #failure: { error: unknown; at: number; tookMs: number } | undefined;
   #names = new DeviceNames();
   readonly #nameListeners = new Set<() => void>();
-  readonly #followers = new Set<() => void>();
+  readonly #followers = new Set<Follower>();
   /** Pickers that have no response yet. */
   #waitingPickers = 0;
   readonly #firstList = new FirstList<DeviceIndex>();
@@ -151,7 +154,7 @@ export class DeviceDirectory {
 
   /** Has the list fetched where it is too old for a picker, and some time after a change; nobody waits for it. */
   refreshInBackground(): void {
-    const hasChanged = this.#fetchedAt < this.#cameAt;
+    const hasChanged = this.#isChanged;
     const [least, pauses] = hasChanged ? [MIN_AGE_MS, CHANGED_PAUSES] : [PICKER_AGE_MS, BACKGROUND_PAUSES];
     const failure = this.#failure;
     const failedUntil = failure ? failure.at + Math.max(FAILURE_PAUSE_MS, failure.tookMs) : 0;
@@ -178,6 +181,11 @@ export class DeviceDirectory {
     this.refreshInBackground();
   }
 
+  /** A change has made the last known list old. */
+  get #isChanged(): boolean {
+    return this.#fetchedAt < this.#cameAt;
+  }
+
   /** Milliseconds since the last known list came; infinite when there is none, or a change has made it old. */
   get listAge(): number {
     return this.#clock.now() - this.#fetchedAt;
@@ -197,8 +205,12 @@ export class DeviceDirectory {
     return () => this.#nameListeners.delete(listener);
   }
 
-  /** Calls the follower with every new list; as long as there is one, a change has the list fetched soon. @returns stops it */
-  follow(follower: () => void): () => void {
+  /**
+   * Calls the follower with every new list; as long as there is one, a change has the list fetched soon, and the follower
+   * hears of each failure until there is one.
+   * @returns stops it
+   */
+  follow(follower: Follower): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
@@ -226,7 +238,7 @@ export class DeviceDirectory {
   }
 
   #refreshForFollowers(): void {
-    if (this.#followers.size > 0 && this.#fetchedAt < this.#cameAt) {
+    if (this.#followers.size > 0 && this.#isChanged) {
       this.refreshInBackground();
     }
   }
@@ -329,9 +341,7 @@ export class DeviceDirectory {
       this.#pending = undefined;
     }
     this.#tellNames();
-    for (const follower of this.#followers) {
-      follower();
-    }
+    this.#tellFollowers();
     return list;
   }
 
@@ -347,7 +357,16 @@ export class DeviceDirectory {
     this.#log.trace(
       `the list of devices could not be read: ${error instanceof Error ? error.message : error}`,
     );
+    if (this.#isChanged && !this.#closing.signal.aborted) {
+      this.#tellFollowers(error);
+    }
     throw error;
+  }
+
+  #tellFollowers(error?: unknown): void {
+    for (const follower of this.#followers) {
+      follower(error);
+    }
   }
 
   #tellNames(): void {

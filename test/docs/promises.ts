@@ -2025,10 +2025,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'reports/label-filter': 'are acknowledged to the broker while they wait',
       },
-    'When the service cannot be asked later, the last known list holds, and it is asked again after 30 seconds at the latest.':
+    'When the service cannot be asked later, or after a change, the last known list holds, and it is asked again after 30 seconds at the latest.':
       {
         'reports/label-refresh': [
           'comes 30 seconds after one that failed, and the last known labels hold until then',
+          'tells that the list after a change cannot be read, and that it is there',
           'comes after a failure as soon as it always does, where that is sooner than 30 seconds',
         ],
       },

@@ -18,7 +18,7 @@ class Lists {
   held: Promise<void> | undefined;
   now = 0;
   isOld = false;
-  readonly #followers = new Set<() => void>();
+  readonly #followers = new Set<(error?: unknown) => void>();
 
   get listAge(): number {
     return this.isOld
@@ -30,7 +30,7 @@ class Lists {
     return this.fetched.length > 0 ? this.gateways : undefined;
   }
 
-  follow(follower: () => void): () => void {
+  follow(follower: (error?: unknown) => void): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
@@ -50,10 +50,10 @@ class Lists {
     }
   }
 
-  /** There is a new list. */
-  come(): void {
+  /** There is a new list, or after a change none could be read. */
+  come(error?: unknown): void {
     for (const follower of this.#followers) {
-      follower();
+      follower(error);
     }
   }
 }
@@ -104,6 +104,16 @@ describe('refresh of labels', () => {
       assert.equal(lists.fetched.length, length + 1);
     }
     assert.deepEqual(names(), ['waiting', 'ready', 'ready', 'ready', 'ready']);
+  });
+
+  it('tells that the list after a change cannot be read, and that it is there', async () => {
+    open();
+    await pass(0);
+    const error = new ServiceError('NETWORK', 'timeout');
+    lists.come(error);
+    lists.come();
+    assert.deepEqual(names(), ['waiting', 'ready', 'stale', 'ready']);
+    assert.equal(states[2]?.error, error);
   });
 
   for (const [when, listAgain] of [

@@ -175,17 +175,21 @@ describe('device directory', () => {
     let followed: DeviceDirectory;
     /** How many lists were handed over. */
     let came: number;
+    /** What followers were told of failures. */
+    let failures: unknown[];
 
     beforeEach(async () => {
       waits.length = 0;
       came = 0;
+      failures = [];
       const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
       followed = new DeviceDirectory(client, { log: SILENT, clock: { now: clock.now, wait } });
       await followed.search('room', 10);
     });
     afterEach(() => followed.close());
 
-    const follow = () => followed.follow(() => void came++);
+    const follow = () =>
+      followed.follow((error) => (error === undefined ? void came++ : void failures.push(error)));
     const listed = () => [...followed.entries()].length;
 
     /** The next wait is over: what follows it has happened when `isDone`. */
@@ -250,10 +254,22 @@ describe('device directory', () => {
       followed.invalidate();
       await pass(() => waits.length === 1);
       assert.deepEqual([listed(), came, waits[0]?.ms], [6, 0, 60_001]);
+      assert.deepEqual(
+        failures.map((error) => (error as { code?: string }).code),
+        ['HTTP_ERROR'],
+      );
       server.answer = answer;
       devices = [];
       await pass(() => came === 1);
       assert.deepEqual([listed(), waits.length], [0, 0]);
+    });
+
+    it('tells nobody who follows it of a failure while no change has made it old', async () => {
+      follow();
+      clock.time += 61_000;
+      server.answer = (_, response) => json(response, {}, 500);
+      await assert.rejects(followed.refresh(0, new AbortController().signal), { code: 'HTTP_ERROR' });
+      assert.deepEqual(failures, []);
     });
 
     it('is not fetched after a change while nobody follows it', () => {
