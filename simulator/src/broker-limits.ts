@@ -8,22 +8,28 @@ interface Memory {
   outgoingEnqueueCombi(subscriptions: { clientId: string }[], packet: unknown): Promise<void>;
   outgoingUpdate(client: { id: string }, packet: unknown): Promise<void>;
   outgoingClearMessageId(client: { id: string }, packet: unknown): Promise<unknown>;
+  /** What is kept for a client, oldest first; only what was sent has an id. */
+  outgoingStream(client: { id: string }): AsyncIterable<{ messageId?: number }>;
   storeRetained(packet: AedesPublishPacket): Promise<void>;
 }
 
-const memoryOf = (aedes: Aedes): Memory => (aedes as unknown as { persistence: Memory }).persistence;
+interface Parts {
+  persistence: Memory;
+  /** Those that are connected, by their ids. */
+  clients: Record<string, unknown>;
+}
 
 /**
  * @param queueLimit messages kept for all persistent sessions together. When they are as many, the session with the most
  *   makes room for those with fewer; what finds no room is sent but not kept.
  */
 export function limitBroker(aedes: Aedes, queueLimit: number): void {
-  const memory = memoryOf(aedes);
-  limitQueues(memory, queueLimit);
+  const { persistence: memory, clients } = aedes as unknown as Parts;
+  limitQueues(memory, queueLimit, (id) => clients[id] !== undefined);
   limitRetained(memory);
 }
 
-function limitQueues(memory: Memory, queueLimit: number): void {
+function limitQueues(memory: Memory, queueLimit: number, isConnected: (id: string) => boolean): void {
   const counts = new Map<string, number>();
   let total = 0;
   const countOf = (id: string) => counts.get(id) ?? 0;
@@ -43,14 +49,21 @@ function limitQueues(memory: Memory, queueLimit: number): void {
   const enqueue = memory.outgoingEnqueueCombi.bind(memory);
   const update = memory.outgoingUpdate.bind(memory);
   const clear = memory.outgoingClearMessageId.bind(memory);
+  const oldestOf = async (id: string): Promise<number | undefined> => {
+    for await (const { messageId } of memory.outgoingStream({ id })) {
+      return messageId;
+    }
+    return undefined;
+  };
   /** The largest session may be one that never comes back: it need not keep more than another one. */
   const takePlace = async (id: string): Promise<boolean> => {
     const largest = findLargest(counts);
     if (largest === undefined || countOf(largest) <= countOf(id) + 1) {
       return false;
     }
-    // The oldest one that was not sent yet: only what was sent has an id.
-    if (!(await clear({ id: largest }, { messageId: undefined }))) {
+    // A client that is connected may still acknowledge what it was sent: of its messages the oldest that was not sent.
+    const messageId = isConnected(largest) ? undefined : await oldestOf(largest);
+    if (!(await clear({ id: largest }, { messageId }))) {
       return false;
     }
     remove(largest);

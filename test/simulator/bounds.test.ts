@@ -1,7 +1,9 @@
 // What others can make the simulator remember has a bound.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { connectAsync, type MqttClient } from 'mqtt';
+import { generate } from 'mqtt-packet';
 import { type Service, startService } from '../../simulator/src/index.ts';
 
 describe('what the simulator keeps for others', () => {
@@ -101,6 +103,29 @@ describe('what the simulator keeps for others', () => {
       await fill('new', 40);
       assert.equal(await countKept('new', '39'), 40);
       assert.equal(await countKept('gone', '99'), 60);
+    });
+
+    it('leaves room for another one also when it was sent everything and acknowledged nothing', async () => {
+      const { port, hostname } = new URL(other.urls.mqtt);
+      const frozen = connect(Number(port), hostname).resume();
+      frozen.write(
+        generate({ cmd: 'connect', protocolVersion: 4, clientId: 'frozen', clean: false, keepalive: 0 }),
+      );
+      frozen.write(
+        generate({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'queue/#', qos: 1 }] }),
+      );
+      while (!other.broker!.subscriptions.has('frozen')) {
+        await new Promise(setImmediate);
+      }
+      for (let number = 0; number < 100; number++) {
+        await sender.publishAsync('queue/a', `${number}`, { qos: 1 });
+      }
+      frozen.destroy();
+      while (other.broker!.subscriptions.has('frozen')) {
+        await new Promise(setImmediate);
+      }
+      await fill('new', 40);
+      assert.equal(await countKept('new', '39'), 40);
     });
   });
 
