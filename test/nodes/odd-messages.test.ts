@@ -114,6 +114,20 @@ describeNodes('a message of a function node', (start) => {
     });
   }
 
+  it('that is too deep reaches each wire of a Catch node', async () => {
+    const nodes = flowAround(serviceNode(box, { httpRetries: 0 }), { id: 'n', ...RENAME });
+    const wires = [['out', 'errors']];
+    const flow = await start(
+      nodes.map((node) => ('type' in node && node.type === 'catch' ? { ...node, wires } : node)),
+      { credentials: secretsOf(box) },
+    );
+    flow.send('n', { device: DEVICE, payload: deep() });
+    for (const wire of ['out', 'errors']) {
+      const { error } = await flow.next(wire);
+      assert.deepEqual([error?.code, Object.keys(error?.cause ?? {})], ['INVALID_INPUT', ['field']]);
+    }
+  });
+
   it('that is done and cannot be copied for a Complete node reaches a Catch node with a code', async () => {
     const complete = { id: 'complete', type: 'complete', scope: ['n'] };
     const nodes = flowAround(serviceNode(box, { httpRetries: 0 }), { id: 'n', ...RENAME }, complete);

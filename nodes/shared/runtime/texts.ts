@@ -1,5 +1,5 @@
 // Texts in the runtime's language: the texts that all nodes share are in the catalogue of mt-service.
-import type { NodeAPI } from 'node-red';
+import type { NodeAPI, NodeMessage } from 'node-red';
 import { fillText, inEnglish, type Phrase, ServiceError, type TextValues } from '../../../src/index.ts';
 import english from '../locales/en-US.json' with { type: 'json' };
 
@@ -36,12 +36,24 @@ export function toFlowError(RED: NodeAPI, error: unknown): Error {
   try {
     if (error instanceof ServiceError) {
       error.message = textOfError(RED, error);
+      leaveOutUncopyable(RED, error.cause);
       return error;
     }
     return error instanceof Error ? error : new Error(String(error));
   } catch {
     // Code of a flow can throw what throws again when its properties are read.
     return new Error(NOT_SHOWN);
+  }
+}
+
+/** A Catch node with several wires copies the cause for them, and nobody catches what that throws. */
+function leaveOutUncopyable(RED: NodeAPI, cause: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(cause)) {
+    try {
+      RED.util.cloneMessage({ value } as NodeMessage);
+    } catch {
+      delete cause[name];
+    }
   }
 }
 
