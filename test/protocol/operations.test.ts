@@ -343,9 +343,11 @@ describe('an acknowledgement', () => {
     }
   });
 
-  it('sends a name back exactly as the report had it, and what was typed in lower case', () => {
+  it('sends a name back exactly as the sample had it, and one of the catalogue that was typed in lower case', () => {
     const named = { identifier: 'Own-Name', form: 'decoded' };
-    assert.equal(ack({ ...named, kind: 'timestamped' }).suffix, 'ack-decoded/Own-Name');
+    for (const kind of [undefined, 'timestamped']) {
+      assert.equal(ack({ ...named, kind }).suffix, 'ack-decoded/Own-Name');
+    }
     assert.equal(ack({ ...named, identifier: ' TEMPERATURE ' }).suffix, 'ack-decoded/temperature');
     assert.equal(ack({ identifier: 'EF10' }).suffix, 'ack/ef10');
   });

@@ -39,11 +39,11 @@ export function buildAck(sample: RequestInput, settings: AckSettings, catalogue:
   }
   const gateway = readMac('gateway', sample.gateway);
   const device = readMac('device', sample.device);
-  const given = readLevel('identifier', identifierOf(sample));
+  const given = readLevel('identifier', identifierOf(sample, catalogue));
   const isHex = isHexId(given);
   const form = readForm(sample.form) ?? (isHex ? 'raw' : 'decoded');
   const isTranslated = !isReport(sample) && isHex !== (form === 'raw');
-  // A name goes back exactly as the report had it.
+  // A name of its own goes back exactly as the device had it.
   const asGiven = form === 'raw' ? given.toLowerCase() : given;
   const identifier = isTranslated ? readIdentifier(sample, catalogue).identifier : asGiven;
   const operation =
@@ -59,10 +59,14 @@ export function buildAck(sample: RequestInput, settings: AckSettings, catalogue:
 /** A report has a kind, and its identifier by the topic; what somebody typed has none. */
 const isReport = ({ kind }: RequestInput): boolean => kind !== undefined;
 
-/** What somebody typed can have blanks around it, and capital letters, as for a read. */
-function identifierOf(sample: RequestInput): unknown {
+/** What somebody typed can have blanks around it; and capital letters, as for a read, where the catalogue has the name. */
+function identifierOf(sample: RequestInput, catalogue: Catalogue): unknown {
   const { identifier } = sample;
-  return !isReport(sample) && typeof identifier === 'string' ? identifier.trim().toLowerCase() : identifier;
+  if (isReport(sample) || typeof identifier !== 'string') {
+    return identifier;
+  }
+  const typed = identifier.trim();
+  return catalogue.find(typed) ? typed.toLowerCase() : typed;
 }
 
 function readLevel(field: string, value: unknown): string {
