@@ -253,6 +253,11 @@ export class Session {
     };
   }
 
+  /** Whether somebody keeps the broker connection up. */
+  get isConnectionUsed(): boolean {
+    return this.#mqtt?.client.isUsed === true;
+  }
+
   /** Reports wait until `resumeReports`, at most 20 s: call it while flows are being replaced. */
   pauseReports(): void {
     this.watches.setPaused(true);

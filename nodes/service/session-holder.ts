@@ -117,10 +117,9 @@ export class SessionHolder {
     return this.#sharers(this.#kept).some((other) => other.#node.session?.state.mqtt.name !== 'idle');
   }
 
-  /** Undefined: it has no connection to a broker, and seeks none. */
+  /** Undefined: nobody needs its connection, though it may last for a moment. */
   get #connecting(): MqttSettings | undefined {
-    const { session } = this.#node;
-    return session?.configured.mqtt && session.state.mqtt.name !== 'idle' ? this.#kept : undefined;
+    return this.#node.session?.isConnectionUsed ? this.#kept : undefined;
   }
 
   /** Few brokers say why they end a connection. */
@@ -131,11 +130,11 @@ export class SessionHolder {
       return own && settings && areSameClient(own, settings);
     });
     if (own && twin && !this.#hasToldTwin) {
-      this.#hasToldTwin = true;
       this.#node.warn(
         `${twin.#node.id} connects to the same broker with the same client id, ${own.clientId}: the broker ends the connection of the one when the other connects`,
       );
     }
+    this.#hasToldTwin = twin !== undefined;
   }
 
   /** Not what another service has by now. */

@@ -202,6 +202,11 @@ export class MqttClient {
     return this.#users.attach();
   }
 
+  /** Whether somebody keeps the connection up. */
+  get isUsed(): boolean {
+    return this.#users.areThere;
+  }
+
   /** Call when `filters` of the report handler may have changed. Nodes come and go by the hundred: one update serves all. */
   updateFilters(): void {
     if (this.#isUpdatePending || this.#closed) {

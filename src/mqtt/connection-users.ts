@@ -50,6 +50,10 @@ export class ConnectionUsers {
     };
   }
 
+  get areThere(): boolean {
+    return this.#count > 0;
+  }
+
   open(): void {
     if (!this.#closed) {
       this.#connection.open();

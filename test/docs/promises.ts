@@ -545,8 +545,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/connection': 'comes back when another client takes its id over',
         'faults/refusals': 'hands the client id to another client gets it back without a fight',
       },
-    'Where that is another service of the same Node-RED, both take the connection from each other again and again; a warning in the log of each names the other, once.':
-      { 'nodes/service': 'is named in the log of another one that nodes use with the same client id, once' },
+    'Where that is another service of the same Node-RED, both take the connection from each other again and again; a warning in the log of each names the other, once while nodes use both.':
+      {
+        'nodes/service':
+          'is named in the log of another one with the same client id, once while nodes use both',
+      },
     'Give each Node-RED a client id of its own; the generated one is.': {
       'nodes/service-properties':
         'clientId is made up where there is none: stable, and another one for another node',
