@@ -65,7 +65,8 @@ export async function attachLabel(
     await createLabel(client, params.label, signal).catch(throwUnlessItMayExist);
   }
   const body = JSON.stringify({ label: params.label });
-  await client.send({ method: 'POST', path, body }, { signal, order: deviceOrder(params.id) });
+  const request = { method: 'POST', path, body, ignoresBody: true };
+  await client.send(request, { signal, order: deviceOrder(params.id) });
   return params;
 }
 

@@ -92,9 +92,10 @@ export class RestClient {
     params: Params,
     options: CallOptions = {},
   ): Promise<unknown> {
-    const request = createRequest(name, params);
+    const ignoresBody = ENDPOINTS[name].result === 'ignored';
+    const request = { ...createRequest(name, params), ignoresBody };
     const { body } = await this.send(request, options);
-    if (ENDPOINTS[name].result === 'ignored') {
+    if (ignoresBody) {
       return undefined;
     }
     const json = parseJson(body);
@@ -290,7 +291,7 @@ export class RestClient {
   }
 
   #httpRequest(base: BaseAddress, request: RestRequest, auth: Record<string, string>): HttpRequest {
-    const { method, path, query, body } = request;
+    const { method, path, query, body, ignoresBody } = request;
     return {
       origin: base.origin,
       path: base.prefix + appendQuery(path, query),
@@ -301,6 +302,7 @@ export class RestClient {
         ...auth,
       },
       ...(body !== undefined && { body }),
+      ...(ignoresBody && { ignoresBody }),
     };
   }
 

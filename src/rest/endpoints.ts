@@ -26,6 +26,8 @@ export interface RestRequest {
   path: string;
   query?: Record<string, unknown>;
   body?: string;
+  /** See `HttpRequest`. */
+  ignoresBody?: boolean;
 }
 
 /**

@@ -6,7 +6,7 @@ import { proxyFor } from '../proxy/choice.ts';
 import { openTunnel } from '../proxy/tunnel.ts';
 import type { ProxySettings, TlsSettings } from '../settings.ts';
 import { findOwnFault } from '../tls/own-certificates.ts';
-import { decode } from './content-encoding.ts';
+import { decode, encodingOf } from './content-encoding.ts';
 import { codeOf, networkError, tunnelError } from './faults.ts';
 
 export interface HttpRequest {
@@ -16,6 +16,8 @@ export interface HttpRequest {
   method: string;
   headers: Record<string, string>;
   body?: string;
+  /** 2xx is success whatever the body of the response, which is left out then. */
+  ignoresBody?: boolean;
 }
 
 export interface HttpResponse {
@@ -190,12 +192,17 @@ function collect(
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = (leave: typeof settle) => {
+      if (request.ignoresBody && response.statusCode <= 299) {
+        leave({ ...response, isCut: false });
+        return;
+      }
       const bytes = response.isCut ? firstOf(chunks) : wholeOf(chunks);
-      if (response.headers['content-encoding'] === undefined) {
+      const encoding = encodingOf(response.headers['content-encoding']);
+      if (encoding === '') {
         response.body = textOf(bytes, response);
         leave(response);
       } else {
-        void readEncoded(bytes, response, request).then(leave);
+        void readEncoded(bytes, encoding, response, request).then(leave);
       }
     };
     const handler: Dispatcher.DispatchHandler = {
@@ -249,12 +256,17 @@ function firstOf(chunks: Buffer[]): Buffer {
  */
 async function readEncoded(
   bytes: Buffer,
+  encoding: string,
   response: HttpResponse,
   { origin }: HttpRequest,
 ): Promise<HttpResponse | ServiceError> {
-  const encoding = String(response.headers['content-encoding']).trim().toLowerCase();
+  // Nothing that is compressed looks like one.
+  const text = readUtf8(bytes, response.isCut);
+  if (text !== undefined) {
+    return { ...response, body: text };
+  }
   const maxBytes = maxBytesOf(response);
-  const decoded = await decode(bytes, encoding, maxBytes);
+  const decoded = await decode(bytes, encoding, { maxBytes, isCut: response.isCut });
   if (decoded !== undefined) {
     const isCut = response.isCut || decoded.length > maxBytes;
     const kept = isCut ? firstOf([decoded]) : decoded;
@@ -262,15 +274,14 @@ async function readEncoded(
     const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = response.headers;
     return { ...response, headers, isCut, body: textOf(kept, { ...response, isCut }) };
   }
-  const body = readUtf8(bytes, response.isCut) ?? '';
-  if (response.statusCode > 299 || body !== '' || bytes.length === 0) {
-    return { ...response, body };
+  if (response.statusCode > 299) {
+    return response;
   }
   const shown = encoding.slice(0, MAX_SHOWN_ENCODING);
   return new ServiceError(
     'BAD_RESPONSE',
     'encoding',
-    { body },
+    { body: '' },
     { host: new URL(origin).host, encoding: shown },
   );
 }

@@ -1966,10 +1966,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'rest/http':
         'takes encoding and length out of the headers with the compression, and leaves those of a text',
     },
-    'One in another encoding is `BAD_RESPONSE`.': {
-      'rest/http':
+    'One in another encoding, or without its end, is `BAD_RESPONSE`.': {
+      'rest/http': [
         'names an encoding that cannot be read, and takes a text as it is whatever its header says',
+        'takes no part for the whole of a body that is compressed as … and ends too early',
+      ],
     },
+    'A rename, and a change of labels, that is answered with success is done, whatever the body of the response.':
+      {
+        'rest/calls': 'takes … for done that succeeds with a body that cannot be read, or is too large',
+      },
     'Where devices are sent one by one, at most 100 leave the node in one turn of the event loop, also of a longer page, so that other flows go on in between.':
       {
         'nodes/rest': 'sends the devices of one long page 100 in a turn, and none after a stop',

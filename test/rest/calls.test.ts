@@ -56,6 +56,23 @@ describe('REST calls of flows', () => {
     await server.stop();
   });
 
+  const UNREADABLE = { 'content-encoding': 'zstd' };
+  for (const [what, change] of Object.entries({
+    'a rename': () => rename(client, ID, 'n'),
+    'a new label': () => createLabel(client, 'l'),
+    'the removal of a label': () => removeLabel(client, ID, 'l'),
+    'a label for a device': () => attachLabel(client, ID, 'l', { isInUse: () => true }),
+  })) {
+    it(`takes ${what} for done that succeeds with a body that cannot be read, or is too large`, async () => {
+      server.answer = (_, response) => response.writeHead(200, UNREADABLE).end(Buffer.of(0x28, 0xb5));
+      await change();
+      server.answer = (_, response) => response.end(Buffer.alloc(17 * 1024 * 1024, 0x20));
+      await change();
+      server.answer = (_, response) => response.writeHead(400).end('why');
+      await assert.rejects(change(), { code: 'HTTP_ERROR', message: /why/ });
+    });
+  }
+
   for (const name of NAMES) {
     it(`brings the name ${name.slice(0, 30)} to the service exactly`, async () => {
       assert.deepEqual(await rename(client, ID, name), { id: ID, friendlyName: name });

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
 import { HttpAgent, type HttpRequest } from '../../src/rest/http.ts';
@@ -119,6 +119,9 @@ describe('HTTP exchange', () => {
     ['gzip', gzipSync],
     ['X-GZIP', gzipSync],
     ['deflate', deflateSync],
+    // As some servers understand the name.
+    ['Deflate', deflateRawSync],
+    ['identity, gzip', gzipSync],
     ['br', brotliCompressSync],
   ] as const) {
     const headers = { 'content-encoding': encoding, 'content-type': 'text/plain; charset=utf-8' };
@@ -153,6 +156,34 @@ describe('HTTP exchange', () => {
       const { 'content-encoding': encoding, 'content-length': length, 'content-type': type } = headers;
       assert.deepEqual([body, encoding, length, type], ['{"a":1}', ...kept]);
       assert.equal('content-encoding' in headers, kept[0] !== undefined);
+    }
+  });
+
+  for (const [encoding, compress] of [
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['Deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+  ] as const) {
+    it(`takes no part for the whole of a body that is compressed as ${encoding} and ends too early`, async () => {
+      const whole = compress(JSON.stringify(randomBytes(2_000).toString('hex')));
+      const headers = { 'content-encoding': encoding };
+      for (const status of [200, 500]) {
+        server.answer = (_, response) => response.writeHead(status, headers).end(whole.subarray(0, -10));
+        const body = agent.send(request()).then((response) => response.body);
+        assert.equal(
+          await body.catch(({ code }: ServiceError) => code),
+          status === 200 ? 'BAD_RESPONSE' : '',
+        );
+      }
+    });
+  }
+
+  it('reads a body as it is whose header says that it has no encoding', async () => {
+    for (const encoding of ['identity', 'Identity, ', '']) {
+      const headers = { 'content-encoding': encoding, 'content-type': 'text/plain; charset=iso-8859-1' };
+      server.answer = (_, response) => response.writeHead(500, headers).end(Buffer.from('pä', 'latin1'));
+      assert.equal((await agent.send(request())).body, 'pä');
     }
   });
 
