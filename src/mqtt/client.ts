@@ -27,6 +27,8 @@ export interface MqttClientEvents {
   resumed(isReady: boolean): void;
   /** Whether another client of this process needs the session that brokers keep for this one. */
   isSessionElsewhere?(): boolean;
+  /** That one comes for it now. */
+  yielded?(): void;
 }
 
 export class MqttClient {
@@ -72,7 +74,9 @@ export class MqttClient {
         }
       },
       resumed: (isReady) => {
-        this.#users.yieldSession();
+        if (this.#users.yieldSession()) {
+          events.yielded?.();
+        }
         this.#applyFilters();
         this.#connection.subscriptions.hold(false);
         this.#users.unsubscribeKept();

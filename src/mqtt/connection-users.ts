@@ -75,12 +75,18 @@ export class ConnectionUsers {
     }, IDLE_DISCONNECT_MS);
   }
 
-  /** A deploy may have taken the users to another client with this session: that one is left alone with it at once. */
-  yieldSession(): void {
-    const isOpen = this.#connection.state.name !== 'idle';
-    if (this.#isUnused && isOpen && this.#requests.idle && this.#isSessionElsewhere()) {
+  /**
+   * A deploy may have taken the users to another client with this session: that one is left alone with it at once.
+   * @returns whether it was here until now
+   */
+  yieldSession(): boolean {
+    const { connected, state } = this.#connection;
+    const yields =
+      this.#isUnused && state.name !== 'idle' && this.#requests.idle && this.#isSessionElsewhere();
+    if (yields) {
       void this.#leave();
     }
+    return yields && connected;
   }
 
   /** A deploy that restarts a service may bring it back without users, and nobody else would connect. */

@@ -267,10 +267,12 @@ export class OpenReports {
     this.#confirmed.connected(broker, isPresent, now);
   }
 
-  close(): void {
+  /** The connection is left: nothing is open here any more, and who has the same session next knows what was confirmed. */
+  handOver(): void {
     BY_PREFIX.delete(this.#idPrefix);
     latest = undefined;
     clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#deliveries.close();
     this.#expected.clear();
     if (this.#keptSessions.length > 0) {

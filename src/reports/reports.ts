@@ -225,14 +225,20 @@ export class Reports {
     this.#lastBroker = broker;
   }
 
-  /** The service that follows, if it has the same session, knows which copies the broker has still to send. */
-  close(): void {
+  /**
+   * The connection is left. The service that comes for the same session, if there is one, knows which copies the broker
+   * has still to send.
+   */
+  handOver(): void {
     for (const received of this.open.unconfirmed) {
       this.#copies.forget(received);
     }
-    this.open.close();
+    this.open.handOver();
     if (this.#keptSessions.length > 0 && this.#lastBroker !== '') {
       LEFT.leave(this.#keptSessions, { broker: this.#lastBroker, copies: this.#copies });
+      // Once: whoever comes for it learns more.
+      this.#copies = new Copies(this.#now);
+      this.#lastBroker = '';
     }
   }
 

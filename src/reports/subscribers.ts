@@ -205,7 +205,7 @@ export class Subscribers {
   }
 
   close(): void {
-    this.#reports.close();
+    this.#reports.handOver();
     this.#everything.close();
     this.recording.close();
     this.#previews.close();

@@ -42,7 +42,7 @@ export interface MqttHalfContext {
   needDevices(): DeviceDirectory;
   /** Which gateways carry a label. @throws ServiceError `NOT_CONFIGURED` (`rest`) */
   labelSource(): LabelSource;
-  events: Omit<MqttClientEvents, 'settled'>;
+  events: Omit<MqttClientEvents, 'settled' | 'yielded'>;
   wasRead(read: ReadValue): void;
 }
 
@@ -64,6 +64,7 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   open.onHeldUp = heardChanged;
   const client = new MqttClient(settings, topics, reports, log, {
     ...context.events,
+    yielded: () => reports.handOver(),
     settled: () => watches.settled(client.state.name === 'limited' ? subscribers.refusals() : undefined),
   });
   const subscribers = new Subscribers(reports, catalogue, client, labelSource, heldReports, heardChanged);

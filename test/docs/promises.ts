@@ -952,7 +952,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/confirm': 'comes again to a node that is deployed anew',
         'reports/open-reports': 'are not given up because their node is deployed often',
       },
-    'One that restarts the service brings, with `persistent`, nothing again that was acknowledged behind it, also where addresses are added, taken away or come in another order.':
+    'One that restarts the service brings, with `persistent`, nothing again that was acknowledged behind it, also where addresses are added, taken away or come in another order; so does one that gives its nodes to another service with the same session, unless that connects before the flows run.':
       {
         'mqtt/confirm-changes':
           'come no more, when the broker has the second copy still to send as the service is started anew',
@@ -960,6 +960,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'do not come again when the service is restarted by a deploy; the open one does',
           'do not come again when a deploy …',
         ],
+        'nodes/kept-session':
+          'brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy … it',
       },
     'What is open at a node that a deploy leaves *invalid* waits for one in which it works or is removed.': {
       'mqtt/confirm-deploys': [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { heartbeat, reportTopic } from '../mqtt/scripted.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { flowAround } from './box-flow.ts';
-import { describeNodes } from './flow.ts';
+import { describeNodes, type Message } from './flow.ts';
 
 const IN = { id: 'in', type: 'mt-report-in' };
 const CLIENT_ID = 'mt-kept';
@@ -180,6 +180,34 @@ describeNodes('a persistent session', (start) => {
       await started.next('out');
       assert.equal(broker.connections.length, 2);
       assert.deepEqual(broker.packets('unsubscribe'), []);
+    });
+
+    it(`brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy ${where} it`, async () => {
+      const flow = (id: string) =>
+        withCopy(
+          flowAround(
+            service(),
+            { ...IN, service: id, confirm: 'acknowledged' },
+            { id: 'ack', type: 'mt-timestamped-ack', service: id, wires: [['after']] },
+            { id: 'after', type: 'helper', wires: [] },
+          ),
+          copy(),
+        );
+      const started = await start(flow('svc'));
+      await started.status('in', 'green');
+      const told: unknown[] = [];
+      started.node('svc').warn = (text) => told.push(text);
+      const numberOf = (msg: Message) => (msg as { report?: { n?: unknown } }).report?.n;
+      for (const n of [1, 2]) {
+        broker.publish(reportTopic('heartbeat'), heartbeat(n));
+      }
+      await started.next('out');
+      started.send('ack', await started.next('out'));
+      await started.next('after');
+      await started.deploy(flow('copy'), 'nodes');
+      broker.publish(reportTopic('heartbeat'), heartbeat(3));
+      assert.deepEqual([await started.next('out'), await started.next('out')].map(numberOf), [1, 3]);
+      assert.deepEqual(told, []);
     });
 
     it(`is given back once when a deploy takes the last node away, though a copy ${where} it has the client id`, async () => {

@@ -22,7 +22,7 @@ describe('reports that are open', () => {
   });
   afterEach(() => {
     for (const reports of open.splice(0)) {
-      reports.close();
+      reports.handOver();
     }
     mock.timers.reset();
   });
