@@ -215,6 +215,11 @@ export class NetworkState {
     return this.#devices.get(id);
   }
 
+  /** What was heard only through others is no gateway; what was not heard may be one. @param id 12 lowercase hex digits */
+  mayBeGateway(id: string): boolean {
+    return this.#gateways.get(id) !== undefined || this.#devices.get(id) === undefined;
+  }
+
   /** Those heard last come first, to about a second. */
   gateways(): Iterable<Readonly<GatewayState>> {
     return this.#gateways.newestFirst();

@@ -1,6 +1,6 @@
 // Reports for people who try a flow: one that was received, once more, or one that is made up.
 
-import { linkOf } from '../network/links.ts';
+import { invalidInput } from '../errors.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
@@ -22,13 +22,15 @@ export interface TestReport {
   report: Report;
 }
 
-type Filter = TopicCriteria & { decode: boolean };
+type Filter = TopicCriteria & { labels: readonly string[]; decode: boolean };
 
 interface TestReportContext {
   topics: Topics;
   catalogue: Catalogue;
   network: NetworkState;
   nameOf: NameOf | undefined;
+  /** By the last known list of devices; undefined without one. */
+  gatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
 }
 
 export class TestReports {
@@ -45,10 +47,10 @@ export class TestReports {
 
   /**
    * A report that passes the filter, though nobody has sent it; its gateway and device are of those that were heard, where
-   * the filter names none. Labels are not looked up: with those only the gateway may be another one.
+   * the filter names none.
    * @param like a message that has passed: the report is of its device and property
    * @param value in decoded form; undefined: a usual one
-   * @throws ServiceError `INVALID_INPUT`: `identifiers`, `value`
+   * @throws ServiceError `INVALID_INPUT`: `identifiers`, `value`, `labels` where no gateway is known to carry one of them
    */
   makeUp(filter: Filter, { like, value }: { like?: string | undefined; value?: unknown } = {}): TestReport {
     const { topics, catalogue } = this.#context;
@@ -78,19 +80,36 @@ export class TestReports {
     return readTopic(this.#context.topics, topic, this.#context.nameOf);
   }
 
-  #choosePlace({ gateways, devices }: Filter): { gateway: string; device: string } {
+  #choosePlace(filter: Filter): { gateway: string; device: string } {
     const { network } = this.#context;
-    const wanted = macOf(gateways[0]);
-    const device = macOf(devices[0]) ?? this.#findDevice(wanted);
-    const gateway = wanted ?? (device && network.gatewayOf(device)) ?? firstOf(network.gateways())?.id;
+    const wanted = this.#wantedGateways(filter);
+    const device = macOf(filter.devices[0]) ?? this.#findDevice(wanted);
+    const gateway =
+      (device && network.gatewayOf(device, wanted)) ??
+      (wanted ? firstOf(wanted) : firstOf(network.gateways())?.id);
     return { gateway: gateway ?? MADE_UP_GATEWAY, device: device ?? MADE_UP_DEVICE };
   }
 
-  /** The one that was heard last, by this gateway where one is wanted. */
-  #findDevice(gateway: string | undefined): string | undefined {
+  /** Undefined: any. @throws ServiceError `INVALID_INPUT` field `labels` */
+  #wantedGateways({ gateways, labels }: Filter): ReadonlySet<string> | undefined {
+    const { network, gatewaysWithLabels } = this.#context;
+    const named = new Set(gateways.map(parseMac).filter((id) => id !== undefined));
+    if (labels.length === 0) {
+      return named.size > 0 ? named : undefined;
+    }
+    const labelled = [...(gatewaysWithLabels(labels) ?? [])];
+    const wanted = labelled.filter((id) => (named.size === 0 || named.has(id)) && network.mayBeGateway(id));
+    if (wanted.length === 0) {
+      throw invalidInput('labels', labels.join(', '), 'noLabelledGateway');
+    }
+    return new Set(wanted);
+  }
+
+  /** The one that was heard last, by one of these gateways where some are wanted. */
+  #findDevice(gateways: ReadonlySet<string> | undefined): string | undefined {
     let count = 0;
     for (const { id, links } of this.#context.network.devices()) {
-      if (gateway === undefined || linkOf(links, gateway)) {
+      if (gateways === undefined || links.some(({ gateway }) => gateways.has(gateway))) {
         return id;
       }
       if (++count >= MAX_LOOKED_AT) {

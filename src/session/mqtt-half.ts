@@ -79,7 +79,10 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
       gatewayOf: (device) => network.gatewayOf(device),
       wasRead: (read) => context.wasRead(read),
     }),
-    testReports: new TestReports({ topics, catalogue, network, nameOf: names }),
+    testReports: new TestReports({
+      ...{ topics, catalogue, network, nameOf: names },
+      gatewaysWithLabels: (labels) => labelSource().knownGatewaysWithLabels(labels),
+    }),
     player: new Player({
       ...{ topics, catalogue, nameOf: names, isPaused },
       gatewaysWithLabels: async (labels, signal) => needDevices().labelledGateways(labels, signal),

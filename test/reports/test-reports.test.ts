@@ -12,8 +12,13 @@ import { ALL } from '../session.ts';
 const catalogue = createCatalogue([{ id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' }]);
 const topics = createTopics('site');
 
-function testReports(network = new NetworkState(), nameOf?: (mac: string) => string | undefined) {
-  return new TestReports({ topics, catalogue, network, nameOf });
+function testReports(
+  network = new NetworkState(),
+  nameOf?: (mac: string) => string | undefined,
+  labelled?: readonly string[],
+) {
+  const gatewaysWithLabels = () => labelled && new Set(labelled);
+  return new TestReports({ topics, catalogue, network, nameOf, gatewaysWithLabels });
 }
 
 const makeUp = (filter: Partial<typeof ALL>, value?: unknown) =>
@@ -146,6 +151,43 @@ describe('a report that is made up', () => {
     );
     const other = tests.makeUp({ ...ALL, gateways: ['c0141f68fc71'] }).report;
     assert.deepEqual([other.device, other.gateway], ['d0141f00a1b1', 'c0141f68fc71']);
+  });
+
+  describe('for a filter with labels', () => {
+    const labels = ['hall'];
+    const network = new NetworkState();
+    for (const [device, gateway] of [
+      ['d0141f00a1b1', 'c0141f68fc71'],
+      ['d0141f00a1b2', 'c0141f68fc70'],
+    ] as const) {
+      network.record(readReportTopic('', gateway, device, 'heartbeat'), performance.now());
+    }
+    const makeUpWith = (labelled: readonly string[] | undefined, filter: Partial<typeof ALL> = {}) => {
+      const { report } = testReports(network, undefined, labelled).makeUp({ ...ALL, labels, ...filter });
+      return [report.device, report.gateway];
+    };
+
+    it('is of a device that a gateway with one of them hears', () => {
+      const labelled = ['c0141f68fc71', 'c0141f68fc79'];
+      assert.deepEqual(makeUpWith(labelled), ['d0141f00a1b1', 'c0141f68fc71']);
+      const devices = ['d0141f00a1b2'];
+      assert.deepEqual(makeUpWith(labelled.slice(0, 1), { devices }), ['d0141f00a1b2', 'c0141f68fc71']);
+      const gateways = ['C0:14:1F:68:FC:79'];
+      assert.deepEqual(makeUpWith(labelled, { gateways }), ['020000000002', 'c0141f68fc79']);
+    });
+
+    it('is refused where no gateway is known to carry one of them', () => {
+      const refused = { code: 'INVALID_INPUT', message: /no gateway is known .* labels: hall/ };
+      for (const [labelled, gateways] of [
+        [undefined, []],
+        [[], []],
+        // A device is none.
+        [['d0141f00a1b1'], []],
+        [['c0141f68fc71'], ['c0141f68fc70']],
+      ] as const) {
+        assert.throws(() => makeUpWith(labelled, { gateways }), refused);
+      }
+    });
   });
 
   it('is like one that has passed, with another value', () => {

@@ -43,7 +43,7 @@ const REASONS: Record<string, readonly string[]> = {
   expression: ['expression'],
   likeMac: ['likeMac'],
   device: ['notDevice'],
-  label: ['notLabel', 'notLabels'],
+  label: ['notLabel', 'notLabels', 'noLabelledGateway'],
 };
 
 const WORDS = new Map(
