@@ -133,7 +133,10 @@ export class Session {
     if (settings.rest) {
       this.#rest = new RestClient(settings.rest, { log });
       this.#rest.onState(() => this.#notify());
-      this.devices = new DeviceDirectory(this.#rest, { log });
+      this.devices = new DeviceDirectory(this.#rest, {
+        log,
+        mayBeGateway: (mac) => this.network.mayBeGateway(mac),
+      });
       this.devices.onNames(() => this.changes.changed());
       this.#calls = new ServiceCalls(this.#rest, this.devices);
     }

@@ -5,7 +5,12 @@ import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { finishPanel } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
-import { nameOfDevice, searchGateways, searchHeardDevices, searchLabels } from '../shared/editor/sources.ts';
+import {
+  nameOfDevice,
+  searchGatewayLabels,
+  searchGateways,
+  searchHeardDevices,
+} from '../shared/editor/sources.ts';
 import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import { type DeviceWatchConfig, isCondition, RANGES } from './config.ts';
@@ -13,7 +18,7 @@ import { showActiveConditions } from './editor-active.ts';
 import { conditionBoxes } from './editor-conditions.ts';
 
 const LISTS = {
-  labels: { search: searchLabels, takesCommas: true },
+  labels: { search: searchGatewayLabels, takesCommas: true },
   gateways: { search: searchGateways, nameOf: nameOfDevice, check: mac },
   devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
 };

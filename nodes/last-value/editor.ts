@@ -7,7 +7,7 @@ import { finishPanel } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { leaveGatewayOpen, showIdentifier, showRoute } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
-import { searchLabels } from '../shared/editor/sources.ts';
+import { searchGatewayLabels } from '../shared/editor/sources.ts';
 import { tagList } from '../shared/editor/tags.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
 import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
@@ -55,7 +55,7 @@ RED.nodes.registerType('mt-last-value', {
     showRoute(this._('anyGateway'));
     const saved = readList(this.labels ?? []);
     const labels = tagList($('#mt-gateway-labels'), {
-      search: searchLabels,
+      search: searchGatewayLabels,
       takesCommas: true,
       saved,
       label: 'mt-gateway-label-labels',

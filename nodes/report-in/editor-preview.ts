@@ -78,12 +78,20 @@ async function preview(
   settings: PanelSettings,
   send: (row: PreviewRow) => Promise<void>,
 ): Promise<JQuery> {
-  const asked = { ...settings, node: node.id, z: node.z, limit: MAX_ROWS };
-  const response = await askService<PreviewRow[] | object>(node, 'preview', asked, 'preview');
+  const asked = { ...settings, node: node.id, z: node.z, limit: MAX_ROWS, explain: true };
+  const response = await askService<PreviewRow[] | { hasNoGateway?: true }>(
+    node,
+    'preview',
+    asked,
+    'preview',
+  );
   if (typeof response === 'string') {
     return note(response);
   }
-  const rows = Array.isArray(response) ? (response as PreviewRow[]) : [];
+  if ('hasNoGateway' in response) {
+    return note(node._('preview.noGateway'));
+  }
+  const rows = Array.isArray(response) ? response : [];
   return rows.length === 0
     ? note(nothingYet(node, settings))
     : reportTable(node, rows, { onlyValue: settings.output === 'value', send });

@@ -10,10 +10,10 @@ import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts
 import {
   nameOfDevice,
   remarkIdentifier,
+  searchGatewayLabels,
   searchGateways,
   searchHeardDevices,
   searchIdentifiers,
-  searchLabels,
 } from '../shared/editor/sources.ts';
 import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
@@ -24,7 +24,7 @@ import { accessOfKinds, KINDS_WITH_FORM, KINDS_WITH_VALUE, kindBoxes, nameOfKind
 import { startPreview } from './editor-preview.ts';
 
 const LISTS = {
-  labels: { search: searchLabels, takesCommas: true },
+  labels: { search: searchGatewayLabels, takesCommas: true },
   gateways: { search: searchGateways, nameOf: nameOfDevice, check: mac },
   devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
   identifiers: {

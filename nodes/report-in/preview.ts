@@ -25,15 +25,10 @@ export function registerPreview(RED: NodeAPI): void {
 }
 
 /**
- * @returns the newest first, each with its `topic`
+ * @returns the newest first, each with its `topic`; with `explain`, where nothing can pass: `{hasNoGateway: true}`
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
-async function preview(
-  session: Session,
-  req: Request,
-  service: ServiceNode,
-  RED: NodeAPI,
-): Promise<object[]> {
+async function preview(session: Session, req: Request, service: ServiceNode, RED: NodeAPI): Promise<object> {
   const { body } = req;
   const typed = (typeof body === 'object' && body !== null ? body : {}) as PanelProperties;
   const known = pickKnown(typed, DEFAULTS);
@@ -41,12 +36,16 @@ async function preview(
   const filled = fillEnv(RED, environmentOf(service, place), known, () => known);
   const config = upgrade(filled.values);
   checkListLengths(config);
-  const entries = hideValues(typed, () => {
+  const { entries, labels } = hideValues(typed, () => {
     checkFilled(config, filled);
     const filter = filterOf(config);
     const labelRefresh = Math.max(filter.labelRefresh, MIN_LABEL_REFRESH_S);
-    return session.preview({ ...filter, labelRefresh }, () => newestOf(service));
+    const shown = session.preview({ ...filter, labelRefresh }, () => newestOf(service));
+    return { entries: shown, labels: filter.labels };
   });
+  if (typed.explain === true && labels.length > 0 && session.devices?.mayHaveGatewayWith(labels) === false) {
+    return { hasNoGateway: true };
+  }
   return entries
     .slice(Math.max(0, entries.length - readLimit(typed.limit)))
     .reverse()

@@ -73,7 +73,8 @@ function listDevices(session: Session, { query }: Request, ...[, , signal]: Rest
 
 function listLabels(session: Session, { query }: Request, ...[, , signal]: Rest): unknown {
   session.checkHalf('rest');
-  return session.devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), signal) ?? [];
+  const options = { ofGateways: query.of === 'gateways', signal };
+  return session.devices?.searchLabels(readQueryText(query.q) ?? '', readLimit(query.limit), options) ?? [];
 }
 
 function listSeen(session: Session, { query }: Request): unknown {

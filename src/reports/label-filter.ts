@@ -22,6 +22,8 @@ export interface LabelState {
   /** Reports lost while waiting. */
   lost: number;
   error?: ServiceError;
+  /** The list is there, and no gateway carries one of the labels. */
+  hasNoGateway?: true;
 }
 
 export interface LabelSource {
@@ -29,6 +31,8 @@ export interface LabelSource {
   readonly listAge: number;
   /** MACs of the gateways that carry one of the labels in the last known list, however old; undefined without one. */
   knownGatewaysWithLabels(labels: readonly string[]): ReadonlySet<string> | undefined;
+  /** False where that list has none but what was heard only through gateways. */
+  mayHaveGatewayWith(labels: readonly string[]): boolean;
   /** Calls the follower with every new list, and with why one that a change has made due could not come. @returns stops it */
   follow(follower: (error?: unknown) => void): () => void;
   /** Resolves when there is a list no older than `maxAge` milliseconds. */
@@ -42,6 +46,7 @@ export interface LabelSource {
 export const unknownLabels = (problem: Error): LabelSource => ({
   listAge: Number.POSITIVE_INFINITY,
   knownGatewaysWithLabels: () => undefined,
+  mayHaveGatewayWith: () => true,
   follow: () => () => undefined,
   refresh: () => Promise.reject(problem),
 });
@@ -63,6 +68,8 @@ export class LabelFilter implements ReportListener {
   readonly #buffered = new Queue<Message>();
   #bufferedBytes = 0;
   #lost = 0;
+  /** That is what was told. */
+  #hasNoGateway = false;
   #timer: NodeJS.Timeout | undefined;
   #unfollow: (() => void) | undefined;
 
@@ -94,7 +101,11 @@ export class LabelFilter implements ReportListener {
   open(): void {
     // A node that was deployed again in an outage, or while a large list is read, goes on with what is known.
     this.#allowed = this.#source.knownGatewaysWithLabels(this.#labels);
-    this.#notify({ name: this.#allowed ? 'ready' : 'waiting', lost: 0 });
+    if (this.#allowed) {
+      this.#tellReady();
+    } else {
+      this.#notify({ name: 'waiting', lost: 0 });
+    }
     // Also the lists that others have asked for, or that a change of labels has made due.
     this.#unfollow = this.#source.follow((error) =>
       error === undefined ? this.#listCame() : this.#listFailed(error),
@@ -129,6 +140,10 @@ export class LabelFilter implements ReportListener {
 
   report(report: Report, topic: string, payload: Buffer, heardAt?: number): void {
     if (this.#allowed?.has(report.gateway)) {
+      if (this.#hasNoGateway) {
+        // What was heard through others is a gateway nevertheless.
+        this.#tellReady();
+      }
       this.#inner.report(report, topic, payload, heardAt);
     } else if (!this.#allowed && !this.takesNone) {
       this.#buffer(report, topic, payload, heardAt);
@@ -159,13 +174,19 @@ export class LabelFilter implements ReportListener {
 
   #listCame(): void {
     this.#allowed = this.#source.knownGatewaysWithLabels(this.#labels);
-    this.#notify({ name: 'ready', lost: this.#lost });
+    this.#tellReady();
     this.flush();
   }
 
   #listFailed(error: unknown): void {
     const name = this.#allowed ? 'stale' : 'waiting';
+    this.#hasNoGateway = false;
     this.#notify({ name, lost: this.#lost, error: error as ServiceError });
+  }
+
+  #tellReady(): void {
+    this.#hasNoGateway = !this.#source.mayHaveGatewayWith(this.#labels);
+    this.#notify({ name: 'ready', lost: this.#lost, ...(this.#hasNoGateway && { hasNoGateway: true }) });
   }
 
   async #update(): Promise<void> {

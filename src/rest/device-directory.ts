@@ -5,7 +5,7 @@ import { macPart } from '../protocol/mac.ts';
 import { unlessAborted } from './abort.ts';
 import type { RestClient } from './client.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
-import { type DeviceIndex, type DirectoryEntry, textLength } from './device-index.ts';
+import { type DeviceIndex, type DirectoryEntry, macsWithLabels, textLength } from './device-index.ts';
 import { DeviceListReader } from './device-list-reader.ts';
 import { DeviceNames } from './device-names.ts';
 import { FirstList } from './first-list.ts';
@@ -36,6 +36,12 @@ const MAX_SHOWN_LENGTH = 4_000_000;
 /** @param error why the list could not be fetched that a change has made due; undefined: there is a new one */
 type Follower = (error?: unknown) => void;
 
+interface DirectoryContext {
+  log: Logger;
+  clock?: Clock;
+  mayBeGateway?: (mac: string) => boolean;
+}
+
 /**
  * Nothing is fetched before the first question; one fetch serves all who wait. When the service cannot be asked, the
  * last known list stays. A list that was asked for earlier never replaces one that was asked for later.
@@ -44,6 +50,7 @@ export class DeviceDirectory {
   readonly #reader: DeviceListReader;
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #mayBeGateway: (mac: string) => boolean;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   #list: DeviceIndex | undefined;
@@ -69,8 +76,13 @@ export class DeviceDirectory {
   #waitingPickers = 0;
   readonly #firstList = new FirstList<DeviceIndex>();
 
-  constructor(client: RestClient, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
+  /** @param mayBeGateway the list does not say whether a device is one */
+  constructor(
+    client: RestClient,
+    { log, clock = SYSTEM_CLOCK, mayBeGateway = () => true }: DirectoryContext,
+  ) {
     this.#reader = new DeviceListReader(client, { log, clock });
+    this.#mayBeGateway = mayBeGateway;
     this.#log = log;
     this.#clock = clock;
   }
@@ -114,12 +126,35 @@ export class DeviceDirectory {
     return found;
   }
 
-  /** Every label in use that contains `q` in any case, sorted. As `search`. */
-  async searchLabels(q: string, limit: number, signal?: AbortSignal): Promise<string[]> {
+  /** Every label in use that contains `q` in any case, sorted; `ofGateways`: on a gateway. As `search`. */
+  async searchLabels(
+    q: string,
+    limit: number,
+    { ofGateways = false, signal }: { ofGateways?: boolean; signal?: AbortSignal } = {},
+  ): Promise<string[]> {
     const list = await this.#listForPicker(signal);
     const wanted = q.trim().toLowerCase();
-    const found = [...list.macsByLabel.keys()].filter((label) => label.toLowerCase().includes(wanted));
-    return found.sort().slice(0, mostShown(limit));
+    const found = [...list.macsByLabel].filter(
+      ([label, macs]) => label.toLowerCase().includes(wanted) && (!ofGateways || this.#hasGateway(macs)),
+    );
+    return found
+      .map(([label]) => label)
+      .sort()
+      .slice(0, mostShown(limit));
+  }
+
+  /** Whether a gateway, or what may be one, carries one of the labels in the last known list; true without one. */
+  mayHaveGatewayWith(labels: readonly string[]): boolean {
+    return this.#list === undefined || this.#hasGateway(macsWithLabels(this.#list, labels));
+  }
+
+  #hasGateway(macs: ReadonlySet<string>): boolean {
+    for (const mac of macs) {
+      if (this.#mayBeGateway(mac)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** MACs of the gateways that carry one of the labels in the last known list; undefined without one. Asks nobody. */
@@ -374,15 +409,6 @@ export class DeviceDirectory {
       listener();
     }
   }
-}
-
-function macsWithLabels({ macsByLabel }: DeviceIndex, labels: readonly string[]): ReadonlySet<string> {
-  const [label = '', ...others] = labels;
-  if (others.length === 0) {
-    // A query asks with every message: a copy of a large set would cost more than all the rest of it.
-    return macsByLabel.get(label) ?? new Set();
-  }
-  return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
 }
 
 function mostShown(limit: number): number {

@@ -177,6 +177,16 @@ export class DeviceIndexBuilder {
   }
 }
 
+/** Of the devices that carry one of the labels. */
+export function macsWithLabels({ macsByLabel }: DeviceIndex, labels: readonly string[]): ReadonlySet<string> {
+  const [label = '', ...others] = labels;
+  if (others.length === 0) {
+    // A query asks with every message: a copy of a large set would cost more than all the rest of it.
+    return macsByLabel.get(label) ?? new Set();
+  }
+  return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
+}
+
 function sortEntries(kept: readonly DirectoryEntry[]): SearchableEntries {
   const keyed = kept.map((entry) => ({ entry, key: entry.name.toLowerCase() }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));

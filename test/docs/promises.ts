@@ -2138,6 +2138,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "waiting for labels" as a … … at …',
       },
+    '`no gateway has this label` | yellow ring | report in, device watch | the device list is there, and no gateway carries one of the labels; what was heard only through gateways is none':
+      {
+        'nodes/statuses': 'show "no gateway has this label" as a … … at …',
+        'rest/device-directory':
+          'tells the labels that a gateway may carry from those of devices below gateways',
+        'reports/label-refresh':
+          'tells that no gateway has a label until a list says otherwise, or one of its reports',
+      },
     '`labels out of date` | yellow ring | report in, device watch | the last known labels hold; the service could not be asked again':
       {
         'nodes/statuses': 'show "labels out of date" as a … … at …',

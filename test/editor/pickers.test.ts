@@ -23,6 +23,7 @@ describe('the pickers', function () {
       ...service.devices[0]!,
       id: `bmac-${service.demo.device}`,
       friendlyName: 'Meeting room 2.14',
+      labels: ['spare-desk'],
     });
     red = await startNodeRed(VERSIONS[0]!);
     const nodes = bareNodes().map((node) =>
@@ -136,6 +137,18 @@ describe('the pickers', function () {
     await editor.typed('gateway').fill('Meeting room');
     await page.locator('.mt-gateway-choice-typed').waitFor();
     assert.equal(await choices().count(), 1, (await titles()).join());
+  });
+
+  it('offer labels of gateways, and not that of a device, where reports are filtered by the label of a gateway', async () => {
+    const { page } = editor;
+    await publish('rssi', { parent: service.demo.gateway, rssi: -67 });
+    await editor.edit('mt-report-in');
+    const caption = await page.locator('#mt-gateway-label-labels').innerText();
+    assert.equal(caption.trim(), 'Labels of gateways');
+    await page.click('#mt-gateway-labels input');
+    await choices().first().waitFor();
+    const offered = await titles();
+    assert.ok(offered.includes('floor-1') && !offered.includes('spare-desk'), offered.join());
   });
 
   it('tell below the gateway that a device which is picked needs none', async () => {

@@ -213,6 +213,13 @@ describe('reports that pass now', function () {
     await state().filter({ hasText: 'does not run' }).waitFor();
   });
 
+  it('say that no gateway has the label, and that it belongs on one', async () => {
+    await open();
+    await editor.page.fill('#mt-gateway-labels input', 'nowhere');
+    await editor.page.keyboard.press('Enter');
+    await preview().filter({ hasText: 'No gateway has this label' }).waitFor();
+  });
+
   describe('the button on the node', () => {
     const button = () => editor.page.locator('#in .red-ui-flow-node-button-button');
     const toast = (text: string) =>

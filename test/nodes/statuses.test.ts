@@ -172,6 +172,11 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     return run({}, { 'report in': { labels }, 'device watch': { labels } });
   },
 
+  async 'no gateway has this label'({ run }) {
+    const labels = ['nowhere'];
+    return run({}, { 'report in': { labels }, 'device watch': { labels } });
+  },
+
   async 'labels out of date'({ portal, run, deploy }) {
     let count = 0;
     portal.answer = (_, response) => listed(response, count++ === 0 ? 200 : 503);

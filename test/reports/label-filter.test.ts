@@ -15,6 +15,7 @@ import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 const NO_LIST = {
   listAge: 0,
   knownGatewaysWithLabels: () => undefined,
+  mayHaveGatewayWith: () => true,
   follow: () => () => undefined,
 };
 const LABELLED: ReportFilter = { ...ALL, labels: ['office'] };
@@ -369,6 +370,7 @@ describe('reports of gateways with a label', () => {
       {
         ...NO_LIST,
         knownGatewaysWithLabels: () => known,
+        mayHaveGatewayWith: () => true,
         follow(follower) {
           tell = follower;
           return () => undefined;
@@ -466,6 +468,7 @@ describe('reports of gateways with a label', () => {
         {
           ...NO_LIST,
           knownGatewaysWithLabels: () => known,
+          mayHaveGatewayWith: () => true,
           follow(follower) {
             followers.add(follower);
             return () => followers.delete(follower);

@@ -13,6 +13,8 @@ class Lists {
   readonly asked: { maxAge: number; at: number }[] = [];
   readonly fetched: number[] = [];
   gateways = new Set([G]);
+  /** Whether these may be gateways. */
+  areGateways = true;
   error: ServiceError | undefined;
   /** While set, who asks waits for it. */
   held: Promise<void> | undefined;
@@ -28,6 +30,10 @@ class Lists {
 
   knownGatewaysWithLabels(): ReadonlySet<string> | undefined {
     return this.fetched.length > 0 ? this.gateways : undefined;
+  }
+
+  mayHaveGatewayWith(): boolean {
+    return this.areGateways;
   }
 
   follow(follower: (error?: unknown) => void): () => void {
@@ -137,6 +143,45 @@ describe('refresh of labels', () => {
       assert.deepEqual(names(), when === 'of an outage' ? ['ready', 'stale'] : ['ready']);
     });
   }
+
+  it('tells that no gateway has a label until a list says otherwise, or one of its reports', async () => {
+    const [told, nothing] = [
+      { name: 'ready', lost: 0, hasNoGateway: true },
+      { name: 'ready', lost: 0 },
+    ];
+    const collector = new Collector();
+    lists.areGateways = false;
+    const gate = open(REFRESH, collector);
+    await pass(0);
+    assert.deepEqual(states.at(-1), told);
+    lists.areGateways = true;
+    lists.come();
+    assert.deepEqual(states.at(-1), nothing);
+    lists.areGateways = false;
+    lists.come();
+    assert.deepEqual(states.at(-1), told);
+    lists.areGateways = true;
+    const report = { gateway: G, device: G2, kind: 'heartbeat', form: 'raw', time: '' } as const;
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+    assert.deepEqual([collector.reports.length, states.at(-1)], [1, nothing]);
+    const { length } = states;
+    gate.report({ ...report }, reportTopic('heartbeat'), Buffer.from('{}'));
+    assert.equal(states.length, length);
+  });
+
+  it('says of an old list that it is old, whoever has its labels', async () => {
+    lists.areGateways = false;
+    const gate = open();
+    await pass(0);
+    lists.error = new ServiceError('NETWORK', 'timeout');
+    await pass(REFRESH);
+    gate.report(
+      { gateway: G, device: G2, kind: 'heartbeat', form: 'raw', time: '' },
+      reportTopic('heartbeat'),
+      Buffer.from('{}'),
+    );
+    assert.deepEqual(states.at(-1), { name: 'stale', lost: 0, error: lists.error });
+  });
 
   it('takes at first no list older than 5 seconds, and later one of half the time', async () => {
     open();

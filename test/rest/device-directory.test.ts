@@ -332,6 +332,21 @@ describe('device directory', () => {
     assert.deepEqual(await directory.searchLabels('FLOOR', 2), ['floor-0', 'floor-1']);
   });
 
+  it('tells the labels that a gateway may carry from those of devices below gateways', async () => {
+    const below = new Set([0, 3].map(macOf));
+    const mayBeGateway = (mac: string) => !below.has(mac);
+    const other = new DeviceDirectory(client, { log: SILENT, clock, mayBeGateway });
+    assert.equal(other.mayHaveGatewayWith(['floor-0']), true);
+    devices = [createDevice(0, ['desk']), createDevice(1, ['hall']), createDevice(3, ['desk', 'hall'])];
+    assert.deepEqual(await other.searchLabels('', 9, { ofGateways: true }), ['hall']);
+    assert.deepEqual(await other.searchLabels('', 9), ['desk', 'hall']);
+    assert.deepEqual(
+      [['desk'], ['desk', 'hall'], ['nowhere']].map((labels) => other.mayHaveGatewayWith(labels)),
+      [false, true, false],
+    );
+    other.close();
+  });
+
   it('shows a change at once after it was told of it', async () => {
     await names('room');
     devices = [];

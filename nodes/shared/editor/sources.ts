@@ -183,8 +183,13 @@ export const searchHeardDevices = async (q: string): Promise<Found> =>
   inOrder(await heard('devices', q, narrowed(['gateway'])));
 
 /** Labels of the device list. */
-export async function searchLabels(q: string): Promise<Found> {
-  const labels = await fetchRows<string>('labels', { q });
+export const searchLabels = (q: string): Promise<Found> => foundLabels({ q });
+
+/** Those that a gateway carries. */
+export const searchGatewayLabels = (q: string): Promise<Found> => foundLabels({ q, of: 'gateways' });
+
+async function foundLabels(query: Record<string, string>): Promise<Found> {
+  const labels = await fetchRows<string>('labels', query);
   return inOrder(
     typeof labels === 'string' ? labels : labels.map((label) => ({ value: label, title: label })),
   );

@@ -93,7 +93,10 @@ const LABEL_STATUSES: Record<LabelState['name'], Status | undefined> = {
 };
 
 /** The status of the label filter; undefined when it works, so that the session's is shown. */
-export function statusOfLabels({ name, lost }: LabelState): Status | undefined {
+export function statusOfLabels({ name, lost, hasNoGateway }: LabelState): Status | undefined {
+  if (hasNoGateway) {
+    return { style: 'waiting', key: 'status.labels.noGateway' };
+  }
   return name === 'waiting' && lost > 0
     ? { style: 'waiting', key: 'status.labels.lost', values: { lost } }
     : LABEL_STATUSES[name];
