@@ -9,6 +9,8 @@ interface Pressed {
   sent: boolean;
   isMadeUp?: boolean;
   report?: Record<string, unknown>;
+  /** With it the same device is chosen again. */
+  topic?: string;
 }
 
 const FAILURES = {
@@ -30,7 +32,7 @@ export function press(this: EditorNode): void {
   }
   // Node-RED gives the button no event.
   if ((window.event as MouseEvent | undefined)?.shiftKey === true && takesValue(this)) {
-    askForValue(this);
+    void askForValue(this);
   } else {
     void send(this);
   }
@@ -43,14 +45,23 @@ function takesValue({ kinds }: EditorNode): boolean {
   return chosen.length === 0 || chosen.some((kind) => !without.some((name) => name === kind));
 }
 
-/** @param value undefined: the newest report, or a usual value */
-async function send(node: EditorNode, value?: unknown): Promise<void> {
+/** @param more nothing: the newest report, or a usual value */
+async function send(node: EditorNode, more: { value?: unknown; topic?: string } = {}): Promise<void> {
+  const pressed = await request(node, more);
+  if (pressed) {
+    tell(node, pressed);
+  }
+}
+
+/** @returns undefined: it has failed, and that was told */
+async function request(node: EditorNode, more: object): Promise<Pressed | undefined> {
   try {
-    const body = { node: node.id, value };
-    tell(node, await requestService<Pressed>(String(node.service), 'try', { body }));
+    const body = { node: node.id, ...more };
+    return await requestService<Pressed>(String(node.service), 'try', { body });
   } catch (failure) {
     const { reason, message } = failure as RequestFailure;
     notify(message || node._(FAILURES[reason]), 'error');
+    return undefined;
   }
 }
 
@@ -76,9 +87,19 @@ function notify(words: string, type: string): void {
   RED.notify($('<p>').text(words), { type, timeout: 5_000 });
 }
 
-function askForValue(node: EditorNode): void {
+/** Of which device the report will be is known before it is sent: the flow may do something to it. */
+async function askForValue(node: EditorNode): Promise<void> {
+  const asked = await request(node, { ask: true });
+  if (asked?.report === undefined) {
+    if (asked) {
+      tell(node, asked);
+    }
+    return;
+  }
+  const { report, topic } = asked;
+  const device = String(report.deviceName ?? report.device);
   const input = $('<input type="text" id="mt-gateway-try-value" style="width: 100%">');
-  const label = $('<label for="mt-gateway-try-value">').text(node._('button.ask'));
+  const label = $('<label for="mt-gateway-try-value">').text(node._('button.ask', { device }));
   const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').hide();
   const form = $('<form class="mt-gateway-ask">').append(label, input, problem);
   const question = RED.notify(form, {
@@ -100,7 +121,7 @@ function askForValue(node: EditorNode): void {
       return;
     }
     question.close();
-    void send(node, value);
+    void send(node, { value, topic });
   });
   form.on('keydown', ({ key }) => {
     if (key === 'Escape') {

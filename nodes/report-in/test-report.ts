@@ -5,7 +5,6 @@ import {
   invalidInput,
   isObject,
   type KeptMessage,
-  type ReceivedMessage,
   type Report,
   type ReportFilter,
   type Session,
@@ -65,46 +64,63 @@ function sendTestReport(session: Session, { body }: Request, service: ServiceNod
   return { sent: tester !== undefined };
 }
 
+interface Pressed {
+  /** False where it was only asked, or the node does not run. */
+  sent: boolean;
+  isMadeUp?: boolean;
+  report?: Sent;
+  /** What the report is like: given back, it is of this device, whatever passes meanwhile. */
+  topic?: string;
+}
+
 /** What the button has sent, for people to read. */
 type Sent = Pick<Report, 'device' | 'deviceName' | 'name' | 'identifier' | 'kind' | 'value' | 'unit'>;
 
 /**
  * Sends the newest report that has passed once more, or one that is made up where none has, or where a value is given.
- * @returns whether the node runs, and what it has sent
- * @throws ServiceError `INVALID_INPUT`: `value`, `identifiers`
+ * With `ask` nothing is sent: the answer says of which device it will be, when its `topic` comes back with the value.
+ * @returns what it has sent
+ * @throws ServiceError `INVALID_INPUT`: `value`, `identifiers`, `labels`, `topic`
  */
-function pressButton(
-  session: Session,
-  { body }: Request,
-  service: ServiceNode,
-): { sent: boolean; isMadeUp?: boolean; report?: Sent } {
-  const { node: id, value } = isObject(body) ? body : {};
+function pressButton(session: Session, { body }: Request, service: ServiceNode): Pressed {
+  const { node: id, value, ask, topic: like } = isObject(body) ? body : {};
   const tester = testerOf(service, id);
   if (tester === undefined) {
     return { sent: false };
   }
   const newest = tester.newest();
-  const isMadeUp = newest === undefined || value !== undefined;
+  const isMadeUp = newest === undefined || value !== undefined || like !== undefined;
   const { topic, report } = isMadeUp
-    ? makeUp(session, tester, newest, value)
+    ? makeUp(session, tester, checkTopic(session, tester, like) ?? newest?.topic, value)
     : reportsOf(session).again(newest, tester.filter.decode);
-  const { device, deviceName, name, identifier, kind, unit } = report;
+  const { device, name, identifier, kind, unit } = report;
+  const deviceName = report.deviceName ?? session.devices?.nameOf(device);
   // The flow may change its report at once.
   const sent = { device, deviceName, name, identifier, kind, value: shownValue(report.value), unit };
+  if (ask === true) {
+    return { sent: false, report: sent, topic };
+  }
   tester.send(report, topic);
   return { sent: true, isMadeUp, report: sent };
 }
 
-function makeUp(
-  session: Session,
-  { filter }: Tester,
-  newest: ReceivedMessage | undefined,
-  value: unknown,
-): TestReport {
+/** It comes from outside, and a test goes only where a report of the filter may. @throws ServiceError `INVALID_INPUT` */
+function checkTopic(session: Session, { filter, newest }: Tester, topic: unknown): string | undefined {
+  if (topic === undefined) {
+    return undefined;
+  }
+  // One that has passed may be of a gateway that has lost its label since.
+  if (typeof topic !== 'string' || (topic !== newest()?.topic && !reportsOf(session).passes(filter, topic))) {
+    throw invalidInput('topic', topic, 'notPassing');
+  }
+  return topic;
+}
+
+function makeUp(session: Session, { filter }: Tester, like: string | undefined, value: unknown): TestReport {
   if (isDeeper([value], MAX_DEPTH)) {
     throw invalidInput('value', undefined, 'notCopied');
   }
-  return reportsOf(session).makeUp(filter, { like: newest?.topic, value });
+  return reportsOf(session).makeUp(filter, { like, value });
 }
 
 /** A node that runs has an MQTT half. */

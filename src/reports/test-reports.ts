@@ -7,8 +7,9 @@ import { parseMac } from '../protocol/mac.ts';
 import { KINDS, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
 import { makeUpMessage } from '../protocol/reports/made-up.ts';
 import type { Topics } from '../protocol/topics.ts';
+import { Dispatch } from './dispatch.ts';
 import { bodyOf, type NameOf, type ReceivedMessage, readTopic } from './message.ts';
-import type { TopicCriteria } from './report-filter.ts';
+import { compileCriteria, type TopicCriteria } from './report-filter.ts';
 
 /** Where nothing was heard: addresses that no maker of devices gives away (the second bit of the first byte). */
 const MADE_UP_GATEWAY = '020000000001';
@@ -67,6 +68,21 @@ export class TestReports {
     });
     const topic = topics.reportFilter({ gateway, device, segment, identifier }).replace(/\/#$/, '');
     return this.#read(topic, body, filter.decode);
+  }
+
+  /** Whether a report with this topic passes the filter, its labels by the last known list. */
+  passes(filter: Filter, topic: string): boolean {
+    const { catalogue, gatewaysWithLabels } = this.#context;
+    const at = this.#readTopic(topic);
+    const criteria = compileCriteria(filter, catalogue);
+    if (!at || !criteria) {
+      return false;
+    }
+    const dispatch = new Dispatch<true>();
+    dispatch.add({ ...criteria.route, target: true });
+    const { labels } = filter;
+    const isLabelled = labels.length === 0 || gatewaysWithLabels(labels)?.has(at.gateway) === true;
+    return isLabelled && dispatch.match(at).length > 0;
   }
 
   #read(topic: string, body: unknown, decode: boolean): TestReport {

@@ -240,12 +240,17 @@ describe('reports that pass now', function () {
     it('asks for a value when it is pressed with Shift', async () => {
       await button().click({ modifiers: ['Shift'] });
       const input = editor.page.locator('.mt-gateway-ask .red-ui-typedInput-input');
+      await input.waitFor();
+      const words = await editor.page.locator('.mt-gateway-ask label').innerText();
+      await measure(20);
       await input.fill('warm');
       await editor.page.keyboard.press('Enter');
       await input.fill('35');
       await editor.page.keyboard.press('Enter');
       const report = (await red.next('seen')).report as Record<string, unknown>;
       assert.deepEqual([report.test, report.value], [true, 35]);
+      assert.ok(words.includes(`a report of ${report.deviceName ?? report.device} with`), words);
+      assert.match(words, /What follows in the flow really happens/);
     });
 
     it('says what is wrong with a value and stays open until it is right', async () => {

@@ -472,6 +472,35 @@ describeNodes('the admin endpoints', (start) => {
       assert.deepEqual([refused.status, (refused.body as { code: string }).code], [400, 'INVALID_INPUT']);
     });
 
+    it('says of which device it will be, and is of that one though another has reported meanwhile', async () => {
+      const flow = await startWith({ kinds: ['measurement'] });
+      const [{ gateway, device }, other] = [box.demo, box.gateways[1]!.mac];
+      await box.publish(gateway, device, 'measurement/8802', { time: 't', seq: 3, value: '0258' });
+      await flow.next('out');
+      const asked = (await press(flow, { node: 'n', ask: true })).body as Record<string, unknown>;
+      const told = asked.report as Record<string, unknown>;
+      assert.deepEqual([asked.sent, told.device, told.value], [false, device, 60]);
+      await box.publish(other, other, 'measurement/8800', { time: 't', seq: 4, value: '0866' });
+      await flow.next('out');
+      await press(flow, { node: 'n', value: 75, topic: asked.topic });
+      const { report } = await flow.next('out');
+      const { device: of, name, value } = report as Record<string, unknown>;
+      assert.deepEqual([of, name, value], [device, 'humidity', 75]);
+    });
+
+    it('is of no device that the filter leaves out, also where none has passed yet', async () => {
+      const { gateway, device } = box.demo;
+      const flow = await startWith({ devices: [device] });
+      const { topic } = (await press(flow, { node: 'n', ask: true })).body as { topic: string };
+      for (const wrong of [topic.replace(device, gateway), 'elsewhere', 7]) {
+        const refused = await press(flow, { node: 'n', value: 75, topic: wrong });
+        assert.deepEqual([refused.status, (refused.body as { code: string }).code], [400, 'INVALID_INPUT']);
+      }
+      await press(flow, { node: 'n', value: 75, topic });
+      assert.equal(((await flow.next('out')).report as { device: string }).device, device);
+      assert.equal(flow.inbox('out').all.length, 1);
+    });
+
     it('goes nowhere when the node does not run', async () => {
       const flow = await run();
       const { status, body } = await press(flow, { node: 'other' });

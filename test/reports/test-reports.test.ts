@@ -209,3 +209,25 @@ describe('a report that was received', () => {
     assert.notEqual(first, second);
   });
 });
+
+describe('a topic that comes back', () => {
+  it('passes where a report with it would, labels and all', () => {
+    const tests = testReports(new NetworkState(), undefined, ['c0141f68fc70']);
+    const topic = 'site/mt/gateway/c0141f68fc70/device/d0141f00a1b2/measurement/8800';
+    const filter = { ...ALL, labels: ['hall'], kinds: ['measurement'], devices: ['d0141f00a1b2'] };
+    assert.equal(tests.passes(filter, topic), true);
+    assert.equal(
+      tests.passes({ ...filter, labels: [] }, topic.replace('c0141f68fc70', 'c0141f68fc71')),
+      true,
+    );
+    for (const other of [
+      topic.replace('c0141f68fc70', 'c0141f68fc71'),
+      topic.replace('d0141f00a1b2', 'd0141f00a1b1'),
+      topic.replace('measurement', 'property'),
+      'elsewhere',
+    ]) {
+      assert.equal(tests.passes(filter, other), false, other);
+    }
+    assert.equal(testReports().passes(filter, topic), false);
+  });
+});

@@ -21,7 +21,7 @@ const REASONS: Record<string, readonly string[]> = {
     'kindWithoutValue',
   ],
   hex: ['notHexBytes', 'notBytes', 'notEncodable'],
-  json: ['notJson', 'notJsonBody', 'notCopied', 'notRecord', 'notReportTopic', 'notOfTopic'],
+  json: ['notJson', 'notJsonBody', 'notCopied', 'notRecord', 'notReportTopic', 'notPassing', 'notOfTopic'],
   entry: ['badEntry', 'unknownPart', 'missingPart', 'ownParameter'],
   long: ['tooLong', 'tooMany', 'packetTooLarge', 'profileBytes', 'profileLevels'],
   characters: [
