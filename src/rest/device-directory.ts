@@ -1,13 +1,13 @@
 // The device directory: the list of devices kept for a while, for pickers, names and labels.
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { macPart } from '../protocol/mac.ts';
 import { unlessAborted } from './abort.ts';
 import type { RestClient } from './client.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
-import { type DeviceIndex, type DirectoryEntry, macsWithLabels, textLength } from './device-index.ts';
+import { type DeviceIndex, type DirectoryEntry, macsWithLabels } from './device-index.ts';
 import { DeviceListReader } from './device-list-reader.ts';
 import { DeviceNames } from './device-names.ts';
+import { findDevices, findLabels } from './device-search.ts';
 import { FirstList } from './first-list.ts';
 import type { Clock } from './types.ts';
 
@@ -27,11 +27,8 @@ const CHANGED_PAUSES = 1;
 const FAILURE_PAUSE_MS = 10_000;
 /** One that a change made old, and one that was begun after it. */
 const MAX_FETCHES = 2;
-const MAX_SHOWN = 1_000;
 /** Pickers that wait for a list at a time. */
 const MAX_WAITING_PICKERS = 1_000;
-/** Characters of all that a search finds. */
-const MAX_SHOWN_LENGTH = 4_000_000;
 
 /** @param error why the list could not be fetched that a change has made due; undefined: there is a new one */
 type Follower = (error?: unknown) => void;
@@ -106,24 +103,7 @@ export class DeviceDirectory {
    * @throws what the fetch threw, when there never was a list; QUEUE_FULL when 1 000 others wait for one
    */
   async search(q: string, limit: number, signal?: AbortSignal): Promise<DirectoryEntry[]> {
-    const { texts, entries } = (await this.#listForPicker(signal)).searchable;
-    const most = mostShown(limit);
-    const wanted = q.trim().toLowerCase();
-    const mac = macPart(wanted);
-    const found: DirectoryEntry[] = [];
-    let room = MAX_SHOWN_LENGTH;
-    for (let i = 0; i < texts.length && found.length < most; i++) {
-      const text = texts[i]!;
-      if (!text.includes(wanted) && (mac === undefined || !text.includes(mac))) {
-        continue;
-      }
-      room -= textLength(entries[i]!);
-      if (room < 0) {
-        break;
-      }
-      found.push(entries[i]!);
-    }
-    return found;
+    return findDevices(await this.#listForPicker(signal), q, limit);
   }
 
   /** Every label in use that contains `q` in any case, sorted; `ofGateways`: on a gateway. As `search`. */
@@ -133,14 +113,7 @@ export class DeviceDirectory {
     { ofGateways = false, signal }: { ofGateways?: boolean; signal?: AbortSignal } = {},
   ): Promise<string[]> {
     const list = await this.#listForPicker(signal);
-    const wanted = q.trim().toLowerCase();
-    const found = [...list.macsByLabel].filter(
-      ([label, macs]) => label.toLowerCase().includes(wanted) && (!ofGateways || this.#hasGateway(macs)),
-    );
-    return found
-      .map(([label]) => label)
-      .sort()
-      .slice(0, mostShown(limit));
+    return findLabels(list, q, limit, (macs) => !ofGateways || this.#hasGateway(macs));
   }
 
   /** Whether a gateway, or what may be one, carries one of the labels in the last known list; true without one. */
@@ -409,8 +382,4 @@ export class DeviceDirectory {
       listener();
     }
   }
-}
-
-function mostShown(limit: number): number {
-  return Math.min(MAX_SHOWN, Math.max(0, Math.trunc(limit) || 0));
 }
