@@ -9,6 +9,7 @@ export {
   invalidInput,
   type Phrase,
   ServiceError,
+  showValue,
   type TextValues,
 } from './errors.ts';
 export type { Logger } from './log.ts';

@@ -17,7 +17,7 @@ import { type HiddenVariables, hideVariables } from '../shared/runtime/hidden-va
 import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials } from './config.ts';
-import { fillService, isOfHalf } from './filled.ts';
+import { fillService, type Half, isOfHalf } from './filled.ts';
 import { createSettings, type Deployed, deployedSettings, WITHOUT_OTHER } from './settings.ts';
 
 export interface TestResult {
@@ -44,7 +44,6 @@ const CONNECTION_SETTINGS = [
   ...['topicPrefix', 'sharedGroup', 'reportQos', 'requestQos', 'maxSubscriptions', 'maxUnacknowledged'],
 ] as readonly (keyof ServiceConfig)[];
 
-type Half = 'rest' | 'mqtt';
 type Properties = Record<string, unknown>;
 
 /**
@@ -77,7 +76,7 @@ export async function testConnection(
     const secrets = withStored(password, credentials, isSame[half] ? deployed : undefined);
     const create = (given: ServiceCredentials) => {
       const only = { ...config, ...WITHOUT_OTHER[half], identifiers: '[]' };
-      check(only);
+      check(half);
       return createSettings(RED, node.id, only, given);
     };
     const before = isSame[half] ? deployed : undefined;

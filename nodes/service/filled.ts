@@ -1,6 +1,6 @@
 // The settings of an mt-service with its environment variables filled in, and the check for those that are not set.
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput } from '../../src/index.ts';
+import { invalidInput, ServiceError, showValue } from '../../src/index.ts';
 import { asText, pickKnown, type Range } from '../shared/defaults.ts';
 import { checkGiven, checkRange, fillEnv, notFilled } from '../shared/runtime/env.ts';
 import {
@@ -27,11 +27,16 @@ const REST_PROPERTIES = new Set<Property>([
   'attachPath',
 ]);
 const COMMON_PROPERTIES = new Set<Property>(['tls', 'proxy', 'identifiers']);
-/** A half whose addresses come out empty is left out, as one without addresses is. */
-const ADDRESS_PROPERTIES = ['authUrl', 'baseUrl', 'brokerUrl'] as const;
+/** A half whose addresses are empty is left out. */
+const ADDRESS_PROPERTIES = {
+  rest: ['authUrl', 'baseUrl'],
+  mqtt: ['brokerUrl'],
+} as const satisfies Record<Half, readonly Property[]>;
+
+export type Half = 'rest' | 'mqtt';
 
 /** Whether a half uses a property, credentials included. */
-export function isOfHalf(property: string, half: 'rest' | 'mqtt'): boolean {
+export function isOfHalf(property: string, half: Half): boolean {
   const known = property as Property;
   return COMMON_PROPERTIES.has(known) || REST_PROPERTIES.has(known) === (half === 'rest');
 }
@@ -42,10 +47,10 @@ export interface FilledService {
   /**
    * Refuses a variable that is not set, and what is none of a property's choices or no number, in a half that has
    * addresses: with a default in its place, such as no topic prefix, the service would be another one.
-   * @param config with the addresses of the halves that matter
-   * @throws ServiceError `INVALID_INPUT` with the property's name
+   * @throws ServiceError `INVALID_INPUT` with the property's name; `NOT_CONFIGURED` where the addresses are empty because of
+   *   a variable that is not set
    */
-  check(this: void, config?: ServiceConfig): void;
+  check(this: void, half: Half): void;
 }
 
 /**
@@ -65,16 +70,24 @@ export function fillService(
   return {
     config,
     credentials: asTexts(secrets.values),
-    check(used = config) {
+    check(half) {
+      const addresses = ADDRESS_PROPERTIES[half];
+      if (addresses.every((name) => /^[\s,]*$/.test(config[name]))) {
+        const field = addresses.find((name) => filled.unset.has(name));
+        if (field !== undefined) {
+          throw withoutAddress(half, field, filled.unset.get(field)!.text);
+        }
+        return;
+      }
       for (const [property, unfilled] of filled.unset) {
-        if (property in config && property !== 'name' && isUsed(property as Property, used)) {
+        if (property in config && property !== 'name' && isOfHalf(property, half)) {
           throw notFilled(property, unfilled);
         }
       }
       for (const [property, value] of Object.entries(config)) {
         // Of the texts only one is a choice; an empty one has a meaning elsewhere.
         const isChecked = typeof value !== 'string' || property === 'brokerProfile';
-        if (isChecked && property !== 'version' && isUsed(property as Property, used)) {
+        if (isChecked && property !== 'version' && isOfHalf(property, half)) {
           checkGiven(property, value, filled);
           const range: Range | undefined = RANGES[property as keyof typeof RANGES];
           if (range) {
@@ -84,7 +97,7 @@ export function fillService(
       }
       for (const property of secrets.unset.keys()) {
         // The value is not shown: what looks like a variable may be a part of the secret.
-        if (isUsed(property as Property, used)) {
+        if (isOfHalf(property, half)) {
           throw invalidInput(property, undefined, 'nothingSecret');
         }
       }
@@ -92,12 +105,15 @@ export function fillService(
   };
 }
 
+function withoutAddress(half: Half, field: string, variable: string): ServiceError {
+  return new ServiceError(
+    'NOT_CONFIGURED',
+    'variable',
+    { part: half },
+    { field, variable: showValue(variable) },
+  );
+}
+
 /** A variable may hold a number. */
 const asTexts = (values: Record<string, unknown>): ServiceCredentials =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, asText(value ?? '')]));
-
-function isUsed(property: Property, config: ServiceConfig): boolean {
-  const has = (name: (typeof ADDRESS_PROPERTIES)[number]) => /[^\s,]/.test(config[name]);
-  const [rest, mqtt] = [has('authUrl') || has('baseUrl'), has('brokerUrl')];
-  return COMMON_PROPERTIES.has(property) ? rest || mqtt : REST_PROPERTIES.has(property) ? rest : mqtt;
-}

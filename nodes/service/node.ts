@@ -29,9 +29,9 @@ export default function registerService(RED: NodeAPI): void {
     const holder = new SessionHolder(RED, this, {
       ...{ nodeIds: [config.tls, config.proxy], configs, lastUsable, memory },
       createSettings: () =>
-        createHalves(config, (half) => {
+        createHalves(config, (only, half) => {
           filled.check(half);
-          return createSettings(RED, this.id, half, credentials);
+          return createSettings(RED, this.id, only, credentials);
         }),
     });
     this.on('close', (removed: boolean, done: () => void) => {

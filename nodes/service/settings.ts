@@ -25,7 +25,7 @@ import {
   type TlsSettings,
 } from '../../src/index.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
-import type { FilledService } from './filled.ts';
+import type { FilledService, Half } from './filled.ts';
 import { readProxies } from './proxy.ts';
 
 /** What a deployed service was made of, with every `${NAME}` filled in. */
@@ -49,20 +49,23 @@ export function deployedSettings(node: Node): Deployed | undefined {
 export const WITHOUT_OTHER = {
   rest: { brokerUrl: '' },
   mqtt: { authUrl: '', baseUrl: '' },
-} as const satisfies Record<string, Partial<ServiceConfig>>;
+} as const satisfies Record<Half, Partial<ServiceConfig>>;
 
 /**
  * Each half by itself: what is wrong with one does not stop the other.
- * @param create as `createSettings`
+ * @param create as `createSettings`; its config has the addresses of one half
  * @returns with `problems` in place of a half that is wrong
  * @throws INVALID_INPUT with the property's name, where nothing else is left
  */
-export function createHalves(config: ServiceConfig, create: (config: ServiceConfig) => Settings): Settings {
+export function createHalves(
+  config: ServiceConfig,
+  create: (config: ServiceConfig, half: Half) => Settings,
+): Settings {
   const settings: Settings = {};
   const problems: NonNullable<Settings['problems']> = {};
   for (const half of ['rest', 'mqtt'] as const) {
     try {
-      Object.assign(settings, create({ ...config, ...WITHOUT_OTHER[half] }));
+      Object.assign(settings, create({ ...config, ...WITHOUT_OTHER[half] }, half));
     } catch (error) {
       problems[half] = error as Error;
     }
@@ -82,7 +85,7 @@ export function createHalves(config: ServiceConfig, create: (config: ServiceConf
 export function isUsableAtBroker(RED: NodeAPI, id: string, filled: FilledService): boolean {
   const config = { ...filled.config, ...WITHOUT_OTHER.mqtt };
   try {
-    filled.check(config);
+    filled.check('mqtt');
     checkAddressLengths(config);
     const brokers = readBrokers(config.brokerUrl);
     createCatalogue(config.identifiers);

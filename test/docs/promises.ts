@@ -2225,6 +2225,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     "`error` | red ring | all | something that this package did not foresee; the error's text says more": {
       'nodes/statuses': 'show "error" as a … … at …',
     },
+    '`… is not set` | red ring | all | an address of the half that the node needs comes from this environment variable alone, which is not set':
+      {
+        'nodes/statuses': [
+          'show "… is not set" as a … … at …',
+          'name the variable that is not set in … and leaves the … half without address',
+        ],
+      },
     '`no service` | grey ring | all | no service is selected, or it is disabled': {
       'nodes/statuses': 'show "no service" as a … … at …',
     },

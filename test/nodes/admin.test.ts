@@ -614,6 +614,17 @@ describeNodes('the admin endpoints', (start) => {
       });
     }
 
+    it('names the variables that are not set in addresses', async () => {
+      const flow = await run();
+      const { mqtt, rest } = await test(
+        flow,
+        typed({ brokerUrl: '${MT_NO_BROKER}', authUrl: '${MT_NO_LOGIN}', baseUrl: '' }),
+      );
+      assert.deepEqual([mqtt.ok, mqtt.skipped, rest.ok, rest.skipped], [false, undefined, false, undefined]);
+      assert.match(mqtt.message, /\$\{MT_NO_BROKER\} is not set/);
+      assert.match(rest.message, /\$\{MT_NO_LOGIN\} is not set/);
+    });
+
     it('takes credentials that are null as none', async () => {
       const flow = await run();
       const body = { ...serviceNode(box), brokerUrl: '', credentials: null };

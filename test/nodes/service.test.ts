@@ -77,6 +77,17 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  it('tells once which variable of an address is not set', async () => {
+    const around = flowAround(serviceNode(box, { brokerUrl: '${MT_NOT_SET}' }), READ, LABEL);
+    const flow = await start(around, { credentials: secretsOf(box) });
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'mqtt' }]);
+    assert.match(error?.message ?? '', /\$\{MT_NOT_SET\}/);
+    flow.send('l', { payload: 'works' });
+    assert.deepEqual((await flow.next('out')).payload, { label: 'works' });
+    assert.equal(flow.inbox('errors').all.length, 1);
+  });
+
   it('tells a mistake once more, and once, with a deploy that brings nodes which cannot work because of it', async () => {
     const service = serviceNode(box, { keepalive: 70_000 });
     const flow = await start(flowAround(service, LABEL), { credentials: secretsOf(box) });

@@ -102,6 +102,8 @@ async function allShow(flow: Flow, names: readonly string[], text: string): Prom
   await Promise.all(names.map((name) => flow.statuses(name).next((status) => status.text === text)));
 }
 
+const UNSET = '$' + '{MT_NOT_SET}';
+
 /** What leads to each status of the page. */
 const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   connected: ({ run }) => run(),
@@ -373,6 +375,7 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   'no service': ({ run }) => run({}, { all: { service: '' } }),
   'no REST address': ({ run }) => run({ authUrl: '', baseUrl: '' }, { 'report in': { labels: ['office'] } }),
   'no REST login': ({ run }) => run({ login: { username: 'anna' } }),
+  '… is not set': ({ run }) => run({ brokerUrl: UNSET, authUrl: UNSET, baseUrl: '' }),
   'no broker address': ({ run }) => run({ brokerUrl: '' }),
 };
 
@@ -449,6 +452,20 @@ describeNodes('the statuses', (start) => {
       assert.deepEqual([text, fill], ['invalid: Device address (not a usable address)', 'red']);
     }
   });
+
+  for (const [half, addresses, names] of [
+    ['MQTT', { brokerUrl: UNSET }, [...GATEWAY_NODES, 'report in', 'device watch']],
+    ['REST', { authUrl: UNSET, baseUrl: '' }, REST_NODES],
+    ['REST', { authUrl: ' ', baseUrl: UNSET }, REST_NODES],
+  ] as const) {
+    it(`name the variable that is not set in ${Object.keys(addresses).at(-1)} and leaves the ${half} half without address`, async () => {
+      const flow = await run(addresses);
+      for (const name of names) {
+        const { text, fill } = await flow.statuses(name).next();
+        assert.deepEqual([name, text, fill], [name, `${UNSET} is not set`, 'red']);
+      }
+    });
+  }
 
   it('keep the error of the last message until the next one', async () => {
     const flow = await run();

@@ -109,8 +109,14 @@ export function statusOfError(error: unknown): Status {
   }
   const { code, cause, text } = error;
   if (code === 'NOT_CONFIGURED') {
-    // The REST half is missing, or only its login: the text tells, the cause does not.
-    return { style: 'unconfigured', key: `status.unconfigured.${text.key.slice(code.length + 1)}` };
+    // The REST half is missing, only its login, or a variable of an address: the text tells, the cause does not.
+    const reason = text.key.slice(code.length + 1);
+    return {
+      // The address looks as if it were filled in: it is a mistake.
+      style: reason === 'variable' ? 'error' : 'unconfigured',
+      key: `status.unconfigured.${reason}`,
+      values: text.values,
+    };
   }
   if (code === 'REQUEST_FAILED' && typeof text.values.message === 'string') {
     const { message, status = '' } = text.values;
