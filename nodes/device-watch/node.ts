@@ -117,11 +117,13 @@ function settingsOf(config: DeviceWatchConfig): WatchSettings {
   return { ...settings, conditions: conditions as Condition[] };
 }
 
-const statusOf = ({ active, watched }: WatchedDevices['counts']): Status => ({
-  style: active > 0 ? 'waiting' : 'ready',
-  key: 'status.watching',
-  values: { active, watched },
-});
+function statusOf({ active, watched }: WatchedDevices['counts']): Status {
+  if (watched === 0) {
+    // Green would say that all is well where nothing is known, as with a wrong topic prefix.
+    return { style: 'quiet', key: 'status.unheard' };
+  }
+  return { style: active > 0 ? 'waiting' : 'ready', key: 'status.watching', values: { active, watched } };
+}
 
 function messageOf(change: ConditionChange): NodeMessage {
   const { condition, gateway, device } = change;

@@ -11,14 +11,14 @@ const MAX_NAMED = 1_000;
 
 /**
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
- * @returns `{total, rows, broker, pushed}`: the state of the connection by which reports come, and whether the editor is
- *   told of changes; undefined: later
+ * @returns `{total, rows, broker, heard, pushed}`: the state of the connection by which reports come, whether any gateway
+ *   or device is known, and whether the editor is told of changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
 export function listNetwork(session: Session, req: Request): unknown {
   const { query } = req;
   session.checkHalf('mqtt');
-  const { pages, devices, state, changes } = session;
+  const { pages, devices, network, state, changes } = session;
   devices?.refreshInBackground();
   const near = isYes(query.near);
   const wanted = {
@@ -38,7 +38,8 @@ export function listNetwork(session: Session, req: Request): unknown {
   // Whatever is heard may be in the hand.
   const shown = { ids: rows.map(({ id }) => id), seesAll: near, order };
   const pushed = changes.asked(readText(query.watch), shown);
-  return { total, rows, broker: state.mqtt.name, pushed };
+  const heard = network.size.gateways + network.size.devices > 0;
+  return { total, rows, broker: state.mqtt.name, heard, pushed };
 }
 
 /** `GET …/network/:device`: everything that is known of one; with `?reports=1` also its newest reports. */

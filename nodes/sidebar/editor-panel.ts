@@ -257,7 +257,7 @@ export class Panel {
   #show(page: Page | undefined): void {
     this.#tree.setModel(this.#model);
     this.#near.update(this.#controls.isNear ? this.#model.top(MAX_LIT) : []);
-    this.#say(this.#remark(page?.broker));
+    this.#say(this.#remark(page));
     $(this.#tree.element).css('display', (this.#model.size ?? 0) > 0 ? '' : 'none');
     if (this.#isEntering && this.#controls.isSearching) {
       this.#tree.enter(this.#model);
@@ -266,7 +266,7 @@ export class Panel {
   }
 
   /** What explains what is seen, or why nothing is. */
-  #remark(broker = ''): string {
+  #remark({ broker, heard }: Pick<Page, 'broker' | 'heard'> = { broker: '', heard: false }): string {
     const { q, needs } = this.#controls.filters;
     if (AWAY.has(broker)) {
       return say('brokerAway');
@@ -283,7 +283,7 @@ export class Panel {
     if (q !== '') {
       return say('notFound');
     }
-    if (needs > 0) {
+    if (needs > 0 && heard) {
       return say('nobody');
     }
     return say(broker === 'unconfigured' ? 'noBroker' : 'nothing');

@@ -2109,6 +2109,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "0 of … need somebody" as a … … at …',
       },
+    '`nothing heard yet` | grey dot | device watch | connected, and nothing of what is watched was heard or is listed by its address':
+      {
+        'nodes/statuses': 'show "nothing heard yet" as a … … at …',
+        'nodes/device-watch': 'shows how many need somebody, of how many',
+      },
     '`… of … need somebody` | yellow ring | device watch | so many of so many gateways and devices need somebody':
       {
         'nodes/statuses': 'show "… of … need somebody" as a … … at …',

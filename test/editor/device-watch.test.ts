@@ -25,7 +25,7 @@ describe('the panel of device watch', function () {
       { ...WATCH, id: 'open', conditions: ['${WHEN}', 'battery-low'], labels: ['${LABELS}'], y: 200 },
       { ...WATCH, id: 'batteries', conditions: ['battery-low'], y: 300 },
     ]);
-    await red.status('watch', ({ text }) => text === '0 of 0 need somebody');
+    await red.status('watch', ({ text }) => text === 'nothing heard yet');
     editor = await openEditor(red.url);
   });
   withoutPageErrors(() => editor);

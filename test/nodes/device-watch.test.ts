@@ -119,10 +119,11 @@ describeNodes('device-watch', (start) => {
 
   it('shows how many need somebody, of how many', async () => {
     const flow = await run({ conditions: ['error'] });
-    await report('heartbeat', {});
     const shown = async (fill: string, words: string) => {
       while ((await flow.status('n', fill)).text !== words) {}
     };
+    await shown('grey', 'nothing heard yet');
+    await report('heartbeat', {});
     await shown('green', '0 of 1 need somebody');
     await report('heartbeat', { status: 3 });
     await shown('yellow', '1 of 1 need somebody');

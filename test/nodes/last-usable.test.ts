@@ -113,7 +113,7 @@ describeNodes('a service with a mistake in', (start) => {
   for (const what of ['its topic prefix', 'its broker address', 'its own entries of the catalogue']) {
     it(`${what} knows and has told what it had when it is right again`, async () => {
       const flow = await start(flowAround(service(), VALUE, WATCH));
-      await flow.status('watch', 'green');
+      await flow.status('watch', 'grey');
       broker.publish(reportTopic('property/8800'), { time: TIME, value: '0a01' });
       broker.publish(reportTopic('heartbeat'), { ...heartbeat(1), status: 5 });
       assert.equal((await flow.next('out')).topic, 'error');

@@ -41,7 +41,7 @@ describeNodes('the network', (start) => {
   const page = async (flow: Flow, query = '') => {
     const { status, body } = await flow.get(`/mt-service/svc/network?${query}`);
     assert.equal(status, 200, JSON.stringify(body));
-    return body as { total: number; rows: Row[]; broker: string };
+    return body as { total: number; rows: Row[]; broker: string; heard: boolean };
   };
   /** Asks until it is so. */
   async function until(flow: Flow, query: string, isSo: (rows: Row[]) => boolean): Promise<Row[]> {
@@ -78,8 +78,8 @@ describeNodes('the network', (start) => {
 
   it('is empty where nothing is known, and says what is wrong with a question', async () => {
     const flow = await run({}, { authUrl: '', baseUrl: '' });
-    const { total, rows, broker } = await page(flow);
-    assert.deepEqual([total, rows], [0, []]);
+    const { total, rows, broker, heard } = await page(flow);
+    assert.deepEqual([total, rows, heard], [0, [], false]);
     assert.ok(['connecting', 'connected'].includes(broker), broker);
     const { status, body } = await flow.get('/mt-service/svc/network?parent=nothing');
     assert.deepEqual([status, (body as { code: string }).code], [400, 'INVALID_INPUT']);

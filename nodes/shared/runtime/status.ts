@@ -16,6 +16,7 @@ export const STATUS_STYLES = {
   waiting: { fill: 'yellow', shape: 'ring' },
   working: { fill: 'blue', shape: 'dot' },
   error: { fill: 'red', shape: 'ring' },
+  quiet: { fill: 'grey', shape: 'dot' },
   unconfigured: { fill: 'grey', shape: 'ring' },
 } as const satisfies Record<string, NodeStatus>;
 

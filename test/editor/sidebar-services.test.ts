@@ -1,0 +1,43 @@
+// The sidebar where nothing is heard, as with a wrong topic prefix.
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { serviceNode } from './flow.ts';
+import { openSidebar, type Sidebar } from './sidebar.ts';
+
+const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
+
+describe('the sidebar of a service with a wrong topic prefix', function () {
+  this.timeout(120_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+  let side: Sidebar;
+
+  before(async function () {
+    this.timeout(240_000);
+    requireBrowser(this);
+    service = await startService({ gateways: 1, devices: 1, rate: 0, listed: 2 });
+    red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy([{ ...serviceNode(service), authUrl: '', baseUrl: '', topicPrefix: 'plant/' }, REPORTS]);
+    await red.status('reports', ({ text }) => text === 'connected');
+    editor = await openEditor(red.url);
+    editor.page.setDefaultTimeout(20_000);
+    side = await openSidebar(editor);
+  });
+  withoutPageErrors(() => editor);
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  it('does not say that nobody is needed, as nothing was heard', async () => {
+    await side.says('No gateway has been heard yet');
+    const asked = editor.page.waitForResponse((response) => response.url().includes('needs=1'));
+    await editor.page.locator('#mt-gateway-side-needs').check();
+    await (await asked).finished();
+    await side.says('No gateway has been heard yet');
+  });
+});
