@@ -235,7 +235,8 @@ export class Session {
    * @returns undefined when it is not connected
    */
   async probe(): Promise<BrokerProbe | undefined> {
-    return this.#mqtt && probeConnected(this.#mqtt.client, (since) => this.network.countGateways(since));
+    const countGateways = (since: number) => this.network.countGateways(since);
+    return this.#mqtt && probeConnected(this.#mqtt.client, this.#mqtt.topics, countGateways);
   }
 
   /** Topic filters that the nodes want at present, without the group. */

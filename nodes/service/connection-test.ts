@@ -27,6 +27,8 @@ export interface TestResult {
   ms: number;
   /** True: the half has no address, so there was nothing to test. */
   skipped?: true;
+  /** True: it works, but perhaps not as it was meant. */
+  doubtful?: true;
 }
 
 export interface TestResults {
@@ -37,6 +39,8 @@ export interface TestResults {
 /** What the editor sends for a password that was not changed. */
 const UNCHANGED_PASSWORD = '__PWRD__';
 const MAX_TEST_MS = 9_500;
+/** What may be a mistake in the settings of a service that is connected. */
+const DOUBTS: ReadonlySet<string> = new Set(['check.silent']);
 
 /** What a connection begins with, and what its subscriptions and requests are made of. */
 const CONNECTION_SETTINGS = [
@@ -189,8 +193,10 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
   const untriedNote =
     untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];
-  const told = [text, ...notes].map(({ key, values }) => translate(RED, key, hidden.inValues(values)));
-  return { ok, message: withProxies(RED, [...told, ...untriedNote].join('; '), proxies), ms };
+  const found = [text, ...notes];
+  const told = found.map(({ key, values }) => translate(RED, key, hidden.inValues(values)));
+  const message = withProxies(RED, [...told, ...untriedNote].join('; '), proxies);
+  return { ok, message, ms, ...(found.some(({ key }) => DOUBTS.has(key)) && { doubtful: true }) };
 }
 
 /** Captions of what is typed and shows only with a connection of its own. */

@@ -12,6 +12,8 @@ interface TestResult {
   message?: string;
   /** The half has no address. */
   skipped?: boolean;
+  /** It works, but perhaps not as it was meant. */
+  doubtful?: boolean;
 }
 
 /** Makes the button work while the panel is open. */
@@ -77,6 +79,9 @@ function resultLine(
   const words = `${node._(`trial.${half}`)}: ${given.message ?? node._(given.ok ? 'trial.ok' : 'trial.failed')}`;
   if (given.skipped) {
     return line('fa fa-minus-circle', '', words);
+  }
+  if (given.ok && given.doubtful) {
+    return line('fa fa-exclamation-triangle', 'mt-gateway-verdict-doubtful', words);
   }
   return given.ok ? line('fa fa-check-circle', 'mt-gateway-verdict-ok', words) : errorLine(words);
 }

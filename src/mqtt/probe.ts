@@ -43,6 +43,7 @@ const MAX_GATEWAYS = 10_000;
  */
 export async function probeConnected(
   client: MqttClient,
+  topics: Topics,
   countGateways: (since: number) => number,
 ): Promise<BrokerProbe | undefined> {
   const start = performance.now();
@@ -65,7 +66,11 @@ export async function probeConnected(
     return { ok: false, text: noBroker(client.state.reason), ...found };
   }
   const isListening = client.reportFilters.length > 0;
-  return { ok: true, text: isListening ? heard(gateways) : { key: 'check.idle', values: {} }, ...found };
+  return {
+    ok: true,
+    text: isListening ? heard(gateways, topics) : { key: 'check.idle', values: {} },
+    ...found,
+  };
 }
 
 /**
@@ -174,7 +179,7 @@ class Trial {
         ...notesOnResponses(responses),
         ...notesOnGroup(group, sharedGroup),
       ];
-      return { ok: group !== 'plain', text: heard(gateways), notes, ...found };
+      return { ok: group !== 'plain', text: heard(gateways, this.#topics), notes, ...found };
     } finally {
       await this.#client.close();
     }
@@ -239,8 +244,10 @@ function isAway({ name }: MqttState): boolean {
 
 const noBroker = (reason: Phrase): ErrorText => ({ key: 'check.noBroker', values: { reason } });
 
-function heard(gateways: number): ErrorText {
-  return { key: gateways > 0 ? 'check.heard' : 'check.silent', values: { gateways } };
+function heard(gateways: number, { root }: Topics): ErrorText {
+  return gateways > 0
+    ? { key: 'check.heard', values: { gateways } }
+    : { key: 'check.silent', values: { root } };
 }
 
 function noteOnSubscriptions({ needed, inUse, max }: SubscriptionCounts): ErrorText {

@@ -31,6 +31,8 @@ export interface ParsedTopic {
 }
 
 export interface Topics {
+  /** What every topic begins with. */
+  readonly root: string;
   /**
    * A subscription for reports. What is left out matches everything: `+` for a level, `#` for the whole tail
    * when neither segment nor identifier is given.
@@ -70,6 +72,7 @@ export function createTopics(prefix: string): Topics {
   const trimmed = withoutSlashes(prefix);
   const root = trimmed === '' ? ROOT : `${trimmed}/${ROOT}`;
   return {
+    root,
     reportFilter: (parts) =>
       `${root}${parts.gateway ?? '+'}/device/${parts.device ?? '+'}/${reportTail(parts)}`,
     request: (gateway, device, suffix) => `${root}${gateway}/request/${device}/${suffix}`,

@@ -7,7 +7,7 @@ import { sessionName } from '../mqtt/kept-sessions.ts';
 import type { DeviceWatches } from '../network/device-watches.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { createTopics } from '../protocol/topics.ts';
+import { createTopics, type Topics } from '../protocol/topics.ts';
 import type { HeldReports } from '../reports/held-reports.ts';
 import type { LabelSource } from '../reports/label-filter.ts';
 import { Player } from '../reports/player.ts';
@@ -19,6 +19,7 @@ import type { MqttSettings } from '../settings.ts';
 import { AllReports } from './all-reports.ts';
 
 export interface MqttHalf {
+  readonly topics: Topics;
   readonly client: MqttClient;
   readonly reports: Reports;
   readonly subscribers: Subscribers;
@@ -70,6 +71,7 @@ export function createMqttHalf(settings: MqttSettings, context: MqttHalfContext)
   const subscribers = new Subscribers(reports, catalogue, client, labelSource, heldReports, heardChanged);
   const allReports = new AllReports({ client, open, subscribers, network, watches });
   return {
+    topics,
     client,
     reports,
     subscribers,

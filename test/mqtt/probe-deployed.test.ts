@@ -54,6 +54,17 @@ describe('the test of a broker connection that is deployed', () => {
     assert.ok(result?.ok);
   });
 
+  it('says below which topics nothing was heard', async () => {
+    const session = bench.open({ topicPrefix: 'plant' });
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    const result = await session.probe();
+    assert.deepEqual(
+      [result?.ok, result?.text],
+      [true, { key: 'check.silent', values: { root: 'plant/mt/gateway/' } }],
+    );
+  });
+
   it('says that the broker is silent when it answers no ping', async () => {
     const session = bench.open();
     session.subscribe(ALL, new Collector());

@@ -10,7 +10,7 @@ import { describeNodes, type Flow } from './flow.ts';
 
 interface Verdicts {
   rest: { ok: boolean; message: string; ms: number; skipped?: boolean };
-  mqtt: { ok: boolean; message: string; ms: number; skipped?: boolean };
+  mqtt: { ok: boolean; message: string; ms: number; skipped?: boolean; doubtful?: boolean };
 }
 
 describeNodes('the admin endpoints', (start) => {
@@ -683,6 +683,18 @@ describeNodes('the admin endpoints', (start) => {
           'asked over the deployed connection; tried only by a deploy: Shared group',
       );
       assert.deepEqual([mqtt.ok, box.broker!.connects.length], [true, before]);
+    });
+
+    it('doubts the topic prefix below which nothing is heard, without showing what a variable in it holds', async () => {
+      process.env.MT_PLANT = 'plant-seven';
+      const body = typed({ authUrl: '', baseUrl: '', topicPrefix: '${MT_PLANT}' });
+      const { mqtt } = await test(await run(), { ...body, id: 'new' });
+      delete process.env.MT_PLANT;
+      assert.deepEqual([mqtt.ok, mqtt.doubtful], [true, true]);
+      assert.match(
+        mqtt.message,
+        /nothing was heard in 3 s below \$\{MT_PLANT\}\/mt\/gateway\/…: is the topic prefix/,
+      );
     });
 
     it('of another user has a connection of its own, whose id begins like the deployed one', async () => {

@@ -1,4 +1,4 @@
-// The sidebar where nothing is heard, as with a wrong topic prefix.
+// What the editor says of a service with a wrong topic prefix, which is connected and hears nothing.
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requireBrowser } from '../requirements.ts';
@@ -8,7 +8,7 @@ import { openSidebar, type Sidebar } from './sidebar.ts';
 
 const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
 
-describe('the sidebar of a service with a wrong topic prefix', function () {
+describe('a service with a wrong topic prefix', function () {
   this.timeout(120_000);
   let service: Service;
   let red: NodeRed;
@@ -33,11 +33,19 @@ describe('the sidebar of a service with a wrong topic prefix', function () {
     await service?.close();
   });
 
-  it('does not say that nobody is needed, as nothing was heard', async () => {
+  it('is not told in the sidebar that nobody is needed', async () => {
     await side.says('No gateway has been heard yet');
     const asked = editor.page.waitForResponse((response) => response.url().includes('needs=1'));
     await editor.page.locator('#mt-gateway-side-needs').check();
     await (await asked).finished();
     await side.says('No gateway has been heard yet');
+  });
+
+  it('gets a warning from its connection test, which names where it has listened', async () => {
+    await editor.editConfig('mt-service', 'service');
+    await editor.page.click('#mt-gateway-test');
+    const verdict = editor.page.locator('.mt-gateway-verdict-doubtful', { hasText: 'plant/mt/gateway/' });
+    await verdict.locator('.fa-exclamation-triangle').waitFor();
+    await editor.press('cancel', true);
   });
 });
