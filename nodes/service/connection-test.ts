@@ -1,6 +1,7 @@
 // Tests settings that are typed but not saved; a stored password is sent only where it is deployed for.
 import type { Node, NodeAPI } from 'node-red';
 import {
+  type BrokerProbe,
   MAX_ADDRESSES_LENGTH,
   type MqttSettings,
   probeBroker,
@@ -18,6 +19,7 @@ import { findForEditor } from '../shared/runtime/services.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { CREDENTIALS, DEFAULTS, type ServiceConfig, type ServiceCredentials } from './config.ts';
 import { fillService, type Half, isOfHalf } from './filled.ts';
+import { SessionHolder } from './session-holder.ts';
 import { createSettings, type Deployed, deployedSettings, WITHOUT_OTHER } from './settings.ts';
 
 export interface TestResult {
@@ -40,7 +42,7 @@ export interface TestResults {
 const UNCHANGED_PASSWORD = '__PWRD__';
 const MAX_TEST_MS = 9_500;
 /** What may be a mistake in the settings of a service that is connected. */
-const DOUBTS: ReadonlySet<string> = new Set(['check.silent']);
+const DOUBTS: ReadonlySet<string> = new Set(['check.silent', 'check.sameClient']);
 
 /** What a connection begins with, and what its subscriptions and requests are made of. */
 const CONNECTION_SETTINGS = [
@@ -86,7 +88,15 @@ export async function testConnection(
     const before = isSame[half] ? deployed : undefined;
     const running = before && { ...before, session: service?.session };
     const hidden = hideVariables(RED, node, own, { mayDeploy: mayReadVariables });
-    return testHalf(RED, secrets, create, { half, hidden, config, credentials, running, mayReadVariables });
+    return testHalf(RED, secrets, create, {
+      half,
+      service,
+      hidden,
+      config,
+      credentials,
+      running,
+      mayReadVariables,
+    });
   };
   const [rest, mqtt] = await Promise.all([run('rest', 'password'), run('mqtt', 'mqttPassword')]);
   return { rest, mqtt };
@@ -136,6 +146,8 @@ const trimAddress = (url: string): string => withoutSlashes(url.trim());
 
 interface Tested {
   half: Half;
+  /** Undefined: it is not deployed. */
+  service: Node | undefined;
   hidden: HiddenVariables;
   /** With every variable filled in. */
   config: ServiceConfig;
@@ -193,10 +205,16 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
   const untriedNote =
     untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];
-  const found = [text, ...notes];
+  const found = [text, ...notes, ...noteOnTwin(settings, tested.service)];
   const told = found.map(({ key, values }) => translate(RED, key, hidden.inValues(values)));
   const message = withProxies(RED, [...told, ...untriedNote].join('; '), proxies);
   return { ok, message, ms, ...(found.some(({ key }) => DOUBTS.has(key)) && { doubtful: true }) };
+}
+
+/** Two with one client id take the connection from each other, which looks like a broker that ends it. */
+function noteOnTwin(settings: MqttSettings, service: Node | undefined): BrokerProbe['notes'] {
+  const twin = SessionHolder.twinOf(settings, service);
+  return twin === undefined ? [] : [{ key: 'check.sameClient', values: { service: twin } }];
 }
 
 /** Captions of what is typed and shows only with a connection of its own. */

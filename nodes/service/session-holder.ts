@@ -122,16 +122,25 @@ export class SessionHolder {
     return this.#node.session?.isConnectionUsed ? this.#kept : undefined;
   }
 
+  /**
+   * The name of another service that has a connection to one of these brokers, or seeks one, with the same client id.
+   * @param service whose settings these are; undefined: of one that is not deployed
+   */
+  static twinOf(settings: MqttSettings, service: Node | undefined): string | undefined {
+    const twin = [...LIVING].find((other) => {
+      const used = other.#node === service ? undefined : other.#connecting;
+      return used && areSameClient(settings, used);
+    });
+    return twin && (twin.#node.name || twin.#node.id);
+  }
+
   /** Few brokers say why they end a connection. */
   #tellTwin(): void {
     const own = this.#connecting;
-    const twin = [...LIVING].find((other) => {
-      const settings = other === this ? undefined : other.#connecting;
-      return own && settings && areSameClient(own, settings);
-    });
-    if (own && twin && !this.#hasToldTwin) {
+    const twin = own && SessionHolder.twinOf(own, this.#node);
+    if (own && twin !== undefined && !this.#hasToldTwin) {
       this.#node.warn(
-        `${twin.#node.id} connects to the same broker with the same client id, ${own.clientId}: the broker ends the connection of the one when the other connects`,
+        `${twin} connects to the same broker with the same client id, ${own.clientId}: the broker ends the connection of the one when the other connects`,
       );
     }
     this.#hasToldTwin = twin !== undefined;

@@ -545,10 +545,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/connection': 'comes back when another client takes its id over',
         'faults/refusals': 'hands the client id to another client gets it back without a fight',
       },
-    'Where that is another service of the same Node-RED, both take the connection from each other again and again; a warning in the log of each names the other, once while nodes use both.':
+    'Where that is another service of the same Node-RED, both take the connection from each other again and again; a warning in the log of each names the other, once while nodes use both, and so does *Test connection*.':
       {
         'nodes/service':
-          'is named in the log of another one with the same client id, once while nodes use both',
+          'is named to another one that nodes use with the same client id, once in the log and by its connection test',
       },
     'Give each Node-RED a client id of its own; the generated one is.': {
       'nodes/service-properties':

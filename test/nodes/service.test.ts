@@ -322,9 +322,9 @@ describeNodes('mt-service', (start) => {
     assert.equal(typeof (await flow.next('out')).payload, 'string');
   });
 
-  it('is named in the log of another one with the same client id, once while nodes use both', async () => {
+  it('is named to another one that nodes use with the same client id, once in the log and by its connection test', async () => {
     const same = { clientId: 'mt-same' };
-    const others = ['two', 'unused'].map((id) => serviceNode(box, { ...same, id }));
+    const others = ['two', 'unused'].map((id) => serviceNode(box, { ...same, id, name: `Name of ${id}` }));
     const service = serviceNode(box, same);
     const IN = { id: 'n', type: 'mt-report-in' };
     const flow = await start([...flowAround(service, IN), ...others]);
@@ -332,7 +332,7 @@ describeNodes('mt-service', (start) => {
     for (const id of ['svc', 'two', 'unused']) {
       // What the connection says is of no interest.
       flow.node(id).warn = (text) =>
-        /^(\w+) connects .* client id, mt-same:/.test(String(text)) && told.push(`${id}: ${text}`);
+        /^[\w ]+ connects .* client id, mt-same:/.test(String(text)) && told.push(`${id}: ${text}`);
     }
     const moved = [...flowAround(service, { ...IN, service: 'two' }), ...others];
     const both = [...flowAround(service, IN, { ...IN, id: 'm', service: 'two' }), ...others];
@@ -344,8 +344,15 @@ describeNodes('mt-service', (start) => {
     };
     // A connection that nobody needs any more is still there then.
     assert.deepEqual(await lines(moved), []);
-    assert.deepEqual(await lines(both, [...both, { id: 'g', type: 'tab' }]), ['svc: two', 'two: svc']);
-    assert.deepEqual(await lines(moved, both), ['svc: two', 'two: svc']);
+    assert.deepEqual(await lines(both, [...both, { id: 'g', type: 'tab' }]), [
+      'svc: Name of two',
+      'two: svc',
+    ]);
+    assert.deepEqual(await lines(moved, both), ['svc: Name of two', 'two: svc']);
+    const tested = await flow.post('/mt-service/test', { ...service, authUrl: '', baseUrl: '' });
+    const { mqtt } = tested.body as { mqtt: { message: string; doubtful?: boolean } };
+    assert.match(mqtt.message, /; Name of two has the same client id at this broker/);
+    assert.equal(mqtt.doubtful, true);
   });
 
   it('leaves the broker when it is closed', async () => {
