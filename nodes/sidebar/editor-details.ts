@@ -232,7 +232,7 @@ function aboutRows({
     [
       'error',
       error &&
-        `${[error.identifier, error.code].filter((part) => part !== null).join(' ')}, ${ago(error.lastSeen)}`,
+        `${[error.name ?? error.identifier, say('errorCode', { code: error.code })].filter((part) => part !== null).join(': ')}, ${ago(error.lastSeen)}`,
     ],
   ];
   return rows.flatMap(([key, value]) =>

@@ -112,6 +112,8 @@ export function toDetails(source: NetworkSource, subject: Subject): NetworkDetai
   const { device, gateway, listed, id } = subject;
   const event = device?.event;
   const error = device && shownError(device);
+  const nameOf = (identifier: string | undefined) =>
+    (identifier !== undefined && source.catalogue.find(identifier)?.name) || null;
   return {
     ...toRow(source, subject),
     values: newestOfEach(source, device?.values ?? []).map((value) => toValueRow(source, value)),
@@ -124,12 +126,13 @@ export function toDetails(source: NetworkSource, subject: Subject): NetworkDetai
         ? null
         : {
             identifier: event,
-            name: source.catalogue.find(event)?.name || null,
+            name: nameOf(event),
             lastSeen: wallTime(device.eventAt),
           },
     error: error
       ? {
           identifier: error.identifier ?? null,
+          name: nameOf(error.identifier),
           code: error.code,
           lastSeen: wallTime(error.heardAt),
         }

@@ -74,7 +74,7 @@ export interface NetworkDetails extends NetworkRow {
   /** How many reports of it there were. */
   count: number;
   event: { identifier: string; name: string | null; lastSeen: string } | null;
-  error: { identifier: string | null; code: number; lastSeen: string } | null;
+  error: { identifier: string | null; name: string | null; code: number; lastSeen: string } | null;
   heardBy: LinkRow[];
   /** The newest first, where they are asked for. */
   reports?: ReportLine[];

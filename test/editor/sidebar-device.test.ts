@@ -68,7 +68,7 @@ describe('a device in the sidebar', function () {
     await details().getByRole('table', { name: 'Heard by' }).locator('[role=row]').first().waitFor();
   });
 
-  it('lists its last reports, the newest first, and what gateways send as text', async () => {
+  it('lists its last reports, the newest first, what its last error was of, and what gateways send as text', async () => {
     const { page } = editor;
     const lines = details().getByRole('table', { name: 'Last reports' }).locator('[role=row]');
     const hear = (rest: string, body: object) =>
@@ -84,10 +84,19 @@ describe('a device in the sidebar', function () {
     await lines.first().filter({ hasText: '-61 dBm' }).waitFor();
     await hear('heartbeat', { seq: 4, status: 3 });
     await lines.first().filter({ hasText: 'error 3' }).waitFor();
+    const error = details()
+      .getByRole('table', { name: 'About' })
+      .locator('[role=row]', { hasText: 'Last error' });
+    await error.filter({ hasText: /error 3, .* ago/ }).waitFor();
+    await hear('measurement-error/8103', { seq: 4, error: 5 });
+    await error.filter({ hasText: /vdd: error 5, .* ago/ }).waitFor();
     await hear('event-decoded/motion', { seq: 5, value: '<img src=x onerror="window.hacked = true">' });
     await lines.first().getByText('<img src=x onerror').waitFor();
     assert.equal(await page.evaluate('window.hacked'), undefined);
-    assert.match((await lines.allInnerTexts()).join('|'), /motion.*\|.*error 3.*\|.*-61 dBm.*\|.*23 °C/s);
+    assert.match(
+      (await lines.allInnerTexts()).join('|'),
+      /motion.*\|.*error 5.*\|.*error 3.*\|.*-61 dBm.*\|.*23 °C/s,
+    );
   });
 
   it('names the nodes that hear it, and their gateways', async () => {

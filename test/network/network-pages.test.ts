@@ -487,7 +487,7 @@ describe('the network in pages', () => {
       { event, error, dfu, gateway, parent, count, conditions },
       {
         event: { identifier: '8200', name: 'accelerometer-configuration', lastSeen },
-        error: { identifier: '8802', code: 4, lastSeen },
+        error: { identifier: '8802', name: 'humidity', code: 4, lastSeen },
         ...{ dfu: false, gateway: G, parent: G, count: 7, conditions: ['error'] },
       },
     );
