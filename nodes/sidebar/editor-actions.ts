@@ -65,7 +65,7 @@ export class Actions implements DetailsPart {
     this.#labels.choose(chosen.service);
     this.#offeredName = chosen.row?.name ?? '';
     this.#name.val(this.#offeredName);
-    const properties = currentCatalogue(chosen.service).rows.filter(isUsable).map(nameOf).sort();
+    const properties = currentCatalogue(chosen.service).rows.filter(isUsable).sort(byName).map(nameOf);
     this.#property.empty().append(properties.map((name) => $('<option>').val(name).text(name)));
     this.#property.val(this.#asked ?? firstProperty(chosen) ?? DEFAULT_PROPERTY);
     this.#shape();
@@ -232,6 +232,10 @@ export class Actions implements DetailsPart {
 const DEFAULT_PROPERTY = 'firmware-version';
 
 const nameOf = ({ name, id }: Identifier): string => name || id;
+
+/** Few look for one that has no name. */
+const byName = (one: Identifier, other: Identifier): number =>
+  Number(one.name === '') - Number(other.name === '') || (nameOf(one) < nameOf(other) ? -1 : 1);
 
 const isUsable = ({ access }: Identifier): boolean =>
   access.some((one) => one !== 'report' && one !== 'event');

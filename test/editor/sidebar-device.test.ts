@@ -145,6 +145,13 @@ describe('a device in the sidebar', function () {
     await details().getByRole('table', { name: 'Values' }).waitFor();
   });
 
+  it('offers its properties by name, and those without one behind', async () => {
+    const offered = await details().locator('.mt-gateway-side-property option').allInnerTexts();
+    const named = offered.filter((name) => !/^[0-9a-f]{4}$/.test(name));
+    assert.ok(named.length > 0 && named.length < offered.length);
+    assert.deepEqual(offered.slice(0, named.length), [...named].sort());
+  });
+
   it('reads a property, and shows the message that a flow would send', async () => {
     await choose('firmware-version');
     await press('Read');
