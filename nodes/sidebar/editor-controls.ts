@@ -1,7 +1,7 @@
 // What stands above the tree: the service, what is searched, how it is sorted, and whether only those in need are shown.
 import { element } from '../shared/editor/panel.ts';
 import type { Filters } from './editor-model.ts';
-import { listServices } from './editor-services.ts';
+import { firstService, listServices, rememberService } from './editor-services.ts';
 import { say } from './editor-texts.ts';
 
 /** Where each order begins: who looks for a battery looks for an empty one. */
@@ -31,7 +31,10 @@ export class Controls {
       this.#typing = undefined;
       changed();
     };
-    this.#service.attr({ 'aria-label': say('service') }).on('change', changed);
+    this.#service.attr({ 'aria-label': say('service') }).on('change', () => {
+      rememberService(this.service);
+      changed();
+    });
     this.#search
       .attr({ type: 'search', placeholder: say('search'), 'aria-label': say('search'), maxlength: 100 })
       .on('input', () => {
@@ -166,9 +169,7 @@ export class Controls {
     for (const { id, label } of services) {
       $('<option>').val(id).text(label).appendTo(this.#service);
     }
-    if (services.some(({ id }) => id === chosen)) {
-      this.#service.val(chosen);
-    }
+    this.#service.val(services.some(({ id }) => id === chosen) ? chosen : firstService());
     this.#service.toggle(services.length > 1);
   }
 }

@@ -294,6 +294,21 @@ for (const [index, version] of VERSIONS.entries()) {
       await rowOf(gateways[0]!).waitFor();
     });
 
+    it('begins with the service that most nodes use, and later with the one that was chosen last', async () => {
+      const unused = { ...serviceNode(service), id: 'unused', name: 'Annexe', brokerUrl: '' };
+      await red.deploy([serviceNode(service), unused, REPORTS]);
+      await editor.page.evaluate('localStorage.clear()');
+      const shown = editor.page.locator('.mt-gateway-side-service');
+      await editor.reload();
+      side = await openSidebar(editor);
+      assert.equal(await shown.inputValue(), 'service');
+      await shown.selectOption({ label: 'Annexe' });
+      await editor.reload();
+      side = await openSidebar(editor);
+      assert.equal(await shown.inputValue(), 'unused');
+      await shown.selectOption({ label: 'Building A' });
+    });
+
     it('listens to everything while its switch is on, although no node wants a report', async () => {
       const bare = { id: 'ask', type: 'mt-gw-read', service: 'service', x: 200, y: 100, wires: [[]] };
       await red.deploy([serviceNode(service), bare]);

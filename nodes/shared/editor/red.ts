@@ -86,7 +86,12 @@ interface EditorRed {
     send?(topic: string, data: unknown): void;
   };
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
-  settings: { context?: { stores?: string[] } };
+  settings: {
+    context?: { stores?: string[] };
+    /** Kept by this browser. */
+    getLocal(key: string): string | null;
+    setLocal(key: string, value: string): void;
+  };
   user: { hasPermission(permission: string): boolean };
   /** A text is taken as HTML. */
   notify(content: string | JQuery, options?: object | string): { close(): void };
