@@ -61,6 +61,6 @@ function configOf(service: Service): NodeConfig {
   };
 }
 
-/** A status with a green dot: connected, or the last call was fine. */
+/** A status with a green dot: connected, or the last call was fine; of a watch also before anything is heard. */
 export const isReady = (status: Record<string, unknown>): boolean =>
-  status.fill === 'green' && status.shape === 'dot';
+  status.shape === 'dot' && (status.fill === 'green' || status.text === 'nothing heard yet');
