@@ -13,7 +13,7 @@ import type { ConnectionEvents } from './connection-events.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
-import { forgetSession, type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
+import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
 import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
@@ -195,10 +195,6 @@ export class Connection {
     // Trying again after a refusal is no news until it succeeds.
     if (this.#state.name !== 'refused') {
       this.#setState({ name: 'connecting', broker: this.broker });
-    }
-    // The broker ends what it has kept: another service, which nobody uses, need not connect to give that back.
-    if (!this.#settings.persistent) {
-      forgetSession(this.#session);
     }
     try {
       const mqtt = await loadLibrary();

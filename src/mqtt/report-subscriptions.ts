@@ -5,7 +5,7 @@ import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import { shareOf, type Topics } from '../protocol/topics.ts';
 import type { MqttSettings } from '../settings.ts';
-import { type KeptSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
+import { forgetSession, type KeptSession, keptSession, newSession, sessionName } from './kept-sessions.ts';
 import { MIN_QUOTA, mayLackRoom, reasonOfRefusals } from './reasons.ts';
 import { StaleSubscriptions } from './stale-subscriptions.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -243,6 +243,9 @@ export class ReportSubscriptions {
     // Where nothing is kept, nothing is remembered: each test of a connection has a client id of its own.
     const session = this.#settings.persistent ? keptSession(name) : newSession();
     session.hasUnknownFilters = isPresent && (session.hasUnknownFilters ?? true);
+    if (!isPresent && !this.#settings.persistent) {
+      forgetSession(name);
+    }
     this.#mayHaveStale = session.hasUnknownFilters;
     this.#session = session;
     session.bringsPairs &&= isPresent;

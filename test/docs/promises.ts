@@ -806,14 +806,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/closing':
           'gives back what the broker keeps when a deploy brings the service back without a node that wants it',
       },
-    'A service that no node uses leaves them alone while another one has the same session and needs it, or has wrong settings, and once another one connects with that client id without `persistent`, which ends the session.':
+    'A service that no node uses leaves them alone while another one has the same session and needs it, or has wrong settings.':
       {
         'nodes/kept-session': [
           'stays with it when a deploy …, though a copy … it, which …, has the client id',
           'goes over to a copy … it when a deploy gives that the node',
           'is given back once when a deploy takes the last node away, though a copy … it has the client id',
           'stays while the settings of its service are wrong, though a copy … it has the client id',
-          'ends without another connection when a deploy has its service keep nothing, though a copy … it has the client id',
         ],
       },
     'When the service is deleted, disabled or changed so, they are given back at each address that may hold some, also where nothing is connected just then, within 1.5 seconds more.':

@@ -154,20 +154,6 @@ describeNodes('a persistent session', (start) => {
       }
     }
 
-    it(`ends without another connection when a deploy has its service keep nothing, though a copy ${where} it has the client id`, async () => {
-      const flow = (more: object) => withCopy(flowAround(service(more), IN), copy());
-      const started = await start(flow({}));
-      await started.status('in', 'green');
-      const passing = flow({ persistent: false });
-      await started.deploy(passing, 'nodes');
-      await broker.until(() => broker.packets('subscribe').length === 2);
-      // What the first one has begun shows with the second one.
-      await started.deploy([...passing, { id: 'g', type: 'tab' }], 'nodes');
-      broker.publish(reportTopic('heartbeat'), heartbeat(1));
-      await started.next('out');
-      assert.equal(broker.connections.length, 2);
-    });
-
     it(`goes over to a copy ${where} it when a deploy gives that the node`, async () => {
       const flow = (id: string) => withCopy(flowAround(service(), { ...IN, service: id }), copy());
       const started = await start(flow('svc'));
