@@ -260,8 +260,8 @@ async function readEncoded(
   response: HttpResponse,
   { origin }: HttpRequest,
 ): Promise<HttpResponse | ServiceError> {
-  // Nothing that is compressed looks like one.
-  const text = readUtf8(bytes, response.isCut);
+  // Nothing that is compressed looks like one, but for an empty text as one byte of Brotli.
+  const text = encoding === 'br' && bytes.length === 1 ? undefined : readUtf8(bytes, response.isCut);
   if (text !== undefined) {
     return { ...response, body: text };
   }
