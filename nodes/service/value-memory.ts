@@ -76,6 +76,8 @@ export class ValueMemory {
   #timer: NodeJS.Timeout | undefined;
   /** Of the timer. */
   #dueAt = 0;
+  /** When the store was read or written last. */
+  #beganAt = 0;
   /** Milliseconds of the last write. */
   #writeMs = 0;
   #isChanged = false;
@@ -208,6 +210,7 @@ export class ValueMemory {
 
   /** For the session that is open when it comes, which may be a later one. */
   async #read(): Promise<void> {
+    this.#beganAt = performance.now();
     try {
       const stored = await new Promise<unknown>((resolve, reject) => {
         this.#node
@@ -253,7 +256,9 @@ export class ValueMemory {
   async #writeChanges(): Promise<void> {
     const session = this.#session;
     if (session && (this.#writing ?? this.#loading) !== undefined) {
-      this.#tellFault(SLOW);
+      if (performance.now() - this.#beganAt >= WRITE_INTERVAL_MS) {
+        this.#tellFault(SLOW);
+      }
       this.#changed();
       return;
     }
@@ -284,7 +289,7 @@ export class ValueMemory {
 
   /** A store that is slow or full costs no report, and is told once. */
   async #set(newest: LastValue[], watches: unknown): Promise<void> {
-    const began = performance.now();
+    this.#beganAt = performance.now();
     const values = await toStored(newest);
     const stored: Stored = { network: this.#network, values, watches };
     try {
@@ -298,7 +303,7 @@ export class ValueMemory {
       this.#isChanged = true;
       this.#tellFault(error);
     }
-    this.#writeMs = performance.now() - began;
+    this.#writeMs = performance.now() - this.#beganAt;
   }
 
   #tellFault(error: unknown): void {
