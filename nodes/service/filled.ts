@@ -1,6 +1,6 @@
 // The settings of an mt-service with its environment variables filled in, and the check for those that are not set.
 import type { Node, NodeAPI } from 'node-red';
-import { invalidInput, ServiceError, showValue } from '../../src/index.ts';
+import { invalidInput, ServiceError, showAddress, showValue } from '../../src/index.ts';
 import { asText, pickKnown, type Range } from '../shared/defaults.ts';
 import { checkGiven, checkRange, fillEnv, notFilled } from '../shared/runtime/env.ts';
 import {
@@ -81,7 +81,12 @@ export function fillService(
       }
       for (const [property, unfilled] of filled.unset) {
         if (property in config && property !== 'name' && isOfHalf(property, half)) {
-          throw notFilled(property, unfilled);
+          const isAddress = (addresses as readonly string[]).includes(property);
+          // Of several at once: a comma may be a part of a password.
+          throw notFilled(
+            property,
+            isAddress ? { ...unfilled, text: showAddress(unfilled.text, '…@') } : unfilled,
+          );
         }
       }
       for (const [property, value] of Object.entries(config)) {

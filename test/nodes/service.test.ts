@@ -87,6 +87,19 @@ describeNodes('mt-service', (start) => {
     assert.equal(flow.inbox('errors').all.length, 1);
   });
 
+  for (const brokerUrl of [
+    'mqtt://user:s3cret@${MT_NOT_SET}:1883',
+    'wss://${MT_NOT_SET}/mqtt?token=s3cret',
+    'mqtt://user:s3,cret@a,mqtt://${MT_NOT_SET}',
+  ]) {
+    it(`shows neither login nor query of ${brokerUrl}, in which a variable is not set`, async () => {
+      const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
+      const { error } = await flow.next('errors');
+      assert.equal(error?.code, 'INVALID_INPUT');
+      assert.doesNotMatch(`${error?.message} ${JSON.stringify(error?.cause)}`, /s3|cret/);
+    });
+  }
+
   it('tells a mistake once more, and once, with a deploy that brings nodes which cannot work because of it', async () => {
     const service = serviceNode(box, { keepalive: 70_000 });
     const flow = await start(flowAround(service, LABEL), { credentials: secretsOf(box) });
