@@ -19,6 +19,7 @@ import {
   type RestSettings,
   readAttachPath,
   readBaseAddress,
+  type ServiceError,
   type Settings,
   showAddress,
   splitBrokers,
@@ -71,7 +72,9 @@ export function createHalves(
     }
   }
   const [problem, other] = Object.values(problems);
-  const isOnlyOne = other === undefined && !settings.rest && !settings.mqtt;
+  // An address that is not there is no matter of the other half, which is empty on purpose.
+  const isAbsent = (problem as Partial<ServiceError> | undefined)?.code === 'NOT_CONFIGURED';
+  const isOnlyOne = other === undefined && !settings.rest && !settings.mqtt && !isAbsent;
   if (problem && (isOnlyOne || problem.message === other?.message)) {
     throw problem;
   }

@@ -474,6 +474,13 @@ describeNodes('the statuses', (start) => {
     });
   }
 
+  it('name no variable of the half that they do not need, where that is the only one', async () => {
+    const flow = await run({ brokerUrl: UNSET, authUrl: '', baseUrl: '' });
+    for (const name of REST_NODES) {
+      assert.equal((await flow.statuses(name).next()).text, 'no REST address');
+    }
+  });
+
   it('keep the error of the last message until the next one', async () => {
     const flow = await run();
     await allShow(flow, GATEWAY_NODES, 'connected');
