@@ -77,16 +77,15 @@ export class ConnectionUsers {
 
   /**
    * A deploy may have taken the users to another client with this session: that one is left alone with it at once.
-   * @returns whether it was here until now
+   * @returns whether it had the session, or was on its way to it, until now
    */
   yieldSession(): boolean {
-    const { connected, state } = this.#connection;
-    const yields =
-      this.#isUnused && state.name !== 'idle' && this.#requests.idle && this.#isSessionElsewhere();
+    const isHere = this.#connection.state.name !== 'idle';
+    const yields = this.#isUnused && isHere && this.#requests.idle && this.#isSessionElsewhere();
     if (yields) {
       void this.#leave();
     }
-    return yields && connected;
+    return yields;
   }
 
   /** A deploy that restarts a service may bring it back without users, and nobody else would connect. */

@@ -960,7 +960,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'do not come again when a deploy …',
         ],
         'nodes/kept-session':
-          'brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy … it',
+          'brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy … it, …',
       },
     'What is open at a node that a deploy leaves *invalid* waits for one in which it works or is removed.': {
       'mqtt/confirm-deploys': [
@@ -2216,9 +2216,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "network: …" as a … … at …',
       },
-    '`bad response` | red ring | all that ask | the last response was not what the interface says': {
-      'nodes/statuses': 'show "bad response" as a … … at …',
-    },
+    '`bad response` | red ring | read, write, ack report, last value, list devices, service request | the last response was not what the interface says':
+      {
+        'nodes/statuses': 'show "bad response" as a … … at …',
+      },
     '`no value` | red ring | last value | nothing has been reported of what was asked for, or nothing young enough':
       {
         'nodes/last-value': 'reports NO_VALUE with device and property where that is wanted',

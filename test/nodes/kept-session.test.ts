@@ -168,33 +168,43 @@ describeNodes('a persistent session', (start) => {
       assert.deepEqual(broker.packets('unsubscribe'), []);
     });
 
-    it(`brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy ${where} it`, async () => {
-      const flow = (id: string) =>
-        withCopy(
-          flowAround(
-            service(),
-            { ...IN, service: id, confirm: 'acknowledged' },
-            { id: 'ack', type: 'mt-timestamped-ack', service: id, wires: [['after']] },
-            { id: 'after', type: 'helper', wires: [] },
-          ),
-          copy(),
-        );
-      const started = await start(flow('svc'));
-      await started.status('in', 'green');
-      const told: unknown[] = [];
-      started.node('svc').warn = (text) => told.push(text);
-      const numberOf = (msg: Message) => (msg as { report?: { n?: unknown } }).report?.n;
-      for (const n of [1, 2]) {
-        broker.publish(reportTopic('heartbeat'), heartbeat(n));
-      }
-      await started.next('out');
-      started.send('ack', await started.next('out'));
-      await started.next('after');
-      await started.deploy(flow('copy'), 'nodes');
-      broker.publish(reportTopic('heartbeat'), heartbeat(3));
-      assert.deepEqual([await started.next('out'), await started.next('out')].map(numberOf), [1, 3]);
-      assert.deepEqual(told, []);
-    });
+    for (const isAway of [false, true]) {
+      const when = isAway ? 'while the broker is away' : 'at once';
+      it(`brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy ${where} it, ${when}`, async () => {
+        const flow = (id: string) =>
+          withCopy(
+            flowAround(
+              service(),
+              { ...IN, service: id, confirm: 'acknowledged' },
+              { id: 'ack', type: 'mt-timestamped-ack', service: id, wires: [['after']] },
+              { id: 'after', type: 'helper', wires: [] },
+            ),
+            copy(),
+          );
+        const started = await start(flow('svc'));
+        await started.status('in', 'green');
+        const told: unknown[] = [];
+        started.node('svc').warn = (text) => /given up/.test(String(text)) && told.push(text);
+        const numberOf = (msg: Message) => (msg as { report?: { n?: unknown } }).report?.n;
+        for (const n of [1, 2]) {
+          broker.publish(reportTopic('heartbeat'), heartbeat(n));
+        }
+        await started.next('out');
+        started.send('ack', await started.next('out'));
+        await started.next('after');
+        if (isAway) {
+          await broker.kill();
+          await started.status('in', 'yellow');
+        }
+        await started.deploy(flow('copy'), 'nodes');
+        if (isAway) {
+          await broker.start();
+        }
+        broker.publish(reportTopic('heartbeat'), heartbeat(3));
+        assert.deepEqual([await started.next('out'), await started.next('out')].map(numberOf), [1, 3]);
+        assert.deepEqual(told, []);
+      });
+    }
 
     it(`is given back once when a deploy takes the last node away, though a copy ${where} it has the client id`, async () => {
       const started = await start(withCopy(flowAround(service(), IN), copy()));
