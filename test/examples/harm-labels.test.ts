@@ -79,7 +79,7 @@ describe('the sample flow Low battery to label', function () {
 
   /** Waits until the sample has asked its watch, for it then forgets what it has tried. */
   async function isStarted(): Promise<void> {
-    await red().status(watch, ({ text }) => `${text}`.endsWith('need somebody'));
+    await red().status(watch, ({ text }) => /need somebody$|^nothing heard yet$/.test(`${text}`));
     await answered();
     service().forgetCalls();
   }

@@ -124,7 +124,7 @@ describe('a sample flow', () => {
 
   it('Who needs somebody: one list of what needs somebody, and each change by itself', async () => {
     await deploySample(site, 'Who needs somebody');
-    await shows('sample-needs-watch', '0 of 0 need somebody');
+    await shows('sample-needs-watch', 'nothing heard yet');
     await press(site, 'sample-needs-morning');
     await shows('sample-needs-list', '0 on the list');
     await report('property-decoded/battery-level', { value: 12 });
