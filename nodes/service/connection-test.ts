@@ -41,8 +41,6 @@ export interface TestResults {
 /** What the editor sends for a password that was not changed. */
 const UNCHANGED_PASSWORD = '__PWRD__';
 const MAX_TEST_MS = 9_500;
-/** What may be a mistake in the settings of a service that is connected. */
-const DOUBTS: ReadonlySet<string> = new Set(['check.silent', 'check.sameClient']);
 
 /** What a connection begins with, and what its subscriptions and requests are made of. */
 const CONNECTION_SETTINGS = [
@@ -198,17 +196,22 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const { running, hidden } = tested;
   const isSameUser = running && isSameText('mqttUsername', running.credentials, tested.credentials);
   const deployed = isSameUser ? await running.session?.probe() : undefined;
-  const isSamePrefix = running?.config.topicPrefix === tested.config.topicPrefix;
-  // A refused one is named, and a variable of a node may be in it.
-  const filters = isSamePrefix && tested.mayReadVariables ? running?.session?.reportFilters : [];
+  // A guess would tell what a variable in it holds; a refused filter is named, and a variable of a node may be in it.
+  const isSamePrefix = tested.mayReadVariables && running?.config.topicPrefix === tested.config.topicPrefix;
+  const filters = isSamePrefix ? running?.session?.reportFilters : [];
   const { ok, text, notes, ms, proxies } = deployed ?? (await probeBroker(settings, filters));
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
   const untriedNote =
     untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];
   const found = [text, ...notes, ...noteOnTwin(settings, tested.service)];
   const told = found.map(({ key, values }) => translate(RED, key, hidden.inValues(values)));
-  const message = withProxies(RED, [...told, ...untriedNote].join('; '), proxies);
-  return { ok, message, ms, ...(found.some(({ key }) => DOUBTS.has(key)) && { doubtful: true }) };
+  // A network that was heard before has the right prefix, and is quiet.
+  const wasHeard = (deployed || isSamePrefix) && running?.session?.network.hasHeard;
+  const asksForPrefix = text.key === 'check.silent' && !wasHeard;
+  const question = asksForPrefix ? [translate(RED, 'check.prefix')] : [];
+  const message = withProxies(RED, [...told, ...untriedNote, ...question].join('; '), proxies);
+  const isDoubtful = asksForPrefix || found.some(({ key }) => key === 'check.sameClient');
+  return { ok, message, ms, ...(isDoubtful && { doubtful: true }) };
 }
 
 /** Two with one client id take the connection from each other, which looks like a broker that ends it. */

@@ -38,8 +38,7 @@ export function listNetwork(session: Session, req: Request): unknown {
   // Whatever is heard may be in the hand.
   const shown = { ids: rows.map(({ id }) => id), seesAll: near, order };
   const pushed = changes.asked(readText(query.watch), shown);
-  const heard = network.size.gateways + network.size.devices > 0;
-  return { total, rows, broker: state.mqtt.name, heard, pushed };
+  return { total, rows, broker: state.mqtt.name, heard: network.hasHeard, pushed };
 }
 
 /** `GET …/network/:device`: everything that is known of one; with `?reports=1` also its newest reports. */

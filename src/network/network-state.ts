@@ -102,6 +102,11 @@ export class NetworkState {
     return { gateways: this.#gateways.size, devices: this.#devices.size, values: this.#devices.values };
   }
 
+  /** Whether any gateway or device was heard that is remembered. */
+  get hasHeard(): boolean {
+    return this.#gateways.size + this.#devices.size > 0;
+  }
+
   /**
    * Goes on with what another one has seen, which records nothing any more; nothing was heard in between.
    * @param isOther identifiers that another catalogue has decoded; undefined: none

@@ -691,10 +691,28 @@ describeNodes('the admin endpoints', (start) => {
       const { mqtt } = await test(await run(), { ...body, id: 'new' });
       delete process.env.MT_PLANT;
       assert.deepEqual([mqtt.ok, mqtt.doubtful], [true, true]);
-      assert.match(
-        mqtt.message,
-        /nothing was heard in 3 s below \$\{MT_PLANT\}\/mt\/gateway\/…: is the topic prefix/,
-      );
+      assert.match(mqtt.message, /nothing was heard in 3 s below \$\{MT_PLANT\}\/mt\/gateway\/…;/);
+      assert.match(mqtt.message, /; is the topic prefix right\?$/);
+    });
+
+    it('doubts no topic prefix below which this network was heard before', async () => {
+      const flow = await run();
+      await subscribed(box);
+      const body = typed({ authUrl: '', baseUrl: '' });
+      const asAnother = { ...body, credentials: { mqttUsername: 'somebody', mqttPassword: '__PWRD__' } };
+      const doubts = async () => {
+        const both = await Promise.all([test(flow, body), test(flow, asAnother)]);
+        return both.map(({ mqtt }) => {
+          assert.match(mqtt.message, /^connected, nothing was heard in 3 s below mt\/gateway\/…/);
+          return [mqtt.ok, mqtt.doubtful, mqtt.message.includes('prefix')];
+        });
+      };
+      const doubted = [true, true, true];
+      assert.deepEqual(await doubts(), [doubted, doubted]);
+      await box.publish(box.demo.gateway, box.demo.device, 'heartbeat', { time: 't', seq: 1, status: 0 });
+      await flow.next('out');
+      const fine = [true, undefined, false];
+      assert.deepEqual(await doubts(), [fine, fine]);
     });
 
     it('of another user has a connection of its own, whose id begins like the deployed one', async () => {
