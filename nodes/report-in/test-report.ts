@@ -80,7 +80,7 @@ type Sent = Pick<Report, 'device' | 'deviceName' | 'name' | 'identifier' | 'kind
  * Sends the newest report that has passed once more, or one that is made up where none has, or where a value is given.
  * With `ask` nothing is sent: the answer says of which device it will be, when its `topic` comes back with the value.
  * @returns what it has sent
- * @throws ServiceError `INVALID_INPUT`: `value`, `identifiers`, `labels`, `topic`
+ * @throws ServiceError `INVALID_INPUT`: `value`, `kinds`, `identifiers`, `labels`, `topic`
  */
 function pressButton(session: Session, { body }: Request, service: ServiceNode): Pressed {
   const { node: id, value, ask, topic: like } = isObject(body) ? body : {};

@@ -51,7 +51,8 @@ export class TestReports {
    * the filter names none.
    * @param like a message that has passed: the report is of its device and property
    * @param value in decoded form; undefined: a usual one
-   * @throws ServiceError `INVALID_INPUT`: `identifiers`, `value`, `labels` where no gateway is known to carry one of them
+   * @throws ServiceError `INVALID_INPUT`: `identifiers`, `value`, `labels` where no gateway is known to carry one of them,
+   *   `kinds` where none passes with the form and the properties
    */
   makeUp(filter: Filter, { like, value }: { like?: string | undefined; value?: unknown } = {}): TestReport {
     const { topics, catalogue } = this.#context;
@@ -67,6 +68,9 @@ export class TestReports {
       ...{ gateway, value, time },
     });
     const topic = topics.reportFilter({ gateway, device, segment, identifier }).replace(/\/#$/, '');
+    if (!at && !this.passes({ ...filter, labels: [] }, topic)) {
+      throw invalidInput('kinds', filter.kinds, 'nothingPasses');
+    }
     return this.#read(topic, body, filter.decode);
   }
 

@@ -104,6 +104,31 @@ describe('a report that is made up', () => {
     }
   });
 
+  it('is of a kind that the form lets through, and can be asked for again with a value', () => {
+    for (const kinds of [
+      ['heartbeat', 'property'],
+      ['rssi', 'event'],
+      ['dfu', 'other'],
+    ]) {
+      const filter = { kinds, form: 'decoded' as const };
+      const { topic } = makeUp(filter);
+      assert.ok(passes(filter, topic), topic);
+      const tests = testReports();
+      assert.equal(tests.makeUp({ ...ALL, ...filter }, { like: topic, value: 7 }).topic, topic);
+    }
+  });
+
+  it('is refused where no report can pass', () => {
+    for (const filter of [
+      { kinds: ['heartbeat', 'rssi'], form: 'decoded' },
+      { kinds: ['heartbeat'], identifiers: ['temperature'] },
+      { kinds: ['property'], identifiers: ['a/b'] },
+    ] as const) {
+      const refused = { code: 'INVALID_INPUT', message: /kinds: no report can pass/ };
+      assert.throws(() => makeUp(filter as never), refused, JSON.stringify(filter));
+    }
+  });
+
   it('has the value that is given, and says when the property cannot have it', () => {
     assert.equal(makeUp({ identifiers: ['temperature'] }, 35).report.value, 35);
     assert.equal(makeUp({ identifiers: ['8800'], form: 'raw' }, 35).report.value, 35);

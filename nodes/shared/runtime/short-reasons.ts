@@ -7,7 +7,16 @@ const REASONS: Record<string, readonly string[]> = {
   mac: ['notMac'],
   number: ['notNumber', 'notInteger', 'notStep', 'notVersion', 'notRange'],
   range: ['outOfRange', 'notPriority', 'profileRange', 'profileQos'],
-  choice: ['notWord', 'notChoice', 'notForm', 'notAccessType', 'notMethod', 'action', 'unknownKind'],
+  choice: [
+    'notWord',
+    'notChoice',
+    'notForm',
+    'notAccessType',
+    'notMethod',
+    'action',
+    'unknownKind',
+    'nothingPasses',
+  ],
   type: [
     'notBoolean',
     'notText',

@@ -51,7 +51,8 @@ export function makeUpMessage(
 ): MadeUpMessage {
   const text = filter.identifiers[0];
   const row = text === undefined ? undefined : catalogue.find(text);
-  const kinds = value === undefined ? filter.kinds : kindsWithValue(filter.kinds);
+  const inForm = preferred(filter.kinds, (kind) => comesIn(kind, filter.form));
+  const kinds = value === undefined ? inForm : preferred(inForm, hasValue);
   const kind = chooseKind(kinds, text, row);
   if (value !== undefined && !hasValue(kind)) {
     throw invalidInput('value', value, 'kindWithoutValue');
@@ -73,11 +74,15 @@ export function makeUpMessage(
   return { segment: segmentOf(kind, form), identifier, body: { time, seq: 1, ...body } };
 }
 
-/** All of them where none has a value: then it is the value that does not fit. */
-function kindsWithValue(kinds: readonly string[]): readonly string[] {
-  const fitting = kinds.filter((kind) => hasValue(kind as Kind | 'other'));
+/** Those that fit; all of them where none does: an empty list would let every kind through. */
+function preferred(kinds: readonly string[], fits: (kind: Kind | 'other') => boolean): readonly string[] {
+  const fitting = kinds.filter((kind) => fits(kind as Kind | 'other'));
   return fitting.length > 0 ? fitting : kinds;
 }
+
+/** A kind without an identifier has no decoded twin. */
+const comesIn = (kind: Kind | 'other', form: MadeUpFilter['form']): boolean =>
+  form !== 'decoded' || kind === 'other' || KINDS[kind].identified;
 
 const hasValue = (kind: Kind | 'other'): boolean => kind !== 'other' && KINDS[kind].hasValue;
 
