@@ -87,9 +87,17 @@ function notify(words: string, type: string): void {
   RED.notify($('<p>').text(words), { type, timeout: 5_000 });
 }
 
+/** The runtime was asked what the question will say, and has not answered yet. */
+let isAsking = false;
+
 /** Of which device the report will be is known before it is sent: the flow may do something to it. */
 async function askForValue(node: EditorNode): Promise<void> {
+  if (isAsking || $('.mt-gateway-ask').length > 0) {
+    return;
+  }
+  isAsking = true;
   const asked = await request(node, { ask: true });
+  isAsking = false;
   if (asked?.report === undefined) {
     if (asked) {
       tell(node, asked);

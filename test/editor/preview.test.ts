@@ -253,6 +253,28 @@ describe('reports that pass now', function () {
       assert.match(words, /What follows in the flow really happens/);
     });
 
+    it('asks once when it is pressed several times with Shift, and again after that', async () => {
+      const { page } = editor;
+      const question = page.locator('.mt-gateway-ask');
+      let requests = 0;
+      const count = (request: { url(): string }) => {
+        requests += Number(request.url().endsWith('/try'));
+      };
+      page.on('request', count);
+      const press = () => button().dispatchEvent('click', { bubbles: true, shiftKey: true });
+      await Promise.all([press(), press(), press()]);
+      await question.first().waitFor();
+      await press();
+      assert.deepEqual([requests, await question.count()], [1, 1]);
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await question.waitFor({ state: 'detached' });
+      await button().click({ modifiers: ['Shift'] });
+      await question.waitFor();
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await question.waitFor({ state: 'detached' });
+      page.off('request', count);
+    });
+
     it('says what is wrong with a value and stays open until it is right', async () => {
       const { page } = editor;
       await button().click({ modifiers: ['Shift'] });
