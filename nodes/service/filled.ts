@@ -2,7 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, showAddress, showValue } from '../../src/index.ts';
 import { asText, pickKnown, type Range } from '../shared/defaults.ts';
-import { checkGiven, checkRange, fillEnv, notFilled } from '../shared/runtime/env.ts';
+import { checkGiven, checkRange, fillEnv, isBlank, notFilled } from '../shared/runtime/env.ts';
 import {
   CREDENTIALS,
   DEFAULTS,
@@ -72,7 +72,7 @@ export function fillService(
     credentials: asTexts(secrets.values),
     check(half) {
       const addresses = ADDRESS_PROPERTIES[half];
-      if (addresses.every((name) => /^[\s,]*$/.test(config[name]))) {
+      if (addresses.every((name) => isBlank(config[name]))) {
         const field = addresses.find((name) => filled.unset.has(name));
         if (field !== undefined) {
           throw withoutAddress(half, field, filled.unset.get(field)!.text);

@@ -188,7 +188,7 @@ export const notFilled = (property: string, { text, reason }: Unfilled): Service
   invalidInput(property, text, reason, { limit: MAX_FILLED_LENGTH });
 
 /** Separators alone make an empty list. */
-const isBlank = (value: unknown): boolean => typeof value === 'string' && /^[\s,]*$/.test(value);
+export const isBlank = (value: unknown): boolean => typeof value === 'string' && /^[\s,]*$/.test(value);
 
 function findEmptied(value: unknown, original: () => unknown): string | undefined {
   const isEmptied = isBlank(value) || (Array.isArray(value) && (value.length === 0 || value.some(isBlank)));
