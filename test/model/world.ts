@@ -42,7 +42,8 @@ export class World {
   sessions = 0;
   closedSessions = 0;
   #number = 0;
-  #closedFilters: ReportFilter[] = [];
+  /** Whose place others take when the service is opened again. */
+  #predecessors: Subscriber[] = [];
 
   constructor(broker: ScriptedBroker, setup: Setup) {
     this.broker = broker;
@@ -201,8 +202,8 @@ export class World {
     this.closedSessions = this.sessions;
     this.#endHold();
     await this.session.close();
-    this.#closedFilters = this.activeSubscribers.map(({ filter }) => filter);
-    for (const one of this.activeSubscribers) {
+    this.#predecessors = this.activeSubscribers;
+    for (const one of this.#predecessors) {
       this.unsubscribe(one);
     }
     for (const detach of this.attachments.splice(0)) {
@@ -217,11 +218,14 @@ export class World {
     this.session = this.#open();
     this.isClosed = false;
     this.hold();
-    const successors = this.#closedFilters.map((filter) => this.subscribe(filter));
+    const successors = this.#predecessors.map(
+      (predecessor) => [this.subscribe(predecessor.filter), predecessor] as const,
+    );
     for (const message of waiting) {
       const one = this.#publishedAs(message);
-      for (const successor of successors) {
-        if (one && successor.wants(one)) {
+      for (const [successor, predecessor] of successors) {
+        // What flows had, and the broker does not know of, may come again; where filters overlap it passes for a copy.
+        if (one && successor.wants(one) && predecessor.count(one) === 0) {
           one.owed.add(successor);
         }
       }
