@@ -101,6 +101,11 @@ export class ReportLedger {
     }
   }
 
+  /** Whether flows had it: all that wanted it then have it at once. */
+  wasGiven(one: Published): boolean {
+    return this.subscribers.some((subscriber) => subscriber.count(one) > 0);
+  }
+
   /** The first thing that is still to come, in words. */
   missing(connection: ClientConnection | undefined, isKept: boolean): string | undefined {
     for (const one of this.published) {

@@ -42,8 +42,7 @@ export class World {
   sessions = 0;
   closedSessions = 0;
   #number = 0;
-  /** Whose place others take when the service is opened again. */
-  #predecessors: Subscriber[] = [];
+  #closedFilters: ReportFilter[] = [];
 
   constructor(broker: ScriptedBroker, setup: Setup) {
     this.broker = broker;
@@ -202,8 +201,8 @@ export class World {
     this.closedSessions = this.sessions;
     this.#endHold();
     await this.session.close();
-    this.#predecessors = this.activeSubscribers;
-    for (const one of this.#predecessors) {
+    this.#closedFilters = this.activeSubscribers.map(({ filter }) => filter);
+    for (const one of this.activeSubscribers) {
       this.unsubscribe(one);
     }
     for (const detach of this.attachments.splice(0)) {
@@ -218,14 +217,12 @@ export class World {
     this.session = this.#open();
     this.isClosed = false;
     this.hold();
-    const successors = this.#predecessors.map(
-      (predecessor) => [this.subscribe(predecessor.filter), predecessor] as const,
-    );
+    const successors = this.#closedFilters.map((filter) => this.subscribe(filter));
     for (const message of waiting) {
       const one = this.#publishedAs(message);
-      for (const [successor, predecessor] of successors) {
+      for (const successor of successors) {
         // What flows had, and the broker does not know of, may come again; where filters overlap it passes for a copy.
-        if (one && successor.wants(one) && predecessor.count(one) === 0) {
+        if (one && successor.wants(one) && !this.reports.wasGiven(one)) {
           one.owed.add(successor);
         }
       }
