@@ -36,7 +36,7 @@ function introduce({ urls, credentials, fleet, demo }: Service): string {
 async function main(): Promise<void> {
   const given = readArguments(process.argv.slice(2));
   if (!given) {
-    process.stdout.write(`${helpText(USUAL)}\n`);
+    process.stdout.write(`${helpText(withUsual({}))}\n`);
     return;
   }
   const service = await startService(withUsual(given));

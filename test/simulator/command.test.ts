@@ -36,6 +36,10 @@ describe('the command of the simulator', () => {
     assert.deepEqual(await once(started, 'exit'), [0, null]);
   });
 
+  it('says in its help how many devices the REST list has', async () => {
+    assert.match(await run('--help').said(/--listed.*\)/), /devices in the REST list \(255\)/);
+  });
+
   it('says which port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
