@@ -262,16 +262,16 @@ async function readEncoded(
 ): Promise<HttpResponse | ServiceError> {
   // Nothing that is compressed looks like one, but for an empty text as one byte of Brotli.
   const text = encoding === 'br' && bytes.length === 1 ? undefined : readUtf8(bytes, response.isCut);
+  // They speak of what was sent: a flow that passes them on with the text would break its response.
+  const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = response.headers;
   if (text !== undefined) {
-    return { ...response, body: text };
+    return { ...response, headers, body: text };
   }
   const maxBytes = maxBytesOf(response);
   const decoded = await decode(bytes, encoding, { maxBytes, isCut: response.isCut });
   if (decoded !== undefined) {
     const isCut = response.isCut || decoded.length > maxBytes;
     const kept = isCut ? firstOf([decoded]) : decoded;
-    // They speak of what was sent: a flow that passes them on with the text would break its response.
-    const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = response.headers;
     return { ...response, headers, isCut, body: textOf(kept, { ...response, isCut }) };
   }
   if (response.statusCode > 299) {

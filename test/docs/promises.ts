@@ -1964,10 +1964,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'rest/http': 'reads a body that is compressed as … without being asked, and cuts it by its own size',
       },
-    'Its `headers` then lack `content-encoding` and `content-length`, which were those of what was sent.': {
-      'rest/http':
-        'takes encoding and length out of the headers with the compression, and leaves those of a text',
-    },
+    'Its `headers` then lack `content-encoding` and `content-length`, which were those of what was sent; so do those of a text that is labelled as compressed.':
+      {
+        'rest/http':
+          'takes encoding and length out of the headers of a body that is labelled as compressed, also where it is a text',
+      },
     'One in another encoding, or without its end, is `BAD_RESPONSE`.': {
       'rest/http': [
         'names an encoding that cannot be read, and takes a text as it is whatever its header says',

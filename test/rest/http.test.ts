@@ -145,19 +145,15 @@ describe('HTTP exchange', () => {
     });
   }
 
-  it('takes encoding and length out of the headers with the compression, and leaves those of a text', async () => {
-    const sent = gzipSync('{"a":1}');
+  it('takes encoding and length out of the headers of a body that is labelled as compressed, also where it is a text', async () => {
     const more = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
-    for (const [bytes, kept] of [
-      [sent, [undefined, undefined, 'application/json']],
-      [Buffer.from('{"a":1}'), ['gzip', '7', 'application/json']],
-    ] as const) {
+    for (const bytes of [gzipSync('{"a":1}'), Buffer.from('{"a":1}')]) {
       server.answer = (_, response) =>
         response.writeHead(200, { ...more, 'content-length': bytes.length }).end(bytes);
       const { headers, body } = await agent.send(request());
-      const { 'content-encoding': encoding, 'content-length': length, 'content-type': type } = headers;
-      assert.deepEqual([body, encoding, length, type], ['{"a":1}', ...kept]);
-      assert.equal('content-encoding' in headers, kept[0] !== undefined);
+      assert.equal(body, '{"a":1}');
+      assert.equal(headers['content-type'], 'application/json');
+      assert.ok(!('content-encoding' in headers) && !('content-length' in headers));
     }
   });
 
