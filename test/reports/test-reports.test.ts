@@ -118,6 +118,31 @@ describe('a report that is made up', () => {
     }
   });
 
+  it('is of the first property that comes in this form', () => {
+    for (const [form, identifiers, expected] of [
+      ['raw', ['button-0-counter', 'temperature'], 'measurement/8800'],
+      ['decoded', ['ab12', 'button-0-counter'], 'event-decoded/button-0-counter'],
+      ['both', ['button-0-counter', 'temperature'], 'event-decoded/button-0-counter'],
+    ] as const) {
+      const filter = { form, identifiers: [...identifiers] };
+      const { topic } = makeUp(filter);
+      assert.ok(passes(filter, topic) && topic.endsWith(`/${expected}`), topic);
+    }
+  });
+
+  it('is refused where no property comes in this form', () => {
+    for (const [form, identifiers] of [
+      ['raw', ['button-0-counter', 'button-1-counter']],
+      ['decoded', ['ab12', 'ab13']],
+    ] as const) {
+      const refused = {
+        code: 'INVALID_INPUT',
+        cause: { field: 'identifiers', value: identifiers[0] },
+      };
+      assert.throws(() => makeUp({ form, identifiers: [...identifiers] }), refused);
+    }
+  });
+
   it('is refused where no report can pass', () => {
     for (const filter of [
       { kinds: ['heartbeat', 'rssi'], form: 'decoded' },

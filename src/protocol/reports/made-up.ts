@@ -49,7 +49,8 @@ export function makeUpMessage(
   catalogue: Catalogue,
   { gateway, value, time }: { gateway: string; value: unknown; time: string },
 ): MadeUpMessage {
-  const text = filter.identifiers[0];
+  const isSpelled = (listed: string) => spell(listed, filter.form, catalogue) !== undefined;
+  const text = filter.identifiers.find(isSpelled) ?? filter.identifiers[0];
   const row = text === undefined ? undefined : catalogue.find(text);
   const inForm = preferred(filter.kinds, (kind) => comesIn(kind, filter.form));
   const kinds = value === undefined ? inForm : preferred(inForm, hasValue);
@@ -68,7 +69,11 @@ export function makeUpMessage(
     return { segment: kind, identifier: '', body: { time, ...plainFields(kind, gateway) } };
   }
   const property = text ?? usualIdentifier(kind, filter.form);
-  const { form, identifier } = spell(property, filter.form, catalogue);
+  const spelled = spell(property, filter.form, catalogue);
+  if (!spelled) {
+    throw invalidInput('identifiers', property, filter.form === 'raw' ? 'noHexId' : 'noName');
+  }
+  const { form, identifier } = spelled;
   const known = catalogue.find(identifier);
   const body = valueFields(kind, form, () => encode(value, form, known, identifier, catalogue));
   return { segment: segmentOf(kind, form), identifier, body: { time, seq: 1, ...body } };
@@ -110,12 +115,12 @@ function usualIdentifier(kind: Kind, form: MadeUpFilter['form']): string {
   return kind === 'event' && form === 'raw' ? RAW_EVENT : (USUAL_IDENTIFIER[kind] ?? USUAL_MEASUREMENT);
 }
 
-/** A raw topic carries the hex identifier, a decoded one the name. @throws ServiceError `INVALID_INPUT` */
+/** A raw topic carries the hex identifier, a decoded one the name. @returns undefined: it has none for this form */
 function spell(
   text: string,
   wanted: MadeUpFilter['form'],
   catalogue: Catalogue,
-): { form: Form; identifier: string } {
+): { form: Form; identifier: string } | undefined {
   const row = catalogue.find(text);
   const isHex = catalogue.isHexId(text);
   const name = row?.name || (isHex ? '' : text);
@@ -126,7 +131,7 @@ function spell(
   if (wanted !== 'decoded' && id) {
     return { form: 'raw', identifier: id };
   }
-  throw invalidInput('identifiers', text, wanted === 'raw' ? 'noHexId' : 'noName');
+  return undefined;
 }
 
 function segmentOf(kind: Kind, form: Form): string {
