@@ -86,6 +86,7 @@ export async function testConnection(
     const before = isSame[half] ? deployed : undefined;
     const running = before && { ...before, session: service?.session };
     const hidden = hideVariables(RED, node, own, { mayDeploy: mayReadVariables });
+    const isSavedClient = saved !== undefined && asText(saved.clientId ?? '') === asText(own.clientId);
     return testHalf(RED, secrets, create, {
       half,
       service,
@@ -94,6 +95,7 @@ export async function testConnection(
       credentials,
       running,
       mayReadVariables,
+      mayNameTwin: mayReadVariables || isSavedClient,
     });
   };
   const [rest, mqtt] = await Promise.all([run('rest', 'password'), run('mqtt', 'mqttPassword')]);
@@ -153,6 +155,8 @@ interface Tested {
   /** The deployed service, where this half has the same address there. */
   running: Running | undefined;
   mayReadVariables: boolean;
+  /** False: the client id may be a guess, which would tell what a variable of another service holds. */
+  mayNameTwin: boolean;
 }
 
 interface Running extends Deployed {
@@ -203,7 +207,7 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
   const untriedNote =
     untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];
-  const found = [text, ...notes, ...noteOnTwin(settings, tested.service)];
+  const found = [text, ...notes, ...noteOnTwin(settings, tested)];
   const told = found.map(({ key, values }) => translate(RED, key, hidden.inValues(values)));
   // A network that was heard before has the right prefix, and is quiet.
   const wasHeard = (deployed || isSamePrefix) && running?.session?.network.hasHeard;
@@ -215,8 +219,8 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
 }
 
 /** Two with one client id take the connection from each other, which looks like a broker that ends it. */
-function noteOnTwin(settings: MqttSettings, service: Node | undefined): BrokerProbe['notes'] {
-  const twin = SessionHolder.twinOf(settings, service);
+function noteOnTwin(settings: MqttSettings, { service, mayNameTwin }: Tested): BrokerProbe['notes'] {
+  const twin = mayNameTwin ? SessionHolder.twinOf(settings, service) : undefined;
   return twin === undefined ? [] : [{ key: 'check.sameClient', values: { service: twin } }];
 }
 

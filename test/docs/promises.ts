@@ -545,10 +545,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/connection': 'comes back when another client takes its id over',
         'faults/refusals': 'hands the client id to another client gets it back without a fight',
       },
-    'Where that is another service of the same Node-RED, both take the connection from each other again and again; a warning in the log of each names the other, once while nodes use both, and so does *Test connection*.':
+    'Where that is another service of the same Node-RED, both take the connection from each other again and again; a warning in the log of each names the other, once while nodes use both, and so does *Test connection*, for a user who may not deploy only with the deployed client id.':
       {
-        'nodes/service':
+        'nodes/service': [
           'is named to another one that nodes use with the same client id, once in the log and by its connection test',
+          'is named by the connection test of somebody who may not deploy for the deployed client id, and not for a guess',
+        ],
       },
     'Give each Node-RED a client id of its own; the generated one is.': {
       'nodes/service-properties':

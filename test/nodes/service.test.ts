@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import { upgrade } from '../../nodes/service/config.ts';
+import { testConnection } from '../../nodes/service/connection-test.ts';
 import { createSettings } from '../../nodes/service/settings.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
@@ -366,6 +367,33 @@ describeNodes('mt-service', (start) => {
     const { mqtt } = tested.body as { mqtt: { message: string; doubtful?: boolean } };
     assert.match(mqtt.message, /; Name of two has the same client id at this broker/);
     assert.equal(mqtt.doubtful, true);
+  });
+
+  it('is named by the connection test of somebody who may not deploy for the deployed client id, and not for a guess', async () => {
+    process.env.MT_SAME = 'mt-hidden';
+    const [service, two] = ['svc', 'two'].map((id) =>
+      serviceNode(box, { id, clientId: '${MT_SAME}', authUrl: '', baseUrl: '' }),
+    ) as [object, object];
+    let RED: NodeAPI | undefined;
+    const capture = (given: NodeAPI) => {
+      RED = given;
+    };
+    await start([...flowAround(service, { id: 'n', type: 'mt-report-in', service: 'two' }), two], {
+      nodes: [capture],
+    });
+    const isNamed = async (more: object, mayDeploy: boolean) =>
+      (await testConnection(RED as NodeAPI, { ...service, ...more }, mayDeploy)).mqtt.message.includes(
+        'two has the same client id',
+      );
+    const guess = { clientId: 'mt-hidden' };
+    const named = await Promise.all([
+      isNamed({}, false),
+      isNamed(guess, false),
+      isNamed({ ...guess, id: 'new' }, false),
+      isNamed(guess, true),
+    ]);
+    delete process.env.MT_SAME;
+    assert.deepEqual(named, [true, false, false, true]);
   });
 
   it('leaves the broker when it is closed', async () => {
