@@ -35,10 +35,13 @@ const ADDRESS_PROPERTIES = {
 
 export type Half = 'rest' | 'mqtt';
 
+/** Whether both halves use a property, whichever is there. */
+export const isOfBoth = (property: string): boolean => COMMON_PROPERTIES.has(property as Property);
+
 /** Whether a half uses a property, credentials included. */
 export function isOfHalf(property: string, half: Half): boolean {
   const known = property as Property;
-  return COMMON_PROPERTIES.has(known) || REST_PROPERTIES.has(known) === (half === 'rest');
+  return isOfBoth(property) || REST_PROPERTIES.has(known) === (half === 'rest');
 }
 
 export interface FilledService {
@@ -47,8 +50,8 @@ export interface FilledService {
   /**
    * Refuses a variable that is not set, and what is none of a property's choices or no number, in a half that has
    * addresses: with a default in its place, such as no topic prefix, the service would be another one.
-   * @throws ServiceError `INVALID_INPUT` with the property's name; `NOT_CONFIGURED` where the addresses are empty because of
-   *   a variable that is not set
+   * @throws ServiceError `INVALID_INPUT` with the property's name; `NOT_CONFIGURED` where an address is a variable that is not
+   *   set, and nothing else
    */
   check(this: void, half: Half): void;
 }
@@ -72,11 +75,15 @@ export function fillService(
     credentials: asTexts(secrets.values),
     check(half) {
       const addresses = ADDRESS_PROPERTIES[half];
-      if (addresses.every((name) => isBlank(config[name]))) {
-        const field = addresses.find((name) => filled.unset.has(name));
-        if (field !== undefined) {
-          throw withoutAddress(half, field, filled.unset.get(field)!.text);
+      for (const field of addresses) {
+        const { text = '', variable } = filled.unset.get(field) ?? {};
+        // Of several brokers one is missing also where others are given.
+        const isAlone = text.split(/[,\n]/).some((address) => address.trim() === variable);
+        if (variable !== undefined && (isAlone || isBlank(config[field]))) {
+          throw withoutAddress(half, field, variable);
         }
+      }
+      if (addresses.every((name) => isBlank(config[name]) && !filled.unset.has(name))) {
         return;
       }
       for (const [property, unfilled] of filled.unset) {

@@ -26,7 +26,7 @@ import {
   type TlsSettings,
 } from '../../src/index.ts';
 import type { ServiceConfig, ServiceCredentials } from './config.ts';
-import type { FilledService, Half } from './filled.ts';
+import { type FilledService, type Half, isOfBoth } from './filled.ts';
 import { readProxies } from './proxy.ts';
 
 /** What a deployed service was made of, with every `${NAME}` filled in. */
@@ -56,7 +56,7 @@ export const WITHOUT_OTHER = {
  * Each half by itself: what is wrong with one does not stop the other.
  * @param create as `createSettings`; its config has the addresses of one half
  * @returns with `problems` in place of a half that is wrong
- * @throws INVALID_INPUT with the property's name, where nothing else is left
+ * @throws INVALID_INPUT with the property's name, where it is of both and no half is left
  */
 export function createHalves(
   config: ServiceConfig,
@@ -72,10 +72,10 @@ export function createHalves(
     }
   }
   const [problem, other] = Object.values(problems);
-  // An address that is not there is no matter of the other half, which is empty on purpose.
-  const isAbsent = (problem as Partial<ServiceError> | undefined)?.code === 'NOT_CONFIGURED';
-  const isOnlyOne = other === undefined && !settings.rest && !settings.mqtt && !isAbsent;
-  if (problem && (isOnlyOne || problem.message === other?.message)) {
+  const isOnlyOne = other === undefined && !settings.rest && !settings.mqtt;
+  // The other half is empty on purpose: a mistake that is of this one alone is no matter of it.
+  const isShared = isOfBoth(String((problem as Partial<ServiceError> | undefined)?.cause?.field));
+  if (problem && ((isOnlyOne && isShared) || problem.message === other?.message)) {
     throw problem;
   }
   return { ...settings, problems };

@@ -2237,7 +2237,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': [
           'show "… is not set" as a … … at …',
-          'name the variable that is not set in … and leaves the … half without address',
+          'name the variable that is not set as an address of the … half: …',
+          'name no mistake of the half that they do not need, where that is the only one: …',
         ],
       },
     '`no service` | grey ring | all | no service is selected, or it is disabled': {

@@ -88,6 +88,14 @@ describeNodes('mt-service', (start) => {
     assert.equal(flow.inbox('errors').all.length, 1);
   });
 
+  it('does not say of a variable that is too long for an address that it is not set', async () => {
+    process.env.MT_LONG = 'x'.repeat(1_000_001);
+    const flow = await start(flowAround(serviceNode(box, { brokerUrl: '${MT_LONG}' }), READ));
+    delete process.env.MT_LONG;
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'brokerUrl']);
+  });
+
   for (const brokerUrl of [
     'mqtt://user:s3cret@${MT_NOT_SET}:1883',
     'wss://${MT_NOT_SET}/mqtt?token=s3cret',

@@ -464,8 +464,10 @@ describeNodes('the statuses', (start) => {
     ['MQTT', { brokerUrl: UNSET }, [...GATEWAY_NODES, 'report in', 'device watch']],
     ['REST', { authUrl: UNSET, baseUrl: '' }, REST_NODES],
     ['REST', { authUrl: ' ', baseUrl: UNSET }, REST_NODES],
+    ['REST', { authUrl: UNSET }, REST_NODES],
+    ['MQTT', { brokerUrl: `mqtt://127.0.0.1:1, ${UNSET}` }, [...GATEWAY_NODES, 'report in', 'device watch']],
   ] as const) {
-    it(`name the variable that is not set in ${Object.keys(addresses).at(-1)} and leaves the ${half} half without address`, async () => {
+    it(`name the variable that is not set as an address of the ${half} half: ${JSON.stringify(addresses)}`, async () => {
       const flow = await run(addresses);
       for (const name of names) {
         const { text, fill } = await flow.statuses(name).next();
@@ -474,12 +476,19 @@ describeNodes('the statuses', (start) => {
     });
   }
 
-  it('name no variable of the half that they do not need, where that is the only one', async () => {
-    const flow = await run({ brokerUrl: UNSET, authUrl: '', baseUrl: '' });
-    for (const name of REST_NODES) {
-      assert.equal((await flow.statuses(name).next()).text, 'no REST address');
-    }
-  });
+  for (const [service, names, expected] of [
+    [{ brokerUrl: UNSET, authUrl: '', baseUrl: '' }, REST_NODES, 'no REST address'],
+    [{ brokerUrl: 'http://host', authUrl: '', baseUrl: '' }, REST_NODES, 'no REST address'],
+    [{ brokerUrl: '', authUrl: UNSET }, GATEWAY_NODES, 'no broker address'],
+    [{ brokerUrl: '', httpTimeout: -1 }, GATEWAY_NODES, 'no broker address'],
+  ] as const) {
+    it(`name no mistake of the half that they do not need, where that is the only one: ${JSON.stringify(service)}`, async () => {
+      const flow = await run(service);
+      for (const name of names) {
+        assert.equal((await flow.statuses(name).next()).text, expected, name);
+      }
+    });
+  }
 
   it('keep the error of the last message until the next one', async () => {
     const flow = await run();

@@ -29,6 +29,8 @@ type Properties = Record<string, unknown>;
 export interface Unfilled {
   text: string;
   reason: 'nothing' | 'tooLong';
+  /** The first that is not set, as it stands in the text; undefined: none was found to be so. */
+  variable?: string;
 }
 
 /** A saved node with its variables filled in, and which properties named a variable without a value. */
@@ -170,7 +172,7 @@ class Filler {
     }
     const value = this.#values.get(name);
     if (value === undefined) {
-      this.unset ??= nothingIn(text);
+      this.unset ??= { ...nothingIn(text), variable: `\${${name}}` };
     }
     this.#length += typeof value === 'string' ? value.length : 0;
     if (this.#length > MAX_FILLED_LENGTH) {
