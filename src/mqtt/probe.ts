@@ -68,7 +68,7 @@ export async function probeConnected(
   const isListening = client.reportFilters.length > 0;
   return {
     ok: true,
-    text: isListening ? heard(gateways, topics) : { key: 'check.idle', values: {} },
+    text: isListening ? heard(gateways, topics, client.reportFilters) : { key: 'check.idle', values: {} },
     ...found,
   };
 }
@@ -179,7 +179,12 @@ class Trial {
         ...notesOnResponses(responses),
         ...notesOnGroup(group, sharedGroup),
       ];
-      return { ok: group !== 'plain', text: heard(gateways, this.#topics), notes, ...found };
+      return {
+        ok: group !== 'plain',
+        text: heard(gateways, this.#topics, this.#client.reportFilters),
+        notes,
+        ...found,
+      };
     } finally {
       await this.#client.close();
     }
@@ -244,10 +249,15 @@ function isAway({ name }: MqttState): boolean {
 
 const noBroker = (reason: Phrase): ErrorText => ({ key: 'check.noBroker', values: { reason } });
 
-function heard(gateways: number, { root }: Topics): ErrorText {
-  return gateways > 0
-    ? { key: 'check.heard', values: { gateways } }
-    : { key: 'check.silent', values: { root } };
+/** @param filters that were listened to */
+function heard(gateways: number, topics: Topics, filters: readonly string[]): ErrorText {
+  if (gateways > 0) {
+    return { key: 'check.heard', values: { gateways } };
+  }
+  // What a narrower one asks for may come seldom in a busy network: its silence says nothing about the root.
+  return filters.includes(topics.reportFilter({}))
+    ? { key: 'check.silent', values: { root: topics.root } }
+    : { key: 'check.unheard', values: {} };
 }
 
 function noteOnSubscriptions({ needed, inUse, max }: SubscriptionCounts): ErrorText {

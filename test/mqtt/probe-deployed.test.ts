@@ -65,6 +65,16 @@ describe('the test of a broker connection that is deployed', () => {
     );
   });
 
+  it('does not say below which topics nothing was heard where the nodes ask for a part of them', async () => {
+    const session = bench.open();
+    session.subscribe({ ...ALL, kinds: ['event'] }, new Collector());
+    await reached(session, 'connected');
+    const asked = session.probe();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    const result = await asked;
+    assert.deepEqual([result?.ok, result?.text], [true, { key: 'check.unheard', values: {} }]);
+  });
+
   it('says that the broker is silent when it answers no ping', async () => {
     const session = bench.open();
     session.subscribe(ALL, new Collector());

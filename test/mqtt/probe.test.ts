@@ -46,6 +46,17 @@ describe('the test of a broker connection', () => {
     assert.deepEqual(notes, [{ key: 'check.subscriptions', values: { needed: 2, inUse: 2 } }]);
   });
 
+  it('says below which topics nothing was heard only where all of them were listened to', async () => {
+    const all = 'mt/gateway/+/device/+/#';
+    const results = await Promise.all(
+      [[], [all], ['mt/gateway/+/device/+/event/+']].map((one) => probe({}, one)),
+    );
+    assert.deepEqual(
+      results.map(({ text }) => text.key),
+      ['check.silent', 'check.silent', 'check.unheard'],
+    );
+  });
+
   it('says which filter of the nodes is refused', async () => {
     bench.broker.options.refuses = (filter) => filter.includes(G2);
     const { ok, text } = await probe(

@@ -715,6 +715,18 @@ describeNodes('the admin endpoints', (start) => {
       assert.deepEqual(await doubts(), [fine, fine]);
     });
 
+    it('doubts no topic prefix where the nodes ask for what comes seldom, and says that it was not heard', async () => {
+      const RARE = { id: 'n', type: 'mt-report-in', kinds: ['event'] };
+      const flow = await start(flowAround(serviceNode(box), RARE), { credentials: secretsOf(box) });
+      await subscribed(box);
+      const body = typed({ authUrl: '', baseUrl: '' });
+      const asAnother = { ...body, credentials: { mqttUsername: 'somebody', mqttPassword: '__PWRD__' } };
+      for (const { mqtt } of await Promise.all([test(flow, body), test(flow, asAnother)])) {
+        assert.match(mqtt.message, /^connected, nothing of what the nodes ask for was heard in 3 s;/);
+        assert.deepEqual([mqtt.ok, mqtt.doubtful], [true, undefined]);
+      }
+    });
+
     it('of another user has a connection of its own, whose id begins like the deployed one', async () => {
       const flow = await run();
       await subscribed(box);
