@@ -1,10 +1,16 @@
 // A bounded map: a new entry pushes out the one that was added first, in constant time.
+import { type Linked, LinkedList } from './linked-list.ts';
+
+interface Entry<V> extends Linked<Entry<V>> {
+  key: string;
+  value: V;
+}
 
 export class FifoMap<V> {
   readonly #max: number;
-  readonly #map = new Map<string, V>();
-  /** Goes on where it was when the map changes: what comes next was added first. */
-  readonly #oldest = this.#map.entries();
+  readonly #map = new Map<string, Entry<V>>();
+  /** An iterator of the map that goes on where it was would keep all that was in the map meanwhile. */
+  readonly #list = new LinkedList<Entry<V>>();
 
   constructor(max: number) {
     this.#max = max;
@@ -15,25 +21,34 @@ export class FifoMap<V> {
   }
 
   get(key: string): V | undefined {
-    return this.#map.get(key);
+    return this.#map.get(key)?.value;
   }
 
   /** Adds one that is not there. @returns the entry that was pushed out */
   add(key: string, value: V): [string, V] | undefined {
-    const pushedOut = this.isFull ? this.#oldest.next().value : undefined;
+    const pushedOut = this.isFull ? this.#list.first : undefined;
     if (pushedOut) {
-      this.#map.delete(pushedOut[0]);
+      this.delete(pushedOut.key);
     }
-    this.#map.set(key, value);
-    return pushedOut;
+    const entry = { key, value, before: undefined, after: undefined, list: undefined };
+    this.#map.set(key, entry);
+    this.#list.add(entry);
+    return pushedOut && [pushedOut.key, pushedOut.value];
   }
 
   /** What is added again after it is the newest. */
   delete(key: string): void {
-    this.#map.delete(key);
+    const entry = this.#map.get(key);
+    if (entry) {
+      this.#map.delete(key);
+      this.#list.delete(entry);
+    }
   }
 
-  entries(): Iterable<[string, V]> {
-    return this.#map;
+  /** The first that was added first. */
+  *entries(): Generator<[string, V]> {
+    for (const { key, value } of this.#list) {
+      yield [key, value];
+    }
   }
 }

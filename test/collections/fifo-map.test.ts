@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { FifoMap } from '../../src/collections/fifo-map.ts';
+import { usedMemory } from '../memory.ts';
 
 describe('A bounded map, the first in is the first out', () => {
   it('pushes out what was added first', () => {
@@ -25,5 +26,17 @@ describe('A bounded map, the first in is the first out', () => {
     assert.equal(map.add('a', 3), undefined);
     assert.deepEqual(map.add('c', 4), ['b', 2]);
     assert.deepEqual(map.add('d', 5), ['a', 3]);
+  });
+
+  it('keeps nothing of what was deleted, however often', () => {
+    const map = new FifoMap<string>(100);
+    const before = usedMemory();
+    for (let i = 0; i < 200_000; i++) {
+      const key = `asker ${i % 50}`;
+      map.delete(key);
+      map.add(key, `at ${i}`);
+    }
+    assert.ok(usedMemory() - before < 2_000_000);
+    assert.equal(map.get('asker 49'), 'at 199999');
   });
 });
