@@ -14,6 +14,7 @@ import {
   readReportTopic,
 } from '../../src/protocol/reports/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
+import { usedMemory } from '../memory.ts';
 
 interface Fixture {
   title: string;
@@ -185,6 +186,17 @@ describe('reports', () => {
         assert.equal(segment, rest.split('/')[0]);
       }
     }
+  });
+
+  it('keep nothing of long topics', () => {
+    const before = usedMemory();
+    for (let i = 0; i < 1_000; i++) {
+      const tail = `property/identifier-of-a-device-${i}`;
+      assert.ok(topics.parseReport(`mt/gateway/${'g'.repeat(60_000)}${i}/device/d/${tail}`));
+      const parsed = topics.parseReport(`mt/gateway/${'g'.repeat(60_000)}${i}/device/d/${tail}`);
+      readReportTopic('', 'g', 'd', parsed?.rest ?? '');
+    }
+    assert.ok(usedMemory() - before < 10_000_000);
   });
 
   it('can be copied whatever their depth', () => {

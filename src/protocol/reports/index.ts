@@ -3,6 +3,7 @@
 import { TopicCache } from '../../collections/topic-cache.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isMac } from '../mac.ts';
+import { ownText } from '../text.ts';
 import {
   type Body,
   badReport,
@@ -96,8 +97,9 @@ function tailOf(rest: string): Tail {
   if (known !== undefined) {
     return known;
   }
-  const tail = readTail(rest);
-  TAILS.set(rest, tail);
+  const own = ownText(rest);
+  const tail = readTail(own);
+  TAILS.set(own, tail);
   return tail;
 }
 
