@@ -180,6 +180,21 @@ for (const [name, start] of Object.entries(BROKERS)) {
       assert.equal(other.errors.length, 0);
     });
 
+    it('parses no report that is larger than any is, and shows its beginning', async () => {
+      session = openSession(broker.url);
+      const wanting = new Collector();
+      await listening(wanting);
+      const rest = JSON.stringify({ time: TIME, seq: 1, more: '' });
+      const withBytes = (bytes: number) => rest.replace('""', `"${'x'.repeat(bytes - rest.length)}"`);
+      await report('heartbeat', withBytes(1_048_577));
+      await report('heartbeat', withBytes(1_048_576));
+      await wanting.until(({ reports }) => reports.length === 1);
+      assert.deepEqual(
+        wanting.errors.map(({ code, payload }) => [code, payload]),
+        [['BAD_REPORT', withBytes(1_048_577).slice(0, 1_000)]],
+      );
+    });
+
     it('drops the same report when it comes through a second gateway', async () => {
       session = openSession(broker.url);
       const collector = new Collector();
@@ -323,6 +338,12 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await rejects(session.request('read', { gateway: G, identifier: '8001' }, { signal }), 'BAD_RESPONSE');
       const { value } = await session.request('read', { gateway: G, identifier: '8000' }, { signal });
       assert.equal(value, 258);
+    });
+
+    it('parses no response that is larger than any is', async () => {
+      session = openSession(broker.url);
+      await answer(({ id }) => ({ id, status: 0, value: '0102', more: 'x'.repeat(1_048_576) }));
+      await rejects(session.request('read', { gateway: G, identifier: '8000' }, { signal }), 'BAD_RESPONSE');
     });
 
     it('leaves answers to other clients alone', async () => {

@@ -1,11 +1,12 @@
 // Reads what nearly all traffic is, PUBLISH packets of QoS 0 and 1, before MQTT.js does, which takes longer for one than
 // flows take for its report. All else goes to MQTT.js, in the order in which it came.
 import type { Duplex, Writable } from 'node:stream';
+import { MAX_PAYLOAD_BYTES } from '../protocol/json.ts';
 
 /** A PUBLISH packet (MQTT 3.1.1 and 5, section 3.3), as far as anything of it is used. */
 export interface Publish {
   topic: string;
-  /** It keeps the memory alive that it was received in. */
+  /** It keeps the memory alive that it was received in. Of a very large one only so much that it is seen to be too large. */
   payload: Buffer;
   qos: 0 | 1 | 2;
   retain: boolean;
@@ -42,6 +43,8 @@ const PUBREL = 6;
 const PACKET_ID_BYTES = 2;
 /** Type and flags, and up to four bytes of the length. */
 const MAX_HEADER_BYTES = 5;
+/** Behind the header. What is longer has a payload that is too large, whatever its topic is; the rest of it is not kept. */
+const MAX_KEPT_BYTES = MAX_PAYLOAD_BYTES + 0x1_0000 + MAX_HEADER_BYTES;
 const NOTHING = Buffer.alloc(0);
 
 /** Stands between the stream of one connection and MQTT.js. */
@@ -59,6 +62,8 @@ export class PublishReader {
   #passedAt = 0;
   /** So many bytes from `#at` on are, too. */
   #passing = 0;
+  /** So many bytes from `#at` on are the rest of a packet that was too large. */
+  #skipping = 0;
   /** What follows must not overtake it. */
   #isPassedFirst = false;
   /** Parts of a packet that has not come whole. */
@@ -169,6 +174,10 @@ export class PublishReader {
       this.#pass(true);
       return;
     }
+    if (this.#skipping > 0) {
+      this.#skip();
+      return;
+    }
     const maxStart = Math.min(this.#at + MAX_HEADER_BYTES, bytes.length);
     let start = this.#at + 1;
     let length = 0;
@@ -179,6 +188,7 @@ export class PublishReader {
       isLengthWhole = byte < 0x80;
     }
     const end = start + length;
+    const keptEnd = start + Math.min(length, MAX_KEPT_BYTES);
     const first = bytes[this.#at] as number;
     const type = first >> 4;
     if (!isLengthWhole) {
@@ -193,11 +203,18 @@ export class PublishReader {
     } else if (type !== PUBLISH || (first & QOS_BITS) === QOS_BITS) {
       this.#passing = end - this.#at;
       this.#pass(type !== PUBACK);
-    } else if (end > bytes.length) {
-      this.#keep(end - this.#at);
-    } else if (!this.#give(start, end)) {
+    } else if (keptEnd > bytes.length) {
+      this.#keep(keptEnd - this.#at);
+    } else if (!this.#give(start, keptEnd, end - keptEnd)) {
       this.#passing = end - this.#at;
     }
+  }
+
+  #skip(): void {
+    const count = Math.min(this.#skipping, this.#bytes.length - this.#at);
+    this.#skipping -= count;
+    this.#at += count;
+    this.#passedAt = this.#at;
   }
 
   /** MQTT.js takes what has no packet id, and throws where nobody can catch it when it answers. */
@@ -246,9 +263,10 @@ export class PublishReader {
   /**
    * Gives a PUBLISH packet to who takes it, when what comes before it has been read.
    * @param start behind its header
+   * @param skipped so many bytes behind `end` are the rest of it
    * @returns false: it is for MQTT.js
    */
-  #give(start: number, end: number): boolean {
+  #give(start: number, end: number, skipped: number): boolean {
     const bytes = this.#bytes;
     const first = bytes[this.#at] as number;
     const qos = (first >> 1) & 3;
@@ -261,7 +279,8 @@ export class PublishReader {
       return true;
     }
     const taker = this.#taker;
-    const hasProperties = this.#hasProperties && bytes[behindId] !== 0;
+    // Of what is too large they count as a part of the payload.
+    const hasProperties = this.#hasProperties && bytes[behindId] !== 0 && skipped === 0;
     if (taker === undefined || qos > 1 || hasProperties || topicEnd === topicAt) {
       return false;
     }
@@ -273,6 +292,7 @@ export class PublishReader {
       qos === 0 ? undefined : ((bytes[topicEnd] as number) << 8) | (bytes[topicEnd + 1] as number);
     this.#at = end;
     this.#passedAt = end;
+    this.#skipping = skipped;
     this.#isTaking = true;
     this.#messageId = messageId;
     const packet = {

@@ -1,5 +1,6 @@
 // How a request ends without a response, in the error codes of this package.
 import { ServiceError } from '../errors.ts';
+import { MAX_PAYLOAD_BYTES } from '../protocol/json.ts';
 import { withoutKey } from '../protocol/operations/echoed-key.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import { placeValues } from '../protocol/operations/place.ts';
@@ -7,6 +8,8 @@ import { HIDDEN } from '../protocol/redaction.ts';
 import { type Reason, reasonOfCode } from './reasons.ts';
 
 const MAX_SHOWN = 500;
+/** Of what is shown: a key that begins in it ends in it. */
+const MAX_READ_BYTES = 16_384;
 
 export function closed(): ServiceError {
   return new ServiceError('CLOSED', 'stopped');
@@ -24,9 +27,13 @@ export function timedOut(request: BuiltRequest, timeout: number): ServiceError {
 }
 
 export function notJson(request: BuiltRequest, body: Uint8Array): ServiceError {
+  const reason = body.length > MAX_PAYLOAD_BYTES ? 'payloadTooLarge' : 'notJson';
   // The key first, else the cut could leave its first half.
-  const text = withoutKey(request.payload, Buffer.from(body).toString()).slice(0, MAX_SHOWN);
-  return new ServiceError('BAD_RESPONSE', 'notJson', { body: text }, placeValues(request));
+  const text = withoutKey(request.payload, Buffer.from(body.subarray(0, MAX_READ_BYTES)).toString()).slice(
+    0,
+    MAX_SHOWN,
+  );
+  return new ServiceError('BAD_RESPONSE', reason, { body: text }, placeValues(request));
 }
 
 /** What of a request a user gives under the same name; what else is in a payload comes from the template. */

@@ -1,7 +1,7 @@
 // Requests to gateways: wait for a place, leave by priority, are answered by id, and always end.
 import { SignalGroups } from '../collections/signal-groups.ts';
 import type { ServiceError } from '../errors.ts';
-import { isObject, parseJson } from '../protocol/json.ts';
+import { isObject, MAX_PAYLOAD_BYTES, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
@@ -386,6 +386,6 @@ function sizeOf(topic: string, payload: string): number {
 
 /** The JSON object of a response; undefined for anything else. */
 function parse(payload: Buffer): Record<string, unknown> | undefined {
-  const body = parseJson(payload.toString());
+  const body = payload.length > MAX_PAYLOAD_BYTES ? undefined : parseJson(payload.toString());
   return isObject(body) ? body : undefined;
 }

@@ -5,6 +5,9 @@ const MAX_DEPTH = 100;
 /** What comes from outside may be nested deeper than what is sent, but not so deep that copying it overflows the stack. */
 export const MAX_DEPTH_RECEIVED = 500;
 
+/** Of a report or a response over MQTT. They have some hundred bytes; to parse what is much larger takes seconds. */
+export const MAX_PAYLOAD_BYTES = 1_048_576;
+
 /** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
 export function parseJson(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
   try {

@@ -1,5 +1,5 @@
 // A message of a report topic as it was received, and its two halves taken apart.
-import { parseJson } from '../protocol/json.ts';
+import { MAX_PAYLOAD_BYTES, parseJson } from '../protocol/json.ts';
 import { type ReportTopic, readReportTopic } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 
@@ -17,8 +17,17 @@ export interface Message extends ReceivedMessage {
 /** The name of a gateway or a device by its MAC, where one is known. */
 export type NameOf = (mac: string) => string | undefined;
 
-/** The JSON of a payload, else its text. */
+/** Of a payload that is too large to be parsed. */
+const MAX_SHOWN_BYTES = 1_000;
+
+/** Whether a payload is not parsed. */
+export const isTooLarge = (payload: Buffer): boolean => payload.length > MAX_PAYLOAD_BYTES;
+
+/** The JSON of a payload, else its text; of one that is too large the beginning of its text. */
 export function bodyOf(payload: Buffer): unknown {
+  if (isTooLarge(payload)) {
+    return payload.toString('utf8', 0, MAX_SHOWN_BYTES);
+  }
   const text = payload.toString();
   const parsed = parseJson(text);
   return parsed === undefined ? text : parsed;

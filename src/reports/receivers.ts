@@ -5,7 +5,8 @@ import type { KnownPlace } from '../network/known-place.ts';
 import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { copyReport, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
-import { bodyOf } from './message.ts';
+import { badReport } from '../protocol/reports/report.ts';
+import { bodyOf, isTooLarge } from './message.ts';
 
 export interface ReportListener {
   /** It reads a report at once, before a flow may change it, and keeps none: a copy would cost more than it does. */
@@ -128,7 +129,7 @@ export class Receivers {
   ): void {
     let report: Report;
     try {
-      report = readReport(at, body, this.#catalogue, decode, retained);
+      report = this.#read(at, body, payload, decode, retained);
     } catch (error) {
       this.#callErrorListener(listener, error as ServiceError, body, { at, payload, retained });
       return;
@@ -151,7 +152,7 @@ export class Receivers {
     const { at, isWanted, place } = source;
     let own: { reports: Report[]; fullest: Report | undefined };
     try {
-      own = this.#reportsFor(receivers, at, body, retained);
+      own = this.#reportsFor(receivers, at, body, payload, retained);
     } catch {
       for (const receiver of receivers) {
         this.#callOne(receiver, source, body, retained, payload);
@@ -174,6 +175,7 @@ export class Receivers {
     receivers: readonly Receiver[],
     at: ReportTopic,
     body: unknown,
+    payload: Buffer,
     retained: boolean,
   ): { reports: Report[]; fullest: Report | undefined } {
     const reports: Report[] = [];
@@ -182,13 +184,21 @@ export class Receivers {
     let isTaken = false;
     for (const { decode, listener } of receivers) {
       const form = Number(decode) as 0 | 1;
-      const original = originals[form] ?? readReport(at, body, this.#catalogue, decode, retained);
+      const original = originals[form] ?? this.#read(at, body, payload, decode, retained);
       originals[form] = original;
       // Both forms hold the nested values of the same body.
       reports.push(isTaken && !listener.readsOnly ? copyReport(original) : original);
       isTaken ||= !listener.readsOnly;
     }
     return { reports, fullest: originals[1] ?? reports[0] };
+  }
+
+  /** @throws ServiceError `BAD_REPORT` */
+  #read(at: ReportTopic, body: unknown, payload: Buffer, decode: boolean, retained: boolean): Report {
+    if (isTooLarge(payload)) {
+      throw badReport('tooLarge', at, body);
+    }
+    return readReport(at, body, this.#catalogue, decode, retained);
   }
 
   #callListener(

@@ -689,9 +689,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
         'faults/overload': 'cost some reports, which are counted, and no request',
       },
-    'the payload cannot be read | goes to Catch nodes as `BAD_REPORT` | same | same | same': {
-      'nodes/report-in': 'hands a report that cannot be read to the Catch nodes',
-    },
+    'the payload cannot be read, or is larger than 1 MB: then only its beginning is kept | goes to Catch nodes as `BAD_REPORT` | same | same | same':
+      {
+        'nodes/report-in': 'hands a report that cannot be read to the Catch nodes',
+        session: 'parses no report that is larger than any is, and shows its beginning',
+        'mqtt/publish-reader':
+          'that are too large are kept by their beginning, what follows is read whole, in pieces of … bytes (MQTT …)',
+      },
     'a *report in* node with labels has no list yet | the newest 1 000 (at most 16 MB) are held, also over a deploy; older ones are lost, counted and shown | same | same | kept by the broker':
       {
         'reports/label-filter': [
@@ -1632,7 +1636,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/errors':
         'REQUEST_FAILED with its cause and the message when the status of the response is not 0',
     },
-    'response that is not JSON or has no status | `BAD_RESPONSE`': {
+    'response that is not JSON, has no status, or is larger than 1 MB | `BAD_RESPONSE`': {
+      session: 'parses no response that is larger than any is',
       'nodes/errors': [
         'BAD_RESPONSE with its cause and the message when a gateway answers with something else than JSON',
         'BAD_RESPONSE with its cause and the message when a response has no status',

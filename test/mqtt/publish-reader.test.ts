@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { MqttClient } from 'mqtt';
 import { generate, type Packet } from 'mqtt-packet';
 import { type Publish, PublishReader, type Taken } from '../../src/mqtt/publish-reader.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/protocol/json.ts';
 
 type Version = 4 | 5;
 
@@ -138,6 +139,33 @@ describe('packets that are received', () => {
         await line.until(() => line.log.length >= expected(version).length);
         assert.deepEqual(line.log, expected(version));
         assert.deepEqual(line.acknowledged, [258, 65_535, 1]);
+      });
+    }
+  }
+
+  for (const version of [4, 5] as const) {
+    for (const size of [1_000, 65_536, Number.POSITIVE_INFINITY]) {
+      it(`that are too large are kept by their beginning, what follows is read whole, in pieces of ${size} bytes (MQTT ${version})`, async () => {
+        const line = await open(version);
+        const lengths: number[] = [];
+        line.take = ({ payload }, taken) => {
+          lengths.push(payload.length);
+          taken();
+        };
+        const large = Buffer.alloc(5_000_000, 7);
+        const properties = version === 5 ? { properties: { contentType: 'text' } } : {};
+        line.send([publish('a', large), publish('b', '1')], size);
+        line.send([publish('a', large, { qos: 1, messageId: 3, ...properties }), { cmd: 'pingresp' }], size);
+        line.send([publish('b', '2', { qos: 1, messageId: 4 })], size);
+        await line.until(() => lengths.length === 4 && line.log.length === 5);
+        const [first = 0, second, third = 0, fourth] = lengths;
+        assert.deepEqual([second, fourth], [1, 1]);
+        for (const kept of [first, third]) {
+          assert.ok(kept > MAX_PAYLOAD_BYTES && kept < 1.1 * MAX_PAYLOAD_BYTES, `kept ${kept}`);
+        }
+        assert.deepEqual(line.log[1], 'own: b 1 0 -');
+        assert.deepEqual(line.log.slice(3), ['pingresp', 'own: b 2 1 4']);
+        assert.deepEqual(line.acknowledged, [3, 4]);
       });
     }
   }
