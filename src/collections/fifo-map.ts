@@ -24,8 +24,9 @@ export class FifoMap<V> {
     return this.#map.get(key)?.value;
   }
 
-  /** Adds one that is not there. @returns the entry that was pushed out */
+  /** Adds it as the newest, in place of one with this key. @returns the entry that was pushed out */
   add(key: string, value: V): [string, V] | undefined {
+    this.delete(key);
     const pushedOut = this.isFull ? this.#list.first : undefined;
     if (pushedOut) {
       this.delete(pushedOut.key);

@@ -28,6 +28,21 @@ describe('A bounded map, the first in is the first out', () => {
     assert.deepEqual(map.add('d', 5), ['a', 3]);
   });
 
+  it('has one entry for a key, however often it is added', () => {
+    const map = new FifoMap<number>(2);
+    for (const key of ['a', 'b', 'a', 'a', 'a']) {
+      map.add(key, 1);
+    }
+    assert.deepEqual(map.add('c', 2), ['b', 1]);
+    assert.deepEqual(
+      [...map.entries()],
+      [
+        ['a', 1],
+        ['c', 2],
+      ],
+    );
+  });
+
   it('keeps nothing of what was deleted, however often', () => {
     const map = new FifoMap<string>(100);
     const before = usedMemory();
