@@ -76,3 +76,8 @@ export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
 export function copyValue(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? copyReport({ value } as never).value : value;
 }
+
+/** A copy that is kept: texts in it are no parts of a response, which would be kept as a whole with them. */
+export function ownValue(value: unknown): unknown {
+  return typeof value === 'object' || typeof value === 'string' ? (structuredClone(value) as unknown) : value;
+}

@@ -5,7 +5,7 @@ import { type RecencyEntry, RecencyMap } from '../collections/recency-map.ts';
 import { type Catalogue, differencesOf } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, isFailed, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
-import { copyValue, decodedAnew, isLate, isOfNow, type LastValue } from './last-value.ts';
+import { decodedAnew, isLate, isOfNow, type LastValue, ownValue } from './last-value.ts';
 import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
 
@@ -116,7 +116,7 @@ export class LastValues {
   recordRead(place: Pick<LastValue, 'gateway' | 'device' | 'identifier' | 'value' | 'time'>): void {
     this.#record({
       ...place,
-      value: copyValue(place.value),
+      value: ownValue(place.value),
       source: 'read',
       heardAt: this.#now(),
       report: undefined,

@@ -30,6 +30,32 @@ const findIn = (values: LastValues, query: ValueQuery) => values.all(query)[0];
 
 describe('last values', () => {
   let now = 0;
+
+  it('keep nothing of the response that a value was read from', () => {
+    const values = open();
+    const before = usedMemory();
+    for (let n = 0; n < 50; n++) {
+      const response = `${'ab'.repeat(32)}${'00'.repeat(250_000)}${n}`;
+      const publicKey = response.slice(0, 64);
+      values.recordRead({
+        gateway: G,
+        device: mac(n),
+        identifier: '8008',
+        value: publicKey,
+        time: undefined,
+      });
+      values.recordRead({
+        gateway: G,
+        device: mac(n),
+        identifier: '8005',
+        value: { publicKey },
+        time: undefined,
+      });
+    }
+    assert.ok(usedMemory() - before < 3_000_000);
+    assert.equal(findIn(values, { device: mac(49), identifier: '8008' })?.value, 'ab'.repeat(32));
+  });
+
   const catalogue = createCatalogue([{ id: '8f7f', name: 'ph-value', type: 'u8' }]);
   const open = (max?: number, maxSize?: number) =>
     new LastValues(catalogue, {
