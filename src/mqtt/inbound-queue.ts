@@ -77,8 +77,11 @@ export class InboundQueue {
       this.#handlers.response(response, payload, retained, topic);
       done();
     } else if (this.#mustWait) {
-      this.#enqueue({ topic, payload, retained, done: qos === 0 ? undefined : done, deferrable });
-      if (qos === 0) {
+      if (qos > 0) {
+        this.#enqueue({ topic, payload, retained, done, deferrable });
+      } else {
+        // A payload of its own: a received one keeps the whole chunk alive that it came in.
+        this.#enqueue({ topic, payload: Buffer.from(payload), retained, done: undefined, deferrable });
         done();
       }
     } else {

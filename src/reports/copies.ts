@@ -6,6 +6,7 @@ const MIN_CONTRADICTIONS = 3;
 /** Retained reports that are remembered until the subscriptions change; a copy of a further one passes. */
 const MAX_RETAINED = 10_000;
 
+/** A copy of what has a longer one passes: no gateway has, and it would be remembered. */
 const MAX_TOPIC_LENGTH = 1_000;
 
 /** Reports whose copies may still come: a broker queues what has a higher QoS, and sends others in between. */
@@ -73,7 +74,7 @@ export class Copies {
     isCertain = true,
     hasCaughtUp: (since: number) => boolean = ALWAYS,
   ): boolean {
-    if (expected < 2) {
+    if (expected < 2 || topic.length > MAX_TOPIC_LENGTH) {
       return false;
     }
     if (retained) {
@@ -200,7 +201,7 @@ export class Copies {
     if (this.#retained.get(topic) === digest) {
       return true;
     }
-    if (this.#retained.size < MAX_RETAINED && topic.length <= MAX_TOPIC_LENGTH) {
+    if (this.#retained.size < MAX_RETAINED) {
       this.#retained.set(topic, digest);
     }
     return false;

@@ -156,15 +156,16 @@ export class LabelFilter implements ReportListener {
 
   #buffer({ retained }: Report, topic: string, payload: Buffer, heardAt = performance.now()): void {
     // A payload of its own: a received one keeps the whole chunk alive that it came in.
-    this.#buffered.push({ topic, payload: Buffer.from(payload), retained: retained === true, heardAt });
-    this.#bufferedBytes += payload.length;
+    const message = { topic, payload: Buffer.from(payload), retained: retained === true, heardAt };
+    this.#buffered.push(message);
+    this.#bufferedBytes += sizeOf(message);
     while (this.#buffered.size > MAX_BUFFERED || this.#bufferedBytes > MAX_BUFFERED_BYTES) {
       this.#discardOldest();
     }
   }
 
   #discardOldest(): void {
-    this.#bufferedBytes -= this.#buffered.shift()?.payload.length ?? 0;
+    this.#bufferedBytes -= sizeOf(this.#buffered.shift() as Message);
     this.#lost++;
     const isNews = this.#lost === 1 || this.#lost % NOTIFY_EVERY === 0;
     if (isNews) {
@@ -216,3 +217,5 @@ export class LabelFilter implements ReportListener {
     return this.#hasAsked ? this.#refreshMs / 2 : Math.min(this.#refreshMs / 2, FIRST_MAX_AGE_MS);
   }
 }
+
+const sizeOf = ({ topic, payload }: Message): number => topic.length + payload.length;

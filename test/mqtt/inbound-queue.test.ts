@@ -35,6 +35,25 @@ describe('the intake', () => {
   const take = (text: string, qos: number, done: (error?: Error) => void = () => {}) =>
     intake.receive(REPORT, Buffer.from(text), qos, false, done);
 
+  it('keeps of a report that waits its own bytes, and not all that came with it', () => {
+    let kept = 0;
+    const queue = new InboundQueue(createTopics(''), {
+      report: (_, { buffer }) => {
+        kept = buffer.byteLength;
+        return false;
+      },
+      response() {},
+      resumed() {},
+      drained() {},
+      lost() {},
+      failed() {},
+    });
+    queue.pause();
+    queue.receive(REPORT, Buffer.alloc(65_536).subarray(0, 100), 0, false, () => {});
+    queue.resume();
+    assert.ok(kept > 0 && kept < 65_536, `${kept} bytes`);
+  });
+
   it('gives the event loop a turn after some hundred reports and keeps their order', async () => {
     for (let i = 0; i < 1200; i++) {
       take(`${i}`, 0);

@@ -409,7 +409,7 @@ describe('reports of gateways with a label', () => {
         { ...NO_LIST, refresh: () => new Promise(() => {}) },
         (state) => void lost.push(state.lost),
       );
-    const [many, large] = [create(), create()];
+    const [many, large, long] = [create(), create(), create()];
     for (let n = 0; n < 1_200; n++) {
       many.report({ ...report }, `${n}`, Buffer.from('{}'));
     }
@@ -417,9 +417,13 @@ describe('reports of gateways with a label', () => {
     const held = many.takeBuffered();
     assert.deepEqual([held.length, held[0]?.topic], [1_000, '200']);
     for (let n = 0; n < 20; n++) {
-      large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024));
+      large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024 - 10));
     }
     assert.equal(large.takeBuffered().length, 16);
+    for (let n = 0; n < 600; n++) {
+      long.report({ ...report }, 't'.repeat(32 * 1024 - 10), Buffer.from('{}'));
+    }
+    assert.equal(long.takeBuffered().length, 512);
   });
 
   it('are not held, nor copied, for whom none is', () => {
