@@ -346,6 +346,19 @@ for (const [name, start] of Object.entries(BROKERS)) {
       await rejects(session.request('read', { gateway: G, identifier: '8000' }, { signal }), 'BAD_RESPONSE');
     });
 
+    it('leaves answers to other clients alone, however large they are, and knows its own by their id', async () => {
+      session = openSession(broker.url);
+      const more = 'x'.repeat(1_048_576);
+      await answer(({ topic, id }) => {
+        peer.publish(topic.replace('/request/', '/response/'), JSON.stringify({ id: 'somebody else', more }));
+        return topic.endsWith('8000') ? { id, status: 0, value: '0102' } : { id, status: 0, more };
+      });
+      const { value } = await session.request('read', { gateway: G, identifier: '8000' }, { signal });
+      assert.equal(value, 258);
+      const both = [1, 2].map(() => session?.request('read', { gateway: G, identifier: '8001' }, { signal }));
+      await Promise.all(both.map((one) => rejects(one as Promise<unknown>, 'BAD_RESPONSE')));
+    });
+
     it('leaves answers to other clients alone', async () => {
       session = openSession(broker.url, { requestTimeout: 200 });
       session.attach();

@@ -200,17 +200,38 @@ export class PublishReader {
       }
     } else if (type === PUBREL && length < PACKET_ID_BYTES) {
       this.#refuse('PUBREL');
+    } else if (type !== PUBLISH && length > MAX_KEPT_BYTES) {
+      // To read it takes seconds, and more with each attempt. Nothing but a PUBLISH can be so long, except one that means harm.
+      this.#refuse('packet');
     } else if (type !== PUBLISH || (first & QOS_BITS) === QOS_BITS) {
       this.#passing = end - this.#at;
       this.#pass(type !== PUBACK);
     } else if (keptEnd > bytes.length) {
       this.#keep(keptEnd - this.#at);
     } else if (!this.#give(start, keptEnd, end - keptEnd)) {
-      this.#passing = end - this.#at;
+      this.#skipping = end - keptEnd;
+      this.#passing = this.#skipping > 0 ? this.#shorten(start, keptEnd) : end - this.#at;
     }
   }
 
+  /** Makes a packet of what is kept of a longer one. @returns its length */
+  #shorten(start: number, end: number): number {
+    this.#givePassed();
+    const bytes = this.#bytes;
+    const packet = [
+      Buffer.from([bytes[this.#at] as number]),
+      lengthBytes(end - start),
+      bytes.subarray(start, end),
+    ];
+    this.#begin(Buffer.concat([...packet, bytes.subarray(end)]));
+    return this.#bytes.length - (bytes.length - end);
+  }
+
   #skip(): void {
+    this.#givePassed();
+    if (this.#isTaking) {
+      return;
+    }
     const count = Math.min(this.#skipping, this.#bytes.length - this.#at);
     this.#skipping -= count;
     this.#at += count;
@@ -320,4 +341,15 @@ export class PublishReader {
       process.nextTick(this.#readOn);
     }
   };
+}
+
+/** MQTT, section 2.2.3: seven bits a byte, the lowest first. */
+function lengthBytes(length: number): Buffer {
+  const bytes: number[] = [];
+  let rest = length;
+  do {
+    bytes.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    rest >>= 7;
+  } while (rest > 0);
+  return Buffer.from(bytes);
 }

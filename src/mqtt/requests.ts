@@ -35,6 +35,9 @@ const NO_LIMITS: PublishLimits = {
 /** Of a PUBLISH packet, beside topic and payload: header, lengths, packet id, properties. */
 const PACKET_OVERHEAD_BYTES = 12;
 
+/** In a text that is not parsed; no id of ours is longer. */
+const ID = /"id"\s*:\s*"([^"\\]{1,100})"/;
+
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters {
   readonly connected: boolean;
@@ -168,12 +171,12 @@ export class Requests {
       return false;
     }
     const body = parse(payload);
-    const id = body?.id;
+    const id = body ? body.id : idOfLarge(payload);
     if (id !== undefined && id !== null) {
       const pending = typeof id === 'string' ? this.#sent.find(id) : undefined;
       // Every gateway sees ids of ours, and none answers for another one.
       if (pending?.gateway === gateway) {
-        this.#sent.respond(pending, body);
+        this.#sent.respond(pending, body ?? payload);
       } else if (!pending && !retained) {
         gateway.respondedLate(rest);
       }
@@ -382,6 +385,11 @@ export class Requests {
 /** Bytes of a PUBLISH packet, at most. */
 function sizeOf(topic: string, payload: string): number {
   return Buffer.byteLength(topic) + Buffer.byteLength(payload) + PACKET_OVERHEAD_BYTES;
+}
+
+/** The id of a response that is too large to be parsed. */
+function idOfLarge(payload: Buffer): string | undefined {
+  return payload.length > MAX_PAYLOAD_BYTES ? ID.exec(payload.toString('latin1'))?.[1] : undefined;
 }
 
 /** The JSON object of a response; undefined for anything else. */

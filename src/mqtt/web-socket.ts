@@ -10,6 +10,9 @@ import type { MqttSettings, TlsSettings } from '../settings.ts';
 /** Less than an attempt may take, so that a silent proxy is named. */
 const TUNNEL_TIMEOUT_MS = 9_000;
 
+/** MQTT has no larger packet. With a smaller bound one message would end each connection that it comes over. */
+const MAX_MESSAGE_BYTES = 5 + 0xfff_ffff;
+
 type Created = (error: Error | null, socket?: Socket) => void;
 
 /** The server answers as if it were asked for a page. Of its code MQTT.js takes only that there is one. */
@@ -25,6 +28,7 @@ export class UpgradeRefusal extends Error {
 
 /** `wsOptions` of MQTT.js, which are those of ws. */
 export type WebSocketOptions = TlsSettings & {
+  maxPayload: number;
   finishRequest: (request: ClientRequest, webSocket: EventEmitter) => void;
   createConnection?: (options: ClientRequestArgs & TlsSettings, created: Created) => undefined;
 };
@@ -43,6 +47,7 @@ export function webSocketOptions(
   const proxy = proxyFor(proxies, url);
   return {
     ...(isSecure ? tls : {}),
+    maxPayload: MAX_MESSAGE_BYTES,
     finishRequest(request, webSocket) {
       webSocket.once('unexpected-response', (_: ClientRequest, { statusCode = 0 }: IncomingMessage) =>
         request.destroy(new UpgradeRefusal(statusCode)),

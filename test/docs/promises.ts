@@ -689,7 +689,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
         'faults/overload': 'cost some reports, which are counted, and no request',
       },
-    'the payload cannot be read, or is larger than 1 MB: then only its beginning is kept | goes to Catch nodes as `BAD_REPORT` | same | same | same':
+    'the payload cannot be read, or the message is larger than 1 MB: then only its beginning is kept | goes to Catch nodes as `BAD_REPORT` | same | same | same':
       {
         'nodes/report-in': 'hands a report that cannot be read to the Catch nodes',
         session: 'parses no report that is larger than any is, and shows its beginning',
