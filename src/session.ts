@@ -26,6 +26,7 @@ import { unknownLabels } from './reports/label-filter.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { Player } from './reports/player.ts';
 import type { KeptMessage, PreviewLine } from './reports/preview.ts';
+import type { Recording } from './reports/recording.ts';
 import type { ReportFilter } from './reports/report-filter.ts';
 import type { Subscriber } from './reports/subscribers.ts';
 import type { TestReports } from './reports/test-reports.ts';
@@ -180,6 +181,11 @@ export class Session {
    */
   get allReports(): AllReports {
     return this.#needMqtt().allReports;
+  }
+
+  /** Of all reports, for people; undefined without an MQTT half. */
+  get recording(): Recording | undefined {
+    return this.#mqtt?.allReports.recording;
   }
 
   /** Undefined without an MQTT half. */

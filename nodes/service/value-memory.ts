@@ -1,4 +1,4 @@
-// Keeps what a service has learnt over a deploy; last values and watches over a restart, where a context store is named.
+// Keeps what a service has learnt over a deploy, and what it records; last values and watches over a restart, where a context store is named.
 import type { NodeAPI } from 'node-red';
 import { differencesOf, fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
@@ -41,6 +41,7 @@ interface Kept {
   watches: Session['watches'];
   deviceReports: Session['deviceReports'];
   heldReports: Session['heldReports'];
+  recording: Session['recording'];
   /** Whose devices are listed. */
   portal: string;
   devices: Session['devices'];
@@ -71,8 +72,8 @@ export class ValueMemory {
   #session: Session | undefined;
   /** See `networkOf`. */
   #network = '';
-  /** Devices of before that the session cannot use: its REST half is wrong, and may be right again with the next deploy. */
-  #unused: Pick<Kept, 'devices' | 'portal'> | undefined;
+  /** What the session cannot use: one of its halves is wrong, and may be right again with the next deploy. */
+  #unused: Partial<Pick<Kept, 'devices' | 'portal' | 'recording'>> = {};
   #timer: NodeJS.Timeout | undefined;
   /** Of the timer. */
   #dueAt = 0;
@@ -108,7 +109,13 @@ export class ValueMemory {
       session.deviceReports.takeOver(kept.deviceReports);
       session.heldReports.takeOver(kept.heldReports);
     }
-    this.#unused = kept && !session.devices ? { devices: kept.devices, portal: kept.portal } : undefined;
+    if (kept?.recording) {
+      session.recording?.takeOver(kept.recording);
+    }
+    this.#unused = {
+      ...(kept && !session.devices && { devices: kept.devices, portal: kept.portal }),
+      ...(kept && !session.recording && { recording: kept.recording }),
+    };
     if (kept?.devices && kept.portal === this.#portal) {
       session.devices?.takeOver(kept.devices);
     }
@@ -136,6 +143,7 @@ export class ValueMemory {
     this.#kept.delete(id);
     if (kept && !isSameNetwork(kept.network, this.#network)) {
       this.#giveUp(kept.heldReports);
+      kept.recording?.close();
       return undefined;
     }
     return kept;
@@ -156,7 +164,9 @@ export class ValueMemory {
       session.watches.onTold = undefined;
     }
     if (isFinal) {
-      this.#giveUp((session ?? this.#kept.get(this.#node.id))?.heldReports);
+      const kept = session ?? this.#kept.get(this.#node.id);
+      this.#giveUp(kept?.heldReports);
+      (this.#unused.recording ?? kept?.recording)?.close();
       this.#kept.delete(this.#node.id);
     } else {
       if (session) {
@@ -179,11 +189,12 @@ export class ValueMemory {
   }
 
   #keep(session: Session): void {
-    const { network: shown, catalogue, lastValues, watches, deviceReports, heldReports, devices } = session;
+    const { network: shown, catalogue, lastValues, watches, deviceReports, heldReports } = session;
+    const { recording, devices } = session;
     const [network, portal] = [this.#network, this.#portal];
     const loadedFrom = this.#isLoaded ? this.#store : undefined;
     this.#kept.set(this.#node.id, {
-      ...{ network, catalogue, shown, lastValues, watches, deviceReports, heldReports },
+      ...{ network, catalogue, shown, lastValues, watches, deviceReports, heldReports, recording },
       ...{ portal, devices, ...this.#unused, loadedFrom },
     });
   }
@@ -193,7 +204,9 @@ export class ValueMemory {
     const { id } = this.#node;
     onceStarted(this.#RED, () => {
       if (!this.#RED.nodes.getNode(id)) {
-        this.#kept.get(id)?.heldReports.giveUpAll();
+        const kept = this.#kept.get(id);
+        kept?.heldReports.giveUpAll();
+        kept?.recording?.close();
         this.#kept.delete(id);
       }
     });

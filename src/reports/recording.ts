@@ -32,7 +32,7 @@ export class Recording {
   readonly #listen: (listener: ReportListener) => () => void;
   readonly #now: () => number;
   #kept: Kept | undefined;
-  /** Undefined while none runs. */
+  /** Undefined while no reports are kept. */
   #unlisten: (() => void) | undefined;
   /** Ends the recording when it is as long as it may be, later what it has kept. */
   #timer: NodeJS.Timeout | undefined;
@@ -49,7 +49,7 @@ export class Recording {
   }
 
   get isRunning(): boolean {
-    return this.#unlisten !== undefined;
+    return this.#kept?.end === null;
   }
 
   /** Begins anew, unless one runs; what was kept is given up. */
@@ -62,14 +62,30 @@ export class Recording {
       ...{ startedAt: this.#now(), endedAt: undefined, end: null, lines: 0, bytes: 0, tooLong: 0 },
       ...{ pieces: [], loose: [], looseBytes: 0 },
     };
-    this.#timer = setTimeout(() => this.#end('time'), MAX_MS).unref();
-    this.#extend();
-    this.#unlisten = this.#listen({
-      readsOnly: true,
-      report: (report, topic, payload) => this.#keep(report, topic, payload, report.retained === true),
-      // What flows cannot read belongs to what came, too.
-      error: (_error: ServiceError, { topic }, received) => this.#keepUnread(topic, received),
-    });
+    this.#run(this.#kept);
+  }
+
+  /**
+   * Its service ends: nothing more is kept. It still ends when it would, and what it has is freed then, unless the service
+   * that follows takes it over.
+   */
+  leave(): void {
+    this.#unlisten?.();
+    this.#unlisten = undefined;
+  }
+
+  /** Goes on with the recording of the service before, or keeps what that has recorded for as long as it would. */
+  takeOver(former: Recording): void {
+    this.close();
+    const kept = former.#kept;
+    former.#kept = undefined;
+    former.close();
+    this.#kept = kept;
+    if (kept?.endedAt !== undefined) {
+      this.#schedule(kept.endedAt, KEPT_MS, () => this.close());
+    } else if (kept) {
+      this.#run(kept);
+    }
   }
 
   /** What was kept can be fetched for ten minutes. */
@@ -107,7 +123,26 @@ export class Recording {
   close(): void {
     this.#end('stopped');
     clearTimeout(this.#timer);
+    clearTimeout(this.#lease);
+    this.leave();
     this.#kept = undefined;
+  }
+
+  #run({ startedAt }: Kept): void {
+    this.#schedule(startedAt, MAX_MS, () => this.#end('time'));
+    this.#extend();
+    this.#unlisten = this.#listen({
+      readsOnly: true,
+      report: (report, topic, payload) => this.#keep(report, topic, payload, report.retained === true),
+      // What flows cannot read belongs to what came, too.
+      error: (_error: ServiceError, { topic }, received) => this.#keepUnread(topic, received),
+    });
+  }
+
+  /** @param since by a clock that may have been put back: it never takes longer than `ms` from now on */
+  #schedule(since: number, ms: number, act: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(act, Math.min(ms, since + ms - this.#now())).unref();
   }
 
   #extend(): void {
@@ -116,17 +151,15 @@ export class Recording {
   }
 
   #end(end: RecordEnd): void {
-    const [kept, unlisten] = [this.#kept, this.#unlisten];
-    if (!kept || !unlisten) {
+    const kept = this.#kept;
+    if (!kept || kept.end !== null) {
       return;
     }
-    this.#unlisten = undefined;
     kept.endedAt = this.#now();
     kept.end = end;
     clearTimeout(this.#lease);
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
-    unlisten();
+    this.#schedule(kept.endedAt, KEPT_MS, () => this.close());
+    this.leave();
   }
 
   #keepUnread(topic: string, received: Unread | undefined): void {

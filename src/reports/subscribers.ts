@@ -207,7 +207,7 @@ export class Subscribers {
   close(): void {
     this.#reports.handOver();
     this.#everything.close();
-    this.recording.close();
+    this.recording.leave();
     this.#previews.close();
   }
 

@@ -88,6 +88,18 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/lifecycle':
           'keeps over a deploy what reports have shown, whatever session it has at the broker, and forgets it with another broker or topic prefix',
       },
+    'a recording of all reports (*Record* in the sidebar) | when somebody begins it there | after ten minutes or 20 MB, or 90 seconds after the last editor that looks has gone; it goes on over a deploy, without what comes while none of both services is connected; what was kept can be saved for ten minutes after the end, and is given up with the removal of the service, or with another broker or topic prefix':
+      {
+        'reports/recording': [
+          'ends after ten minutes, says so, and can be fetched for ten minutes more',
+          'ends before the report with which it would have more than 20 MB, and says so',
+          'ends when nobody has asked for its state for 90 seconds, and keeps what it has',
+        ],
+        'nodes/record': [
+          'goes on over a deploy of the service, and what was kept can be saved after the next one',
+          'is given up with its network, and with its service',
+        ],
+      },
     'A setting of one half that is wrong stops the nodes that need this half, and goes to the Catch nodes once; the other half works.':
       {
         'nodes/service': 'works with its other half when the … has a mistake in …, and tells it once',

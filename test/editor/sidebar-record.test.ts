@@ -63,6 +63,9 @@ for (const [index, version] of VERSIONS.entries()) {
     const record = async () => {
       await press('Record');
       await readOut('Recording');
+      await heardAll();
+    };
+    const heardAll = async () => {
       while (![...service.broker!.subscriptions.values()].some((all) => all.has('mt/gateway/+/device/+/#'))) {
         await editor.page.waitForTimeout(20);
       }
@@ -229,6 +232,21 @@ for (const [index, version] of VERSIONS.entries()) {
       assert.equal((await got()).seq, 2);
       await readOut('Played to the end. Report in nodes: 1; reports sent: 2;');
       await part().getByRole('combobox', { name: 'Speed' }).selectOption('0');
+    });
+
+    it('goes on with the recording after everything was deployed anew, and saves what came before and after', async () => {
+      await record();
+      await hear('heartbeat', { time: 't', seq: 1 });
+      await says('Recording: 1 reports');
+      await deploy();
+      await red.status('reports', ({ text }) => text === 'connected');
+      await heardAll();
+      await hear('heartbeat', { time: 't', seq: 2 });
+      await says('Recording: 2 reports');
+      const saved = editor.page.waitForEvent('download');
+      await press('Stop and save');
+      const content = await readFile(await (await saved).path(), 'utf8');
+      assert.equal(content.trim().split('\n').length, 2);
     });
 
     it('saves the file by itself when the recording has 20 MB, also while another tab is shown', async () => {

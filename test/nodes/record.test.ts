@@ -128,9 +128,51 @@ describeNodes('record and play', (start) => {
       await wait(5);
     }
     assert.equal((await fetchLines(flow)).length, 1);
-    await flow.deploy(flowAround({ ...serviceNode(box), name: 'other' }, reportIn()), 'full', secretsOf(box));
-    assert.equal((await state(flow)).name, 'none');
-    assert.equal((await flow.get('/mt-service/svc/record/file')).status, 404);
+  });
+
+  const deploy = (flow: Flow, service: object) =>
+    flow.deploy(
+      flowAround({ ...serviceNode(box), ...service }, reportIn({ kinds: ['event'] })),
+      'full',
+      secretsOf(box),
+    );
+
+  it('goes on over a deploy of the service, and what was kept can be saved after the next one', async () => {
+    const flow = await run(reportIn({ kinds: ['event'] }));
+    await record(flow);
+    await hear('heartbeat', { time: TIME, seq: 1 });
+    await until(flow, ({ lines }) => lines === 1);
+    await deploy(flow, { name: 'other' });
+    await until(flow, ({ name, isHearing }) => name === 'running' && isHearing);
+    await hear('heartbeat', { time: TIME, seq: 2 });
+    await until(flow, ({ lines }) => lines === 2);
+    await post(flow, 'record', { action: 'stop' });
+    await deploy(flow, {});
+    assert.equal((await state(flow)).end, 'stopped');
+    assert.equal((await fetchLines(flow)).length, 2);
+  });
+
+  it('waits while a deploy leaves the broker half wrong', async () => {
+    const flow = await run(reportIn({ kinds: ['event'] }));
+    await record(flow);
+    await hear('heartbeat', { time: TIME, seq: 1 });
+    await until(flow, ({ lines }) => lines === 1);
+    await deploy(flow, { brokerUrl: 'no address' });
+    assert.equal((await flow.get('/mt-service/svc/record')).status, 400);
+    await deploy(flow, {});
+    const { name, lines } = await state(flow);
+    assert.deepEqual([name, lines], ['running', 1]);
+  });
+
+  it('is given up with its network, and with its service', async () => {
+    const flow = await run(reportIn({ kinds: ['event'] }));
+    for (const between of [{ topicPrefix: 'elsewhere' }, { id: 'another' }]) {
+      await record(flow);
+      await deploy(flow, between);
+      await deploy(flow, {});
+      assert.equal((await state(flow)).name, 'none');
+      assert.equal((await flow.get('/mt-service/svc/record/file')).status, 404);
+    }
   });
 
   it('marks what the broker had retained', async () => {

@@ -21,6 +21,7 @@ describe('a recording', () => {
   const catalogue = createCatalogue();
   let reports: Reports;
   let recording: Recording;
+  let create: () => Recording;
   let opened: number;
   let time: number;
 
@@ -32,10 +33,12 @@ describe('a recording', () => {
       opened++;
       return () => void opened--;
     };
-    recording = new Recording(
-      (listener) => listenToAll(reports, catalogue, listener, open),
-      () => time,
-    );
+    create = () =>
+      new Recording(
+        (listener) => listenToAll(reports, catalogue, listener, open),
+        () => time,
+      );
+    recording = create();
   });
   afterEach(() => {
     recording.close();
@@ -189,5 +192,67 @@ describe('a recording', () => {
     deliver('heartbeat');
     recording.close();
     assert.deepEqual([recording.state().name, recording.file(), opened], ['none', undefined, 0]);
+  });
+
+  /** A deploy of its service: the recording from now on is that of the service that follows. */
+  const deploy = (): Recording => {
+    const former = recording;
+    former.leave();
+    assert.deepEqual([deliver('heartbeat'), opened], ['unwanted', 0]);
+    recording = create();
+    recording.takeOver(former);
+    return former;
+  };
+
+  it('goes on with the service that follows, for the rest of its ten minutes, and is freed where it was', () => {
+    recording.start();
+    deliver('heartbeat');
+    pass(400);
+    const former = deploy();
+    deliver('event/8200');
+    assert.deepEqual([recording.state().name, recording.state().seconds, opened], ['running', 400, 1]);
+    assert.deepEqual([former.state().name, former.file()], ['none', undefined]);
+    pass(199);
+    assert.equal(recording.isRunning, true);
+    pass(1);
+    const { name, end, lines, since } = recording.state();
+    assert.deepEqual(
+      [name, end, lines, since, opened],
+      ['ended', 'time', 2, new Date(NIGHT).toISOString(), 0],
+    );
+    assert.deepEqual(
+      rows().map(({ kind }) => kind),
+      ['heartbeat', 'event'],
+    );
+  });
+
+  it('ends 90 seconds after a deploy when nobody asks the service that follows', () => {
+    recording.start();
+    deploy();
+    mock.timers.tick(90_000);
+    assert.deepEqual([recording.state().end, opened], ['left', 0]);
+  });
+
+  it('can be fetched from the service that follows, for no longer than from the one before', () => {
+    recording.start();
+    deliver('heartbeat');
+    recording.stop();
+    pass(400);
+    deploy();
+    assert.deepEqual([recording.state().end, rows().length, opened], ['stopped', 1, 0]);
+    pass(199);
+    assert.equal(recording.state().name, 'ended');
+    pass(1);
+    assert.deepEqual([recording.state().name, recording.file()], ['none', undefined]);
+  });
+
+  it('is freed also where no service follows', () => {
+    recording.start();
+    deliver('heartbeat');
+    recording.leave();
+    mock.timers.tick(90_000);
+    assert.deepEqual([recording.state().end, rows().length], ['left', 1]);
+    mock.timers.tick(600_000);
+    assert.deepEqual([recording.state().name, recording.file()], ['none', undefined]);
   });
 });
