@@ -245,6 +245,17 @@ export class Session {
     return this.#mqtt && probeConnected(this.#mqtt.client, this.#mqtt.topics, countGateways);
   }
 
+  /**
+   * Whether flows ask for any reports, or people for all there are; what is known is out of date else. True while flows are
+   * replaced: they are about to ask.
+   */
+  get areReportsAsked(): boolean {
+    const { client, subscribers } = this.#mqtt ?? {};
+    return (
+      client?.isPaused === true || this.reportFilters.length > 0 || subscribers?.hearsEverything === true
+    );
+  }
+
   /** Topic filters that the nodes want at present, without the group. */
   get reportFilters(): readonly string[] {
     return this.#mqtt?.client.reportFilters ?? [];

@@ -11,8 +11,8 @@ const MAX_NAMED = 1_000;
 
 /**
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
- * @returns `{total, rows, broker, heard, pushed}`: the state of the connection by which reports come, whether any gateway
- *   or device is known, and whether the editor is told of changes; undefined: later
+ * @returns `{total, rows, broker, asked, heard, pushed}`: the state of the connection by which reports come, whether any
+ *   are asked for, whether any gateway or device is known, and whether the editor is told of changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
 export function listNetwork(session: Session, req: Request): unknown {
@@ -38,21 +38,29 @@ export function listNetwork(session: Session, req: Request): unknown {
   // Whatever is heard may be in the hand.
   const shown = { ids: rows.map(({ id }) => id), seesAll: near, order };
   const pushed = changes.asked(readText(query.watch), shown);
-  return { total, rows, broker: state.mqtt.name, heard: network.hasHeard, pushed };
+  const asked = session.areReportsAsked;
+  return {
+    ...{ total, rows: rows.map((row) => markUnasked(row, asked)) },
+    ...{ broker: state.mqtt.name, asked, heard: network.hasHeard, pushed },
+  };
 }
 
 /** `GET …/network/:device`: everything that is known of one; with `?reports=1` also its newest reports. */
-export function showDevice(
-  { pages, devices, deviceReports, changes }: Session,
-  { params, query }: Request,
-): unknown {
+export function showDevice(session: Session, { params, query }: Request): unknown {
+  const { pages, devices, deviceReports, changes } = session;
   devices?.refreshInBackground();
-  const details = pages.details(String(params.device));
+  const found = pages.details(String(params.device));
+  const details = found && markUnasked(found, session.areReportsAsked);
   changes.asked(readText(query.watch), { ids: details ? [details.id] : [] });
   if (details === undefined || !isYes(query.reports)) {
     return details ?? NOT_FOUND;
   }
   return { ...details, reports: deviceReports.poll(details.id) };
+}
+
+/** What nobody listens to is neither fine nor silent. */
+function markUnasked<T extends object>(row: T, areReportsAsked: boolean): T & { isUnasked?: true } {
+  return areReportsAsked ? row : { ...row, isUnasked: true };
 }
 
 /** `POST …/names`: what people call these devices, of `{macs}`; `known`: false while there is no list of devices yet. */

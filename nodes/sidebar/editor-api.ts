@@ -8,6 +8,8 @@ export interface Page {
   rows: NetworkRow[];
   /** The state of the connection to the broker. */
   broker: string;
+  /** Flows ask for reports, or somebody listens to everything. */
+  asked: boolean;
   /** Anything at all is known of the network. */
   heard: boolean;
   /** The runtime tells this editor of changes. */

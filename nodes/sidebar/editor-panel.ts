@@ -266,9 +266,9 @@ export class Panel {
   }
 
   /** What explains what is seen, or why nothing is. */
-  #remark({ broker, heard }: Pick<Page, 'broker' | 'heard'> = { broker: '', heard: false }): string {
+  #remark({ broker, asked, heard }: Partial<Page> = {}): string {
     const { q, needs } = this.#controls.filters;
-    if (AWAY.has(broker)) {
+    if (broker !== undefined && AWAY.has(broker)) {
       return say('brokerAway');
     }
     if (this.#controls.isNear && q === '' && needs === 0) {
@@ -277,14 +277,15 @@ export class Panel {
     if (this.#listening) {
       return say(this.#listening.isHeard ? 'listening' : 'notListening');
     }
+    const isOutdated = heard && !asked;
     if ((this.#model.size ?? 0) > 0) {
-      return '';
+      return isOutdated ? say('unasked') : '';
     }
     if (q !== '') {
       return say('notFound');
     }
     if (needs > 0 && heard) {
-      return say('nobody');
+      return say(isOutdated ? 'unasked' : 'nobody');
     }
     return say(broker === 'unconfigured' ? 'noBroker' : 'nothing');
   }

@@ -13,9 +13,9 @@ const MAX_BARS = 4;
 /** From here on a signal has one bar more. */
 const BAR_LIMITS = [-90, -80, -70, -60];
 
-export type State = 'fine' | 'silent' | 'error' | 'dfu' | 'unknown';
+export type State = 'fine' | 'silent' | 'error' | 'dfu' | 'unasked' | 'unknown';
 
-export function stateOf({ conditions, silent, lastSeen }: NetworkRow): State {
+export function stateOf({ conditions, silent, lastSeen, isUnasked }: NetworkRow): State {
   if (conditions.includes('error')) {
     return 'error';
   }
@@ -25,7 +25,10 @@ export function stateOf({ conditions, silent, lastSeen }: NetworkRow): State {
   if (silent) {
     return 'silent';
   }
-  return lastSeen === null ? 'unknown' : 'fine';
+  if (lastSeen === null) {
+    return 'unknown';
+  }
+  return isUnasked ? 'unasked' : 'fine';
 }
 
 /** A value as it stands in a row: the unit says what it is, else its name does. */

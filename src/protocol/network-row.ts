@@ -32,6 +32,8 @@ export interface NetworkRow {
   /** By the list of devices. */
   labels: readonly string[];
   connected: boolean | null;
+  /** Nobody asks for reports at present: it is not known whether it would be heard. */
+  isUnasked?: true;
   /** Of a gateway, where only those in need are asked for: how many of its devices are. */
   inNeed?: number;
   /** Where a person who looks for it may have it in the hand: why. */

@@ -309,6 +309,18 @@ for (const [index, version] of VERSIONS.entries()) {
       await shown.selectOption({ label: 'Building A' });
     });
 
+    it('says that no node asks for reports any more, and shows nothing as fine', async () => {
+      const row = rowOf(gateways[0]!);
+      await row.waitFor();
+      assert.match((await row.getAttribute('aria-label')) ?? '', /, fine, /);
+      await red.deploy([serviceNode(service), { ...REPORTS, d: true }]);
+      await side.says('No deployed node asks for reports');
+      assert.match((await row.getAttribute('aria-label')) ?? '', /, not listened to, heard /);
+      assert.equal(await side.tree.locator('.mt-gateway-state-fine').count(), 0);
+      await red.deploy([serviceNode(service), REPORTS]);
+      await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
+    });
+
     it('listens to everything while its switch is on, although no node wants a report', async () => {
       const bare = { id: 'ask', type: 'mt-gw-read', service: 'service', x: 200, y: 100, wires: [[]] };
       await red.deploy([serviceNode(service), bare]);

@@ -16,6 +16,7 @@ interface Row {
   values: { identifier: string; value: unknown; unit: string | null }[];
   conditions: string[];
   labels: string[];
+  isUnasked?: boolean;
 }
 
 const TIME = '2025-01-02T03:04:05.678Z';
@@ -41,7 +42,7 @@ describeNodes('the network', (start) => {
   const page = async (flow: Flow, query = '') => {
     const { status, body } = await flow.get(`/mt-service/svc/network?${query}`);
     assert.equal(status, 200, JSON.stringify(body));
-    return body as { total: number; rows: Row[]; broker: string; heard: boolean };
+    return body as { total: number; rows: Row[]; broker: string; asked: boolean; heard: boolean };
   };
   /** Asks until it is so. */
   async function until(flow: Flow, query: string, isSo: (rows: Row[]) => boolean): Promise<Row[]> {
@@ -86,6 +87,30 @@ describeNodes('the network', (start) => {
     assert.equal((await flow.get('/mt-service/n/network')).status, 404);
     assert.equal((await flow.get('/mt-service/svc/network/d00000000000')).status, 404);
     assert.equal((await flow.post('/mt-service/n/read', {})).status, 404);
+  });
+
+  it('says where no flow asks for reports any more, of each row too, unless somebody listens to everything', async () => {
+    const node = { id: 'n', type: 'mt-report-in', kinds: ['heartbeat'] };
+    const flow = await run(node);
+    await subscribed(box);
+    await hear('heartbeat', { seq: 1 });
+    await until(flow, '', (rows) => rows.length > 0);
+    const isUnasked = async () => {
+      const { asked, rows } = await page(flow);
+      const details = (await flow.get(`/mt-service/svc/network/${device}`)).body as Row;
+      assert.deepEqual(
+        [rows[0]?.isUnasked, details.isUnasked],
+        asked ? [undefined, undefined] : [true, true],
+      );
+      return !asked;
+    };
+    assert.equal(await isUnasked(), false);
+    await flow.deploy(flowAround(serviceNode(box), { ...node, d: true }), 'full', secretsOf(box));
+    assert.equal(await isUnasked(), true);
+    while (((await post(flow, 'listen', { all: true })).body as { listening: boolean }).listening !== true) {
+      await wait(20);
+    }
+    assert.equal(await isUnasked(), false);
   });
 
   it('shows only who needs somebody, when it is asked to', async () => {
