@@ -1,8 +1,11 @@
 // What the editor asks about the network of a deployed service: gateways and devices in pages, one device, and everything.
 import type { Request } from 'express';
+import type { NodeAPI } from 'node-red';
 import type { Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
 import { NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts';
+import { statusOfError } from '../shared/runtime/status.ts';
+import { translate } from '../shared/runtime/texts.ts';
 
 /** The beginning of a longer text is not looked for either. */
 const MAX_TEXT_LENGTH = 200;
@@ -11,11 +14,12 @@ const MAX_NAMED = 1_000;
 
 /**
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
- * @returns `{total, rows, broker, asked, heard, pushed}`: the state of the connection by which reports come, whether any
- *   are asked for, whether any gateway or device is known, and whether the editor is told of changes; undefined: later
+ * @returns `{total, rows, broker, asked, heard, nameless, pushed}`: the state of the connection by which reports come,
+ *   whether any are asked for, whether any gateway or device is known, see `whyNameless`, and whether the editor is told of
+ *   changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
-export function listNetwork(session: Session, req: Request): unknown {
+export function listNetwork(session: Session, req: Request, _service: unknown, RED: NodeAPI): unknown {
   const { query } = req;
   session.checkHalf('mqtt');
   const { pages, devices, network, state, changes } = session;
@@ -41,7 +45,13 @@ export function listNetwork(session: Session, req: Request): unknown {
   const asked = session.areReportsAsked;
   return {
     ...{ total, rows: rows.map((row) => markUnasked(row, asked)) },
-    ...{ broker: state.mqtt.name, asked, heard: network.hasHeard, pushed },
+    ...{
+      broker: state.mqtt.name,
+      asked,
+      heard: network.hasHeard,
+      nameless: whyNameless(RED, session),
+      pushed,
+    },
   };
 }
 
@@ -56,6 +66,16 @@ export function showDevice(session: Session, { params, query }: Request): unknow
     return details ?? NOT_FOUND;
   }
   return { ...details, reports: deviceReports.poll(details.id) };
+}
+
+/** Why the REST half brings no names, as short as in a status, and with no more in it; null: it does, or there is none. */
+function whyNameless(RED: NodeAPI, { devices, state: { rest } }: Session): string | null {
+  const problem = rest.name === 'invalid' ? rest.problem : devices?.problem;
+  if (problem === undefined) {
+    return null;
+  }
+  const { key, values } = statusOfError(problem);
+  return translate(RED, key, values);
 }
 
 /** What nobody listens to is neither fine nor silent. */

@@ -12,6 +12,8 @@ export interface Page {
   asked: boolean;
   /** Anything at all is known of the network. */
   heard: boolean;
+  /** Why there are no names of devices, where there might be; null: there are. */
+  nameless: string | null;
   /** The runtime tells this editor of changes. */
   pushed?: boolean;
 }

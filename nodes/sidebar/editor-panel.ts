@@ -257,7 +257,8 @@ export class Panel {
   #show(page: Page | undefined): void {
     this.#tree.setModel(this.#model);
     this.#near.update(this.#controls.isNear ? this.#model.top(MAX_LIT) : []);
-    this.#say(this.#remark(page));
+    const nameless = page?.nameless && say('nameless', { reason: page.nameless });
+    this.#say([this.#remark(page), nameless].filter(Boolean).join(' '));
     $(this.#tree.element).css('display', (this.#model.size ?? 0) > 0 ? '' : 'none');
     if (this.#isEntering && this.#controls.isSearching) {
       this.#tree.enter(this.#model);

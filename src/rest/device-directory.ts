@@ -150,6 +150,11 @@ export class DeviceDirectory {
     return this.#list !== undefined;
   }
 
+  /** Why no list has come yet; undefined: one has, or the first one is still on its way. */
+  get problem(): unknown {
+    return this.#list ? undefined : this.#failure?.error;
+  }
+
   /** What the last known list has of a device; asks nobody. @param mac 12 lowercase hex digits */
   entryOf(mac: string): DirectoryEntry | undefined {
     return this.#list?.byMac.get(mac);

@@ -337,6 +337,18 @@ for (const [index, version] of VERSIONS.entries()) {
       await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
     });
 
+    it('says why there are no names while the login of the REST half is missing or refused', async () => {
+      for (const [credentials, why] of [
+        [{ username: '', password: '' }, 'no names of devices: no REST login.'],
+        [{ username: 'somebody', password: 'else' }, 'no names of devices: login refused.'],
+      ] as const) {
+        await red.deploy([{ ...serviceNode(service), credentials }, REPORTS]);
+        await side.says(why);
+      }
+      await red.deploy([serviceNode(service), REPORTS]);
+      await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
+    });
+
     it('says that the broker is away, and goes on when it is back', async () => {
       await red.deploy([{ ...serviceNode(service), brokerUrl: 'mqtt://127.0.0.1:9' }, REPORTS]);
       await side.says('broker is not connected');

@@ -42,7 +42,14 @@ describeNodes('the network', (start) => {
   const page = async (flow: Flow, query = '') => {
     const { status, body } = await flow.get(`/mt-service/svc/network?${query}`);
     assert.equal(status, 200, JSON.stringify(body));
-    return body as { total: number; rows: Row[]; broker: string; asked: boolean; heard: boolean };
+    return body as {
+      total: number;
+      rows: Row[];
+      broker: string;
+      asked: boolean;
+      heard: boolean;
+      nameless: string | null;
+    };
   };
   /** Asks until it is so. */
   async function until(flow: Flow, query: string, isSo: (rows: Row[]) => boolean): Promise<Row[]> {
@@ -207,6 +214,34 @@ describeNodes('the network', (start) => {
     assert.deepEqual(answer.names, { [mac]: listed.friendlyName });
     assert.deepEqual((await post(flow, 'names', { macs: 'all' })).body, { known: true, names: {} });
   });
+
+  for (const [why, service, secrets, reason] of [
+    ['the login is missing', {}, {}, 'no REST login'],
+    ['the login is refused', {}, { username: 'user', password: 'Wr0ng-Passw0rd' }, 'login refused'],
+    [
+      'an address is wrong',
+      { authUrl: 'ftp://nowhere' },
+      undefined,
+      'invalid: Login address (not a usable address)',
+    ],
+    ['there is no such address', { authUrl: '', baseUrl: '' }, {}, null],
+    ['there are some', {}, undefined, null],
+  ] as const) {
+    it(`says in a few words why there are no names, where ${why}`, async () => {
+      const flow = await start(flowAround(serviceNode(box, service), { id: 'n', type: 'mt-report-in' }), {
+        credentials: secrets ? { svc: secrets } : secretsOf(box),
+      });
+      const hasNames = async () =>
+        ((await post(flow, 'names', { macs: [] })).body as { known: boolean }).known;
+      let shown = await page(flow);
+      while (shown.nameless === null && !(await hasNames())) {
+        await wait(20);
+        shown = await page(flow);
+      }
+      assert.equal(shown.nameless, reason);
+      assert.doesNotMatch(JSON.stringify(shown), /Wr0ng/);
+    });
+  }
 
   it('has no names without a list of devices, and nothing to wait for', async () => {
     const flow = await run({}, { authUrl: '', baseUrl: '' });
