@@ -136,7 +136,27 @@ export class Actions implements DetailsPart {
     if (/reset/.test(String(this.#property.val()))) {
       this.#askReset(message);
     } else {
-      void this.#send('write', message);
+      void this.#writeAndRead(message);
+    }
+  }
+
+  /** The device reports what was written later, or never: above stands what it had until it is asked. */
+  async #writeAndRead(message: Message): Promise<void> {
+    const { service = '', id } = this.#chosen ?? {};
+    const target = this.#target();
+    const isRead = this.#identifier?.access.includes('read') === true;
+    if (!(await this.#send('write', message)) || !isRead) {
+      return;
+    }
+    const said = this.#result.children().first();
+    try {
+      await ask(service, 'read', { body: target, timeout: TIMEOUT_MS });
+      this.#acted();
+    } catch (problem) {
+      // Something else may have been done meanwhile, or another device been chosen.
+      if (id === this.#chosen?.id && said[0]?.isConnected) {
+        said.after(element('div', '', say('notReadBack', { reason: (problem as Problem).message })));
+      }
     }
   }
 

@@ -191,6 +191,26 @@ describe('a device in the sidebar', function () {
     await result('Done');
   });
 
+  it('shows among the values what was written, though the device does not report it, or why it cannot', async () => {
+    const { page } = editor;
+    const row = details()
+      .getByRole('table', { name: 'Values' })
+      .locator('[role=row]', { hasText: 'tx-power' });
+    await choose('tx-power');
+    for (const power of [4, -8]) {
+      await details().locator('.mt-gateway-side-input input').fill(`${power}`);
+      await press('Write');
+      await row.filter({ hasText: `${power} dBm` }).waitFor();
+    }
+    await result('Done');
+    await page.route('**/service/read?**', (route) => route.abort());
+    await page.route('**/service/read', (route) => route.abort());
+    await press('Write');
+    await result(/Done.*could not be read: Node-RED does not answer/s);
+    await page.unroute('**/service/read?**');
+    await page.unroute('**/service/read');
+  });
+
   it('asks before a reset', async () => {
     await choose('soft-reset');
     service.forgetCalls();
