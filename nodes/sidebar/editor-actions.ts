@@ -3,7 +3,7 @@ import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { NetworkDetails } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
 import { describeIdentifier } from '../shared/editor/request.ts';
-import { currentCatalogue } from '../shared/editor/sources.ts';
+import { currentCatalogue, meaningOf } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { attachMessage, LabelEditor } from './editor-labels.ts';
@@ -35,6 +35,8 @@ export class Actions implements DetailsPart {
   #chosen: Chosen | undefined;
   /** What was done has not been seen in the values above yet, which may move the result out of sight. */
   #isFresh = false;
+  /** Of another one that is chosen not all values are known at once. */
+  #isNew = false;
   /** The property that was asked for last is wanted of the next one, too. */
   #asked: string | undefined;
   readonly #acted: () => void;
@@ -61,6 +63,7 @@ export class Actions implements DetailsPart {
     this.#chosen = chosen;
     this.#result.empty();
     this.#isFresh = false;
+    this.#isNew = true;
     this.#listed.hide();
     this.#labels.choose(chosen.service);
     this.#offeredName = chosen.row?.name ?? '';
@@ -76,6 +79,11 @@ export class Actions implements DetailsPart {
     const { name, connected, labels } = details;
     // It may have another name now.
     this.#chosen = this.#chosen && { ...this.#chosen, row: details };
+    if (this.#isNew) {
+      // Once: a choice must not change below the hand that is about to write it.
+      this.#isNew = false;
+      this.#offerKnown();
+    }
     this.#listed.toggle(connected !== null);
     this.#offerName(name);
     this.#labels.show(labels);
@@ -108,10 +116,21 @@ export class Actions implements DetailsPart {
     const isWritten = access.includes('write');
     this.#read.toggle(access.includes('read'));
     this.#write.toggle(isCommand || isWritten).text(say(isCommand ? 'do.command' : 'do.write'));
-    this.#about.text(identifier ? describeIdentifier(identifier, isWritten) : '');
+    const about = identifier && [
+      meaningOf(identifier),
+      describeIdentifier(identifier, isWritten || isCommand),
+    ];
+    this.#about.text(about?.filter(Boolean).join(' · ') ?? '');
     const hasValue = identifier !== undefined && (isWritten || isCommand) && identifier.type !== 'void';
     this.#field = hasValue ? valueField(identifier) : undefined;
     this.#value.empty().append(this.#field?.element ?? []);
+    this.#offerKnown();
+  }
+
+  #offerKnown(): void {
+    const { id, name } = this.#identifier ?? {};
+    const values = this.#chosen?.row?.values ?? [];
+    this.#field?.offer(values.find(({ identifier }) => identifier === id || identifier === name)?.value);
   }
 
   /** What every request begins with: a gateway is asked itself. */
@@ -123,7 +142,9 @@ export class Actions implements DetailsPart {
 
   async #doRead(): Promise<void> {
     this.#asked = String(this.#property.val());
-    await this.#send('read', this.#target());
+    const field = this.#field;
+    const done = await this.#send('read', this.#target());
+    field?.offer((done?.response as Message | undefined)?.payload);
   }
 
   #doWrite(): void {
@@ -202,12 +223,16 @@ export class Actions implements DetailsPart {
 
   /**
    * @param shown what a flow would send to the node that does the same
-   * @returns whether it was done
+   * @returns undefined where it was not done
    */
-  async #send(endpoint: string, message: Message, shown = message): Promise<boolean> {
+  async #send(
+    endpoint: string,
+    message: Message,
+    shown = message,
+  ): Promise<{ response: unknown } | undefined> {
     const chosen = this.#chosen;
     if (!chosen) {
-      return false;
+      return undefined;
     }
     this.#say(say('working'), false);
     try {
@@ -221,13 +246,13 @@ export class Actions implements DetailsPart {
         this.#say(describe(endpoint, message, response), false, shown);
         this.#isFresh = true;
       }
-      return true;
+      return { response };
     } catch (problem) {
       const { message: words, status } = problem as Problem;
       if (chosen.id === this.#chosen?.id) {
         this.#say(status === 401 || status === 403 ? say('mayNotWrite') : words, true, shown);
       }
-      return false;
+      return undefined;
     }
   }
 

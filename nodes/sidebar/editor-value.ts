@@ -1,7 +1,7 @@
 // The field for a value that is written by hand, as the catalogue has it: a choice, a number within its range, or text.
 import type { Catalogue } from '../../src/protocol/catalogue.ts';
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import { findMisfit, readFixedValue, suitableValue } from '../shared/editor/fixed-value.ts';
+import { findMisfit, readFixedValue, startWith, suitableValue } from '../shared/editor/fixed-value.ts';
 import { element } from '../shared/editor/panel.ts';
 import { say } from './editor-texts.ts';
 
@@ -9,14 +9,26 @@ export interface ValueField {
   element: JQuery;
   /** @returns the value, or in words what is wrong with it */
   read(catalogue: Catalogue): { value: unknown } | { problem: string };
+  /** Begins with what the device has, unless somebody has typed. */
+  offer(known: unknown): void;
 }
 
 /** A field that suits the property. */
 export function valueField(identifier: Identifier): ValueField {
   const { type, start } = suitableValue(identifier);
   const input = inputFor(identifier, type, start).attr('aria-label', say('newValue'));
+  let isTouched = false;
+  input.on('input', () => {
+    isTouched = true;
+  });
   return {
     element: input,
+    offer(known) {
+      const offered = startWith(identifier, known);
+      if (offered !== undefined && !isTouched) {
+        input.val(offered);
+      }
+    },
     read(catalogue) {
       try {
         const value = readFixedValue(type, String(input.val() ?? ''));

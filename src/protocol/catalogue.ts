@@ -5,7 +5,7 @@ import { dictionaryCodec } from './dictionary.ts';
 import { type Decoded, EXTENSIONS, extendedCodec, type ValueCodec } from './extensions.ts';
 import { isHexId } from './identifier-text.ts';
 import { IDENTIFIERS, type Identifier } from './identifiers.ts';
-import { firmwareVersion, hardwareVersion, structureCodec, wordCodec } from './structures.ts';
+import { type Field, firmwareVersion, hardwareVersion, structureCodec, wordCodec } from './structures.ts';
 import { INTEGERS, isInteger, wireCodec } from './values.ts';
 
 export interface Catalogue {
@@ -37,8 +37,11 @@ export function differencesOf(one: Catalogue, other: Catalogue): ((id: string) =
   return different.size === 0 ? undefined : (id) => different.has(id.toLowerCase());
 }
 
-/** An editor needs limits of every number: what a row leaves open follows from its type. */
-function withLimits(row: Identifier): Identifier {
+/** An editor needs limits of every number: what a row or a field of it leaves open follows from its type. */
+function withLimits<Row extends Identifier | Field>(row: Row): Row {
+  if ('fields' in row) {
+    return { ...row, fields: row.fields?.map(withLimits) };
+  }
   if (!isInteger(row.type)) {
     return row;
   }
@@ -93,7 +96,7 @@ function override(rows: readonly Identifier[], later: readonly Identifier[]): re
  * @throws ServiceError `INVALID_INPUT`, field `identifiers`
  */
 export function createCatalogue(custom?: unknown): Catalogue {
-  const rows = override(IDENTIFIERS, readCustomIdentifiers(custom)).map(withLimits);
+  const rows = override(IDENTIFIERS, readCustomIdentifiers(custom)).map((row) => withLimits(row));
   const byText = new Map<string, Identifier>();
   const codecs = new Map<Identifier, ValueCodec>();
   for (const row of rows) {

@@ -26,7 +26,7 @@ export interface Identifier extends Limits {
   unit?: string;
   /** Of the type `word`: number on the wire → word. */
   words?: Readonly<Record<number, string>>;
-  /** Of the types `structure` and `dictionary`. */
+  /** Of the types `structure` and `dictionary`; the limits of integers are given, too. */
   fields?: readonly Field[];
   /** How value extensions are read; `plain` unless given. */
   extension?: keyof typeof EXTENSIONS;

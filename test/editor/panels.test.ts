@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Route } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
+import { IDENTIFIERS } from '../../src/protocol/identifiers.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { requireBrowser } from '../requirements.ts';
@@ -430,6 +431,37 @@ describe('the panels in the editor', function () {
     await save();
     const { value, valueType } = await saved('mt-gw-write');
     assert.deepEqual([value, valueType], ['-4', 'num']);
+  });
+
+  it('begins a fixed value of any property with one that it accepts', async () => {
+    const { page } = editor;
+    const written = IDENTIFIERS.filter(
+      ({ access }) => access.includes('write') || access.includes('command'),
+    );
+    await editor.edit('mt-gw-write');
+    for (const { id, name } of written) {
+      const [value, problem] = (await page.evaluate(`
+        $('#node-input-identifier').typedInput('type', 'str').typedInput('value', '${name || id}');
+        $('#node-input-value').typedInput('type', 'msg').typedInput('value', 'payload');
+        $('#mt-gateway-fixed').trigger('click');
+        [$('#node-input-value').typedInput('value'), $('#mt-gateway-problem-value').text()];
+      `)) as string[];
+      // A number is still to be given.
+      assert.ok(value === '' || problem === '', `${name || id}: ${value}: ${problem}`);
+    }
+  });
+
+  it('lists the fields of a value that has several, with their ranges, and says which one is wrong', async () => {
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'normal-mode-advertisement-interval');
+    await editor.page
+      .locator('.mt-gateway-hint', { hasText: 'interval: 20 to 10240 (ms), denominator: 0 to 255' })
+      .waitFor();
+    await editor.page.getByRole('button', { name: 'fixed value' }).click();
+    await editor.typed('value').fill('{"interval":5,"denominator":1}');
+    await editor.page.keyboard.press('Tab');
+    const problem = editor.page.locator('#mt-gateway-problem-value');
+    await problem.filter({ hasText: 'must be from 20 to 10240: interval: 5' }).waitFor();
   });
 
   it('takes the choices with it when it closes while its field has the focus', async () => {

@@ -211,6 +211,25 @@ describe('a device in the sidebar', function () {
     await page.unroute('**/service/read');
   });
 
+  it('begins a value of several fields with what was read, says which field is wrong, and leaves what is typed', async () => {
+    const input = details().locator('.mt-gateway-side-input textarea');
+    await choose('normal-mode-advertisement-interval');
+    await details()
+      .locator('.mt-gateway-side-hint', {
+        hasText: 'in normal mode · several fields (JSON) · interval: 20 to 10240 (ms)',
+      })
+      .waitFor();
+    await press('Read');
+    await result('"interval":1000');
+    assert.deepEqual(JSON.parse(await input.inputValue()), { interval: 1000, denominator: 1 });
+    await input.fill('{"interval":5,"denominator":1}');
+    await press('Write');
+    await result('must be from 20 to 10240: interval: 5');
+    await press('Read');
+    await result('"interval":1000');
+    assert.equal(await input.inputValue(), '{"interval":5,"denominator":1}');
+  });
+
   it('asks before a reset', async () => {
     await choose('soft-reset');
     service.forgetCalls();

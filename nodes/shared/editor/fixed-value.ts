@@ -1,7 +1,9 @@
 // A value that is fixed in the editor: of which type one is that suits an identifier, and whether it fits.
+import type { ServiceError } from '../../../src/errors.ts';
 import type { Catalogue } from '../../../src/protocol/catalogue.ts';
 import type { Identifier } from '../../../src/protocol/identifiers.ts';
-import { text } from './panel.ts';
+import type { Field } from '../../../src/protocol/structures.ts';
+import { errorText, text } from './panel.ts';
 import { describeIdentifier } from './request.ts';
 
 export interface SuitableValue {
@@ -21,9 +23,7 @@ export function suitableValue(identifier: Identifier): SuitableValue {
     return { type: 'str', start: Object.values(words)[0] ?? '' };
   }
   if (type === 'structure' || type === 'dictionary') {
-    const sample = fields
-      .filter((part) => !part.optional)
-      .map((part) => [part.name, textual(part.type) ? '' : 0]);
+    const sample = fields.filter((part) => !part.optional).map((part) => [part.name, startOf(part)]);
     return { type: 'json', start: JSON.stringify(Object.fromEntries(sample)) };
   }
   return { type: textual(type) ? 'str' : 'num', start: '' };
@@ -31,6 +31,26 @@ export function suitableValue(identifier: Identifier): SuitableValue {
 
 const textual = (type: string) =>
   ['utf8', 'mac', 'hex', 'firmware-version', 'hardware-version'].includes(type);
+
+/** A field begins with what is accepted: the others beside it are filled in already. */
+function startOf({ type, min = 0, max = 0 }: Field): string | number {
+  if (type === 'mac') {
+    return '000000000000';
+  }
+  return textual(type) ? '' : Math.min(Math.max(0, min), max);
+}
+
+/** How a field for this type has a value that is known already; undefined where that cannot be written as it is. */
+export function startWith({ type, words }: Identifier, known: unknown): string | undefined {
+  if (type === 'structure') {
+    const content = typeof known === 'object' ? JSON.stringify(known) : String(known);
+    // What was too long to be kept has been cut.
+    return /^\{.*\}$/s.test(content) ? content : undefined;
+  }
+  // Another text may be what could not be decoded.
+  const isWord = Object.values(words ?? {}).some((word) => word === known);
+  return isWord || typeof known === 'number' || typeof known === 'boolean' ? String(known) : undefined;
+}
 
 /** The value that a text stands for; no number is NaN, which fits nowhere. @throws SyntaxError for JSON that is none */
 export function readFixedValue(type: string, value: string): unknown {
@@ -46,7 +66,7 @@ export function readFixedValue(type: string, value: string): unknown {
   }
 }
 
-/** What is wrong with a value for this identifier, in words; empty when it fits. */
+/** What is wrong with a value for this identifier, in words: of one with fields, which is wrong; empty when it fits. */
 export function findMisfit(catalogue: Catalogue, identifier: Identifier, given: unknown): string {
   if (typeof given === 'string' && /^([0-9a-f]{2})+$/i.test(given)) {
     return '';
@@ -54,7 +74,10 @@ export function findMisfit(catalogue: Catalogue, identifier: Identifier, given: 
   try {
     catalogue.encode(identifier.name || identifier.id, given);
     return '';
-  } catch {
-    return text('problem.value', { expected: describeIdentifier(identifier, true) });
+  } catch (refusal) {
+    const { key, values } = (refusal as ServiceError).text;
+    return identifier.fields
+      ? errorText('value', key.replace(/^.*\./, ''), values)
+      : text('problem.value', { expected: describeIdentifier(identifier, true) });
   }
 }

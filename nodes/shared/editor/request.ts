@@ -1,6 +1,8 @@
 // What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
+import type { Field } from '../../../src/protocol/structures.ts';
+import type { Limits } from '../../../src/protocol/values.ts';
 import { hasEnv } from '../defaults.ts';
 import { whenNew } from './new-node.ts';
 import { field, hint, hintBelow, runOnChange, text } from './panel.ts';
@@ -119,12 +121,21 @@ export function shownIdentifier(): Identifier | undefined {
 
 /** Type, unit and id of an identifier, and what may be written, in words. */
 export function describeIdentifier(identifier: Identifier, forWriting = false): string {
-  const { id, type, unit, min, max, words } = identifier;
-  const range = min === undefined || max === undefined ? '' : text('identifier.range', { min, max });
+  const { id, type, unit, words, fields = [] } = identifier;
   const kind = words ? Object.values(words).join(', ') : text(`wire.${type}`);
-  const parts = [kind, unit, forWriting ? range : '', id && text('identifier.hex', { id })];
+  const accepted = fields.length > 0 ? fields.map(describeField).join(', ') : rangeOf(identifier);
+  const parts = [kind, unit, forWriting ? accepted : '', id && text('identifier.hex', { id })];
   return parts.filter(Boolean).join(' · ');
 }
+
+function describeField(field: Field): string {
+  const { name, type, unit, optional } = field;
+  const remarks = [unit, optional && text('identifier.optional')].filter(Boolean).join(', ');
+  return `${name}: ${rangeOf(field) || text(`wire.${type}`)}${remarks && ` (${remarks})`}`;
+}
+
+const rangeOf = ({ min, max }: Limits): string =>
+  min === undefined || max === undefined ? '' : text('identifier.range', { min, max });
 
 /** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
