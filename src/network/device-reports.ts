@@ -4,7 +4,7 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
 import type { ReportLine } from '../protocol/network-row.ts';
 import type { Report, ReportTopic } from '../protocol/reports/index.ts';
-import { ownText } from '../protocol/text.ts';
+import { cutText } from '../protocol/text.ts';
 import type { DeviceState } from './device-state.ts';
 import type { LastValues } from './last-values.ts';
 import type { NetworkState } from './network-state.ts';
@@ -231,8 +231,7 @@ function shownValue(value: unknown): ShortValue | null {
   return cut(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-const cut = (text: string): string =>
-  ownText(text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text);
+const cut = (text: string): string => cutText(text, MAX_TEXT_LENGTH);
 
 function errorOf({ kind, status, error, errorCode }: Readonly<Report>): number | null {
   const code = kind === 'heartbeat' ? status : kind === 'measurement-error' ? error : errorCode;

@@ -1,11 +1,11 @@
 // The last value of each property of one device, in few bytes: what can be shown at a glance, not whole reports.
 import type { Report } from '../protocol/reports/index.ts';
-import { ownText } from '../protocol/text.ts';
+import { cutText, ownText } from '../protocol/text.ts';
 
 export const MAX_VALUES_PER_DEVICE = 200;
 /** A longer identifier is none of a device, and would cost more memory than it is worth. */
 const MAX_IDENTIFIER_LENGTH = 200;
-/** Characters of a value; a longer one tells nothing at a glance. */
+/** Characters of a value; a longer text tells nothing at a glance, a longer structure is cut. */
 const MAX_VALUE_LENGTH = 40;
 /** Characters of a time as a gateway wrote it. */
 const MAX_TIME_LENGTH = 40;
@@ -16,7 +16,7 @@ export type ShortValue = string | number | boolean;
 export interface PropertyValue {
   /** As it was reported: lowercase hex, or a name. */
   readonly identifier: string;
-  /** As flows had it; undefined where it is a structure, a longer text, or has never come. */
+  /** As flows had it, a structure as JSON; undefined where it is a longer text, or has never come. */
   value: ShortValue | undefined;
   /** As the gateway gave it with the value: ISO 8601. */
   time: string | undefined;
@@ -65,6 +65,9 @@ export function forgetValue(known: PropertyValue): void {
 function shortValue(value: unknown): ShortValue | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
     return value;
+  }
+  if (typeof value === 'object' && value !== null) {
+    return cutText(JSON.stringify(value), MAX_VALUE_LENGTH);
   }
   return typeof value === 'string' && value.length <= MAX_VALUE_LENGTH ? value : undefined;
 }

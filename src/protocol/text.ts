@@ -37,3 +37,7 @@ export function withoutSlashes(text: string): string {
 export function ownText(part: string): string {
   return part.length < MIN_SLICE_LENGTH ? part : Buffer.from(part).toString();
 }
+
+/** A copy of a text; of one that is longer than allowed, of its beginning. */
+export const cutText = (text: string, maxLength: number): string =>
+  ownText(text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text);

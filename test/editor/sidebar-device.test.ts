@@ -56,6 +56,35 @@ describe('a device in the sidebar', function () {
       `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }) => ({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }))`,
     ) as Promise<Record<string, unknown>[]>;
 
+  it('shows a value of several fields that was reported or read, cut where it is long', async () => {
+    const { gateway, device: mac } = service.demo;
+    await device().click();
+    const interval = 'normal-mode-advertisement-interval';
+    for (const [property, value] of [
+      [interval, { interval: 500, denominator: 1 }],
+      ['accelerometer-configuration', { config: 1, int1Threshold: 2, int1Duration: 3 }],
+    ] as const) {
+      const report = { time: new Date().toISOString(), value };
+      await service.publish(gateway, mac, `property-decoded/${property}`, report);
+    }
+    const row = (property: string) =>
+      details().getByRole('table', { name: 'Values' }).locator('[role=row]', { hasText: property });
+    await row(interval).filter({ hasText: '{"interval":500,"denominator":1}' }).waitFor();
+    await row('accelerometer-configuration')
+      .filter({ hasText: '{"config":1,"int1Threshold":2,"int1Dura…' })
+      .waitFor();
+    // What was cut cannot be written.
+    const input = details().locator('.mt-gateway-side-input textarea');
+    await choose(interval);
+    assert.equal(await input.inputValue(), '{"interval":500,"denominator":1}');
+    await choose('accelerometer-configuration');
+    assert.match(await input.inputValue(), /^\{"config":0,.*\}$/);
+    await choose(interval);
+    await press('Read');
+    await row(interval).filter({ hasText: '{"interval":1000,"denominator":1}' }).waitFor();
+    await press('Close');
+  });
+
   it('shows all its values, who hears it, and a line through the numbers that come meanwhile', async () => {
     await device().click();
     const values = details().getByRole('table', { name: 'Values' });

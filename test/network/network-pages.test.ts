@@ -458,7 +458,7 @@ describe('the network in pages', () => {
       details?.values.map(({ identifier, value }) => [identifier, value]),
       [
         ['8800', 21.5],
-        ['8005', null],
+        ['8005', '{"chip":1}'],
         ['8200', null],
         ['8802', null],
       ],

@@ -103,7 +103,7 @@ describe('the lists of what was heard last', () => {
     record('rssi', 7, { rssi: -67 });
     const values = seen.identifiers({ device }).map(({ id, value }) => [id, value]);
     assert.deepEqual(Object.fromEntries(values), {
-      ...{ 8800: 22, temperature: 21, 8001: undefined, 8005: undefined, 'battery-level': 81 },
+      ...{ 8800: 22, temperature: 21, 8001: undefined, 8005: '{"chip":1}', 'battery-level': 81 },
     });
     const [row] = seen.devices();
     assert.deepEqual([row?.rssi, row?.battery], [-67, 81]);
