@@ -3,7 +3,7 @@ import type { LinkRow, NetworkDetails, NetworkRow } from '../../src/protocol/net
 import { element } from '../shared/editor/panel.ts';
 import { ask, type Problem } from './editor-api.ts';
 import { drawLine, Readings } from './editor-chart.ts';
-import { needsOf, stateOf } from './editor-row.ts';
+import { needOf, stateOf } from './editor-row.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
 import { ageOf, say, valueText } from './editor-texts.ts';
 
@@ -170,7 +170,11 @@ const CELLS = ['mt-gateway-side-what', 'mt-gateway-side-value', 'mt-gateway-side
 
 /** The state in words, and every condition. */
 function words(details: NetworkDetails): string {
-  const needs = needsOf(details);
+  const needs = details.conditions.map((condition) =>
+    condition === 'error' && details.error
+      ? `${needOf(condition)}: ${errorWords(details.error)}`
+      : needOf(condition),
+  );
   const age = ageOf(details.lastSeen);
   return [
     details.name === details.id ? '' : details.id,
@@ -180,6 +184,14 @@ function words(details: NetworkDetails): string {
     .filter(Boolean)
     .join(' · ');
 }
+
+/** What it was of, and when: `vdd (5), 4 s ago`. */
+function errorWords({ name, identifier, code, lastSeen }: NonNullable<NetworkDetails['error']>): string {
+  const what = name ?? identifier;
+  return `${what === null ? say('errorCode', { code }) : `${what} (${code})`}, ${agoOf(lastSeen)}`;
+}
+
+const agoOf = (time: string): string => say('ago', { age: ageOf(time) });
 
 function toValueRow({ identifier, name, value, unit, time }: NetworkDetails['values'][0]): TableRow {
   return {
@@ -220,7 +232,6 @@ function aboutRows({
   event,
   error,
 }: NetworkDetails): TableRow[] {
-  const ago = (time: string) => say('ago', { age: ageOf(time) });
   const rows: [string, string | null][] = [
     ['address', id],
     ['model', model],
@@ -228,12 +239,8 @@ function aboutRows({
     ['interval', interval === null ? null : say('age.s', { n: valueText(interval) })],
     ['reports', String(count)],
     ['hears', devices === null ? null : String(devices)],
-    ['event', event && `${event.name ?? event.identifier}, ${ago(event.lastSeen)}`],
-    [
-      'error',
-      error &&
-        `${[error.name ?? error.identifier, say('errorCode', { code: error.code })].filter((part) => part !== null).join(': ')}, ${ago(error.lastSeen)}`,
-    ],
+    ['event', event && `${event.name ?? event.identifier}, ${agoOf(event.lastSeen)}`],
+    ['error', error && errorWords(error)],
   ];
   return rows.flatMap(([key, value]) =>
     value === null ? [] : [{ key, cells: [say(`aboutRow.${key}`), value], title: value }],

@@ -1,5 +1,6 @@
 // One row of the tree: how a gateway or device looks, and how a screen reader says it.
 
+import type { Condition } from '../../src/protocol/conditions.ts';
 import type { NetworkRow, ValueRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { Item } from './editor-model.ts';
@@ -41,8 +42,9 @@ const fullValue = (value: ValueRow): string =>
   `${value.name ?? value.identifier} ${valueText(value.value)} ${value.unit ?? ''}`.trim();
 
 /** Why somebody is needed, in words. */
-export const needsOf = ({ conditions }: NetworkRow): string[] =>
-  conditions.map((condition) => say(`conditions.${condition}`));
+export const needOf = (condition: Condition): string => say(`conditions.${condition}`);
+
+const needsOf = ({ conditions }: NetworkRow): string[] => conditions.map(needOf);
 
 /** The row in words. */
 function describe(row: NetworkRow): string {

@@ -118,7 +118,9 @@ describe('a device in the sidebar', function () {
       .locator('[role=row]', { hasText: 'Last error' });
     await error.filter({ hasText: /error 3, .* ago/ }).waitFor();
     await hear('measurement-error/8103', { seq: 4, error: 5 });
-    await error.filter({ hasText: /vdd: error 5, .* ago/ }).waitFor();
+    await error.filter({ hasText: /vdd \(5\), .* ago/ }).waitFor();
+    const words = details().locator('.mt-gateway-side-words');
+    await words.filter({ hasText: /reports an error: vdd \(5\), \d+ s ago · heard/ }).waitFor();
     await hear('event-decoded/motion', { seq: 5, value: '<img src=x onerror="window.hacked = true">' });
     await lines.first().getByText('<img src=x onerror').waitFor();
     assert.equal(await page.evaluate('window.hacked'), undefined);
