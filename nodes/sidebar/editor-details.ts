@@ -5,7 +5,7 @@ import { ask, type Problem } from './editor-api.ts';
 import { drawLine, Readings } from './editor-chart.ts';
 import { needOf, stateOf } from './editor-row.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
-import { ageOf, say, valueText } from './editor-texts.ts';
+import { ageOf, fullTime, say, valueText } from './editor-texts.ts';
 
 export interface Chosen {
   service: string;
@@ -197,7 +197,7 @@ function toValueRow({ identifier, name, value, unit, time }: NetworkDetails['val
   return {
     key: identifier,
     cells: [name ?? identifier, `${valueText(value)} ${unit ?? ''}`.trim(), ageOf(time)],
-    title: [name, identifier, localTime(time)].filter(Boolean).join(' · '),
+    title: [name, identifier, fullTime(time)].filter(Boolean).join(' · '),
   };
 }
 
@@ -215,7 +215,7 @@ function toLinkRow(link: LinkRow): TableRow {
     ],
     title: [
       ...[parent, isBetween && say('via', { gateway })],
-      ...[channel !== null && say('channel', { channel }), localTime(lastSeen)],
+      ...[channel !== null && say('channel', { channel }), fullTime(lastSeen)],
     ]
       .filter(Boolean)
       .join(' · '),
@@ -245,9 +245,4 @@ function aboutRows({
   return rows.flatMap(([key, value]) =>
     value === null ? [] : [{ key, cells: [say(`aboutRow.${key}`), value], title: value }],
   );
-}
-
-function localTime(time: string | null): string {
-  const at = time === null ? Number.NaN : Date.parse(time);
-  return Number.isNaN(at) ? '' : new Date(at).toLocaleString();
 }

@@ -2,7 +2,7 @@
 import type { NetworkDetails, ReportLine } from '../../src/protocol/network-row.ts';
 import type { DetailsPart } from './editor-details.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
-import { clockTime, kindText, say, valueText } from './editor-texts.ts';
+import { clockTime, fullTime, kindText, say, valueText } from './editor-texts.ts';
 
 const CELLS = ['when', 'what', 'value', 'gateway', 'signal'].map((name) => `mt-gateway-side-report-${name}`);
 
@@ -30,7 +30,7 @@ export class ReportsPart implements DetailsPart {
 function toRow(report: ReportLine): TableRow {
   const { id, heard, time, identifier, gateway, gatewayName, parent, parentName, rssi } = report;
   const titles = [
-    new Date(heard).toLocaleString(),
+    fullTime(heard),
     time !== null && say('gatewayTime', { time }),
     identifier,
     gatewayName !== null && gateway,

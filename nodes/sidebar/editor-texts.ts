@@ -39,27 +39,23 @@ export function ageOf(time: string | null, now = Date.now()): string {
 /** A moment as the editor's language writes it; without the day where that is today. Empty where there is none. */
 export function clockTime(time: string | null, now = new Date()): string {
   const at = new Date(time ?? Number.NaN);
-  if (Number.isNaN(at.getTime())) {
-    return '';
-  }
-  const language = document.documentElement.lang || undefined;
-  return at.toDateString() === now.toDateString()
-    ? at.toLocaleTimeString(language)
-    : at.toLocaleString(language);
+  return at.toDateString() === now.toDateString() ? at.toLocaleTimeString(RED.i18n.lang()) : fullTime(time);
 }
 
-/** To make one takes longer than to write a hundred numbers with it. */
-let numbers: { language: string; format: Intl.NumberFormat } | undefined;
+/** A moment with its day, as the editor's language writes it. Empty where there is none. */
+export function fullTime(time: string | null): string {
+  const at = new Date(time ?? Number.NaN);
+  return Number.isNaN(at.getTime()) ? '' : at.toLocaleString(RED.i18n.lang());
+}
+
+/** To make one takes longer than to write a hundred numbers with it. The editor is loaded anew for another language. */
+let numbers: Intl.NumberFormat | undefined;
 
 /** A number with few digits, as the editor's language writes it; anything else as it is. */
 export function valueText(value: unknown): string {
   if (typeof value !== 'number') {
     return value === null || value === undefined ? '–' : String(value);
   }
-  const language = document.documentElement.lang;
-  if (numbers?.language !== language) {
-    const options = { maximumFractionDigits: 2, useGrouping: false };
-    numbers = { language, format: new Intl.NumberFormat(language || undefined, options) };
-  }
-  return numbers.format.format(value);
+  numbers ??= new Intl.NumberFormat(RED.i18n.lang(), { maximumFractionDigits: 2, useGrouping: false });
+  return numbers.format(value);
 }

@@ -485,4 +485,22 @@ describe('a device in the sidebar', function () {
     await details().waitFor({ state: 'hidden' });
     assert.equal(await editor.page.evaluate('document.activeElement.getAttribute("role")'), 'tree');
   });
+
+  it('has its numbers and times in the language of the editor', async () => {
+    await report(22.12, 2);
+    const french = await openEditor(red.url, { language: 'fr', height: 1400 });
+    try {
+      const { tree } = await openSidebar(french);
+      await toggle(tree.locator(`[data-key="/${service.demo.gateway}"]`));
+      await tree.locator(`[data-key="${service.demo.gateway}/${service.demo.device}"]`).click();
+      const [values, reports] = ['Valeurs', 'Derniers rapports'].map((name) =>
+        french.page.getByRole('table', { name }).locator('[role=row]', { hasText: 'temperature' }).first(),
+      );
+      await values?.filter({ hasText: '22,12 °C' }).waitFor();
+      const cells = await reports?.locator('[role=cell]').allInnerTexts();
+      assert.match(cells?.[0] ?? '', /^\d\d:\d\d:\d\d$/);
+    } finally {
+      await french.close();
+    }
+  });
 });

@@ -41,6 +41,8 @@ interface SidebarTab {
 
 interface EditorRed {
   _(key: string, values?: Record<string, unknown>): string;
+  /** The language of the editor's texts, once its settings are loaded. The document's may be another. */
+  i18n: { lang(): string };
   nodes: {
     registerType(type: string, definition: object): void;
     node(id: string): EditorNode | null;
