@@ -82,6 +82,49 @@ describe('the sidebar in a small window', function () {
     assert.ok(await isWithin(part('search'), editor.page.locator('.mt-gateway-side').first()));
   });
 
+  it('breaks no word of a value, beside a line or without one', async () => {
+    const { mac, devices } = service.gateways[0]!;
+    const table = part('details').getByRole('table', { name: 'Values' });
+    const send = (rest: string, value: unknown) =>
+      service.publish(mac, devices[0]!.mac, rest, { time: new Date().toISOString(), seq: 9, value });
+    const broken = () =>
+      table.evaluate((element) => {
+        const range = document.createRange();
+        const words = [...element.querySelectorAll('[role=cell]')].flatMap(({ firstChild }) =>
+          firstChild instanceof Text
+            ? [...firstChild.data.matchAll(/[\w.]+/g)].map((word) => ({ firstChild, word }))
+            : [],
+        );
+        return words.flatMap(({ firstChild, word }) => {
+          range.setStart(firstChild, word.index);
+          range.setEnd(firstChild, word.index + word[0].length);
+          return range.getClientRects().length > 1 ? [word[0]] : [];
+        });
+      });
+    await send('property-decoded/device-mode', 'unconnected');
+    await send('property-decoded/normal-mode-advertisement-interval', 'x');
+    await table.getByText('unconnected').waitFor();
+    assert.deepEqual(await broken(), []);
+    await send('measurement-decoded/temperature', 21.25);
+    await table.locator('svg').first().waitFor();
+    assert.deepEqual(await broken(), []);
+  });
+
+  it('shows order and filters whole above the chosen device where there is more room', async () => {
+    const whole = editor.page.locator('.mt-gateway-side').first();
+    const setHeight = (height: string) =>
+      whole.evaluate((element, given) => {
+        element.style.height = given;
+      }, height);
+    await setHeight('566px');
+    await editor.page.locator('label:has(#mt-gateway-side-needs)').waitFor();
+    const hidden = (name: string) =>
+      part(name).evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+    assert.deepEqual([await hidden('controls'), await hidden('outer'), await hidden('record')], [0, 0, 0]);
+    assert.ok((await boxOf(side.tree)).height >= 84);
+    await setHeight('');
+  });
+
   it('has order and filters behind a button', async () => {
     const needs = editor.page.locator('#mt-gateway-side-needs');
     assert.ok(await needs.isHidden());
