@@ -68,8 +68,8 @@ export class Actions implements DetailsPart {
     this.#labels.choose(chosen.service);
     this.#offeredName = chosen.row?.name ?? '';
     this.#name.val(this.#offeredName);
-    const properties = currentCatalogue(chosen.service).rows.filter(isUsable).sort(byName).map(nameOf);
-    this.#property.empty().append(properties.map((name) => $('<option>').val(name).text(name)));
+    const properties = currentCatalogue(chosen.service).rows.filter(isUsable).sort(byName);
+    this.#property.empty().append(properties.map(toOption));
     this.#property.val(this.#asked ?? firstProperty(chosen) ?? DEFAULT_PROPERTY);
     this.#shape();
   }
@@ -281,6 +281,16 @@ const nameOf = ({ name, id }: Identifier): string => name || id;
 /** Few look for one that has no name. */
 const byName = (one: Identifier, other: Identifier): number =>
   Number(one.name === '') - Number(other.name === '') || (nameOf(one) < nameOf(other) ? -1 : 1);
+
+/** A name says what it is; of a bare hex id its meaning does. */
+function toOption(row: Identifier): JQuery {
+  const { name, id } = row;
+  const meaning = meaningOf(row);
+  return $('<option>')
+    .val(nameOf(row))
+    .text(name || `${id} · ${meaning}`)
+    .attr('title', meaning);
+}
 
 const isUsable = ({ access }: Identifier): boolean =>
   access.some((one) => one !== 'report' && one !== 'event');
