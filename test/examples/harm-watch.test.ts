@@ -49,7 +49,11 @@ describe('a sample flow that watches devices', () => {
         await battery(value);
       }
       await battery(5);
-      assert.match(await line(), /needs a battery \(5 %\)/);
+      const told = await line();
+      assert.match(told, /needs a battery \(5 %\)/);
+      // People read it: the clock on their wall, and no time of a machine.
+      const today = new Date().toLocaleDateString();
+      assert.ok(told.includes(` since ${today}`), told);
       await deploySample(trouble.site, LABEL, { taps });
       await battery(4);
       await battery(80);

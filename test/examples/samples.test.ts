@@ -262,12 +262,32 @@ describe('a sample flow', () => {
       told.push((await site.red.next('nearest')).payload);
     }
     const device = sensor.mac;
+    const gateway = sensor.home.mac;
     assert.deepEqual(told, [
-      { device, parent: one, before: null, rssi: -60 },
-      { device, parent: two, before: one, rssi: -53 },
-      { device, parent: one, before: two, rssi: -59 },
+      { device, parent: one, gateway, before: null, rssi: -60 },
+      { device, parent: two, gateway, before: one, rssi: -53 },
+      { device, parent: one, gateway, before: two, rssi: -59 },
     ]);
-    await shows('sample-nearest-done', `${device} near ${one}`);
+    await shows('sample-nearest-nearest', `${device} near ${one} through gateway ${gateway}`);
+  });
+
+  it('Which gateway hears it best: names gateways, and says through which one an extender has heard', async () => {
+    const { service } = site;
+    await deploySample(site, 'Which gateway hears it best', { service: { names: true } });
+    await ready('sample-nearest-reports');
+    // A list that was asked for serves the reports as well.
+    await site.red.call('GET', 'mt-service/demo-service/devices');
+    const gateway = service.gateways[1]!.mac;
+    const [name, home] = [gateway, sensor.home.mac].map((mac) => listed(mac).friendlyName);
+    const heard = (device: string, parent: string, rssi: number) =>
+      report('rssi', { parent, rssi, unreachable: rssi < -99 }, device);
+    await heard(gateway, sensor.home.mac, -60);
+    await shows('sample-nearest-nearest', `${name} near ${home}`);
+    await heard(gateway, 'e40000000001', -40);
+    await shows('sample-nearest-nearest', `${name} near e40000000001 through gateway ${home}`);
+    await heard(gateway, sensor.home.mac, -100);
+    await heard(gateway, 'e40000000001', -100);
+    await shows('sample-nearest-nearest', `${name} is heard by nobody`);
   });
 
   it('Warm and somebody is there: looks up the last motion of the device that is warm', async () => {
