@@ -1,7 +1,7 @@
 // The mt-label panel: whether a label is created or removed, and from which device.
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { field, finishPanel, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, hint, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
@@ -36,7 +36,11 @@ RED.nodes.registerType('mt-label', {
       label: { pick: 'label', isNeeded: true },
       device: { pick: 'listed' },
     });
-    runOnChange(['action'], () => row('device').toggle(field('action').val() !== 'create'));
+    runOnChange(['action'], () => {
+      const action = field('action').val();
+      row('device').toggle(action !== 'create');
+      hint('action', action === 'remove' ? '' : this._('hint.create'));
+    });
     finishPanel(this);
     rememberShown(this);
   },

@@ -1,0 +1,58 @@
+// What the panels say of their fields before anything goes wrong: what a choice does not do, and where that can be done.
+import { type Service, startService } from '../../simulator/src/service.ts';
+import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
+import { requireBrowser } from '../requirements.ts';
+import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { bareNodes, serviceNode } from './flow.ts';
+
+describe('the hints in the panels', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async function () {
+    this.timeout(180_000);
+    requireBrowser(this);
+    service = await startService({ gateways: 3, devices: 4, rate: 0, listed: 5 });
+    red = await startNodeRed(VERSIONS[0]!);
+    await red.deploy([serviceNode(service), ...bareNodes()]);
+    editor = await openEditor(red.url);
+  });
+  beforeEach(async () => {
+    await red.deploy([serviceNode(service), ...bareNodes()]);
+    await editor.takeFlows();
+  });
+  withoutPageErrors(() => editor);
+  after(async () => {
+    await closeBrowser();
+    await red?.stop();
+    await service?.close();
+  });
+
+  const hintOf = (row: string, words: string | RegExp) =>
+    editor.page.locator(`.form-row:has(${row}) .mt-gateway-hint`, { hasText: words });
+
+  it('say that a label that is created is on no device, and where it is attached', async () => {
+    await editor.edit('mt-label');
+    const hint = hintOf('#node-input-action', /on no device.*sidebar.*“service request”.*“Attach label”/);
+    await hint.waitFor();
+    await editor.page.selectOption('#node-input-action', 'remove');
+    await hint.waitFor({ state: 'hidden' });
+    await editor.page.selectOption('#node-input-action', 'msg');
+    await hint.waitFor();
+    await editor.press('cancel');
+  });
+
+  for (const type of ['mt-report-in', 'mt-last-value', 'mt-device-watch']) {
+    it(`say that only labels of gateways count (${type})`, async () => {
+      await editor.edit(type);
+      const select = editor.page.locator('#node-input-select');
+      if ((await select.count()) > 0) {
+        await select.selectOption('all');
+      }
+      await hintOf('#mt-gateway-labels', /gateways have.*another device does not count/).waitFor();
+      await editor.press('cancel');
+    });
+  }
+});
