@@ -23,6 +23,20 @@ for (const version of [...VERSIONS, OLDEST]) {
         await used.editor.press('cancel');
       });
 
+      it('is whole in a small window, though its introduction is long', async () => {
+        const { page } = used.editor;
+        const size = page.viewportSize()!;
+        await page.setViewportSize({ width: 1024, height: 640 });
+        await used.editor.edit('own');
+        const form = (await page.locator('.mt-simulator-form').boundingBox())!;
+        const { x } = (await page.locator('#red-ui-sidebar').boundingBox())!;
+        const { x: left, width } = (await page.locator('#red-ui-editor-stack .red-ui-tray').boundingBox())!;
+        assert.ok(form.x + form.width <= Math.min(x, left + width), JSON.stringify({ form, x, left, width }));
+        assert.ok(left >= 0, `the panel begins at ${left}`);
+        await used.editor.press('cancel');
+        await page.setViewportSize(size);
+      });
+
       it('saves what it was, when nothing is changed', async () => {
         await used.editor.edit('own');
         await used.editor.press('ok');
