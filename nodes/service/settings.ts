@@ -8,6 +8,7 @@ import {
   findHeaderProblem,
   findProfileProblem,
   fitsTopic,
+  hasBadPort,
   hasControlCharacter,
   hasLogin,
   invalidInput,
@@ -220,8 +221,10 @@ function createMqtt(
 
 /** The secret of an address would be exported with the flow: that is what credentials are for. */
 function checkBroker(url: string): void {
-  if (!/^(mqtts?|wss?):\/\/[^/?#]/i.test(url) || !URL.canParse(url)) {
-    throw invalidInput('brokerUrl', showAddress(url, '…@'), 'notBroker');
+  const isBroker = /^(mqtts?|wss?):\/\/[^/?#]/i.test(url);
+  if (!isBroker || !URL.canParse(url)) {
+    const reason = isBroker && hasBadPort(url) ? 'badPort' : 'notBroker';
+    throw invalidInput('brokerUrl', showAddress(url, '…@'), reason);
   }
   if (hasLogin(url)) {
     throw invalidInput('brokerUrl', showAddress(url, '…@'), 'secretInUrl');

@@ -1,5 +1,6 @@
 // Addresses: base URLs from the settings, paths and queries from flows; nothing leads out of the base URL.
 import { invalidInput } from '../errors.ts';
+import { hasBadPort } from '../protocol/port.ts';
 import { showAddress } from '../protocol/redaction.ts';
 import { hasControlCharacter, withoutSlashes } from '../protocol/text.ts';
 
@@ -13,13 +14,14 @@ export interface BaseAddress {
 /**
  * Reads `authUrl` or `baseUrl`. A path prefix is kept, trailing slashes are dropped.
  * @throws INVALID_INPUT with the setting's name: no http(s) scheme, a user name or password in it (they would show
- *   wherever the address shows), a query or fragment
+ *   wherever the address shows), a query or fragment, an impossible port
  */
 export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): BaseAddress {
   const shown = showAddress(text, '…@');
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:\/\//i.test(text.trim()) || url.search || url.hash) {
-    throw invalidInput(field, shown, 'notHttpUrl');
+  const isHttp = /^https?:\/\//i.test(text.trim());
+  if (!url || !isHttp || url.search || url.hash) {
+    throw invalidInput(field, shown, isHttp && hasBadPort(text) ? 'badPort' : 'notHttpUrl');
   }
   if (url.username || url.password) {
     throw invalidInput(field, shown, 'secretInUrl');

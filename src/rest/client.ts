@@ -157,7 +157,10 @@ export class RestClient {
     const { authUrl, baseUrl, username, password, authHeader } = this.#settings;
     const part = { part: 'rest' };
     if (!authUrl || !baseUrl) {
-      throw new ServiceError('NOT_CONFIGURED', 'rest', part);
+      const missing = authUrl ? 'baseUrl' : 'authUrl';
+      throw authUrl || baseUrl
+        ? new ServiceError('NOT_CONFIGURED', 'restOne', part, { field: missing })
+        : new ServiceError('NOT_CONFIGURED', 'rest', part);
     }
     if (!username || !password) {
       throw new ServiceError('NOT_CONFIGURED', 'credentials', part);

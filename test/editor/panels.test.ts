@@ -737,6 +737,8 @@ describe('the panels in the editor', function () {
     await page.click('#mt-gateway-service-tabs li:nth-child(1) a');
     await page.fill('#node-config-input-brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2');
     await problem('brokerUrl').filter({ hasText: 'mqtt://localhost:1 mqtt://localhost:2' }).waitFor();
+    await page.fill('#node-config-input-brokerUrl', 'host:99999');
+    await problem('brokerUrl').filter({ hasText: 'a port that is no number from 1 to 65535' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'host,'.repeat(2_001));
     await problem('brokerUrl').filter({ hasText: 'longer than 10000 characters' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'wss://host/mqtt?policy=abc,rest');

@@ -208,6 +208,33 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  for (const [brokerUrl, words] of [
+    ['mqtt://127.0.0.1:99999', /has a port that is no number/],
+    ['127.0.0.1:port', /has a port that is no number/],
+    ['wss://[::1]:99999/mqtt', /has a port that is no number/],
+    ['mqtt://:99999', /must begin with .* and name a host/],
+  ] as const) {
+    it(`says of the broker address ${brokerUrl} what is wrong with it`, async () => {
+      const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));
+      const { error } = await flow.next('errors');
+      assert.match(String(error?.message), words);
+    });
+  }
+
+  for (const [missing, given] of [
+    ['authUrl', 'baseUrl'],
+    ['baseUrl', 'authUrl'],
+  ] as const) {
+    it(`says which of the two REST addresses is missing: ${missing}`, async () => {
+      const service = serviceNode(box, { [missing]: '' });
+      const flow = await start(flowAround(service, LABEL), { credentials: secretsOf(box) });
+      flow.send('l', { payload: 'x' });
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'rest' }]);
+      assert.ok(error?.message.includes(missing) && !error.message.includes(given), error?.message);
+    });
+  }
+
   it('takes no part of a query for a broker, and shows nothing of it', async () => {
     const brokerUrl = 'wss://broker.example/mqtt?policy=abc,my-secret';
     const flow = await start(flowAround(serviceNode(box, { brokerUrl }), READ));

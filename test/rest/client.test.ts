@@ -704,7 +704,8 @@ describe('REST client', () => {
     });
 
     for (const [title, changes, expected] of [
-      ['no REST address', { baseUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      ['no REST address', { authUrl: '', baseUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
+      ['no address of the devices', { baseUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
       ['no user name', { username: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
       ['no password', { password: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],
       ['no address of the login', { authUrl: '' }, ['NOT_CONFIGURED', { part: 'rest' }]],

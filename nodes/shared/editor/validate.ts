@@ -2,6 +2,7 @@
 import { BROKER_SCHEMES, MAX_ADDRESSES_LENGTH, splitBrokers } from '../../../src/protocol/broker-list.ts';
 import { findHeaderProblem } from '../../../src/protocol/http-headers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
+import { hasBadPort } from '../../../src/protocol/port.ts';
 import { hasLogin, showAddress } from '../../../src/protocol/redaction.ts';
 import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
@@ -80,6 +81,9 @@ function addressProblem(setting: string, address: string, schemes: readonly stri
   if (!scheme) {
     const expected = schemes.map((known) => `${known}://`).join(', ');
     return text('problem.scheme', { schemes: expected, address: showAddress(address, '…@') });
+  }
+  if (hasBadPort(address)) {
+    return errorText(setting, 'badPort', { value: showAddress(address, '…@') });
   }
   if (!/^[^\s/?#]+/.test(address.slice(scheme.length + 3)) || !URL.canParse(address)) {
     return text('problem.host', { address: showAddress(address, '…@') });

@@ -43,7 +43,7 @@ const REASONS: Record<string, readonly string[]> = {
     'profileSpaces',
     'profileDots',
   ],
-  address: ['notHttpUrl', 'secretInUrl', 'badPath', 'notBroker', 'tornQuery', 'notProxy'],
+  address: ['notHttpUrl', 'secretInUrl', 'badPath', 'badPort', 'notBroker', 'tornQuery', 'notProxy'],
   gone: ['noTls', 'noProxy', 'notKept', 'notOpen'],
   files: ['badTls'],
   property: ['notIdentifier', 'noHexId', 'noName'],

@@ -111,7 +111,8 @@ export function statusOfError(error: unknown): Status {
   const { code, cause, text } = error;
   if (code === 'NOT_CONFIGURED') {
     // The REST half is missing, only its login, or a variable of an address: the text tells, the cause does not.
-    const reason = text.key.slice(code.length + 1);
+    const detail = text.key.slice(code.length + 1);
+    const reason = detail === 'restOne' ? 'rest' : detail;
     return {
       // The address looks as if it were filled in: it is a mistake.
       style: reason === 'variable' ? 'error' : 'unconfigured',
