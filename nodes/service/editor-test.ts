@@ -21,11 +21,20 @@ export function prepareTest(node: EditorNode): void {
   const button = $('#mt-gateway-test');
   // When the runtime answers, the panel of another service may be open.
   const result = $('#mt-gateway-test-result');
+  let edition = 0;
+  // What was found of other values says nothing about those that stand there now.
+  result.closest('.mt-gateway-form').on('input change', ({ target }) => {
+    if (target.id !== `${CONFIG_INPUT}-name`) {
+      edition += 1;
+      result.empty();
+    }
+  });
   button.on('click', () => {
+    const tested = edition;
     button.prop('disabled', true);
     show(result, [line('fa fa-spinner fa-pulse', '', node._('trial.running'))]);
     void test(node)
-      .then((lines) => show(result, lines))
+      .then((lines) => tested === edition && show(result, lines))
       .finally(() => button.prop('disabled', false));
   });
 }

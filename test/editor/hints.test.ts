@@ -1,4 +1,6 @@
 // What the panels say of their fields before anything goes wrong: what a choice does not do, and where that can be done.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
+import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requireBrowser } from '../requirements.ts';
@@ -55,4 +57,18 @@ describe('the hints in the panels', function () {
       await editor.press('cancel');
     });
   }
+
+  it('show a test of the connection no longer than the values stand that it was of', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-test');
+    const verdicts = page.locator('#mt-gateway-test-result .mt-gateway-verdict');
+    await verdicts.nth(1).waitFor();
+    await page.fill('#node-config-input-name', 'another name');
+    assert.equal(await verdicts.count(), 2);
+    await page.fill('#node-config-input-brokerUrl', 'mqtt://127.0.0.1:1');
+    await verdicts.first().waitFor({ state: 'detached' });
+    assert.equal(await verdicts.count(), 0);
+    await editor.press('cancel', true);
+  });
 });
