@@ -78,7 +78,7 @@ RED.nodes.registerType('mt-service', {
     prepareTest(this);
     finishPanel(this, CONFIG_INPUT);
     prepareProfile(this);
-    offerStores(this._('label.rememberPlaceholder'));
+    offerStores(this);
     void showSubscriptions(this);
     explainTogether('authUrl', 'baseUrl');
     rememberShown(this, CONFIG_INPUT);

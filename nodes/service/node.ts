@@ -8,7 +8,7 @@ import { fillService } from './filled.ts';
 import { isEmptied, type LastUsable, REMOVED, successionOf, UNCHANGED } from './last-usable.ts';
 import { SessionHolder } from './session-holder.ts';
 import { createHalves, createSettings, isUsableAtBroker, rememberDeployed } from './settings.ts';
-import { type KeptMemories, ValueMemory } from './value-memory.ts';
+import { forgetfulStores, type KeptMemories, ValueMemory } from './value-memory.ts';
 
 export default function registerService(RED: NodeAPI): void {
   const kept: KeptMemories = new Map();
@@ -45,7 +45,11 @@ export default function registerService(RED: NodeAPI): void {
       holder.close(removed ? REMOVED : next).then(done, done);
     });
   }
-  RED.nodes.registerType('mt-service', Service as never, { credentials: CREDENTIALS });
+  const mtServiceForgetful = { value: forgetfulStores(RED.settings.contextStorage), exportable: true };
+  RED.nodes.registerType('mt-service', Service as never, {
+    credentials: CREDENTIALS,
+    settings: { mtServiceForgetful },
+  });
   registerAdmin(RED);
 }
 

@@ -341,12 +341,20 @@ export class ValueMemory {
 
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
+/** Where nothing is set there is one store; the editor calls it `memory`. */
+const storesOf = (stores: unknown): Record<string, unknown> =>
+  (stores ?? { default: { module: 'memory' }, memory: { module: 'memory' } }) as Record<string, unknown>;
+
+/** The stores that keep nothing over a restart, for the editor, which is told only the names of all. */
+export const forgetfulStores = (stores: unknown): string[] =>
+  Object.keys(storesOf(stores)).filter((name) => findStoreProblem(stores, name) === 'memory');
+
 /**
  * @param stores `contextStorage` of Node-RED's settings: modules by name, or the name of another one
  * @returns `unknown` or `memory`; undefined when it keeps its content over a restart
  */
 function findStoreProblem(stores: unknown, name: string): 'unknown' | 'memory' | undefined {
-  const all = (stores ?? { default: { module: 'memory' } }) as Record<string, unknown>;
+  const all = storesOf(stores);
   const found = Object.hasOwn(all, name) ? all[name] : undefined;
   const store = typeof found === 'string' && Object.hasOwn(all, found) ? all[found] : found;
   if (store === undefined) {

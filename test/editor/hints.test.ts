@@ -71,4 +71,22 @@ describe('the hints in the panels', function () {
     assert.equal(await verdicts.count(), 0);
     await editor.press('cancel', true);
   });
+
+  it('say which context store keeps nothing over a restart, and which there is none of', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
+    const field = page.locator('#node-config-input-remember');
+    const problem = page.locator('.form-row:has(#node-config-input-remember) .mt-gateway-problem');
+    await field.fill('diskk');
+    await problem.filter({ hasText: 'diskk is not in Node-RED' }).waitFor();
+    const stores = (await page.evaluate('RED.settings.context.stores')) as string[];
+    await field.fill(stores[0]!);
+    await problem.filter({ hasText: `${stores[0]} keeps nothing over a restart` }).waitFor();
+    for (const fine of ['${STORE}', '']) {
+      await field.fill(fine);
+      await problem.waitFor({ state: 'hidden' });
+    }
+    await editor.press('cancel', true);
+  });
 });

@@ -90,6 +90,8 @@ interface EditorRed {
   tabs: { create(options: { id: string; onchange(tab: { id: string }): void }): EditorTabs };
   settings: {
     context?: { stores?: string[] };
+    /** Context stores that keep nothing over a restart. */
+    mtServiceForgetful?: string[];
     /** Kept by this browser. */
     getLocal(key: string): string | null;
     setLocal(key: string, value: string): void;
