@@ -89,4 +89,34 @@ describe('the hints in the panels', function () {
     }
     await editor.press('cancel', true);
   });
+
+  it('offer no text as it is where only a MAC address is taken, and say so', async () => {
+    const { page } = editor;
+    const list = page.locator('.mt-gateway-list');
+    const asItIs = page.locator('.mt-gateway-choice-typed');
+    const refused = list.filter({ hasText: 'Must be a MAC address' });
+    for (const [type, open] of [
+      ['mt-report-in', () => page.locator('#mt-gateway-devices input')],
+      ['mt-gw-read', () => editor.typed('device')],
+    ] as const) {
+      await editor.edit(type);
+      if (type === 'mt-gw-read') {
+        await page.locator('.form-row:has(#node-input-device) .mt-gateway-pick').click();
+      }
+      const input = open();
+      await input.fill('teapot');
+      await refused.waitFor();
+      assert.equal(await asItIs.count(), 0, type);
+      await input.fill('c0:14:1f:68:fc:3d');
+      await asItIs.waitFor();
+      await input.fill('${DEVICE}');
+      await asItIs.waitFor();
+      await editor.press('cancel');
+    }
+    await editor.edit('mt-rename');
+    await page.locator('.form-row:has(#node-input-device) .mt-gateway-pick').click();
+    await editor.typed('device').fill('teapot');
+    await asItIs.waitFor();
+    await editor.press('cancel');
+  });
 });

@@ -14,6 +14,8 @@ export interface Found {
 
 export interface PickerOptions {
   search(query: string): Promise<Found>;
+  /** Whether what is typed may be taken as it is: true, or words that say why not. */
+  check?(typed: string): boolean | string;
   /** False while the field holds something else than a fixed text. */
   active?(): boolean;
   onPick?(choice: Choice): void;
@@ -85,7 +87,8 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     if (query !== shownFor) {
       chosen = undefined;
     }
-    choices = query === undefined ? [] : withTyped(found.choices, query);
+    const verdict = query?.trim() ? (options.check?.(query.trim()) ?? true) : true;
+    choices = query === undefined || verdict !== true ? found.choices : withTyped(found.choices, query);
     shownFor = query;
     list.empty();
     for (const [index, choice] of choices.entries()) {
@@ -94,7 +97,8 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
         .on('click', () => pick(index))
         .appendTo(list);
     }
-    const note = found.note ?? (choices.length === 0 ? text('picker.nothing') : '');
+    const nothing = typeof verdict === 'string' ? verdict : text('picker.nothing');
+    const note = found.note ?? (choices.length === 0 ? nothing : '');
     if (note !== '') {
       element('div', 'mt-gateway-list-note', note).attr('role', 'status').appendTo(list);
     }

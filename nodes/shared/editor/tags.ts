@@ -64,6 +64,7 @@ export function tagList(container: JQuery, options: TagListOptions): () => strin
   };
 
   const picker = attachPicker(input, {
+    check: (typed) => (check && !hasEnv(typed) ? check(typed) : true),
     search: async (query) => {
       const typed = query.trim();
       if (hasEnv(typed)) {

@@ -78,7 +78,8 @@ export function typedField(
   input.typedInput('value', value);
   keepApart(input, node._def.defaults, name, options.isNeeded === true);
   if (options.pick) {
-    addPicker(input, options.pick, options.access);
+    const { validate } = node._def.defaults[name] ?? {};
+    addPicker(input, options.pick, options.access, (typed) => validate?.call(node, typed, {}) ?? true);
   }
 }
 
@@ -136,12 +137,18 @@ function labelled(input: JQuery, name: string): void {
   input.attr('aria-labelledby', label.attr('id') ?? '');
 }
 
-function addPicker(input: JQuery, pick: PickerKind, access: TypedOptions['access']): void {
+function addPicker(
+  input: JQuery,
+  pick: PickerKind,
+  access: TypedOptions['access'],
+  check: (typed: string) => boolean | string,
+): void {
   const container = input.nextAll('.red-ui-typedInput-container').first();
   let before: { type: string; value: string } | undefined;
   const search: (query: string, access?: readonly Access[]) => Promise<Found> = PICKERS[pick].search;
   const picker = attachPicker(container.find('.red-ui-typedInput-input'), {
     search: async (query) => (hasEnv(query) ? { choices: [], isComplete: true } : search(query, access)),
+    check,
     active: () => input.typedInput('type') === 'str',
     onLeave: () => {
       if (before && input.typedInput('value') === '') {
