@@ -3,7 +3,7 @@ import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { field, finishPanel, foldable, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, foldable, NODE_INPUT, row, runOnChange } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -25,7 +25,7 @@ RED.nodes.registerType('mt-gw-read', {
     gatewayType: { value: 'msg' },
     device: { value: 'device', validate: typed('device', mac) },
     deviceType: { value: 'msg' },
-    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifier: { value: 'identifier', validate: typed('identifier', undefined, readsProperty) },
     identifierType: { value: 'msg' },
     form: { value: 'auto' },
     priority: { value: 'priority', validate: typed('priority') },
@@ -51,7 +51,7 @@ RED.nodes.registerType('mt-gw-read', {
     requestFields(this, ['read']);
     foldable('mt-gateway-more', optionalIsSet(this));
     runOnChange(['operation'], () => {
-      const reads = field('operation').val() !== 'apiversion';
+      const reads = readsProperty(this);
       for (const name of ['device', 'identifier', 'form', 'decode', ...OPTIONAL_FIELDS]) {
         row(name).toggle(reads);
       }
@@ -64,6 +64,12 @@ RED.nodes.registerType('mt-gw-read', {
     saveTouched(this);
   },
 });
+
+/** In the open panel by what is chosen there. */
+function readsProperty(node: EditorNode): boolean {
+  const isOpen = $(`#${NODE_INPUT}-identifierType[data-node="${node.id}"]`).length > 0;
+  return (isOpen ? field('operation').val() : node.operation) !== 'apiversion';
+}
 
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {

@@ -26,7 +26,7 @@ RED.nodes.registerType('mt-gw-write', {
     gatewayType: { value: 'msg' },
     device: { value: 'device', validate: typed('device', mac) },
     deviceType: { value: 'msg' },
-    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifier: { value: 'identifier', validate: typed('identifier', undefined, () => true) },
     identifierType: { value: 'msg' },
     value: { value: 'payload', validate: checkValue },
     valueType: { value: 'msg' },

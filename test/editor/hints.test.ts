@@ -119,4 +119,27 @@ describe('the hints in the panels', function () {
     await asItIs.waitFor();
     await editor.press('cancel');
   });
+
+  it('mark a property that is fixed and empty, where one is needed', async () => {
+    const { page } = editor;
+    const problem = page.locator('#mt-gateway-problem-identifier');
+    for (const type of ['mt-gw-read', 'mt-gw-write']) {
+      await editor.edit(type);
+      assert.equal(await problem.isVisible(), false, type);
+      await page.locator('.form-row:has(#node-input-identifier) .mt-gateway-pick').click();
+      await editor.typed('identifier').fill('x');
+      await editor.typed('identifier').fill('');
+      await problem.filter({ hasText: 'Property is missing' }).waitFor();
+      await editor.press('cancel');
+    }
+    const empty = { identifier: '', identifierType: 'str' };
+    const nodes = bareNodes().map((node) => (node.id === 'mt-gw-read' ? { ...node, ...empty } : node));
+    await red.deploy([serviceNode(service), ...nodes]);
+    await editor.takeFlows();
+    assert.equal(await editor.property('mt-gw-read', 'valid'), false);
+    await editor.edit('mt-gw-read');
+    await page.selectOption('#node-input-operation', 'apiversion');
+    await editor.press('ok');
+    assert.equal(await editor.property('mt-gw-read', 'valid'), true);
+  });
 });

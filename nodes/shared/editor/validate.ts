@@ -113,16 +113,23 @@ export function attachPath(value: unknown, _options: unknown): Verdict {
   return isFine || errorText('attachPath', 'missingPart', { value: given, part: '{device}' });
 }
 
-/** A typed field: what its type asks for, and `check` for a fixed text. */
-export function typed(name: string, check?: (value: string) => Verdict) {
+/** A typed field: what its type asks for, and `check` for a fixed text, which may be empty unless `isNeeded`. */
+export function typed(
+  name: string,
+  check?: (value: string) => Verdict,
+  isNeeded: (node: EditorNode) => boolean = () => false,
+) {
   return function (this: EditorNode, value: unknown, _options: unknown): Verdict {
     const type = openType(this, name) ?? this[`${name}Type`] ?? 'msg';
     if (value === undefined || value === null || hasEnv(value)) {
       return true;
     }
     const given = asText(value);
+    if (type === 'str' && given.trim() === '') {
+      return !isNeeded(this) || errorText(name, 'missing', {});
+    }
     if (type === 'str') {
-      return check && given.trim() !== '' ? check(given.trim()) : true;
+      return check ? check(given.trim()) : true;
     }
     return given === '' && (type === 'json' || type === 'num')
       ? true
