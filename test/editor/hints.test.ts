@@ -142,4 +142,30 @@ describe('the hints in the panels', function () {
     await editor.press('ok');
     assert.equal(await editor.property('mt-gw-read', 'valid'), true);
   });
+
+  it('leave room between an icon and its caption', async () => {
+    const { page } = editor;
+    await editor.edit('mt-device-watch');
+    await page.check('#mt-gateway-condition-battery-low');
+    const icons = page.locator('.mt-gateway-form .form-row > label > .fa:visible');
+    const gaps = await icons.evaluateAll((icons) =>
+      icons.map((icon) => {
+        const glyph = document.createElement('span');
+        glyph.className = icon.className;
+        glyph.style.fontSize = getComputedStyle(icon).fontSize;
+        document.body.append(glyph);
+        const wide = glyph.getBoundingClientRect().width;
+        glyph.remove();
+        const box = icon.getBoundingClientRect();
+        const words = icon.nextElementSibling!.getBoundingClientRect();
+        return { icon: icon.className, gap: words.left - box.left - Math.max(box.width, wide) };
+      }),
+    );
+    assert.ok(gaps.some(({ icon }) => /battery/.test(icon)));
+    assert.deepEqual(
+      gaps.filter(({ gap }) => gap < 2),
+      [],
+    );
+    await editor.press('cancel');
+  });
 });
