@@ -1,6 +1,7 @@
 // What the panels say of their fields before anything goes wrong: what a choice does not do, and where that can be done.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
+import english from '../../nodes/shared/locales/en-US.json' with { type: 'json' };
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requireBrowser } from '../requirements.ts';
@@ -166,6 +167,14 @@ describe('the hints in the panels', function () {
       gaps.filter(({ gap }) => gap < 2),
       [],
     );
+    await editor.press('cancel');
+  });
+
+  it('call the new name of a device as the error does that misses it', async () => {
+    await editor.edit('mt-rename');
+    const caption = editor.page.locator('.form-row:has(#node-input-name) > label');
+    assert.equal((await caption.innerText()).trim(), english.field.name);
+    assert.equal(english.field.name, 'New name');
     await editor.press('cancel');
   });
 });
