@@ -32,13 +32,15 @@ export function tagList(container: JQuery, options: TagListOptions): () => strin
   input.appendTo(container);
   const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').insertAfter(container);
 
+  const verdictOf = (value: string) => (check && !hasEnv(value) ? check(value) : true);
+  const entriesOf = (typed: unknown) => readList(takesCommas ? [typed] : typed);
   const show = () => {
     container.children('.mt-gateway-chip').remove();
     for (const value of values) {
       const words = hasEnv(value) ? '' : (remark?.(value) ?? '');
       tag(value, names.get(value) ?? value, words, () => remove(value)).insertBefore(input);
     }
-    const problems = values.map((value) => (check && !hasEnv(value) ? check(value) : true));
+    const problems = values.map(verdictOf);
     const index = problems.findIndex((problem) => problem !== true);
     problem.text(index < 0 ? '' : `${values[index]}: ${problems[index]}`).toggle(index >= 0);
     input.attr('placeholder', values.length === 0 ? text('tags.any') : text('tags.add'));
@@ -60,11 +62,14 @@ export function tagList(container: JQuery, options: TagListOptions): () => strin
   /** What is picked is one entry, commas and all. */
   const addTyped = () => {
     picker.close();
-    add(...readList(takesCommas ? [input.val()] : input.val()));
+    add(...entriesOf(input.val()));
   };
 
   const picker = attachPicker(input, {
-    check: (typed) => (check && !hasEnv(typed) ? check(typed) : true),
+    check: (typed) =>
+      entriesOf(typed)
+        .map(verdictOf)
+        .find((verdict) => verdict !== true) ?? true,
     search: async (query) => {
       const typed = query.trim();
       if (hasEnv(typed)) {
