@@ -3,13 +3,13 @@ import {
   type BuiltRequest,
   DEFAULT_PRIORITY,
   type RequestInput,
-  readGateway,
+  readAddress,
   readPriority,
 } from './request.ts';
 
 /** Carries nothing but `id`; `device` is ignored, because the request fails anywhere else. */
 export function buildApiVersion(input: RequestInput): BuiltRequest {
-  const gateway = readGateway(input.gateway);
+  const { gateway } = readAddress({ gateway: input.gateway });
   const priority = readPriority(input.priority) ?? DEFAULT_PRIORITY;
   return { gateway, device: gateway, operation: 'apiversion', suffix: 'apiversion', payload: {}, priority };
 }

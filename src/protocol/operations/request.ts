@@ -51,24 +51,19 @@ export function isGiven(value: unknown): boolean {
 
 /**
  * A device that is absent is the gateway itself. One that is there and empty is not: what a flow has looked up in vain
- * must not become a request to the gateway. Of both it is the device that is missing: it needs no gateway.
+ * must not become a request to the gateway.
  * @throws ServiceError `INVALID_INPUT`
  */
 export function readAddress(input: RequestInput): { gateway: string; device: string } {
   const { gateway, device } = input;
-  if (!isGiven(device) && (device !== undefined || !isGiven(gateway))) {
+  if (device !== undefined && !isGiven(device)) {
     throw invalidInput('device', device, 'missing');
   }
-  const mac = readGateway(gateway);
-  return { gateway: mac, device: device === undefined ? mac : readMac('device', device) };
-}
-
-/** @throws ServiceError `INVALID_INPUT` */
-export function readGateway(gateway: unknown): string {
   if (!isGiven(gateway)) {
     throw invalidInput('gateway', gateway, 'missing');
   }
-  return readMac('gateway', gateway);
+  const mac = readMac('gateway', gateway);
+  return { gateway: mac, device: device === undefined ? mac : readMac('device', device) };
 }
 
 /** An address as a user gives it: blanks and line ends around it do not count. Undefined for none. */
