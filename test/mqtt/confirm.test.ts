@@ -137,17 +137,17 @@ describe('reports that a flow confirms', () => {
   it('hold up no ping when as many are open as may be, or the broker would end the connection', async () => {
     const { collector } = confirming();
     const session = await listen(collector, { keepalive: 1 });
-    const payload = JSON.stringify({ ...heartbeat(0), ext: 'x'.repeat(10_000_000) });
-    for (let n = 0; n < 6; n++) {
+    const payload = JSON.stringify({ ...heartbeat(0), ext: 'x'.repeat(1_000_000) });
+    for (let n = 0; n < 60; n++) {
       bench.broker.publish(reportTopic('heartbeat'), payload);
     }
-    await collector.until(({ reports }) => reports.length === 6);
+    await collector.until(({ reports }) => reports.length === 60);
     session.pauseReports();
     bench.broker.publish(reportTopic('heartbeat'), payload);
     const before = bench.broker.packets('pingreq').length;
     await bench.broker.until((broker) => broker.packets('pingreq').length > before + 1);
     session.resumeReports();
-    await collector.until(({ reports }) => reports.length === 7);
+    await collector.until(({ reports }) => reports.length === 61);
     const pings = bench.broker.packets('pingreq').length;
     await bench.broker.until((broker) => broker.packets('pingreq').length > pings + 3);
     assert.equal(bench.broker.connections.length, 1);

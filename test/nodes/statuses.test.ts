@@ -223,8 +223,8 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     const flow = await run();
     await allShow(flow, ['report in'], 'connected');
     sessionOf(flow).pauseReports();
-    const large = JSON.stringify({ ...heartbeat(1), padding: 'x'.repeat(8_000_000) });
-    for (let n = 0; n < 10; n++) {
+    const large = JSON.stringify({ ...heartbeat(1), padding: 'x'.repeat(1_000_000) });
+    for (let n = 0; n < 80; n++) {
       broker.publish(reportTopic('heartbeat'), large, { qos: 0 });
     }
     return flow;
