@@ -172,7 +172,7 @@ const CELLS = ['mt-gateway-side-what', 'mt-gateway-side-value', 'mt-gateway-side
 function words(details: NetworkDetails): string {
   const needs = details.conditions.map((condition) =>
     condition === 'error' && details.error
-      ? `${needOf(condition)}: ${errorWords(details.error)}`
+      ? say('errorOf', { what: errorWords(details.error) })
       : needOf(condition),
   );
   const age = ageOf(details.lastSeen);
