@@ -251,9 +251,8 @@ export class Session {
    */
   get areReportsAsked(): boolean {
     const { client, subscribers } = this.#mqtt ?? {};
-    return (
-      client?.isPaused === true || this.reportFilters.length > 0 || subscribers?.hearsEverything === true
-    );
+    const isAsked = this.reportFilters.length > 0 || subscribers?.asksByLabels === true;
+    return client?.isPaused === true || isAsked || subscribers?.hearsEverything === true;
   }
 
   /** Topic filters that the nodes want at present, without the group. */

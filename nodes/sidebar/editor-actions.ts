@@ -165,7 +165,9 @@ export class Actions implements DetailsPart {
   async #writeAndRead(message: Message): Promise<void> {
     const { service = '', id } = this.#chosen ?? {};
     const target = this.#target();
-    const isRead = this.#identifier?.access.includes('read') === true;
+    const { access = [] } = this.#identifier ?? {};
+    // A command has no value of its own, and a device that updates its firmware does not answer.
+    const isRead = access.includes('write') && access.includes('read');
     if (!(await this.#send('write', message)) || !isRead) {
       return;
     }

@@ -138,6 +138,11 @@ export class Subscribers {
     return this.#reports.wantedDevices;
   }
 
+  /** Whether anybody asks by labels, of which there may be no list, or no gateway may have them. */
+  get asksByLabels(): boolean {
+    return this.#labelFilters.size > 0;
+  }
+
   /** Whether all reports there are come here, and not only those that flows want. */
   get hearsEverything(): boolean {
     const isAsked = this.#everything.isWanted || this.recording.isRunning;

@@ -114,6 +114,10 @@ describeNodes('the network', (start) => {
     assert.equal(await isUnasked(), false);
     await flow.deploy(flowAround(serviceNode(box), { ...node, d: true }), 'full', secretsOf(box));
     assert.equal(await isUnasked(), true);
+    const labels = ['on no gateway'];
+    await flow.deploy(flowAround(serviceNode(box), { ...node, labels }), 'full', secretsOf(box));
+    assert.equal(await isUnasked(), false);
+    await flow.deploy(flowAround(serviceNode(box), { ...node, d: true }), 'full', secretsOf(box));
     while (((await post(flow, 'listen', { all: true })).body as { listening: boolean }).listening !== true) {
       await wait(20);
     }

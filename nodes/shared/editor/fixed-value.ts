@@ -47,9 +47,11 @@ export function startWith({ type, words }: Identifier, known: unknown): string |
     // What was too long to be kept has been cut.
     return /^\{.*\}$/s.test(content) ? content : undefined;
   }
-  // Another text may be what could not be decoded.
-  const isWord = Object.values(words ?? {}).some((word) => word === known);
-  return isWord || typeof known === 'number' || typeof known === 'boolean' ? String(known) : undefined;
+  // A field to choose from would be empty with another one, and a text may be what could not be decoded.
+  const isOne = words
+    ? Object.values(words).some((word) => word === known)
+    : typeof known === (type === 'bool' ? 'boolean' : 'number');
+  return isOne ? String(known) : undefined;
 }
 
 /** The value that a text stands for; no number is NaN, which fits nowhere. @throws SyntaxError for JSON that is none */
