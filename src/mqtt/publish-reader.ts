@@ -214,16 +214,20 @@ export class PublishReader {
     }
   }
 
-  /** Makes a packet of what is kept of a longer one. @returns its length */
+  /**
+   * Makes a packet of what is kept of a longer one: properties, which may be longer than that, become a part of its payload.
+   * @returns its length
+   */
   #shorten(start: number, end: number): number {
     this.#givePassed();
     const bytes = this.#bytes;
-    const packet = [
-      Buffer.from([bytes[this.#at] as number]),
-      lengthBytes(end - start),
-      bytes.subarray(start, end),
-    ];
-    this.#begin(Buffer.concat([...packet, bytes.subarray(end)]));
+    const first = bytes[this.#at] as number;
+    const idBytes = (first & QOS_BITS) === 0 ? 0 : PACKET_ID_BYTES;
+    const behindId = start + 2 + bytes.readUInt16BE(start) + idBytes;
+    const noProperties = Buffer.alloc(this.#hasProperties ? 1 : 0);
+    const kept = [bytes.subarray(start, behindId), noProperties, bytes.subarray(behindId, end)];
+    const header = [Buffer.from([first]), lengthBytes(end - start + noProperties.length)];
+    this.#begin(Buffer.concat([...header, ...kept, bytes.subarray(end)]));
     return this.#bytes.length - (bytes.length - end);
   }
 

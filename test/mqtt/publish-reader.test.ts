@@ -226,6 +226,24 @@ describe('packets that are received', () => {
     await failed;
   });
 
+  it('that are too large by their properties are messages with a payload that is too large', async () => {
+    const line = await open(5);
+    const userProperties = Object.fromEntries(
+      Array.from({ length: 30 }, (_, n) => [`name ${n}`, 'x'.repeat(60_000)]),
+    );
+    for (const qos of [1, 2] as const) {
+      line.send([publish('a', '1', { qos, messageId: qos, properties: { userProperties } })]);
+    }
+    line.send([{ cmd: 'pubrel', messageId: 2 }, publish('b', '2')]);
+    await line.until(() => line.log.length === 4);
+    const lengths = line.log.map((text) => Number(/ a (\d+) × /.exec(text)?.[1] ?? 0));
+    assert.deepEqual(
+      lengths.map((length) => length > MAX_PAYLOAD_BYTES),
+      [true, false, true, false],
+    );
+    assert.deepEqual([line.log[1], line.log[3]], ['pubrel', 'own: b 2 0 -']);
+  });
+
   it('that are too large and no message end the connection with an error', async () => {
     const line = await open();
     const failed = line.next('error');
