@@ -28,12 +28,10 @@ export function timedOut(request: BuiltRequest, timeout: number): ServiceError {
 
 export function notJson(request: BuiltRequest, body: Uint8Array): ServiceError {
   const reason = body.length > MAX_PAYLOAD_BYTES ? 'payloadTooLarge' : 'notJson';
+  const beginning = Buffer.from(body.subarray(0, MAX_READ_BYTES)).toString();
   // The key first, else the cut could leave its first half.
-  const text = withoutKey(request.payload, Buffer.from(body.subarray(0, MAX_READ_BYTES)).toString()).slice(
-    0,
-    MAX_SHOWN,
-  );
-  return new ServiceError('BAD_RESPONSE', reason, { body: text }, placeValues(request));
+  const shown = withoutKey(request.payload, beginning).slice(0, MAX_SHOWN);
+  return new ServiceError('BAD_RESPONSE', reason, { body: shown }, placeValues(request));
 }
 
 /** What of a request a user gives under the same name; what else is in a payload comes from the template. */
