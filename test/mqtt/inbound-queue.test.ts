@@ -35,11 +35,10 @@ describe('the intake', () => {
   const take = (text: string, qos: number, done: (error?: Error) => void = () => {}) =>
     intake.receive(REPORT, Buffer.from(text), qos, false, done);
 
-  it('keeps of a report that waits its own bytes, and not all that came with it', () => {
-    let kept = 0;
-    const queue = new InboundQueue(createTopics(''), {
-      report: (_, { buffer }) => {
-        kept = buffer.byteLength;
+  const queueFor = (take: (topic: string, payload: Buffer) => void) =>
+    new InboundQueue(createTopics(''), {
+      report(topic, payload) {
+        take(topic, payload);
         return false;
       },
       response() {},
@@ -47,6 +46,12 @@ describe('the intake', () => {
       drained() {},
       lost() {},
       failed() {},
+    });
+
+  it('keeps of a report that waits its own bytes, and not all that came with it', () => {
+    let kept = 0;
+    const queue = queueFor((_, { buffer }) => {
+      kept = buffer.byteLength;
     });
     queue.pause();
     queue.receive(REPORT, Buffer.alloc(65_536).subarray(0, 100), 0, false, () => {});
@@ -70,17 +75,9 @@ describe('the intake', () => {
   });
 
   it('gives slow flows fewer reports at a time, so that others have their turn sooner', async () => {
-    const slow = new InboundQueue(createTopics(''), {
-      report: () => {
-        block(1);
-        given++;
-        return false;
-      },
-      response() {},
-      resumed() {},
-      drained() {},
-      lost() {},
-      failed() {},
+    const slow = queueFor(() => {
+      block(1);
+      given++;
     });
     let given = 0;
     for (let i = 0; i < 1500; i++) {
