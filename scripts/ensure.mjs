@@ -1,4 +1,4 @@
-// Installs and builds what is missing or stale, and does nothing otherwise; needs nothing but Node.js and npm.
+// Installs and builds what is missing, or older than its sources, and does nothing otherwise; needs nothing but Node.js and npm.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// Every error code of the package, and the one error class that carries them.
+// Every error code of the package, the one error class that carries them, and how much of a wrong value its text shows.
 import english from './locales/en-US.json' with { type: 'json' };
 
 /** The stable codes that flows can branch on in a Catch node. */

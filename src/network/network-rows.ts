@@ -1,4 +1,4 @@
-// One gateway or device as people see it: a row of a list, and everything that is known of it.
+// One gateway or device as people see it: a row of a list with the few values in it, and everything that is known of it.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
 import type { LinkRow, NearRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';

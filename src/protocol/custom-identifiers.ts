@@ -1,4 +1,4 @@
-// The user's own catalogue entries, from the config node: unchecked text -> rows.
+// The user's own catalogue entries, from the config node: unchecked text -> rows, and what a row may not have.
 import { invalidInput, showValue } from '../errors.ts';
 import { isHexId, isName } from './identifier-text.ts';
 import type { Identifier } from './identifiers.ts';

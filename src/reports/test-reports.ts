@@ -1,4 +1,5 @@
-// Reports for people who try a flow: one that was received, once more, or one that is made up.
+// Reports for people who try a flow: one that was received, once more, or one that is made up, from a device that was
+// heard where there is one.
 
 import { invalidInput } from '../errors.ts';
 import type { NetworkState } from '../network/network-state.ts';
