@@ -18,6 +18,21 @@ describe('the first of very many', () => {
       { numRuns: 50 },
     );
   });
+
+  for (const [order, at] of [
+    ['best first', (item: number) => item],
+    ['in any order', (item: number) => (item * 7_919) % 100_003],
+  ] as const) {
+    it(`cost one comparison for whoever is behind them: ${order}`, () => {
+      let comparisons = 0;
+      const items = Array.from({ length: 100_000 }, (_, item) => at(item));
+      firstOf(items, 10, (one, other) => {
+        comparisons++;
+        return one - other;
+      });
+      assert.ok(comparisons < 110_000, `${comparisons} comparisons`);
+    });
+  }
 });
 
 describe('a result that costs much', () => {
