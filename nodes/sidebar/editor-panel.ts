@@ -278,15 +278,16 @@ export class Panel {
     if (this.#listening) {
       return say(this.#listening.isHeard ? 'listening' : 'notListening');
     }
-    const isOutdated = heard && !asked;
+    const isUnasked = asked === false && broker !== 'unconfigured';
+    const unasked = heard ? 'unasked' : 'unaskedYet';
     if ((this.#model.size ?? 0) > 0) {
-      return isOutdated ? say('unasked') : '';
+      return isUnasked ? say(unasked) : '';
     }
     if (q !== '') {
       return say('notFound');
     }
     if (needs > 0 && heard) {
-      return say(isOutdated ? 'unasked' : 'nobody');
+      return say(isUnasked ? unasked : 'nobody');
     }
     return say(broker === 'unconfigured' ? 'noBroker' : 'nothing');
   }

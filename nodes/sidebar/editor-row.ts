@@ -157,6 +157,9 @@ export class RowView {
     this.#age.text(ageOf(row?.lastSeen ?? null));
     const parts = values.map(briefValue);
     const counted = devices !== null && level === 1 ? [say('devices', { count: devices })] : [];
+    if (row?.lastSeen === null) {
+      counted.push(say('never'));
+    }
     if (inNeed !== undefined && level === 1) {
       counted.push(say('devicesInNeed', { count: inNeed }));
     }

@@ -6,6 +6,7 @@ import { macPart, parseMac } from '../protocol/mac.ts';
 import type { NetworkDetails, NetworkRow } from '../protocol/network-row.ts';
 import type { DeviceState } from './device-state.ts';
 import { chooseGateway, linkOf } from './links.ts';
+import { ListedKinds } from './listed-kinds.ts';
 import { type Lit, NearDevices } from './near-devices.ts';
 import { type ListedDevice, type NetworkSource, type Subject, toDetails, toRow } from './network-rows.ts';
 import { sortSubjects } from './network-sort.ts';
@@ -69,12 +70,14 @@ export class NetworkPages {
   /** Of each who asks: by then all orders for this one until now will have taken no more than their share. */
   readonly #paidAt = new FifoMap<number>(MAX_ASKERS);
   readonly #near: NearDevices;
+  readonly #listedKinds: ListedKinds;
 
   constructor(source: NetworkSource, { now = () => performance.now(), startTimer = startTimeout } = {}) {
     this.#source = source;
     this.#now = now;
     this.#startTimer = startTimer;
     this.#near = new NearDevices(source.network);
+    this.#listedKinds = new ListedKinds(source);
   }
 
   close(): void {
@@ -114,11 +117,11 @@ export class NetworkPages {
     const mac = parseMac(id);
     if (mac === undefined) {
       const found = findById(allListed(), id);
-      return found && toDetails(this.#source, toListedSubject(found));
+      return found && toDetails(this.#source, unheard(found, this.#listedKinds.look()));
     }
     const [device, gateway, known] = [network.device(mac), network.gateway(mac), listed(mac)];
     if (device === undefined && gateway === undefined) {
-      return known && toDetails(this.#source, toListedSubject(known));
+      return known && toDetails(this.#source, unheard(known, this.#listedKinds.look()));
     }
     const subject = { id: mac, device, gateway, listed: known };
     return gateway
@@ -208,9 +211,10 @@ export class NetworkPages {
       const device = network.device(id);
       subjects.push({ id, kind: 'gateway', parent: undefined, device, gateway, listed: listed(id) });
     }
+    const kindOf = this.#listedKinds.look();
     for (const one of allListed()) {
       if (!network.gateway(one.mac) && !network.device(one.mac)) {
-        subjects.push(toListedSubject(one));
+        subjects.push(unheard(one, kindOf));
       }
     }
     return subjects;
@@ -292,16 +296,11 @@ function startTimeout(call: () => void, ms: number): void {
   setTimeout(call, ms).unref();
 }
 
-/** The list of the service holds gateways, as far as their ids are MACs; what nobody has heard has no parent. */
-function toListedSubject(listed: ListedDevice): Subject {
-  const kind = listed.mac === '' ? 'device' : 'gateway';
+/** What nobody has heard has no parent. */
+function unheard(listed: ListedDevice, kindOf: (listed: ListedDevice) => Subject['kind']): Subject {
   return {
-    id: listed.mac || listed.id,
-    kind,
-    parent: undefined,
-    device: undefined,
-    gateway: undefined,
-    listed,
+    ...{ id: listed.mac || listed.id, kind: kindOf(listed), listed },
+    ...{ parent: undefined, device: undefined, gateway: undefined },
   };
 }
 

@@ -92,7 +92,7 @@ export function toRow(source: NetworkSource, subject: Subject, lit?: Readonly<Li
     silent: conditions.includes('silent') || conditions.includes('gateway-silent'),
     rssi: kind === 'gateway' ? null : (rssiOf(subject) ?? null),
     battery: presence?.battery ?? null,
-    devices: kind === 'gateway' ? countDevices(subject) : null,
+    devices: gateway ? countDevices(subject) : null,
     values: soughtValues(source, device?.values ?? []),
     conditions,
     labels: listed?.labels ?? [],

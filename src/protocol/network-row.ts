@@ -25,7 +25,7 @@ export interface NetworkRow {
   rssi: number | null;
   /** In percent. */
   battery: number | null;
-  /** How many a gateway hears. */
+  /** How many a gateway hears that was heard itself. */
   devices: number | null;
   values: ValueRow[];
   conditions: Condition[];

@@ -321,6 +321,23 @@ for (const [index, version] of VERSIONS.entries()) {
       await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
     });
 
+    it('says that nothing is heard because no node asks, of what only the list of devices knows', async () => {
+      const other = { ...serviceNode(service), id: 'other', name: 'Building C' };
+      const bare = { id: 'ask', type: 'mt-gw-read', service: 'other', x: 200, y: 100, wires: [[]] };
+      await red.deploy([serviceNode(service), REPORTS, other, bare]);
+      await editor.reload();
+      side = await openSidebar(editor);
+      const shown = editor.page.locator('.mt-gateway-side-service');
+      await shown.selectOption({ label: 'Building C' });
+      await side.says('No deployed node asks for reports, so nothing is heard.');
+      const row = rowOf(gateways[0]!);
+      await row.filter({ hasText: 'never heard' }).waitFor();
+      assert.doesNotMatch((await row.textContent()) ?? '', /devices:/);
+      await shown.selectOption({ label: 'Building A' });
+      await red.deploy([serviceNode(service), REPORTS]);
+      await editor.page.locator('.mt-gateway-side-note').waitFor({ state: 'hidden' });
+    });
+
     it('listens to everything while its switch is on, although no node wants a report', async () => {
       const bare = { id: 'ask', type: 'mt-gw-read', service: 'service', x: 200, y: 100, wires: [[]] };
       await red.deploy([serviceNode(service), bare]);

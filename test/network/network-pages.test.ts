@@ -70,13 +70,42 @@ describe('the network in pages', () => {
       [
         [G, 'Hall', 'gateway', 1, true],
         [G2, G2, 'gateway', 1, null],
-        [UNHEARD, 'Attic', 'gateway', 0, false],
+        [UNHEARD, 'Attic', 'gateway', null, false],
         ['imported-7', 'imported-7', 'device', null, true],
       ],
     );
     list = [listed(deviceAt(1), 'heard')];
     pages = open();
     assert.deepEqual(ids(), [G, G2]);
+  });
+
+  it('takes what is listed and was not heard for a device where its model is one of devices', () => {
+    const [heard, silent, noModel] = [deviceAt(1), deviceAt(2), deviceAt(3)];
+    list = [
+      listed(G, 'Hall', { model: 'GW-1' }),
+      listed(UNHEARD, 'Attic', { model: 'GW-1' }),
+      listed(heard, 'Kitchen', { model: 'T-1' }),
+      listed(silent, 'Cellar', { model: 'T-1' }),
+      listed(noModel, 'Garage'),
+    ];
+    pages = open();
+    const kinds = () => [UNHEARD, silent, noModel].map((id) => pages.details(id)?.kind);
+    assert.deepEqual(kinds(), ['gateway', 'gateway', 'gateway']);
+    hear('heartbeat', {}, { device: heard });
+    // Its radio was heard by another gateway, too.
+    hear('heartbeat', {}, { gateway: G2, device: G });
+    pages = open();
+    assert.deepEqual(kinds(), ['gateway', 'device', 'gateway']);
+    assert.deepEqual(
+      ask().rows.map(({ name, kind, devices, parent }) => [name, kind, devices, parent]),
+      [
+        ['Hall', 'gateway', 1, null],
+        [G2, 'gateway', 1, null],
+        ['Attic', 'gateway', null, null],
+        ['Cellar', 'device', null, null],
+        ['Garage', 'gateway', null, null],
+      ],
+    );
   });
 
   it('does not take the id of the list for a name', () => {
