@@ -26,6 +26,8 @@ export interface WaitLimits {
   signal?: AbortSignal;
   /** Milliseconds. */
   timeout?: number;
+  /** Its time counts anew from then on, in milliseconds of the clock: see `InboundQueue.readsSince`. */
+  readsSince?: () => number;
   /** What the end of the time is told with. */
   timeoutError?: () => ServiceError;
   /** What it is told with when the other one has not left by then; undefined: that only waits for its turn. */
@@ -135,7 +137,7 @@ export class Acknowledgements<Outcome> {
     outcome: Promise<T>,
     other: Sent<Outcome>,
     waiter: Waiter,
-    { signal, timeout, timeoutError, unsentError }: WaitLimits,
+    { signal, timeout, readsSince = () => 0, timeoutError, unsentError }: WaitLimits,
   ): Promise<PromiseSettledResult<T>> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -147,22 +149,24 @@ export class Acknowledgements<Outcome> {
         settle();
       };
       const stay = this.#onAbort(signal, () => end(() => reject(new ServiceError('CLOSED', 'stopped'))));
-      const endAfter = (wait: number, errorOf: (() => ServiceError | undefined) | undefined) => {
-        if (isOver || !errorOf) {
-          return;
-        }
-        clearTimeout(timer);
-        timer = setTimeout(
-          () => {
-            const error = errorOf();
-            if (error) {
+      if (timeout !== undefined) {
+        const endAfter = (wait: number, errorOf: (() => ServiceError | undefined) | undefined) => {
+          if (isOver || !errorOf) {
+            return;
+          }
+          const look = () => {
+            // Before, what it waits for may have come.
+            const left = readsSince() + timeout - this.#now();
+            const error = left > 0 ? undefined : errorOf();
+            if (left > 0) {
+              endAfter(left, errorOf);
+            } else if (error) {
               end(() => reject(error));
             }
-          },
-          Math.min(Math.max(wait, 0), MAX_TIMER_MS),
-        );
-      };
-      if (timeout !== undefined) {
+          };
+          clearTimeout(timer);
+          timer = setTimeout(look, Math.min(Math.max(wait, 0), MAX_TIMER_MS));
+        };
         if (!other.isSent) {
           endAfter(waiter.since + timeout - this.#now(), unsentError);
         }

@@ -134,6 +134,7 @@ export class MqttClient {
       state: ({ name }) => {
         this.#subscribing ||= name !== 'connected';
         if (!this.#connection.connected) {
+          this.#inbound.readOn();
           this.#group.lost(name === 'closed');
         }
         this.#previews.setBeside(this.#connection.connected ? this.#connection.url : undefined);
@@ -155,7 +156,12 @@ export class MqttClient {
       () => events.isSessionElsewhere?.() === true,
     );
     const send = this.#send.bind(this);
-    this.#acknowledgements = new SampleAcknowledgements(settings.requestTimeout, send, this.#requests);
+    this.#acknowledgements = new SampleAcknowledgements(
+      settings.requestTimeout,
+      send,
+      this.#requests,
+      this.#inbound,
+    );
     this.#group = new SharedGroup(settings, topics, this.#transport, () => this.#groupTried());
     this.#budget = new SubscriptionBudget(settings, log, {
       changed: () => this.#applyFiltersNow(),

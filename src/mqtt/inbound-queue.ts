@@ -52,6 +52,8 @@ export class InboundQueue {
   #bytes = 0;
   readonly #budget = new TurnBudget(() => this.#drain());
   #isPaused = false;
+  /** Infinite while nothing is read. */
+  #readsSince = 0;
   #deadline: NodeJS.Timeout | undefined;
   #lost = 0;
   #overloadTimer: NodeJS.Timeout | undefined;
@@ -106,8 +108,26 @@ export class InboundQueue {
     return this.#isPaused;
   }
 
+  /**
+   * Since when the connection reads, in milliseconds of `performance.now()`: now, as long as it does not since flows are
+   * replaced and a report waits for them. Only from then on can be missed what the broker sends.
+   */
+  get readsSince(): number {
+    return Math.min(this.#readsSince, performance.now());
+  }
+
+  /** Reading goes on: also when the connection is lost, since the next one reads until it brings a report. */
+  readOn(): void {
+    if (this.#readsSince === Number.POSITIVE_INFINITY) {
+      this.#readsSince = performance.now();
+    }
+  }
+
   pause(): void {
     this.#isPaused = true;
+    if (this.isBlocked) {
+      this.#readsSince = Number.POSITIVE_INFINITY;
+    }
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#end(false), MAX_PAUSE_MS);
     this.#deadline.unref();
@@ -133,6 +153,7 @@ export class InboundQueue {
   #end(isReady: boolean): void {
     clearTimeout(this.#deadline);
     this.#isPaused = false;
+    this.readOn();
     this.#handlers.resumed(isReady);
     this.#drain();
   }
@@ -144,6 +165,9 @@ export class InboundQueue {
   #enqueue(report: QueuedReport): void {
     this.#queue.push(report);
     this.#bytes += sizeOf(report);
+    if (this.#isPaused && report.done) {
+      this.#readsSince = Number.POSITIVE_INFINITY;
+    }
     // What is not acknowledged yet holds up the connection, so that nothing comes behind it.
     while (this.#bytes > this.#maxBytes && this.#queue.first?.done === undefined) {
       this.#discardOldest();

@@ -18,8 +18,8 @@ export function createTransport(
     get broker() {
       return connection.broker;
     },
-    get isReadingPaused() {
-      return inbound.isPaused && inbound.isBlocked;
+    get readsSince() {
+      return inbound.readsSince;
     },
     publish: connection.publish.bind(connection),
     isFilterActive: (filter) => subscriptions.isActive(filter),

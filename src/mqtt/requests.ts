@@ -45,8 +45,8 @@ export interface RequestTransport extends ResponseFilters {
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
   /** Why the broker has refused the filter, where it says more than that. */
   refusalOf(filter: string): Reason | undefined;
-  /** Nothing is read while flows are replaced and a report waits for them. */
-  readonly isReadingPaused: boolean;
+  /** See `InboundQueue.readsSince`. */
+  readonly readsSince: number;
 }
 
 export interface RequestOptions {

@@ -29,19 +29,26 @@ interface Line {
   ignoresAcks(gateway: string): boolean;
 }
 
+interface Reading {
+  /** See `InboundQueue.readsSince`. */
+  readonly readsSince: number;
+}
+
 export class SampleAcknowledgements {
   readonly #timeout: number;
   readonly #send: Send;
   readonly #line: Line;
+  readonly #reading: Reading;
   readonly #sent = new Acknowledgements<unknown>();
 
   /**
    * @param timeout milliseconds, where the options have none
    * @param line in which they wait
    */
-  constructor(timeout: number, send: Send, line: Line) {
+  constructor(timeout: number, send: Send, line: Line, reading: Reading) {
     this.#timeout = timeout;
     this.#line = line;
+    this.#reading = reading;
     this.#send = send;
   }
 
@@ -61,6 +68,7 @@ export class SampleAcknowledgements {
     const limits = {
       signal,
       timeout,
+      readsSince: () => this.#reading.readsSince,
       timeoutError: () => timedOut(request, timeout),
       unsentError: () => this.#line.unsent(request.gateway, timeout),
     };

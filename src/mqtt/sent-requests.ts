@@ -19,13 +19,11 @@ const MAX_WITHOUT_PLACE = 10_000;
  * flow to confirm.
  */
 const MAX_IGNORED_ACKS = 256;
-/** When reading goes on, the responses that have come meanwhile are read within this time. */
-const READ_AGAIN_MS = 1_000;
 
 /** What they need of the broker connection. */
 interface Reading {
-  /** Nothing is read while flows are replaced and a report waits for them. */
-  readonly isReadingPaused: boolean;
+  /** See `InboundQueue.readsSince`. */
+  readonly readsSince: number;
 }
 
 export class SentRequests {
@@ -37,7 +35,6 @@ export class SentRequests {
   #withoutPlace = 0;
   /** Of these, which nobody waits for yet. */
   #unawaited = 0;
-  #wasReadingPaused = false;
 
   /** @param freed called when a request of the gateway has given its place to others */
   constructor(reading: Reading, freed: (gateway: GatewayRequests) => void) {
@@ -141,21 +138,19 @@ export class SentRequests {
   }
 
   #expire(now: number): DeadlineCheck {
-    // The response may have come, and wait behind a report.
-    if (this.#reading.isReadingPaused || this.#wasReadingPaused) {
-      this.#wasReadingPaused = this.#reading.isReadingPaused;
-      return { next: now + READ_AGAIN_MS, checked: 0 };
-    }
+    const { readsSince } = this.#reading;
     const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
-      if (pending.deadline <= now) {
+      // Before, the response may have come, behind the reports that have come meanwhile.
+      const deadline = Math.max(pending.deadline, readsSince + pending.timeout);
+      if (deadline <= now) {
         if (pending.trafficClass === 'ack') {
           pending.gateway.missedAck(pending);
         }
         this.fail(pending, timedOut(pending.request, pending.timeout));
       } else {
-        next = Math.min(next, pending.deadline);
+        next = Math.min(next, deadline);
       }
     }
     return { next, checked: items.length };

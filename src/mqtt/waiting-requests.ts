@@ -22,6 +22,8 @@ const WATCH_WINDOW_MS = 1_000;
 interface Transport {
   readonly connected: boolean;
   readonly broker: string;
+  /** See `InboundQueue.readsSince`. */
+  readonly readsSince: number;
   isFilterActive(filter: string): boolean;
 }
 
@@ -182,6 +184,7 @@ export class WaitingRequests {
   }
 
   #expire(now: number): DeadlineCheck {
+    const { readsSince } = this.#transport;
     let next = Number.POSITIVE_INFINITY;
     let checked = this.#gateways.size;
     for (const gateway of this.#gateways) {
@@ -193,7 +196,9 @@ export class WaitingRequests {
       for (const pending of [...gateway.queue]) {
         // At an open gateway it waits without limit, as long as the broker acknowledges what others have sent.
         const since = Math.max(this.#window.changedAt, pending.waitingSince);
-        const deadline = isOpen ? since + pending.timeout : pending.deadline;
+        const own = isOpen ? since + pending.timeout : pending.deadline;
+        // What it waits for may have come before.
+        const deadline = Math.max(own, readsSince + pending.timeout);
         if (deadline <= now) {
           this.reject(pending, this.unsent(pending.timeout, isOpen));
         } else {

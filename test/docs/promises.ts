@@ -1655,15 +1655,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'BAD_RESPONSE with its cause and the message when a response has no status',
       ],
     },
-    'no response within the timeout, counted from sending; while a deploy holds a report, nothing is read, and the timeout waits until answers are read again | `TIMEOUT`':
+    'no response within the timeout, counted from sending; while a deploy holds a report, nothing is read, and the timeout counts anew once answers are read again | `TIMEOUT`':
       {
         session: 'ends a request without a response with TIMEOUT, and one that failed with REQUEST_FAILED',
         'mqtt/losses': [
           'may wait for its turn longer than its timeout says, which counts from sending',
           'has its response although a deploy holds a report before it for longer than the timeout',
         ],
+        'mqtt/waits': 'for … are anew once a deploy that has held a report lets go of it',
       },
-    'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to responses in this time | `NOT_CONNECTED`':
+    'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to responses in this time; it counts anew, too, after a deploy has held a report | `NOT_CONNECTED`':
       {
         session: 'ends a request with NOT_CONNECTED when the broker stays away for the whole timeout',
         'mqtt/waiting':
@@ -1672,14 +1673,19 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waits': [
           'are no longer for queries for old values that wait for others at their gateway while the broker is away',
           'begin with the loss for queries that wait for others at their gateway when the broker goes away',
+          'for … are anew once a deploy that has held a report lets go of it',
+          'begin with the loss for a request when the broker goes away while a deploy holds a report',
         ],
+        'mqtt/losses': '… has its response although a deploy holds a report for longer than the timeout',
       },
-    'the broker takes few unacknowledged publishes and acknowledges none for the whole timeout, counted from arrival or from the last acknowledgement, whichever was later | `NOT_CONNECTED`':
+    'the broker takes few unacknowledged publishes and acknowledges none for the whole timeout, counted from arrival, from the last acknowledgement or from when answers are read again after a deploy, whichever was last | `NOT_CONNECTED`':
       {
         'mqtt/broker-limits': [
           'though it takes … at a time keeps no request waiting for ever',
           'has its whole time for the next acknowledgement, counted from when it came',
         ],
+        'mqtt/losses': '… has its response although a deploy holds a report for longer than the timeout',
+        'mqtt/waits': 'for … are anew once a deploy that has held a report lets go of it',
       },
     'the broker refuses the subscription to responses, or the request | `NOT_CONNECTED`': {
       'mqtt/connection': 'tells that the broker refuses a subscription, and ends requests that need it',
@@ -1801,10 +1807,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Up to 100 000 messages wait for the acknowledgement of another one, more end with `QUEUE_FULL`.': {
       'mqtt/acknowledgements': 'are 100 000 at most',
     },
-    'Each of them has its own time; after a `TIMEOUT` one of them sends the sample again, and has its time anew.':
+    'Each of them has its own time, which counts anew as that of a request does; after a `TIMEOUT` one of them sends the sample again, and has its time anew.':
       {
-        'mqtt/acknowledgements':
+        'mqtt/acknowledgements': [
           'end in their own time, although the next in line sends it again after each TIMEOUT',
+          'have its outcome although a deploy holds a report before it for longer than their timeout',
+        ],
       },
     'A response without `id`, or with an `id` of null, or that is not JSON, belongs to a request only when it is the only one under way on that topic.':
       {

@@ -94,7 +94,7 @@ describe('messages made to break the reader', function () {
           isFilterActive: () => true,
           isFilterBlocked: () => false,
           refusalOf: () => undefined,
-          isReadingPaused: false,
+          readsSince: 0,
         });
         const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, requestContext);
         const { signal } = new AbortController();

@@ -225,7 +225,7 @@ export class SubscriberWorld {
         return world.isConnected;
       },
       broker: 'ruled',
-      isReadingPaused: false,
+      readsSince: 0,
       isFilterActive: (filter: string) => world.#subscriptions.isActive(filter),
       isFilterBlocked: (filter: string) => world.#subscriptions.isBlocked(filter),
       refusalOf: (filter: string) => world.#subscriptions.refusalOf(filter),

@@ -95,6 +95,7 @@ describe('acknowledgements to a gateway that answers none', () => {
 });
 
 describe('messages that wait for the acknowledgement of the same sample', () => {
+  const bench = useScriptedBroker();
   afterEach(restoreTime);
 
   const never = new Promise<never>(() => {});
@@ -116,6 +117,30 @@ describe('messages that wait for the acknowledgement of the same sample', () => 
     assert.deepEqual([...new Set(await Promise.all(joined))], ['CLOSED']);
     const again = codeOf(acknowledgements.once('a', true, () => sending));
     assert.equal(await Promise.race([...first, again, turn('waits')]), 'waits');
+  });
+
+  it('have its outcome although a deploy holds a report before it for longer than their timeout', async () => {
+    const { broker } = bench;
+    const session = bench.open({ keepalive: 1 });
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    answerAll(broker, ({ id }) => ({ id }));
+    await session.request('read', { gateway: G, device: D, identifier: '8800' }, { signal });
+    session.pauseReports();
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    // To the other gateway they are not sent before its responses are granted.
+    const outcomes = [G, G, G2, G2].flatMap((gateway) =>
+      [true, false].map((wait) =>
+        codeOf(session.acknowledge({ ...sampleAt(0), gateway }, { signal, wait, timeout: 200 })),
+      ),
+    );
+    // The second ping while nothing is read comes after a second.
+    for (let ping = 0; ping < 2; ping++) {
+      await broker.next('pingreq');
+    }
+    session.resumeReports();
+    assert.deepEqual([...new Set(await Promise.all(outcomes))], ['responded']);
+    assert.equal(requests(broker).length, 1 + 2);
   });
 
   it('end in their own time, although the next in line sends it again after each TIMEOUT', async () => {

@@ -75,7 +75,7 @@ describe('a request that waits for the subscription of its own gateway', () => {
     const requests = new Requests({ maxInFlight: 8, maxQueue: 10, qos: 0 }, topics, {
       connected: true,
       broker: 'mqtt://broker',
-      isReadingPaused: false,
+      readsSince: 0,
       publish: (topic) => void sent.push(topic),
       isFilterActive: (filter) => granted.has(filter),
       isFilterBlocked: () => false,

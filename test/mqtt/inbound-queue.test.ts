@@ -144,6 +144,22 @@ describe('the intake', () => {
     assert.deepEqual(seen, []);
   });
 
+  it('reads nothing while flows are replaced when a report has waited already, and says since when it does again', () => {
+    for (let n = 0; intake.isEmpty; n++) {
+      take(`${n}`, 1);
+    }
+    const { readsSince } = intake;
+    assert.ok(readsSince < performance.now(), 'slow flows alone hold up nothing');
+    intake.pause();
+    const now = performance.now();
+    assert.ok(intake.readsSince >= now);
+    intake.resume();
+    const resumed = intake.readsSince;
+    assert.ok(resumed >= now);
+    block(2);
+    assert.equal(intake.readsSince, resumed);
+  });
+
   it('goes on when one of the reports that waited cannot be handled', async () => {
     const handled: string[] = [];
     const faults: unknown[] = [];

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
-import { ALL, Collector, reached } from '../session.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import { answerAll, D, G, G2, heartbeat, reportTopic, requests, useScriptedBroker } from './scripted.ts';
 
 const { signal } = new AbortController();
@@ -290,6 +290,32 @@ describe('a request', () => {
     const silent = session.request('apiversion', { gateway: G }, { signal, timeout: 200 });
     assert.equal(await codeOf(silent), 'TIMEOUT');
   });
+
+  for (const [which, settings] of [
+    ['that is the first to its gateway', {}],
+    [
+      'behind one that the broker has acknowledged',
+      { limits: { ...mqttSettings('').limits, maxUnacknowledged: 1 } },
+    ],
+  ] as const) {
+    it(`${which} has its response although a deploy holds a report for longer than the timeout`, async () => {
+      const session = bench.open({ ...settings, keepalive: 1 });
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'connected');
+      answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
+      await session.request('apiversion', { gateway: G }, { signal });
+      session.pauseReports();
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      const outcomes = [G, G, G2].map((gateway) =>
+        codeOf(session.request('apiversion', { gateway }, { signal, timeout: 200 })),
+      );
+      for (let ping = 0; ping < 2; ping++) {
+        await bench.broker.next('pingreq');
+      }
+      session.resumeReports();
+      assert.deepEqual([...new Set(await Promise.all(outcomes))], ['answered']);
+    });
+  }
 
   it('that the broker refuses ends with NOT_CONNECTED', async () => {
     const { broker } = bench;

@@ -35,7 +35,7 @@ const requestContext = {
 class Line implements RequestTransport {
   connected = true;
   readonly broker = 'mqtt://broker';
-  readonly isReadingPaused = false;
+  readonly readsSince = 0;
   isGranted = true;
   readonly ids: string[] = [];
   readonly released: string[] = [];

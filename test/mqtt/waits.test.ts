@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceError } from '../../src/errors.ts';
 import type { Logger } from '../../src/log.ts';
 import { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -467,6 +468,67 @@ describe('waits of the MQTT half', () => {
     assert.equal(collector.reports.length, 0);
     tick(0.001);
     await collector.until(({ reports }) => reports.length === 3);
+  });
+
+  for (const [which, withhold, gateway, code] of [
+    ['the response to a request', undefined, G, 'TIMEOUT'],
+    ['the subscription to responses', 'suback', G2, 'NOT_CONNECTED'],
+    ['the acknowledgement of earlier requests', 'puback', G, 'NOT_CONNECTED'],
+  ] as const) {
+    it(`for ${which} are anew once a deploy that has held a report lets go of it`, async () => {
+      const { broker } = bench;
+      const { limits } = mqttSettings('');
+      const maxUnacknowledged = withhold === 'puback' ? 1 : Number.POSITIVE_INFINITY;
+      const session = await connect({ limits: { ...limits, maxUnacknowledged } });
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'connected');
+      answerAll(broker, ({ id }) => ({ id, version: '2.4.0' }));
+      await session.request('apiversion', { gateway: G }, { signal });
+      broker.options.intercept = () => false;
+      broker.options.withhold = withhold ? [withhold] : [];
+      if (withhold === 'puback') {
+        session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 }).catch(() => {});
+      }
+      session.pauseReports();
+      broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await passRealTime();
+      let ended: string | undefined;
+      session
+        .request('apiversion', { gateway }, { signal, timeout: 3_000 })
+        .catch((error: ServiceError) => (ended = error.code));
+      tick(4);
+      session.resumeReports();
+      await passRealTime();
+      tick(2.999);
+      await turn();
+      assert.equal(ended, undefined);
+      tick(0.001);
+      await turn();
+      assert.equal(ended, code);
+    });
+  }
+
+  it('begin with the loss for a request when the broker goes away while a deploy holds a report', async () => {
+    const { broker } = bench;
+    const session = await connect();
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    session.pauseReports();
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await passRealTime();
+    const outcome = session.request('apiversion', { gateway: G }, { signal, timeout: 3_000 });
+    let isOver = false;
+    outcome.catch(() => (isOver = true));
+    tick(4);
+    broker.options.withhold = ['connack'];
+    const lost = reached(session, 'waiting');
+    broker.drop();
+    await lost;
+    tick(2.999);
+    await turn();
+    assert.equal(isOver, false);
+    tick(0.001);
+    await assert.rejects(outcome, { code: 'NOT_CONNECTED', message: /could not be reached/ });
   });
 
   it('are 10 seconds without a further loss until an overload is over, which the log tells', async () => {
