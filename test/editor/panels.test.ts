@@ -464,6 +464,19 @@ describe('the panels in the editor', function () {
     await problem.filter({ hasText: 'must be from 20 to 10240: interval: 5' }).waitFor();
   });
 
+  it('says of a number in which steps it goes, above the field and where another one is refused', async () => {
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'long-button-press-timeout');
+    const words = 'ms · 100 to 25500 in steps of 100';
+    await editor.page.locator('.mt-gateway-hint', { hasText: words }).waitFor();
+    await editor.page.getByRole('button', { name: 'fixed value' }).click();
+    await editor.page.keyboard.type('150');
+    await editor.page.locator('#mt-gateway-problem-value').filter({ hasText: words }).waitFor();
+    await editor.pick('identifier', 'tx-power');
+    const other = await editor.page.locator('.mt-gateway-hint', { hasText: 'dBm' }).innerText();
+    assert.doesNotMatch(other, /steps/);
+  });
+
   it('takes the choices with it when it closes while its field has the focus', async () => {
     const { page } = editor;
     for (const typed of ['', 'a']) {

@@ -222,6 +222,15 @@ describe('a device in the sidebar', function () {
     await result('Done');
   });
 
+  it('says of a number in which steps it goes, before it is written and where another one is refused', async () => {
+    await choose('long-button-press-timeout');
+    const words = 'ms · 100 to 25500 in steps of 100';
+    await details().locator('.mt-gateway-side-hint', { hasText: words }).waitFor();
+    await details().locator('.mt-gateway-side-input input').fill('1250');
+    await press('Write');
+    await result(words);
+  });
+
   it('shows among the values what was written, though the device does not report it, or why it cannot', async () => {
     const { page } = editor;
     const row = details()

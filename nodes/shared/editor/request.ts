@@ -134,8 +134,14 @@ function describeField(field: Field): string {
   return `${name}: ${rangeOf(field) || text(`wire.${type}`)}${remarks && ` (${remarks})`}`;
 }
 
-const rangeOf = ({ min, max }: Limits): string =>
-  min === undefined || max === undefined ? '' : text('identifier.range', { min, max });
+function rangeOf({ min, max, step, divisor = 1 }: Limits): string {
+  if (min === undefined || max === undefined) {
+    return '';
+  }
+  // A step of the wire itself is nothing that somebody could miss: what lies between is rounded.
+  const isEvery = step === undefined || step === 1 / divisor;
+  return isEvery ? text('identifier.range', { min, max }) : text('identifier.steps', { min, max, step });
+}
 
 /** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
