@@ -2,7 +2,7 @@
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import { type FIXED_TYPES, hasEnv, SOURCE_TYPES } from '../shared/defaults.ts';
 import { findMisfit, readFixedValue, suitableValue } from '../shared/editor/fixed-value.ts';
-import { element, field, hint, NODE_INPUT, row, text } from '../shared/editor/panel.ts';
+import { element, errorText, field, hint, NODE_INPUT, row, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { shownIdentifier } from '../shared/editor/request.ts';
 import { isTouched } from '../shared/editor/saved.ts';
@@ -120,11 +120,15 @@ export function checkValue(this: EditorNode, value: unknown, options: unknown): 
   if (verdict !== true || !known?.id || !FIXED.includes(type) || hasEnv(value)) {
     return verdict;
   }
-  // The node writes no value for an empty text; whoever has chosen a number means one.
-  if (String(value ?? '') === '' && (type !== 'num' || known.type === 'void')) {
+  const given = String(value ?? '');
+  // The node writes no value for an empty text; whoever has chosen a number or JSON means one.
+  if (given === '' && (known.type === 'void' || (type !== 'num' && type !== 'json'))) {
     return verdict;
   }
-  return findMisfit(currentCatalogue(), known, readFixedValue(type, String(value))) || true;
+  if (given === '' && type === 'json') {
+    return errorText('value', 'missing', {});
+  }
+  return findMisfit(currentCatalogue(), known, readFixedValue(type, given)) || true;
 }
 
 function savedIdentifier(node: EditorNode): Identifier | undefined {

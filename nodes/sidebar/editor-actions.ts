@@ -1,7 +1,7 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { NetworkDetails } from '../../src/protocol/network-row.ts';
-import { element } from '../shared/editor/panel.ts';
+import { element, errorText } from '../shared/editor/panel.ts';
 import { describeIdentifier } from '../shared/editor/request.ts';
 import { currentCatalogue, meaningOf } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
@@ -20,6 +20,7 @@ export class Actions implements DetailsPart {
   readonly #property = element('select', 'mt-gateway-side-property');
   readonly #about = element('div', 'mt-gateway-side-hint');
   readonly #value = element('span', 'mt-gateway-side-input');
+  readonly #valueRow = element('div', 'mt-gateway-side-do');
   readonly #read = button('read', () => void this.#doRead());
   readonly #write = button('write', () => this.#doWrite());
   readonly #name = element('input', '').attr({ type: 'text', 'aria-label': say('newName'), maxlength: 200 });
@@ -30,6 +31,7 @@ export class Actions implements DetailsPart {
     attach: (label) => void this.#doAttach(label),
     remove: (label) => this.#askRemoval(label),
   });
+  /** Stands below what was done last. */
   readonly #result = element('div', 'mt-gateway-side-result').attr('role', 'status');
   #field: ValueField | undefined;
   #chosen: Chosen | undefined;
@@ -54,7 +56,7 @@ export class Actions implements DetailsPart {
       this.#labels.element,
     );
     section.append(heading, element('div', 'mt-gateway-side-do').append(this.#property, this.#read));
-    section.append(this.#about, element('div', 'mt-gateway-side-do').append(this.#value, this.#write));
+    section.append(this.#about, this.#valueRow.append(this.#value, this.#write));
     section.append(this.#listed, this.#result);
     this.element = section.toggle(mayDo('write'))[0]!;
   }
@@ -141,6 +143,7 @@ export class Actions implements DetailsPart {
   }
 
   async #doRead(): Promise<void> {
+    this.#valueRow.after(this.#result);
     this.#asked = String(this.#property.val());
     const field = this.#field;
     const done = await this.#send('read', this.#target());
@@ -148,6 +151,7 @@ export class Actions implements DetailsPart {
   }
 
   #doWrite(): void {
+    this.#valueRow.after(this.#result);
     const read = this.#field?.read(currentCatalogue(this.#chosen?.service)) ?? { value: null };
     if ('problem' in read) {
       this.#say(read.problem, true);
@@ -206,16 +210,28 @@ export class Actions implements DetailsPart {
   }
 
   async #doRename(): Promise<void> {
-    await this.#send('rename', { device: this.#chosen?.id, payload: String(this.#name.val() ?? '') });
+    this.#listed.after(this.#result);
+    const name = String(this.#name.val() ?? '');
+    if (name.trim() === '') {
+      this.#say(errorText('name', 'missing', {}), true);
+      return;
+    }
+    await this.#send('rename', { device: this.#chosen?.id, payload: name });
   }
 
   #askRemoval(label: string): void {
+    this.#listed.after(this.#result);
     const words = say('reallyRemove', { label, name: this.#nameOfChosen });
     const message = { action: 'remove', device: this.#chosen?.id, payload: label };
     this.#askFirst(words, 'remove', () => void this.#send('label', message));
   }
 
   async #doAttach(label: string): Promise<void> {
+    this.#listed.after(this.#result);
+    if (label === '') {
+      this.#say(errorText('label', 'missing', {}), true);
+      return;
+    }
     const { service = '', id = '' } = this.#chosen ?? {};
     const shown = attachMessage(service, id, label);
     if (await this.#send('label', { action: 'attach', device: id, payload: label }, shown)) {

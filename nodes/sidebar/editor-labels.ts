@@ -9,6 +9,7 @@ import { say } from './editor-texts.ts';
 const MAX_OFFERED = 50;
 
 export interface LabelEvents {
+  /** @param label empty: none was typed */
   attach(label: string): void;
   remove(label: string): void;
 }
@@ -68,9 +69,8 @@ export class LabelEditor {
     const label = String(this.#input.val() ?? '').trim();
     if (label === '') {
       this.#input.trigger('focus');
-    } else {
-      this.#events.attach(label);
     }
+    this.#events.attach(label);
   }
 
   /** Labels that other devices have; what is typed is one all the same, however like it they are. */

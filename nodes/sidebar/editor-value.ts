@@ -2,7 +2,7 @@
 import type { Catalogue } from '../../src/protocol/catalogue.ts';
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import { findMisfit, readFixedValue, startWith, suitableValue } from '../shared/editor/fixed-value.ts';
-import { element } from '../shared/editor/panel.ts';
+import { element, errorText } from '../shared/editor/panel.ts';
 import { say } from './editor-texts.ts';
 
 export interface ValueField {
@@ -30,8 +30,12 @@ export function valueField(identifier: Identifier): ValueField {
       }
     },
     read(catalogue) {
+      const given = String(input.val() ?? '');
+      if (type === 'json' && given.trim() === '') {
+        return { problem: errorText('value', 'missing', {}) };
+      }
       try {
-        const value = readFixedValue(type, String(input.val() ?? ''));
+        const value = readFixedValue(type, given);
         const problem = findMisfit(catalogue, identifier, value);
         return problem === '' ? { value } : { problem };
       } catch {

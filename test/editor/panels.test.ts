@@ -462,6 +462,8 @@ describe('the panels in the editor', function () {
     await editor.page.keyboard.press('Tab');
     const problem = editor.page.locator('#mt-gateway-problem-value');
     await problem.filter({ hasText: 'must be from 20 to 10240: interval: 5' }).waitFor();
+    await editor.typed('value').fill('');
+    await problem.filter({ hasText: 'Value is missing' }).waitFor();
   });
 
   it('says of a number in which steps it goes, above the field and where another one is refused', async () => {

@@ -270,6 +270,46 @@ describe('a device in the sidebar', function () {
     assert.equal(await input.inputValue(), '{"interval":5,"denominator":1}');
   });
 
+  it('says at its field that a value is missing or no JSON', async () => {
+    const section = details().locator('.mt-gateway-side-section', { hasText: 'Actions' }).last();
+    const input = section.locator('.mt-gateway-side-input textarea');
+    await choose('normal-mode-advertisement-interval');
+    service.forgetCalls();
+    for (const [typed, words] of [
+      ['{', 'The value is not valid JSON.'],
+      ['', 'Value is missing'],
+    ] as const) {
+      await input.fill(typed);
+      await press('Write');
+      await section.locator('.mt-gateway-side-do:has(textarea) + *', { hasText: words }).waitFor();
+    }
+    assert.deepEqual(service.calls.operations, []);
+  });
+
+  it('says what is missing to rename it or to add a label, and offers no message that would fail', async () => {
+    const name = details().getByRole('textbox', { name: 'New name' });
+    const before = await name.inputValue();
+    await press('Read');
+    for (const [button, words] of [
+      ['Rename', 'New name is missing'],
+      ['Add label', 'Label is missing'],
+    ] as const) {
+      await name.fill(' ');
+      await press(button);
+      await result(words);
+      assert.equal(await details().locator('.mt-gateway-side-result').innerText(), words);
+    }
+    await name.fill(before);
+  });
+
+  it('breaks a long value that was read rather than to cut it', async () => {
+    await choose('accelerometer-configuration');
+    await press('Read');
+    await result('"int1Threshold"');
+    const words = details().locator('.mt-gateway-side-result > div').first();
+    assert.ok(await words.evaluate((line) => line.scrollWidth <= line.clientWidth));
+  });
+
   it('asks before a reset', async () => {
     await choose('soft-reset');
     service.forgetCalls();
