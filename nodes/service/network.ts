@@ -1,11 +1,11 @@
 // What the editor asks about the network of a deployed service: gateways and devices in pages, one device, and everything.
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
-import type { Session } from '../../src/index.ts';
+import { ServiceError, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
 import { NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts';
 import { statusOfError } from '../shared/runtime/status.ts';
-import { translate } from '../shared/runtime/texts.ts';
+import { textOfError, translate } from '../shared/runtime/texts.ts';
 
 /** The beginning of a longer text is not looked for either. */
 const MAX_TEXT_LENGTH = 200;
@@ -68,11 +68,17 @@ export function showDevice(session: Session, { params, query }: Request): unknow
   return { ...details, reports: deviceReports.poll(details.id) };
 }
 
-/** Why the REST half brings no names, as short as in a status, and with no more in it; null: it does, or there is none. */
+/**
+ * Why the REST half brings no names, as short as in a status, and with no more in it; null: it does, or there is none.
+ * What prevents a connection is said as for the broker: with the address, and not by its code alone.
+ */
 function whyNameless(RED: NodeAPI, { devices, state: { rest } }: Session): string | null {
   const problem = rest.name === 'invalid' ? rest.problem : devices?.problem;
   if (problem === undefined) {
     return null;
+  }
+  if (problem instanceof ServiceError && problem.code === 'NETWORK') {
+    return textOfError(RED, problem);
   }
   const { key, values } = statusOfError(problem);
   return translate(RED, key, values);

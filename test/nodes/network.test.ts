@@ -228,6 +228,12 @@ describeNodes('the network', (start) => {
       undefined,
       'invalid: Login address (not a usable address)',
     ],
+    [
+      'nothing answers',
+      { authUrl: 'http://127.0.0.1:1', baseUrl: 'http://127.0.0.1:1' },
+      undefined,
+      'nothing answers at 127.0.0.1:1 (ECONNREFUSED)',
+    ],
     ['there is no such address', { authUrl: '', baseUrl: '' }, {}, null],
     ['there are some', {}, undefined, null],
   ] as const) {
