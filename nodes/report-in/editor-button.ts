@@ -76,11 +76,16 @@ function tell(node: EditorNode, { sent, isMadeUp, report = {} }: Pressed): void 
 
 /** Such as "Meeting room 2.14: temperature 21.5 °C". */
 function describe(node: EditorNode, report: Record<string, unknown>): string {
-  const { deviceName, device, name, identifier, kind, value, unit } = report;
-  const what = name ?? identifier ?? node._(`kind.${kind}`);
-  const words = [what, value, unit].filter((word) => word !== undefined && word !== null);
-  return `${deviceName ?? device}: ${words.join(' ')}`;
+  const { value, unit } = report;
+  const words = [aboutOf(node, report), value, unit].filter((word) => word !== undefined && word !== null);
+  return `${deviceOf(report)}: ${words.join(' ')}`;
 }
+
+const deviceOf = ({ deviceName, device }: Record<string, unknown>): string => String(deviceName ?? device);
+
+/** What is reported. */
+const aboutOf = (node: EditorNode, { name, identifier, kind }: Record<string, unknown>): string =>
+  String(name ?? identifier ?? node._(`kind.${kind}`));
 
 /** As text: names come from the network. */
 function notify(words: string, type: string): void {
@@ -105,9 +110,12 @@ async function askForValue(node: EditorNode): Promise<void> {
     return;
   }
   const { report, topic } = asked;
-  const device = String(report.deviceName ?? report.device);
+  const about = aboutOf(node, report);
+  const what = report.unit ? `${about} (${report.unit})` : about;
   const input = $('<input type="text" id="mt-gateway-try-value" style="width: 100%">');
-  const label = $('<label for="mt-gateway-try-value">').text(node._('button.ask', { device }));
+  const label = $('<label for="mt-gateway-try-value">').text(
+    node._('button.ask', { device: deviceOf(report), what }),
+  );
   const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').hide();
   const form = $('<form class="mt-gateway-ask">').append(label, input, problem);
   const question = RED.notify(form, {

@@ -249,7 +249,8 @@ describe('reports that pass now', function () {
       await editor.page.keyboard.press('Enter');
       const report = (await red.next('seen')).report as Record<string, unknown>;
       assert.deepEqual([report.test, report.value], [true, 35]);
-      assert.ok(words.includes(`a report of ${report.deviceName ?? report.device} with`), words);
+      const device = report.deviceName ?? report.device;
+      assert.ok(words.includes(`a report of ${device} with this value of temperature (°C)`), words);
       assert.match(words, /What follows in the flow really happens/);
     });
 
