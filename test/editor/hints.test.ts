@@ -79,6 +79,7 @@ describe('the hints in the panels', function () {
     await page.click('#mt-gateway-service-tabs li:nth-child(3) a');
     const field = page.locator('#node-config-input-remember');
     const problem = page.locator('.form-row:has(#node-config-input-remember) .mt-gateway-problem');
+    await hintOf('#node-config-input-remember', /last value and device watch nodes/).waitFor();
     await field.fill('diskk');
     await problem.filter({ hasText: 'diskk is not in Node-RED' }).waitFor();
     const stores = (await page.evaluate('RED.settings.context.stores')) as string[];
