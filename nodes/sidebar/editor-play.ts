@@ -154,7 +154,7 @@ export class PlayPart {
     this.#update();
     this.#showRun(run, words);
     this.#bar.hide();
-    this.#announce(`${words} ${countsOf(run)}`);
+    this.#announce(`${words} ${countsOf(run)}`.trim());
     this.#text[0]?.scrollIntoView({ block: 'nearest' });
   }
 
@@ -177,7 +177,8 @@ export class PlayPart {
   }
 }
 
-const countsOf = ({ counts }: PlayRun): string => say('play.counts', counts);
+/** Empty while no node was asked to take anything. */
+const countsOf = ({ counts }: PlayRun): string => (counts.nodes > 0 ? say('play.counts', counts) : '');
 
 /** How a run ends, in words. */
 async function ending(run: PlayRun): Promise<string> {

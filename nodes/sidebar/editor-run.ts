@@ -18,7 +18,7 @@ const MAX_MISSES = 10;
 const MAX_PROBLEMS = 10;
 
 /** How it went on. */
-export type Outcome = 'done' | 'stopped' | 'replaced' | 'noNodes';
+export type Outcome = 'done' | 'empty' | 'stopped' | 'replaced' | 'noNodes';
 
 /** What the runtime says of a portion. */
 interface Played {
@@ -97,7 +97,9 @@ export class PlayRun {
       this.#length += text?.length ?? 0;
       this.share = share;
     }
-    return (await this.#flush()) ?? 'done';
+    const end = await this.#flush();
+    const { taken, untaken, failed } = this.counts;
+    return end ?? (taken + untaken + failed === 0 ? 'empty' : 'done');
   }
 
   /** In milliseconds of `performance.now()`. */

@@ -205,6 +205,16 @@ for (const [index, version] of VERSIONS.entries()) {
       );
     });
 
+    it('says of a file without reports that it has none', async () => {
+      for (const empty of ['', '\n \n']) {
+        await offer(line(1));
+        await offer(empty);
+        await press('Play');
+        await readOut('The file holds no reports.');
+        assert.equal(await part().getByText('Played to the end').count(), 0);
+      }
+    });
+
     it('keeps the pace of the record, says when the next report is due, and stops at once', async () => {
       const { page } = editor;
       await offer([line(1), line(2, 10_000), line(3, 3_600_000)].join('\n'));
