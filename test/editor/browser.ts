@@ -67,6 +67,17 @@ export interface Editor {
   close(): Promise<void>;
 }
 
+/** Whether a drop-down has room for the longest of its choices. */
+export const showsChoices = (select: Locator): Promise<boolean> =>
+  select.evaluate((one: HTMLElement) => {
+    const free = one.cloneNode(true) as HTMLElement;
+    free.style.cssText = 'position: absolute; width: max-content';
+    one.after(free);
+    const needed = free.offsetWidth;
+    free.remove();
+    return one.offsetWidth >= needed;
+  });
+
 let shared: Promise<Browser> | undefined;
 
 function launch(): Promise<Browser> {

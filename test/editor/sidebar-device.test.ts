@@ -4,7 +4,7 @@ import type { Response } from 'playwright-core';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { closeBrowser, type Editor, openEditor, showsChoices, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
@@ -548,6 +548,8 @@ describe('a device in the sidebar', function () {
       await values?.filter({ hasText: '22,12 °C' }).waitFor();
       const cells = await reports?.locator('[role=cell]').allInnerTexts();
       assert.match(cells?.[0] ?? '', /^\d\d:\d\d:\d\d$/);
+      await french.page.getByRole('button', { name: 'Enregistrer et rejouer' }).click();
+      assert.ok(await showsChoices(french.page.getByRole('combobox', { name: 'Vitesse' })));
     } finally {
       await french.close();
     }

@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core';
 import { DEFAULTS } from '../../simulator/node/config.ts';
 import { OLDEST, VERSIONS } from '../e2e/node-red.ts';
 import { freePort } from '../mosquitto.ts';
-import { useEditor } from './browser.ts';
+import { openEditor, showsChoices, useEditor } from './browser.ts';
 
 for (const version of [...VERSIONS, OLDEST]) {
   describe(`the simulator in the editor of ${version.name}`, function () {
@@ -35,6 +35,13 @@ for (const version of [...VERSIONS, OLDEST]) {
         assert.ok(left >= 0, `the panel begins at ${left}`);
         await used.editor.press('cancel');
         await page.setViewportSize(size);
+      });
+
+      it('shows its longest choices whole in French', async () => {
+        const french = await openEditor(new URL('/', used.editor.page.url()).href, { language: 'fr' });
+        await french.edit('own');
+        assert.ok(await showsChoices(french.page.locator('#node-input-mode')));
+        await french.close();
       });
 
       it('saves what it was, when nothing is changed', async () => {
