@@ -1,7 +1,7 @@
 // Shows in the open mt-device-watch panel what its deployed node watches, and what is active now.
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { element } from '../shared/editor/panel.ts';
+import { element, numberText } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
@@ -98,5 +98,5 @@ function valueText(node: EditorNode, condition: string, value: number | undefine
   const unit = UNITS[condition];
   return value === undefined || unit === undefined
     ? String(value ?? '')
-    : node._(`active.${unit}`, { value: String(value) });
+    : node._(`active.${unit}`, { value: numberText(value) });
 }

@@ -1,7 +1,7 @@
 // Shows in the open mt-last-value panel which values its settings would bring now.
 import { hasEnv } from '../shared/defaults.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { captionOf, element, shorten } from '../shared/editor/panel.ts';
+import { captionOf, element, numberText, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 
@@ -89,12 +89,16 @@ function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {
     const line = element('tr', '').appendTo(body);
     element('td', '', deviceName).attr('title', device).appendTo(line);
     element('td', '', name).appendTo(line);
-    const shown = shorten(
-      typeof value === 'object' ? JSON.stringify(value) : String(value),
-      MAX_SHOWN_LENGTH,
-    );
+    const shown = shorten(valueText(value), MAX_SHOWN_LENGTH);
     element('td', '', unit ? `${shown} ${unit}` : shown).appendTo(line);
     element('td', '', node._('known.seconds', { count: Math.round(age) })).appendTo(line);
   }
   return result;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'number') {
+    return numberText(value);
+  }
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,7 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
 import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
-import { element, text } from '../shared/editor/panel.ts';
+import { element, numberText, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 
@@ -77,7 +77,8 @@ function tell(node: EditorNode, { sent, isMadeUp, report = {} }: Pressed): void 
 /** Such as "Meeting room 2.14: temperature 21.5 °C". */
 function describe(node: EditorNode, report: Record<string, unknown>): string {
   const { value, unit } = report;
-  const words = [aboutOf(node, report), value, unit].filter((word) => word !== undefined && word !== null);
+  const shown = typeof value === 'number' ? numberText(value) : value;
+  const words = [aboutOf(node, report), shown, unit].filter((word) => word !== undefined && word !== null);
   return `${deviceOf(report)}: ${words.join(' ')}`;
 }
 

@@ -1,10 +1,14 @@
 // The words of the sidebar, and how numbers and times are said in it.
+import { numberText } from '../shared/editor/panel.ts';
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
 
 /** A text of the sidebar in the editor's language. */
 export const say = (key: string, values?: Record<string, unknown>): string =>
   RED._(`${CATALOGUE}sidebar.${key}`, values);
+
+/** Behind the point. */
+const MAX_DIGITS = 2;
 
 const UNITS = [
   { unit: 'd', seconds: 86_400 },
@@ -48,14 +52,10 @@ export function fullTime(time: string | null): string {
   return Number.isNaN(at.getTime()) ? '' : at.toLocaleString(RED.i18n.lang());
 }
 
-/** To make one takes longer than to write a hundred numbers with it. The editor is loaded anew for another language. */
-let numbers: Intl.NumberFormat | undefined;
-
 /** A number with few digits, as the editor's language writes it; anything else as it is. */
 export function valueText(value: unknown): string {
   if (typeof value !== 'number') {
     return value === null || value === undefined ? '–' : String(value);
   }
-  numbers ??= new Intl.NumberFormat(RED.i18n.lang(), { maximumFractionDigits: 2, useGrouping: false });
-  return numbers.format(value);
+  return numberText(value, MAX_DIGITS);
 }

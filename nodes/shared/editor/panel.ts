@@ -30,6 +30,21 @@ export function element(tag: string, className: string, content = ''): JQuery {
 export const shorten = (content: string, max: number): string =>
   content.length > max ? `${content.slice(0, max)}…` : content;
 
+/** To make one takes longer than to write a hundred numbers with it. The editor is loaded anew for another language. */
+const numberFormats = new Map<number, Intl.NumberFormat>();
+/** As many as a number can have that is no smaller than what devices measure. */
+const ALL_DIGITS = 20;
+
+/** A number as the editor's language writes it. @param digits behind the point at most */
+export function numberText(value: number, digits = ALL_DIGITS): string {
+  let format = numberFormats.get(digits);
+  if (format === undefined) {
+    format = new Intl.NumberFormat(RED.i18n.lang(), { maximumFractionDigits: digits, useGrouping: false });
+    numberFormats.set(digits, format);
+  }
+  return format.format(value);
+}
+
 /** How Node-RED expects the ids of a panel's inputs to begin: in the panel of a node, and of a config node. */
 export const NODE_INPUT = 'node-input';
 export const CONFIG_INPUT = 'node-config-input';

@@ -3,7 +3,7 @@ import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
-import { field, text } from './panel.ts';
+import { field, numberText, text } from './panel.ts';
 import type { Found } from './picker.ts';
 import type { Choice } from './picker-list.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
@@ -275,7 +275,8 @@ function fromIdentifier(row: Identifier | string): Choice {
 /** The last value that was heard; a text is raw, so it has no unit. */
 function shownValue(value: Heard['value'], row: Identifier | string): string {
   const unit = typeof value === 'number' && typeof row === 'object' ? (row.unit ?? '') : '';
-  return value === undefined ? '' : `${value} ${unit}`.trim();
+  const shown = typeof value === 'number' ? numberText(value) : value;
+  return value === undefined ? '' : `${shown} ${unit}`.trim();
 }
 
 async function listedDevice(value: string): Promise<ListedDevice | undefined> {
