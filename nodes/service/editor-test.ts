@@ -85,7 +85,7 @@ function resultLine(
   if (!given) {
     return undefined;
   }
-  const words = `${node._(`trial.${half}`)}: ${given.message ?? node._(given.ok ? 'trial.ok' : 'trial.failed')}`;
+  const words = `${node._('trial.of', { half: node._(`trial.${half}`) })} ${given.message ?? node._(given.ok ? 'trial.ok' : 'trial.failed')}`;
   if (given.skipped) {
     return line('fa fa-minus-circle', '', words);
   }

@@ -78,6 +78,22 @@ describe('the texts of the editor and the runtime', () => {
     }
   }
 
+  it('keep what belongs to a word on its line, in French, and call things by one name', () => {
+    for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
+      for (const [key, text] of read(folder, 'fr')) {
+        const where = `${folder}: ${key}: ${text}`;
+        assert.doesNotMatch(text, / [;:!?»](?!\S)|« /, where);
+        assert.doesNotMatch(text, /(?<![\w_])brokers?(?![\w_])|\bflows?\b(?!\.)/i, where);
+      }
+      for (const help of readdirSync(join(ROOT, folder)).filter((name) => name === 'fr.md')) {
+        const words = readFileSync(join(ROOT, folder, help), 'utf8').replace(/`[^`]*`/g, '`');
+        assert.doesNotMatch(words, /\bbrokers?\b|\bflows?\b|« | »/, folder);
+        // What begins with a colon is a row for Node-RED, which wants plain spaces.
+        assert.doesNotMatch(words.replace(/^:.*$/gm, ''), / [;:!?](?!\S)/, folder);
+      }
+    }
+  });
+
   it('say what each property means, in English as the catalogue does', () => {
     const said = Object.entries(
       JSON.parse(readFileSync(join(ROOT, 'nodes/service/locales/en-US.json'), 'utf8')).editor.meaning,
