@@ -54,7 +54,10 @@ describe('the hints in the panels', function () {
       if ((await select.count()) > 0) {
         await select.selectOption('all');
       }
-      await hintOf('#mt-gateway-labels', /gateways have.*another device does not count/).waitFor();
+      await hintOf(
+        '#mt-gateway-labels',
+        /gateways have.*another device does not count.*list devices by label.*compare msg\.device/,
+      ).waitFor();
       await editor.press('cancel');
     });
   }
