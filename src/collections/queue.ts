@@ -4,6 +4,7 @@
 const MIN_COMPACTED = 256;
 
 export class Queue<T> {
+  /** None where the queue is empty: `#compact` sees to it. */
   #items: (T | undefined)[] = [];
   #head = 0;
 
@@ -16,7 +17,7 @@ export class Queue<T> {
   }
 
   get last(): T | undefined {
-    return this.size > 0 ? this.#items.at(-1) : undefined;
+    return this.#items.at(-1);
   }
 
   push(item: T): void {
@@ -24,9 +25,6 @@ export class Queue<T> {
   }
 
   shift(): T | undefined {
-    if (this.size === 0) {
-      return undefined;
-    }
     const item = this.#items[this.#head];
     this.#items[this.#head++] = undefined;
     this.#compact();
@@ -34,7 +32,7 @@ export class Queue<T> {
   }
 
   pop(): T | undefined {
-    const item = this.size > 0 ? this.#items.pop() : undefined;
+    const item = this.#items.pop();
     this.#compact();
     return item;
   }

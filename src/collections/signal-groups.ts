@@ -17,7 +17,7 @@ export class SignalGroups<T> {
     }
     const items = new Set<T>();
     const abort = () => this.#abort(signal);
-    signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort);
     this.#groups.set(signal, { items, stopListening: () => signal.removeEventListener('abort', abort) });
     return items;
   }
@@ -40,8 +40,11 @@ export class SignalGroups<T> {
 
   #abort(signal: AbortSignal): void {
     const group = this.#groups.get(signal);
-    this.#groups.delete(signal);
-    group?.stopListening();
-    this.#onAbort([...(group?.items ?? [])]);
+    // What the end of another signal's items has released is gone already.
+    if (group) {
+      this.#groups.delete(signal);
+      group.stopListening();
+      this.#onAbort([...group.items]);
+    }
   }
 }

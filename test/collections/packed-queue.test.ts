@@ -17,6 +17,21 @@ describe('A queue of records kept as bytes', () => {
     assert.deepEqual([queue.size, plain(queue)], [0, []]);
   });
 
+  for (const [what, text, size] of [
+    ['text', '温'.repeat(20_000), 0],
+    ['content', 't', 40_000],
+  ] as const) {
+    it(`has room for a ${what} of any length`, () => {
+      const queue = new PackedQueue();
+      queue.push(1, 'before', Buffer.from('b'));
+      queue.push(2, text, Buffer.alloc(size, 'x'));
+      assert.deepEqual(plain(queue), [
+        [1, 'before', 'b'],
+        [2, text, 'x'.repeat(size)],
+      ]);
+    });
+  }
+
   it('drops the oldest, up to an order', () => {
     const queue = new PackedQueue();
     for (let order = 1; order <= 5; order++) {
@@ -24,6 +39,7 @@ describe('A queue of records kept as bytes', () => {
     }
     queue.dropTo(2);
     queue.drop();
+    assert.equal(queue.size, 2);
     assert.deepEqual(
       plain(queue).map(([order]) => order),
       [4, 5],

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Queue } from '../../src/collections/queue.ts';
+import { usedMemory } from '../memory.ts';
 
 describe('a queue', () => {
   it('behaves as an array does, through any sequence of steps', () => {
     const steps = fc.array(fc.constantFrom('push', 'push', 'shift', 'pop', 'filter', 'clear'), {
       maxLength: 60,
+      size: 'max',
     });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 700 }), (names, times) => {
@@ -40,5 +42,30 @@ describe('a queue', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('takes no more memory when millions pass while a thousand wait', () => {
+    const queue = new Queue<number>();
+    const before = usedMemory();
+    for (let item = 0; item < 3_000_000; item++) {
+      queue.push(item);
+      if (item >= 1_000) {
+        queue.shift();
+      }
+    }
+    const grown = usedMemory() - before;
+    assert.ok(grown < 5_000_000, `${grown} bytes`);
+    assert.equal(queue.first, 2_999_000);
+  });
+
+  it('takes no longer for each where very many wait', () => {
+    const queue = new Queue<number>();
+    const count = 500_000;
+    for (let item = 0; item < count; item++) {
+      queue.push(item);
+    }
+    for (let item = 0; item < count; item++) {
+      assert.equal(queue.shift(), item);
+    }
   });
 });

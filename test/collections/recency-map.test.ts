@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { type RecencyEntry, RecencyMap } from '../../src/collections/recency-map.ts';
 
 interface Entry extends RecencyEntry<Entry> {
@@ -56,5 +57,41 @@ describe('A bounded map by recency', () => {
     assert.equal(map.findNextOut(), passer);
     old.isPasserBy = true;
     assert.equal(map.add(entry('new')), old);
+  });
+
+  it('behaves as a list does that is searched through, through any sequence of steps', () => {
+    const step = fc.tuple(
+      fc.constantFrom<'use' | 'delete'>('use', 'use', 'use', 'delete'),
+      fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      fc.boolean(),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+        const map = new RecencyMap<Entry>(4, (one) => one.isPasserBy);
+        let model: Entry[] = [];
+        for (const [name, id, isPasserBy] of steps) {
+          const there = map.get(id);
+          assert.equal(
+            there,
+            model.find((one) => one.id === id),
+          );
+          model = model.filter((one) => one !== there);
+          if (name === 'delete') {
+            there && map.delete(there);
+          } else if (there) {
+            map.touch(there);
+            model.push(there);
+          } else {
+            const out = model.length < 4 ? undefined : (model.find((one) => one.isPasserBy) ?? model[0]);
+            const added = entry(id, isPasserBy);
+            assert.equal(map.findNextOut(), out);
+            assert.equal(map.add(added), out);
+            model = [...model.filter((one) => one !== out), added];
+          }
+          assert.deepEqual([...map.oldestFirst()], model);
+          assert.deepEqual([map.size, map.oldest], [model.length, model[0]]);
+        }
+      }),
+    );
   });
 });

@@ -104,6 +104,20 @@ describe('places for calls', () => {
     assert.equal(semaphore.tryAcquire(), true);
   });
 
+  it('begins new work after the calls that had a place before', async () => {
+    const semaphore = new Semaphore(1);
+    semaphore.tryAcquire();
+    const begun: string[] = [];
+    const work = semaphore.run(NEVER, async () => void begun.push('work'));
+    const again = semaphore.wait(NEVER, true).then(() => {
+      begun.push('again');
+      semaphore.release();
+    });
+    semaphore.release();
+    await Promise.all([work, again]);
+    assert.deepEqual(begun, ['again', 'work']);
+  });
+
   it('lets work that was stopped in the queue neither begin nor keep a place', async () => {
     const semaphore = new Semaphore(1);
     semaphore.tryAcquire();

@@ -1,5 +1,6 @@
 // Sets by key: what is in them, and that empty ones are gone.
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { SetMap } from '../../src/collections/set-map.ts';
 
 describe('sets by key', () => {
@@ -17,5 +18,24 @@ describe('sets by key', () => {
     sets.add('a', 4);
     sets.clear();
     assert.deepEqual([[...sets.of('a')], [...sets.of('b')]], [[], []]);
+  });
+
+  it('behave as a map of sets does, through any sequence of steps', () => {
+    const step = fc.tuple(
+      fc.constantFrom<'add' | 'delete'>('add', 'add', 'delete'),
+      fc.constantFrom('a', 'b'),
+      fc.integer({ min: 0, max: 3 }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+        const sets = new SetMap<string, number>();
+        const model: Record<string, Set<number>> = { a: new Set(), b: new Set() };
+        for (const [name, key, value] of steps) {
+          sets[name](key, value);
+          model[key]?.[name](value);
+          assert.deepEqual([...sets.of(key)], [...(model[key] ?? [])]);
+        }
+      }),
+    );
   });
 });
