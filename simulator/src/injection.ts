@@ -100,8 +100,11 @@ function formOf(kind: string, gateway: Gateway, identifier: unknown): 'raw' | 'd
   if (identifier === undefined || row) {
     return gateway.mode;
   }
-  return /^([0-9a-f]{2})+$/.test(String(identifier)) ? 'raw' : 'decoded';
+  return WHOLE_ID.test(String(identifier)) ? 'raw' : 'decoded';
 }
+
+/** Bytes from 80 on say that another one follows: `dead` is a name. */
+const WHOLE_ID = /^([89a-f][0-9a-f])*[0-7][0-9a-f]$/;
 
 const rowOf = (identifier: unknown) => rowOfId(String(identifier)) ?? rowOfName(String(identifier));
 
@@ -132,12 +135,13 @@ function contentOf(
   return { identifier, fields: decoded === undefined ? {} : { value: decoded } };
 }
 
-/** Hex digits as they are, anything else encoded. */
+/** Hex digits as they are where a value can be so long, or longer by an extension; anything else encoded. */
 function rawFields(value: unknown, row: ReturnType<typeof rowOf>, known: string | undefined): Fields {
   if (value === undefined) {
     return known === undefined ? {} : { value: known };
   }
-  if (typeof value === 'string' && /^([0-9a-f]{2})*$/i.test(value)) {
+  const isLong = typeof value === 'string' && value.length >= 2 * (row?.size ?? 0);
+  if (isLong && /^([0-9a-f]{2})*$/i.test(value)) {
     return { value: value.toLowerCase() };
   }
   try {

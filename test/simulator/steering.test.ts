@@ -97,6 +97,11 @@ describe('the simulator as a test bench', () => {
     assert.deepEqual([payload.value, payload.seq], ['c0ffee', 7]);
   });
 
+  it('takes for a name what no identifier in hex ends', async () => {
+    const { topic, payload } = await reportOf({ kind: 'property', identifier: 'dead', value: 5 });
+    assert.deepEqual([topic.split('/').slice(5), payload.value], [['property-decoded', 'dead'], 5]);
+  });
+
   it('sends an injected sample again until it is acknowledged', async () => {
     await service.steer({ kind: 'timestamped', value: 21 });
     const sample = service.samples.unacknowledged.find(({ value }) => value === '0834');
@@ -168,6 +173,7 @@ describe('the simulator as a test bench', () => {
     [{ kind: 'measurement', identifier: 'a/b' }, 'identifier'],
     [{ kind: 'measurement', identifier: 'temperature', value: 1e9 }, 'value'],
     [{ kind: 'measurement', identifier: 'ee8001', value: 5 }, 'value'],
+    [{ kind: 'measurement', identifier: 'temperature', value: '21' }, 'value'],
     [{ set: { temperature: 31 } }, 'device'],
     [{ device: '001122334455', set: { temperature: 31 } }, 'device'],
     [{ device: 'c0141f68fc3d', set: { warmth: 31 } }, 'set'],
