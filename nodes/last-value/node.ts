@@ -29,7 +29,7 @@ function createHandler(context: ActionContext<LastValueConfig, object>): InputHa
   const sendOne: InputHandler = async (msg, send) => {
     const { value, ...result } = await session.values.last(await read(msg), options);
     // What other nodes have left in the message did not bring this value.
-    const nothing = { report: undefined, age: undefined, source: undefined };
+    const nothing = { report: undefined, age: undefined, source: undefined, response: undefined };
     send(updateMessage(RED, msg, { payload: value, ...nothing, ...result }));
   };
   const sendAll: InputHandler = async (msg, send) => {
