@@ -1,5 +1,6 @@
 // mt-service: the connection to one device management service, shared by the nodes that use it.
 import type { NodeAPI, NodeDef } from 'node-red';
+import { isInFlows } from '../shared/runtime/deploys.ts';
 import { savedCredentials, savedNode, savedService } from '../shared/runtime/env.ts';
 import { rememberInstance, type ServiceNode } from '../shared/runtime/services.ts';
 import { registerAdmin } from './admin.ts';
@@ -42,7 +43,9 @@ export default function registerService(RED: NodeAPI): void {
       const last = lastUsable.get(this.id);
       const isDecided = last && !isEmptied(after) && isUsableAtBroker(RED, this.id, filledAfter);
       const next = isDecided ? successionOf(last, after) : UNCHANGED;
-      holder.close(removed ? REMOVED : next).then(done, done);
+      // Node-RED calls a disabled one removed, too.
+      const ended = { ...REMOVED, isNetworkFinal: !isInFlows(RED, this.id) };
+      holder.close(removed ? ended : next).then(done, done);
     });
   }
   const mtServiceForgetful = { value: forgetfulStores(RED.settings.contextStorage), exportable: true };

@@ -2,7 +2,7 @@
 import type { NodeAPI } from 'node-red';
 import { differencesOf, fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
-import { onceStarted } from '../shared/runtime/deploys.ts';
+import { isInFlows, onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { translate } from '../shared/runtime/texts.ts';
 import { isSameNetwork } from './network-name.ts';
@@ -199,7 +199,10 @@ export class ValueMemory {
     });
   }
 
-  /** A service that was inside a subflow goes with its instance, which Node-RED does not tell it. */
+  /**
+   * A service that was inside a subflow goes with its instance, which Node-RED does not tell it. Of a disabled one only
+   * what is stored stays.
+   */
   #forgetUnlessBack(): void {
     const { id } = this.#node;
     onceStarted(this.#RED, () => {
@@ -208,6 +211,9 @@ export class ValueMemory {
         kept?.heldReports.giveUpAll();
         kept?.recording?.close();
         this.#kept.delete(id);
+        if (this.#store !== '' && !isInFlows(this.#RED, id)) {
+          void this.#write(undefined);
+        }
       }
     });
   }

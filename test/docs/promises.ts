@@ -1162,6 +1162,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'still knows and stores everything when the service has another session at the broker',
         ],
       },
+    'Of a service that is disabled only what *Remember in* stores is kept.': {
+      'nodes/last-value': 'leaves in the store what is known when a deploy disables the service',
+      'nodes/value-memory': 'stays in the store while the instance of its subflow is disabled',
+    },
     'So is which gateway has reported a device, which requests without a gateway need.': {
       'nodes/last-value': 'still knows which gateway hears a device after a deploy of all nodes',
     },

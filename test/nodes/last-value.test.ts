@@ -240,6 +240,26 @@ describeNodes('last-value', (start) => {
     assert.equal((await ask(flow, asked)).payload, null);
   });
 
+  for (const [what, change, left] of [
+    ['leaves in the store what is known when a deploy disables the service', { d: true }, [1]],
+    ['leaves nothing in the store when a deploy removes the service', { id: 'other' }, [0]],
+  ] as const) {
+    it(what, async () => {
+      const last = { id: 'n', type: 'mt-last-value' };
+      const flow = await start(flowOf({ remember: 'default' }, last), { credentials: secrets() });
+      await subscribed(box);
+      await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 21 });
+      const stored: number[] = [];
+      const set = (_key: string, { values }: { values: object[] }, _store: string, done: () => void) => {
+        stored.push(values.length);
+        done();
+      };
+      Object.assign(flow.node('svc'), { context: () => ({ set }) });
+      await flow.deploy(flowOf({ remember: 'default', ...change }, last), 'nodes', secrets());
+      assert.deepEqual(stored, left);
+    });
+  }
+
   it('still knows and stores everything when the service has another session at the broker', async () => {
     const last = { id: 'n', type: 'mt-last-value' };
     const flow = await start(flowOf({ remember: 'default' }, last), { credentials: secrets() });

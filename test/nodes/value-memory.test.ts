@@ -77,10 +77,19 @@ describe('what is remembered of last values', () => {
   const events = new EventEmitter();
   /** Services that Node-RED has. */
   const nodes = new Set<string>();
+  /** Ids in the flows, also of what is disabled. */
+  let inFlows: string[] = [];
   const RED = {
     settings,
     events,
-    nodes: { getNode: (name: string) => (nodes.has(name) ? {} : null) },
+    nodes: {
+      getNode: (name: string) => (nodes.has(name) ? {} : null),
+      eachNode(call: (node: { id: string }) => void) {
+        for (const one of inFlows) {
+          call({ id: one });
+        }
+      },
+    },
     _: (key: string) => key,
   };
 
@@ -318,6 +327,28 @@ describe('what is remembered of last values', () => {
       mock.timers.reset();
     }
   });
+
+  for (const [what, flows, left] of [
+    ['is emptied when a deploy removes the instance of its subflow', ['template'], []],
+    [
+      'stays in the store while the instance of its subflow is disabled',
+      ['template', 'outer', 'inner'],
+      [mac(1)],
+    ],
+  ] as const) {
+    it(what, async () => {
+      id = 'outer-inner-template';
+      const { memory, session } = await open();
+      hear(session, mac(1));
+      await memory.close(false);
+      assert.deepEqual(store.devices, [mac(1)]);
+      inFlows = [...flows];
+      events.emit('flows:started');
+      await turn();
+      await turn();
+      assert.deepEqual(store.devices, left);
+    });
+  }
 
   it('goes to the store that a deploy names', async () => {
     const { memory, session } = await open('');

@@ -71,3 +71,18 @@ function createListener(events: NodeAPI['events'], event: DeployEvent): Listener
   listeners[event].set(events, listener);
   return listener;
 }
+
+/**
+ * Whether a node is in the flows, during a deploy in the new ones; also one that is disabled, with its flow too.
+ * @param id inside a subflow that of the instance, a hyphen, and that in the template
+ */
+export function isInFlows(RED: NodeAPI, id: string): boolean {
+  const ids = new Set<string>();
+  RED.nodes.eachNode((node) => void ids.add(node.id));
+  const isThere = (rest: string): boolean =>
+    ids.has(rest) ||
+    [...rest.matchAll(/-/g)].some(
+      ({ index }) => ids.has(rest.slice(0, index)) && isThere(rest.slice(index + 1)),
+    );
+  return isThere(id);
+}
