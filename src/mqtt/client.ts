@@ -134,7 +134,7 @@ export class MqttClient {
       state: ({ name }) => {
         this.#subscribing ||= name !== 'connected';
         if (!this.#connection.connected) {
-          this.#inbound.readOn();
+          this.#inbound.disconnected();
           this.#group.lost(name === 'closed');
         }
         this.#previews.setBeside(this.#connection.connected ? this.#connection.url : undefined);

@@ -48,7 +48,11 @@ export class InboundQueue {
   readonly #topics: Topics;
   readonly #handlers: InboundHandlers;
   readonly #maxBytes: number;
+  /** Of QoS 1 and lost connections, older than what is in the queue. Perhaps nobody sends them again. */
+  readonly #kept = new Queue<QueuedReport>();
   readonly #queue = new Queue<QueuedReport>();
+  /** Until it is delivered, the connection reads nothing more. */
+  #blocking: QueuedReport | undefined;
   #bytes = 0;
   readonly #budget = new TurnBudget(() => this.#drain());
   #isPaused = false;
@@ -96,12 +100,12 @@ export class InboundQueue {
 
   /** Nothing waits. */
   get isEmpty(): boolean {
-    return this.#queue.size === 0;
+    return this.#queue.size === 0 && this.#kept.size === 0;
   }
 
-  /** A report of QoS 1 waits: until it is delivered the connection reads nothing more. */
+  /** A report of QoS 1 waits, so that the connection reads nothing more. */
   get isBlocked(): boolean {
-    return this.#queue.last?.done !== undefined;
+    return this.#blocking !== undefined;
   }
 
   get isPaused(): boolean {
@@ -116,11 +120,10 @@ export class InboundQueue {
     return Math.min(this.#readsSince, performance.now());
   }
 
-  /** Reading goes on: also when the connection is lost, since the next one reads until it brings a report. */
-  readOn(): void {
-    if (this.#readsSince === Number.POSITIVE_INFINITY) {
-      this.#readsSince = performance.now();
-    }
+  /** The connection is lost: the next one reads until it brings a report. */
+  disconnected(): void {
+    this.#blocking = undefined;
+    this.#readOn();
   }
 
   pause(): void {
@@ -145,7 +148,8 @@ export class InboundQueue {
     clearTimeout(this.#deadline);
     clearTimeout(this.#overloadTimer);
     this.#bytes = 0;
-    for (const { done } of this.#queue.clear()) {
+    this.#blocking = undefined;
+    for (const { done } of [...this.#kept.clear(), ...this.#queue.clear()]) {
       done?.(new Error('the connection is being closed'));
     }
   }
@@ -153,9 +157,15 @@ export class InboundQueue {
   #end(isReady: boolean): void {
     clearTimeout(this.#deadline);
     this.#isPaused = false;
-    this.readOn();
+    this.#readOn();
     this.#handlers.resumed(isReady);
     this.#drain();
+  }
+
+  #readOn(): void {
+    if (this.#readsSince === Number.POSITIVE_INFINITY) {
+      this.#readsSince = performance.now();
+    }
   }
 
   get #mustWait(): boolean {
@@ -165,17 +175,25 @@ export class InboundQueue {
   #enqueue(report: QueuedReport): void {
     this.#queue.push(report);
     this.#bytes += sizeOf(report);
-    if (this.#isPaused && report.done) {
-      this.#readsSince = Number.POSITIVE_INFINITY;
+    if (report.done) {
+      this.#blocking = report;
+      if (this.#isPaused) {
+        this.#readsSince = Number.POSITIVE_INFINITY;
+      }
     }
-    // What is not acknowledged yet holds up the connection, so that nothing comes behind it.
-    while (this.#bytes > this.#maxBytes && this.#queue.first?.done === undefined) {
-      this.#discardOldest();
+    while (this.#bytes > this.#maxBytes && this.#queue.first !== this.#blocking) {
+      const oldest = this.#queue.shift() as QueuedReport;
+      if (oldest.done) {
+        // Each lost connection has left one at most.
+        this.#kept.push(oldest);
+      } else {
+        this.#lose(oldest);
+      }
     }
   }
 
-  #discardOldest(): void {
-    this.#bytes -= sizeOf(this.#queue.shift() as QueuedReport);
+  #lose(report: QueuedReport): void {
+    this.#bytes -= sizeOf(report);
     this.#lost++;
     if (this.#lost === 1) {
       this.#handlers.lost(1);
@@ -202,7 +220,10 @@ export class InboundQueue {
       return;
     }
     while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {
-      const report = this.#queue.shift() as QueuedReport;
+      const report = (this.#kept.shift() ?? this.#queue.shift()) as QueuedReport;
+      if (report === this.#blocking) {
+        this.#blocking = undefined;
+      }
       this.#bytes -= sizeOf(report);
       this.#budget.spend();
       if (!this.#give(report)) {

@@ -691,8 +691,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'a deploy that leaves the service alone | kept | kept | kept, up to 64 MB | kept; what was open at a node that is replaced comes again':
       {
         'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
-        'mqtt/inbound-queue':
+        'mqtt/inbound-queue': [
           'loses the oldest reports of QoS 0 beyond 64 MB of waiting ones, and counts them',
+          'keeps within the bound, and loses no report of QoS 1 that it has, when the connection is lost meanwhile',
+        ],
       },
     'the flows are too slow | kept: the broker has to wait | kept: the broker has to wait | beyond 64 MB waiting, the oldest are lost; counted and shown | kept: the broker has to wait':
       {
@@ -1666,7 +1668,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'may wait for its turn longer than its timeout says, which counts from sending',
           'has its response although a deploy holds a report before it for longer than the timeout',
         ],
-        'mqtt/waits': 'for … are anew once a deploy that has held a report lets go of it',
+        'mqtt/waits': [
+          'for … are anew once a deploy that has held a report lets go of it',
+          'are no longer for a request during the next deploy when the connection was lost while one held a report',
+        ],
       },
     'the broker is away for the whole timeout, counted from arrival, or does not confirm the subscription to responses in this time; it counts anew, too, after a deploy has held a report | `NOT_CONNECTED`':
       {

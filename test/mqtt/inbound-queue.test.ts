@@ -160,6 +160,25 @@ describe('the intake', () => {
     assert.equal(intake.readsSince, resumed);
   });
 
+  it('keeps within the bound, and loses no report of QoS 1 that it has, when the connection is lost meanwhile', async () => {
+    const large = Buffer.alloc(100_000, 'x');
+    intake.pause();
+    take('precious', 1);
+    intake.disconnected();
+    for (let i = 0; i < 1_000; i++) {
+      intake.receive(`${REPORT}/${i}`, large, 0, false, () => {});
+    }
+    intake.receive(`${REPORT}/precious`, large, 1, false, () => {});
+    assert.deepEqual(lost, [1]);
+    intake.resume();
+    while (!intake.isEmpty) {
+      await nextTurn();
+    }
+    assert.ok(topics.length > 600 && topics.length < 700, `${topics.length}`);
+    assert.deepEqual([topics[0], topics.at(-1)], [REPORT, `${REPORT}/precious`]);
+    assert.equal(topics[1], `${REPORT}/${1_000 - (topics.length - 2)}`);
+  });
+
   it('goes on when one of the reports that waited cannot be handled', async () => {
     const handled: string[] = [];
     const faults: unknown[] = [];

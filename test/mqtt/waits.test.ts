@@ -531,6 +531,28 @@ describe('waits of the MQTT half', () => {
     await assert.rejects(outcome, { code: 'NOT_CONNECTED', message: /could not be reached/ });
   });
 
+  it('are no longer for a request during the next deploy when the connection was lost while one held a report', async () => {
+    const { broker } = bench;
+    const session = await connect();
+    session.subscribe(ALL, new Collector());
+    await reached(session, 'connected');
+    session.pauseReports();
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await passRealTime();
+    const lost = reached(session, 'waiting');
+    broker.drop();
+    await lost;
+    const regained = reached(session, 'connected');
+    tick(1);
+    await regained;
+    session.pauseReports();
+    const outcome = session.request('apiversion', { gateway: G }, { signal, timeout: 3_000 });
+    const ended = assert.rejects(outcome, { code: 'TIMEOUT' });
+    await broker.until(() => requests(broker).length === 1);
+    tick(3);
+    await ended;
+  });
+
   it('are 10 seconds without a further loss until an overload is over, which the log tells', async () => {
     const session = await connect();
     const collector = new Collector();
