@@ -111,9 +111,10 @@ export class GatewayRequests {
     return this.#ignoresAcksSince !== undefined;
   }
 
-  /** Whether it has ignored them for so long. @param ms milliseconds */
-  hasIgnoredAcks(ms: number): boolean {
-    return this.#ignoresAcksSince !== undefined && performance.now() - this.#ignoresAcksSince >= ms;
+  /** Whether it has ignored them for so long. @param ms milliseconds @param readsSince see `InboundQueue.readsSince` */
+  hasIgnoredAcks(ms: number, readsSince: number): boolean {
+    const since = this.#ignoresAcksSince;
+    return since !== undefined && performance.now() - Math.max(since, readsSince) >= ms;
   }
 
   answeredAck(): void {

@@ -82,7 +82,7 @@ export class WaitingRequests {
       this.#placed(gateway, 1);
     }
     const max = this.#max[trafficClass];
-    if (isOpen && isIgnored(pending) && gateway.lines.ack.count > MAX_ACKS_WAITING_IGNORED) {
+    if (isOpen && this.#isIgnored(pending) && gateway.lines.ack.count > MAX_ACKS_WAITING_IGNORED) {
       this.reject(pending, queueFull(MAX_ACKS_WAITING_IGNORED));
     } else if (this.#lines[trafficClass].total > max) {
       this.reject(this.#oneTooMany(pending), queueFull(max));
@@ -149,6 +149,12 @@ export class WaitingRequests {
     this.#deadlines.clear();
   }
 
+  /** For another time of its own: a gateway that is only slow, or a busy machine, may leave one without its response. */
+  #isIgnored({ trafficClass, awaitResponse, gateway, timeout }: Pending): boolean {
+    const { readsSince } = this.#transport;
+    return trafficClass === 'ack' && awaitResponse && gateway.hasIgnoredAcks(timeout, readsSince);
+  }
+
   #setDeadline(pending: Pending, now: number): void {
     if (pending.deadline === Number.POSITIVE_INFINITY) {
       pending.deadline = now + pending.timeout;
@@ -209,7 +215,3 @@ export class WaitingRequests {
     return { next, checked };
   }
 }
-
-/** For another time of its own: a gateway that is only slow, or a busy machine, may leave one without its response. */
-const isIgnored = ({ trafficClass, awaitResponse, gateway, timeout }: Pending): boolean =>
-  trafficClass === 'ack' && awaitResponse && gateway.hasIgnoredAcks(timeout);

@@ -1799,10 +1799,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'keep their place again once the gateway has answered one too late',
         ],
       },
-    'Where 1 000 wait at a gateway that has answered none for as long again, a further one whose response a node waits for ends with `QUEUE_FULL`; its device sends the sample again.':
+    'Where 1 000 wait at a gateway that has answered none for as long again, which counts anew as well after a deploy has held a report, a further one whose response a node waits for ends with `QUEUE_FULL`; its device sends the sample again.':
       {
-        'mqtt/waiting':
+        'mqtt/waiting': [
           'are 1 000 acknowledgements at most at a gateway that answers none, as long as somebody waits for each',
+          'may be more than 1 000 acknowledgements at a gateway that could not be heard while a deploy held a report',
+        ],
       },
     'The same sample acknowledged again within a minute is sent once, unless the first time failed.': {
       'mqtt/waiting': 'is known again for a minute, and of at most 100 000 samples',

@@ -1,6 +1,7 @@
 // Requests that wait and expire by the thousand, and what they are told.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import { mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
 import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
@@ -17,9 +18,11 @@ import {
   G,
   G2,
   heartbeat,
+  mockTime,
   reportTopic,
   requests,
   responseFilter,
+  restoreTime,
   TIME,
   useScriptedBroker,
 } from './scripted.ts';
@@ -35,7 +38,7 @@ const requestContext = {
 class Line implements RequestTransport {
   connected = true;
   readonly broker = 'mqtt://broker';
-  readonly readsSince = 0;
+  readsSince = 0;
   isGranted = true;
   readonly ids: string[] = [];
   readonly released: string[] = [];
@@ -109,6 +112,8 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe('many waiting requests', () => {
+  afterEach(restoreTime);
+
   /** Milliseconds of processor time that a number of them takes, whatever else the machine does. */
   async function timed(count: number, work: (count: number) => Promise<unknown>): Promise<number> {
     const start = process.cpuUsage();
@@ -299,6 +304,24 @@ describe('many waiting requests', () => {
     outcomes.push(...Array.from({ length: 1_000 }, () => ack()));
     line.requests.close();
     assert.deepEqual([...new Set(await Promise.all(outcomes.toSpliced(256, 1)))], ['CLOSED']);
+  });
+
+  it('may be more than 1 000 acknowledgements at a gateway that could not be heard while a deploy held a report', async () => {
+    mockTime();
+    const line = new Line(1);
+    const ack = (timeout: number) => codeOf(line.send(G, { trafficClass: 'ack', timeout }));
+    const ignored = ack(1);
+    mock.timers.tick(1);
+    assert.equal(await ignored, 'TIMEOUT');
+    const outcomes = Array.from({ length: 257 + 1_000 }, () => ack(60_000));
+    mock.timers.tick(10_000);
+    line.readsSince = performance.now();
+    mock.timers.tick(9_999);
+    outcomes.push(ack(10_000));
+    mock.timers.tick(1);
+    assert.equal(await ack(10_000), 'QUEUE_FULL');
+    line.requests.close();
+    assert.deepEqual([...new Set(await Promise.all(outcomes))], ['CLOSED']);
   });
 
   it('keep their place beyond 10 000 in all, at gateways that answer no acknowledgement', async () => {
