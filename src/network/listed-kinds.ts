@@ -4,9 +4,12 @@ import type { ListedDevice, NetworkSource, Subject } from './network-rows.ts';
 
 type Kind = Subject['kind'];
 
+/** A single one may be a gateway of which only the radio is heard, by another gateway. */
+const MIN_DEVICES = 2;
+
 /**
- * The list of the service holds gateways. Where it holds devices too, their models tell: one of which devices were heard
- * and no gateway is a model of devices. What has another id than a MAC brings no reports, so that it is no gateway.
+ * The list of the service holds gateways. Where it holds devices too, their models tell: one of which several devices have
+ * reported and no gateway is a model of devices. What has another id than a MAC brings no reports, so that it is no gateway.
  */
 export class ListedKinds {
   readonly #source: Pick<NetworkSource, 'network' | 'allListed'>;
@@ -24,14 +27,16 @@ export class ListedKinds {
 
   #deviceModels(): ReadonlySet<string> {
     const { network, allListed } = this.#source;
-    const [devices, gateways] = [new Set<string>(), new Set<string>()];
+    const gateways = new Set<string>();
+    const devices = new Map<string, number>();
     for (const { mac, model } of allListed()) {
       if (network.gateway(mac)) {
         gateways.add(model);
-      } else if (model !== '' && network.device(mac)) {
-        devices.add(model);
+      } else if (model !== '' && network.device(mac)?.hasReported) {
+        devices.set(model, (devices.get(model) ?? 0) + 1);
       }
     }
-    return new Set([...devices].filter((model) => !gateways.has(model)));
+    const models = [...devices].filter(([model, count]) => count >= MIN_DEVICES && !gateways.has(model));
+    return new Set(models.map(([model]) => model));
   }
 }

@@ -80,11 +80,12 @@ describe('the network in pages', () => {
   });
 
   it('takes what is listed and was not heard for a device where its model is one of devices', () => {
-    const [heard, silent, noModel] = [deviceAt(1), deviceAt(2), deviceAt(3)];
+    const [heard, second, silent, noModel] = [deviceAt(1), deviceAt(2), deviceAt(3), deviceAt(4)];
     list = [
       listed(G, 'Hall', { model: 'GW-1' }),
       listed(UNHEARD, 'Attic', { model: 'GW-1' }),
       listed(heard, 'Kitchen', { model: 'T-1' }),
+      listed(second, 'Bath', { model: 'T-1' }),
       listed(silent, 'Cellar', { model: 'T-1' }),
       listed(noModel, 'Garage'),
     ];
@@ -92,6 +93,7 @@ describe('the network in pages', () => {
     const kinds = () => [UNHEARD, silent, noModel].map((id) => pages.details(id)?.kind);
     assert.deepEqual(kinds(), ['gateway', 'gateway', 'gateway']);
     hear('heartbeat', {}, { device: heard });
+    hear('heartbeat', {}, { device: second });
     // Its radio was heard by another gateway, too.
     hear('heartbeat', {}, { gateway: G2, device: G });
     pages = open();
@@ -99,13 +101,25 @@ describe('the network in pages', () => {
     assert.deepEqual(
       ask().rows.map(({ name, kind, devices, parent }) => [name, kind, devices, parent]),
       [
-        ['Hall', 'gateway', 1, null],
+        ['Hall', 'gateway', 2, null],
         [G2, 'gateway', 1, null],
         ['Attic', 'gateway', null, null],
         ['Cellar', 'device', null, null],
         ['Garage', 'gateway', null, null],
       ],
     );
+  });
+
+  it('takes no gateway for a device because others of its model are heard by a neighbour alone', () => {
+    const [other, updated, second, third] = [deviceAt(1), deviceAt(2), deviceAt(3), deviceAt(4)];
+    list = [UNHEARD, other, updated, second, third].map((mac) => listed(mac, mac, { model: 'GW-1' }));
+    hear('heartbeat', {}, { device: other });
+    for (const device of [updated, second]) {
+      hear('dfu', {}, { device });
+    }
+    hear('rssi', { rssi: -60 }, { device: third });
+    pages = open();
+    assert.equal(pages.details(UNHEARD)?.kind, 'gateway');
   });
 
   it('does not take the id of the list for a name', () => {
