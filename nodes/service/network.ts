@@ -3,9 +3,10 @@ import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
 import { ServiceError, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
-import { NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts';
+import { errorForReader, NOT_FOUND, readLimit, readQueryText } from '../shared/runtime/admin.ts';
+import type { ServiceNode } from '../shared/runtime/services.ts';
 import { statusOfError } from '../shared/runtime/status.ts';
-import { textOfError, translate } from '../shared/runtime/texts.ts';
+import { toFlowError, translate } from '../shared/runtime/texts.ts';
 
 /** The beginning of a longer text is not looked for either. */
 const MAX_TEXT_LENGTH = 200;
@@ -19,7 +20,7 @@ const MAX_NAMED = 1_000;
  *   changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
-export function listNetwork(session: Session, req: Request, _service: unknown, RED: NodeAPI): unknown {
+export function listNetwork(session: Session, req: Request, service: ServiceNode, RED: NodeAPI): unknown {
   const { query } = req;
   session.checkHalf('mqtt');
   const { pages, devices, network, state, changes } = session;
@@ -49,7 +50,7 @@ export function listNetwork(session: Session, req: Request, _service: unknown, R
       broker: state.mqtt.name,
       asked,
       heard: network.hasHeard,
-      nameless: whyNameless(RED, session),
+      nameless: whyNameless(RED, session, service),
       pushed,
     },
   };
@@ -72,13 +73,17 @@ export function showDevice(session: Session, { params, query }: Request): unknow
  * Why the REST half brings no names, as short as in a status, and with no more in it; null: it does, or there is none.
  * What prevents a connection is said as for the broker: with the address, and not by its code alone.
  */
-function whyNameless(RED: NodeAPI, { devices, state: { rest } }: Session): string | null {
+function whyNameless(
+  RED: NodeAPI,
+  { devices, state: { rest } }: Session,
+  service: ServiceNode,
+): string | null {
   const problem = rest.name === 'invalid' ? rest.problem : devices?.problem;
   if (problem === undefined) {
     return null;
   }
   if (problem instanceof ServiceError && problem.code === 'NETWORK') {
-    return textOfError(RED, problem);
+    return toFlowError(RED, errorForReader(RED, service, problem, false)).message;
   }
   const { key, values } = statusOfError(problem);
   return translate(RED, key, values);

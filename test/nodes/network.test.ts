@@ -234,10 +234,17 @@ describeNodes('the network', (start) => {
       undefined,
       'nothing answers at 127.0.0.1:1 (ECONNREFUSED)',
     ],
+    [
+      'nothing answers at an address that a variable holds',
+      { authUrl: 'http://${MT_HOST}:1', baseUrl: 'http://${MT_HOST}:1' },
+      undefined,
+      'nothing answers at … (ECONNREFUSED)',
+    ],
     ['there is no such address', { authUrl: '', baseUrl: '' }, {}, null],
     ['there are some', {}, undefined, null],
   ] as const) {
     it(`says in a few words why there are no names, where ${why}`, async () => {
+      process.env.MT_HOST = 'localhost';
       const flow = await start(flowAround(serviceNode(box, service), { id: 'n', type: 'mt-report-in' }), {
         credentials: secrets ? { svc: secrets } : secretsOf(box),
       });
@@ -248,6 +255,7 @@ describeNodes('the network', (start) => {
         await wait(20);
         shown = await page(flow);
       }
+      delete process.env.MT_HOST;
       assert.equal(shown.nameless, reason);
       assert.doesNotMatch(JSON.stringify(shown), /Wr0ng/);
     });

@@ -113,7 +113,7 @@ function handle(RED: NodeAPI, query: Query, respondWith: Respond): RequestHandle
         throw service.problem;
       }
     } catch (error) {
-      sendError(RED, res, service ? hide(RED, service, error, await mayDeploy(RED, req)) : error);
+      sendError(RED, res, service ? errorForReader(RED, service, error, await mayDeploy(RED, req)) : error);
     }
   };
 }
@@ -137,10 +137,15 @@ async function respond(res: Response, query: (signal: AbortSignal) => unknown): 
 }
 
 /**
- * A user who may only read sees neither what the server's variables hold nor what they are called.
+ * The error without what the server's variables hold or are called, for a user who may only read.
  * @param mayDeploy false: nor what the service or a gateway says, which may repeat what he has sent
  */
-function hide(RED: NodeAPI, service: ServiceNode, error: unknown, mayDeploy: boolean): unknown {
+export function errorForReader(
+  RED: NodeAPI,
+  service: ServiceNode,
+  error: unknown,
+  mayDeploy: boolean,
+): unknown {
   try {
     return hideVariables(RED, service, savedService(RED, service), { mark: '…', mayDeploy }).inError(error);
   } catch {

@@ -58,7 +58,7 @@ function leaveOutUncopyable(RED: NodeAPI, cause: Record<string, unknown>): void 
 }
 
 /** The field's name is the one that the editor shows. */
-export function textOfError(RED: NodeAPI, error: ServiceError): string {
+function textOfError(RED: NodeAPI, error: ServiceError): string {
   const { key, values } = error.text;
   const template = findTemplate(RED, `error.${key}`);
   return template === undefined ? error.message : fillText(template, translateValues(RED, values));
