@@ -6,7 +6,8 @@ module.exports = {
   flowFilePretty: true,
   // The demo's credentials are no secret: a file that can be read spares the newcomer from typing them.
   credentialSecret: false,
-  contextStorage: { default: { module: 'memory' } },
+  // The second is for *Remember in* of the service: what it has stored is there after a restart.
+  contextStorage: { default: { module: 'memory' }, file: { module: 'localfilesystem' } },
   telemetry: { enabled: false, updateNotification: false },
   diagnostics: { enabled: false, ui: false },
   editorTheme: {
