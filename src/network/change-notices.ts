@@ -79,7 +79,7 @@ class Look {
   heard(device: string, gateway: string): void {
     this.#heardAt = this.#network.now;
     // Most reports of a busy network come while a notice is due anyway.
-    if (this.#hasAsked && this.#dueAt > this.#toldAt + MIN_INTERVAL_MS) {
+    if (this.#dueAt > this.#toldAt + MIN_INTERVAL_MS) {
       this.changed(this.#seesAll || this.#seen.has(device) || this.#seen.has(gateway));
     }
   }
@@ -89,7 +89,7 @@ class Look {
   }
 
   #tellAt(dueAt: number): void {
-    if (this.#hasAsked && this.#tell && dueAt < this.#dueAt) {
+    if (this.#hasAsked && dueAt < this.#dueAt) {
       clearTimeout(this.#notice);
       this.#dueAt = dueAt;
       this.#notice = setTimeout(() => this.#notify(), Math.max(0, dueAt - this.#network.now)).unref();

@@ -89,9 +89,9 @@ export class DeviceReports {
   }
 
   #begin(device: string): Lease {
-    const [longest] = this.#leases.keys();
-    if (longest !== undefined && this.#leases.size >= MAX_DEVICES) {
-      this.#end(longest);
+    if (this.#leases.size >= MAX_DEVICES) {
+      const [longest] = this.#leases.keys();
+      this.#end(longest as string);
     }
     const lines = this.#remembered(device);
     const lease: Lease = { lines, nextId: lines.length, timer: undefined };
@@ -133,7 +133,7 @@ export class DeviceReports {
     heardAt: number,
   ): void {
     const { parent, rssi }: Partial<Report> = report ?? {};
-    const hearer = typeof parent === 'string' ? parseMac(parent) : undefined;
+    const hearer = parseMac(parent);
     lease.lines.push({
       id: lease.nextId++,
       heardAt,
@@ -152,9 +152,9 @@ export class DeviceReports {
   }
 
   /** Flows may have it as it came. */
-  #valueOf({ value, raw, identifier = '' }: Readonly<Report>): ShortValue | null {
+  #valueOf({ value, raw, identifier }: Readonly<Report>): ShortValue | null {
     const isRaw = raw !== undefined && raw === value && raw.length <= MAX_DECODED_LENGTH;
-    const decoded = isRaw ? this.#context.catalogue.decode(identifier, raw) : undefined;
+    const decoded = isRaw ? this.#context.catalogue.decode(identifier as string, raw) : undefined;
     return shownValue(decoded ? decoded.value : value);
   }
 

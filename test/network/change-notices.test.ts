@@ -108,6 +108,20 @@ describe('notices of changes', () => {
     assert.equal(told.length, 2);
   });
 
+  it('of what is in sight come in time, though one asks again or something out of sight is heard', () => {
+    const id = look();
+    notices.asked(id, { ids: [D] });
+    hear();
+    pass(10);
+    const order = { madeAt: now - 10, until: now + 1_000 };
+    notices.asked(id, { ids: [D] });
+    hear();
+    notices.asked(id, { ids: [D], order });
+    hear(OTHER_D, OTHER_G);
+    pass(260);
+    assert.equal(told.length, 2);
+  });
+
   it('come once more when the order of the list has room for what was heard since it was made', () => {
     const id = look();
     notices.asked(id, { ids: [], order: { madeAt: now - 100, until: now + 1_900 } });
@@ -135,10 +149,40 @@ describe('notices of changes', () => {
     assert.equal(told.length, 1);
   });
 
-  it('come of names and of the connection, too', () => {
+  it('come after the order of the list, which has what was heard at its moment or not, but not too often', () => {
+    const id = look();
+    hear();
+    const until = now + 1_000;
+    notices.asked(id, { ids: [], order: { madeAt: now, until } });
+    pass(1_010);
+    assert.deepEqual(told, [until + 10]);
+    notices.asked(id, { ids: [], order: { madeAt: until - 1_000, until } });
+    pass(240);
+    assert.equal(told.length, 1);
+    pass(20);
+    assert.equal(told.length, 2);
+  });
+
+  it('come of names and of the connection, too, as of what is in sight', () => {
     const id = look();
     notices.asked(id, { ids: [] });
     notices.changed();
+    pass(10);
+    assert.equal(told.length, 1);
+    notices.asked(id, { ids: [] });
+    notices.changed();
+    pass(250);
+    assert.equal(told.length, 2);
+  });
+
+  it('do not come before the first question', () => {
+    const id = look();
+    hear();
+    notices.changed();
+    pass(5_000);
+    assert.equal(told.length, 0);
+    notices.asked(id, { ids: [D] });
+    hear();
     pass(10);
     assert.equal(told.length, 1);
   });
@@ -182,6 +226,50 @@ describe('notices of changes', () => {
     assert.equal(notices.asked(id, { ids: [] }), false);
   });
 
+  it('end after a minute where one never asks, and there is nothing to end twice', () => {
+    const id = look();
+    pass(59_000);
+    assert.deepEqual(ended, []);
+    pass(1_000);
+    assert.deepEqual(ended, ['he']);
+    notices.end(id);
+    notices.end('guessed');
+    assert.deepEqual(ended, ['he']);
+  });
+
+  it('cost reports nothing where nobody can be told', () => {
+    let listeners = 0;
+    notices = new ChangeNotices({
+      get now() {
+        return now;
+      },
+      onHeard(listener) {
+        listeners++;
+        const end = network.onHeard(listener);
+        return () => {
+          listeners--;
+          end();
+        };
+      },
+    });
+    const begin = () => notices.begin(() => undefined) as string;
+    begin();
+    notices.end(begin());
+    assert.equal(listeners, 0);
+    const id = look();
+    const other = look();
+    notices.asked(other, { ids: [D] });
+    notices.end(id);
+    assert.equal(listeners, 1);
+    hear();
+    pass(10);
+    assert.equal(told.length, 1, 'the other one is told');
+    notices.end(other);
+    assert.deepEqual([listeners, notices.size], [0, 1]);
+    notices.close();
+    assert.equal(notices.size, 0);
+  });
+
   it('go to a hundred at most, and those who end make room', () => {
     const ids = Array.from({ length: 100 }, () => look());
     assert.equal(
@@ -203,6 +291,10 @@ describe('notices of changes', () => {
     hear();
     pass(300);
     assert.equal(told.length, 2, 'anything counts as seen');
+    notices.asked(id, { ids: shown.slice(0, 5_000) });
+    hear();
+    pass(300);
+    assert.equal(told.length, 2, 'so many can be remembered');
   });
 
   it('are not sent any more after the end, and no report is listened to', () => {

@@ -14,7 +14,7 @@ const TIME = '2026-01-02T03:04:05.678Z';
 const MINUTE = 60_000;
 
 describe('the reports of a device', () => {
-  const catalogue = createCatalogue();
+  const catalogue = createCatalogue([{ id: 'f001', name: 'note', type: 'utf8' }]);
   let now: number;
   let network: NetworkState;
   let lastValues: LastValues;
@@ -100,6 +100,36 @@ describe('the reports of a device', () => {
     assert.deepEqual([unknown, typeof decoded, raw], ['ce08', 'number', decoded]);
   });
 
+  it('show true and false, and nothing where a value is not known or has failed', () => {
+    lines();
+    hear('property-decoded/alarm', { seq: 1, value: true });
+    hear('property-decoded/battery-level', { seq: 2, value: null });
+    hear('timestamped/8800', { seq: 3, flags: '04', value: '0508' });
+    hear('heartbeat', { seq: 4, status: 0 });
+    assert.deepEqual(
+      lines().map(({ value, error }) => [value, error]),
+      [
+        [null, null],
+        [null, 5],
+        [null, null],
+        [true, null],
+      ],
+    );
+  });
+
+  it('name a parent only where it is another one than the gateway, and a signal only where it is a number', () => {
+    lines();
+    hear('rssi', { rssi: -67, parent: G });
+    hear('rssi', { rssi: Number.POSITIVE_INFINITY, parent: 'the one upstairs' });
+    assert.deepEqual(
+      lines().map(({ parent, rssi }) => [parent, rssi]),
+      [
+        [null, null],
+        [null, -67],
+      ],
+    );
+  });
+
   it('begin with what is remembered: the last value of each property and the last signals', () => {
     hear('measurement-decoded/temperature', { seq: 1, value: 20 });
     hear('measurement-decoded/temperature', { seq: 2, value: 21 });
@@ -121,6 +151,71 @@ describe('the reports of a device', () => {
       lines().map(({ kind }) => kind),
       ['heartbeat', 'property', 'event', 'rssi', null],
     );
+  });
+
+  it('begin with no more than fifty that are remembered, the last ones', () => {
+    for (let seq = 1; seq <= 60; seq++) {
+      hear(`measurement-decoded/m${seq}`, { seq, value: seq });
+    }
+    assert.deepEqual(
+      values(),
+      Array.from({ length: 50 }, (_, i) => 60 - i),
+    );
+  });
+
+  it('begin with signals by the node between, and values with the time that the gateway gave', () => {
+    hear('rssi', { rssi: -50, parent: NODE });
+    hear('rssi', { rssi: -60, parent: G });
+    hear('measurement-decoded/temperature', { seq: 1, value: 20 });
+    assert.deepEqual(
+      lines().map(({ gateway, parent, parentName, time }) => [gateway, parent, parentName, time]),
+      [
+        [G, null, null, TIME],
+        [G, null, null, null],
+        [G, NODE, 'Stairs', null],
+      ],
+    );
+  });
+
+  it('begin with an event only where the last value is one', () => {
+    lastValues = new LastValues(catalogue);
+    const at = (rest: string) => readReportTopic('t', G, D, rest);
+    const remember = () => {
+      reports = open();
+      return lines().map(({ kind, identifier }) => [kind, identifier]);
+    };
+    now += 1_000;
+    network.record(at('event-decoded/motion'), now);
+    network.record(at('measurement-decoded/temperature'), now);
+    assert.deepEqual(remember(), [
+      [null, 'temperature'],
+      ['event', 'motion'],
+    ]);
+    now += 1_000;
+    network.record(at('property-decoded/motion'), now);
+    assert.deepEqual(remember()[0], [null, 'motion']);
+  });
+
+  it('begin with the kind and the gateway of a report only where that is the one with the last value', () => {
+    hear('measurement-decoded/temperature', { seq: 1, value: 20 });
+    lastValues = new LastValues(catalogue, { now: () => now });
+    lastValues.recordRead({ gateway: G, device: D, identifier: 'temperature', value: 20, time: TIME });
+    const first = () => {
+      reports = open();
+      return lines().map(({ kind, gateway }) => [kind, gateway]);
+    };
+    assert.deepEqual(first(), [[null, null]], 'a response was no report');
+    const report = readReport(
+      readReportTopic('t', G, D, 'measurement-decoded/temperature'),
+      { time: '2026-01-01T00:00:00.000Z', seq: 1, value: 19 },
+      catalogue,
+      true,
+      false,
+    );
+    lastValues.recordReport(report, now);
+    assert.deepEqual(first(), [[null, null]], 'one of another time');
+    lastValues.recordReport({ ...report, time: TIME }, now);
+    assert.deepEqual(first(), [['measurement', G]]);
   });
 
   it('are kept for a minute after the last look, and cost a report nothing when nobody looks', () => {
@@ -165,12 +260,24 @@ describe('the reports of a device', () => {
     const [signal, line] = lines();
     assert.deepEqual([signal?.rssi, signal?.parent, line?.time], [null, null, null]);
     assert.ok(JSON.stringify(line).length < 1_000);
+    hear('heartbeat', { seq: 2, time: '2'.repeat(40) });
+    assert.equal(lines()[0]?.time?.length, 40);
   });
 
-  it('go on over a deploy', () => {
+  it('are decoded where they are not too long for it', () => {
+    lines();
+    hear('measurement/f001', { seq: 1, value: '41'.repeat(1_000) }, { decode: false });
+    hear('measurement/f001', { seq: 2, value: '41'.repeat(1_001) }, { decode: false });
+    const [hex, text] = values();
+    assert.match(String(text), /^AAA/);
+    assert.match(String(hex), /^4141/);
+  });
+
+  it('go on over a deploy, however long it takes and whether anybody looks', () => {
     lines();
     hear('heartbeat', { seq: 1 });
     reports.close();
+    mock.timers.tick(MINUTE);
     const before = reports;
     reports = open();
     reports.takeOver(before);
@@ -181,5 +288,8 @@ describe('the reports of a device', () => {
     );
     mock.timers.tick(MINUTE);
     assert.equal(reports.size, 0);
+    const after = open();
+    after.takeOver(reports);
+    assert.equal(after.size, 0);
   });
 });
