@@ -125,10 +125,8 @@ export function newLink(links: readonly Link[], gateway: string, parent: string,
 }
 
 /** The node that heard the device directly, as a signal report says it; the gateway where it does not. */
-export function parentOf(report: Readonly<Report>, gateway: string): string {
-  const { parent } = report;
-  return (typeof parent === 'string' && parent !== gateway && parseMac(parent)) || gateway;
-}
+export const parentOf = ({ parent }: Readonly<Report>, gateway: string): string =>
+  parseMac(parent) ?? gateway;
 
 /** Notes how well a parent hears the device; a report without a signal changes nothing. */
 export function setSignal(link: Link, report: Readonly<Report>, now: number): void {

@@ -4,8 +4,8 @@ import type { ReportTopic } from '../protocol/reports/index.ts';
 /** A longer pause between two times is none of a device, but of a clock. */
 const MAX_GIVEN_PAUSE_MS = 24 * 3_600_000;
 const MAX_TIME_LENGTH = 40;
-const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-/** Of such a time, without fractions of a second. */
+/** Of a time in UTC: where its clock begins, and its length without fractions of a second. */
+const CLOCK_AT = 10;
 const SECONDS_LENGTH = 19;
 /** Of an identifier; a longer one is none of a device. */
 const MAX_CONTENT_LENGTH = 200;
@@ -47,7 +47,7 @@ export const newLearning = (since: number): Learning => ({
 });
 
 /** What comes together is of the same second, which is read once: the beginning of a time in UTC, and what it is. */
-const latest = { text: '-', seconds: 0 };
+const latest = { text: 'none', seconds: 0 };
 
 /** @returns whole seconds since 1970; undefined where it is no time */
 export function secondsOf(time: string): number | undefined {
@@ -58,7 +58,8 @@ export function secondsOf(time: string): number | undefined {
   if (Number.isNaN(seconds)) {
     return undefined;
   }
-  if (UTC_TIME.test(time)) {
+  // A year may have more than four digits.
+  if (time[CLOCK_AT] === 'T' && time.endsWith('Z')) {
     latest.text = time.slice(0, SECONDS_LENGTH);
     latest.seconds = seconds;
   }
@@ -108,7 +109,7 @@ export function noteHearing(learning: Learning, content: number | undefined): vo
 
 /** @param content of a report that goes on with a burst; copies of it come by several gateways */
 export function noteAgain(learning: Learning, content: number | undefined): void {
-  const at = content === undefined ? -1 : indexOf(learning, content);
+  const at = indexOf(learning, content);
   if (at >= 0) {
     learning.contents = learning.contents.with(at, more(learning.contents[at] as number, 2));
   }
@@ -120,7 +121,7 @@ export const isRoundOver = ({ contents }: Readonly<Learning>): boolean =>
 
 const more = (one: number, most: number): number => (one % TIMES < most ? one + 1 : one);
 
-const indexOf = ({ contents }: Readonly<Learning>, content: number): number =>
+const indexOf = ({ contents }: Readonly<Learning>, content: number | undefined): number =>
   contents.findIndex((one) => Math.floor(one / TIMES) === content);
 
 function addCode(code: number, text: string): number {

@@ -66,9 +66,6 @@ export class Listening {
    * in them.
    */
   listenedMs(since: number, now: number): number {
-    if (this.#awaySince === undefined && since >= this.#lastReturn) {
-      return Math.max(0, now - since);
-    }
     let away = this.#awaySince === undefined ? 0 : now - Math.max(since, this.#awaySince);
     for (let i = this.#periods.length - 1; i >= 0; i--) {
       const { from, until, awayMs } = this.#periods[i] as Period;

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { NO_ERRORS, shownError } from '../../src/network/device-errors.ts';
-import type { DeviceState } from '../../src/network/device-state.ts';
+import type { DeviceState, GatewayState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
 import { bestSignal } from '../../src/network/links.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
@@ -562,6 +562,16 @@ describe('the state of a network', () => {
       assert.equal(every(1_200, 1), 1_200);
       fire(30, 39);
       assert.equal(every(30, 1), 1_200);
+    });
+
+    it('also from events that only people look at, of the device and of its gateway', () => {
+      network.setListening(true, true);
+      for (let i = 0; i < 6; i++) {
+        now += 30_000;
+        hear('event-decoded/motion', {}, { isWanted: false });
+      }
+      assert.equal(usualIntervalMs(known()), 30_000);
+      assert.equal(usualIntervalMs(network.gateway(G) as GatewayState), 30_000);
     });
 
     it('at once where a pause came twice that is ordinary', () => {
