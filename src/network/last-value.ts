@@ -73,11 +73,7 @@ export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
 }
 
 /** A value that a flow may change: a deep copy. */
-export function copyValue(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? copyReport({ value } as never).value : value;
-}
+export const copyValue = (value: unknown): unknown => copyReport({ value } as never).value;
 
 /** A copy that is kept: texts in it are no parts of a response, which would be kept as a whole with them. */
-export function ownValue(value: unknown): unknown {
-  return typeof value === 'object' || typeof value === 'string' ? (structuredClone(value) as unknown) : value;
-}
+export const ownValue = (value: unknown): unknown => structuredClone(value);

@@ -166,11 +166,10 @@ export class LastValues {
 
   *#found(query: ValueQuery): Generator<KeyedValue> {
     const { gateway, gateways } = query;
-    const isAny = gateway === undefined && gateways === undefined;
     const isChosen = (value: LastValue) =>
       (gateway === undefined || value.gateway === gateway) && (gateways?.has(value.gateway) ?? true);
     for (const { id, values } of this.#chosen(query)) {
-      const value = isAny ? values[0] : values.find(isChosen);
+      const value = values.find(isChosen);
       if (value) {
         yield [id, value];
       }

@@ -327,6 +327,75 @@ describe('last values', () => {
     assert.ok(Math.abs(now - heardAt - 3_600_000) < 60_000, `${heardAt}`);
   });
 
+  it('of a retained report do not replace what was heard since it was made', () => {
+    const values = open();
+    values.recordReport(report({ value: 1 }));
+    values.recordReport(report({ value: 2, retained: true }));
+    assert.equal(findIn(values, {})?.value, 1);
+  });
+
+  it('of a retained report whose time nobody can read were heard just now', () => {
+    for (const time of ['at noon', '1970-01-01T00:00:00Z']) {
+      const values = open();
+      values.recordReport(report({ retained: true, time }));
+      assert.equal(findIn(values, {})?.heard, undefined, time);
+    }
+  });
+
+  it('are those of a device, a property, a gateway, or of all of these', () => {
+    const values = open();
+    for (const device of [mac(1), mac(2)]) {
+      for (const identifier of ['temperature', 'humidity']) {
+        values.recordReport(report({ device, identifier }));
+      }
+    }
+    const found = (query: ValueQuery) =>
+      values.all(query).map(({ device, identifier }) => `${device}/${identifier}`);
+    const [t1, t2] = [`${mac(1)}/temperature`, `${mac(2)}/temperature`];
+    assert.deepEqual(found({ device: mac(2) }), [t2, `${mac(2)}/humidity`]);
+    assert.deepEqual(found({ identifier: '8800' }), [t1, t2]);
+    assert.deepEqual(found({ device: mac(1), identifier: '8800' }), [t1]);
+    assert.deepEqual(found({ identifier: '8800', gateway: G }), [t1, t2]);
+    for (const none of [
+      { device: mac(3) },
+      { device: mac(3), identifier: '8800' },
+      { device: mac(1), identifier: 'pressure' },
+      { identifier: 'pressure' },
+      { gateway: G2 },
+      { gateways: new Set<string>() },
+    ]) {
+      assert.deepEqual(found(none), []);
+    }
+  });
+
+  it('that are the newest come last, as many as have room', () => {
+    const values = open();
+    for (const n of [1, 2, 3]) {
+      values.recordReport(report({ device: mac(n), value: n }));
+    }
+    const found = (max: number, maxSize?: number) => values.newest(max, maxSize).map(({ value }) => value);
+    assert.deepEqual(found(10), [1, 2, 3]);
+    assert.deepEqual(found(3), [1, 2, 3]);
+    assert.deepEqual(found(2), [2, 3]);
+    assert.deepEqual(found(0), []);
+    const size = findIn(values, { device: mac(1) })?.size as number;
+    assert.deepEqual(found(10, 2 * size), [2, 3]);
+    assert.deepEqual(found(10, 2 * size - 1), [3]);
+  });
+
+  it('go on over a deploy beside those that were heard since, which come last', () => {
+    const before = open();
+    before.recordReport(report({ device: mac(1), value: 1 }));
+    before.recordRead({ gateway: G, device: mac(2), identifier: '9802', value: 2, time: undefined });
+    const values = open();
+    values.recordReport(report({ device: mac(3), value: 3 }));
+    values.takeOver(before);
+    assert.deepEqual(
+      values.newest(10).map(({ value }) => value),
+      [1, 2, 3],
+    );
+  });
+
   it('go when there are too many, those first that were not heard for longest', () => {
     const values = open(3);
     for (const n of [1, 2, 3, 1, 4]) {
@@ -578,7 +647,10 @@ describe('last values', () => {
 
   it('have identifiers of a length that a device can have', () => {
     const values = open();
-    values.recordReport(report({ identifier: 'x'.repeat(10_000) }));
+    values.recordReport(report({ identifier: 'x'.repeat(201) }));
+    values.recordReport(report({ identifier: undefined }));
     assert.equal(values.size, 0);
+    values.recordReport(report({ identifier: 'x'.repeat(200) }));
+    assert.equal(values.size, 1);
   });
 });
