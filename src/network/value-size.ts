@@ -72,9 +72,8 @@ function isShared(field: string): boolean {
     case 'tsShifted':
     case 'tsAccuracy':
       return true;
-    default:
-      return false;
   }
+  return false;
 }
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
