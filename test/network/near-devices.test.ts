@@ -59,8 +59,43 @@ describe('a device in the hand', () => {
     );
     now += 9_900;
     assert.deepEqual([...near.look().keys()], [D]);
-    now += 101;
+    now += 100;
+    assert.deepEqual([...near.look().keys()], [D]);
+    now += 1;
     assert.deepEqual(lit(), []);
+  });
+
+  it('stays where it is as long as it is lit, and is the newest when it is lit anew', () => {
+    lit();
+    hear('event/8200');
+    hear('event/8200', {}, { device: E });
+    now += 9_800;
+    hear('event/8200');
+    assert.deepEqual([...near.look().keys()], [E, D]);
+    now += 9_901;
+    hear('event/8200');
+    assert.deepEqual([...near.look().keys()], [D]);
+    hear('event/8200', {}, { device: E });
+    now += 9_850;
+    hear('event/8200');
+    assert.deepEqual([...near.look().keys()], [D, E]);
+  });
+
+  it('has no identifier that is too long for one', () => {
+    lit();
+    for (const [device, length] of [
+      [D, 200],
+      [E, 201],
+    ] as const) {
+      hear(`event/${'x'.repeat(length)}`, {}, { device });
+    }
+    assert.deepEqual(
+      [...near.look()].map(([id, { identifier }]) => [id, identifier?.length]),
+      [
+        [E, undefined],
+        [D, 200],
+      ],
+    );
   });
 
   it('is one that a gateway hears much better than usually', () => {
@@ -70,6 +105,10 @@ describe('a device in the hand', () => {
     signal(-66);
     signal(-46, E);
     assert.deepEqual(lit(), [], 'fourteen dB are nothing');
+    signal(-80, deviceAt(3));
+    signal(-65, deviceAt(3));
+    assert.equal(lit()[0]?.[0], deviceAt(3), 'fifteen are something, also where it was never heard before');
+    now += 10_001;
     signal(-41);
     assert.deepEqual(
       lit().map(([id, reason, rssi]) => [id, reason, rssi]),
@@ -100,6 +139,9 @@ describe('a device in the hand', () => {
     assert.equal(lit().length, 1, 'a further gateway that hears it alike');
     signal(-40, E, G2, 'e00000000001');
     assert.deepEqual(lit()[0], [E, 'louder', -40, -70]);
+    now += 10_001;
+    signal(-30, D, G, 'e00000000001');
+    assert.deepEqual(lit(), [[D, 'louder', -30, -50]]);
   });
 
   it('is none whose signal was never heard before, or is none', () => {
@@ -111,6 +153,9 @@ describe('a device in the hand', () => {
     signal(0, E);
     signal(127, E);
     assert.deepEqual(lit(), []);
+    signal(-60, E);
+    assert.deepEqual(lit(), [[E, 'louder', -60, -90]]);
+    assert.deepEqual(near.size, { lit: 1, usual: 2 });
   });
 
   it('costs a report nothing from fifteen seconds after the last look on', () => {
