@@ -4,6 +4,7 @@ import { SILENT } from '../../src/log.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { batteryOf } from '../../src/network/readings.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { compileCriteria } from '../../src/reports/report-filter.ts';
 import { Reports } from '../../src/reports/reports.ts';
@@ -41,5 +42,39 @@ describe('the charge of a battery, for a watch of it', () => {
         assert.equal(device && batteryOf(device, catalogue), 5);
       });
     }
+  }
+});
+
+describe('the charge of a battery', () => {
+  const catalogue = createCatalogue();
+  const raw = (value: unknown) => ['property/8100', value] as const;
+  const decoded = (value: unknown) => ['property-decoded/battery-level', value] as const;
+  const CHARGES: [string, (readonly [string, unknown])[], number | undefined][] = [
+    ['is that of the last report', [decoded(5), decoded(6)], 6],
+    ['is the last one also where that is decoded', [raw(5), decoded(6)], 6],
+    ['is the newest of both, raw and decoded', [raw(5), decoded(6), raw(7)], 7],
+    ['is the newest of both, decoded and raw', [decoded(5), raw(6), decoded(7)], 7],
+    ['may be none', [decoded(0)], 0],
+    ['may be full', [decoded(100)], 100],
+    ['is not known where it was never reported', [['property-decoded/uptime', 5]], undefined],
+    ...[255, 101, -1, '50', null].map(
+      (value): [string, (readonly [string, unknown])[], number | undefined] => [
+        `is not known where it is ${JSON.stringify(value)}`,
+        [decoded(value)],
+        undefined,
+      ],
+    ),
+    ['is the other one where the newest is none', [decoded(5), raw(255)], 5],
+  ];
+  for (const [title, reports, charge] of CHARGES) {
+    it(title, () => {
+      const network = new NetworkState();
+      for (const [i, [tail, value]] of reports.entries()) {
+        const report = { time: '2026-01-01T00:00:00Z', value } as Report;
+        network.record(readReportTopic('t', G, D, tail), 1_000 + i, report);
+      }
+      const device = network.device(D);
+      assert.equal(device && batteryOf(device, catalogue), charge);
+    });
   }
 });

@@ -59,6 +59,13 @@ describe('a device that flows wait for', () => {
     assert.deepEqual(Object.keys(silent(D)), [D]);
   });
 
+  it('is not silent where it needs somebody for another reason', () => {
+    pass(12, D);
+    const failing = { time: 't', status: 3 } as unknown as Report;
+    network.record(readReportTopic('t', G, D, 'heartbeat'), now, failing);
+    assert.deepEqual(silent(D, G), {});
+  });
+
   it('was never heard, when the service has listened for ten minutes', () => {
     pass(9);
     assert.deepEqual(silent(E), {});
@@ -68,6 +75,7 @@ describe('a device that flows wait for', () => {
     network.setListening(true, false);
     pass(1);
     assert.deepEqual(silent(E), { [E]: null });
+    assert.deepEqual(silent('no mac', E.toUpperCase(), ''), {}, 'what is none is nobody');
     const next = new NetworkState({ now: () => now });
     next.takeOver(network);
     network = next;
