@@ -226,8 +226,8 @@ export class NetworkPages {
 
   /** Those of the devices that are listed under this parent. */
   #subjectsOf(devices: Iterable<Readonly<DeviceState>>, text: string): Subject[] {
-    const parent = text === ANY_PARENT ? undefined : parseMac(text);
-    if (text !== ANY_PARENT && parent === undefined) {
+    const parent = parseMac(text);
+    if (parent === undefined && text !== ANY_PARENT) {
       throw invalidInput('parent', text, 'notMac');
     }
     const { network, listed } = this.#source;
@@ -306,7 +306,7 @@ function unheard(listed: ListedDevice, kindOf: (listed: ListedDevice) => Subject
 
 function findById(all: Iterable<ListedDevice>, id: string): ListedDevice | undefined {
   for (const one of all) {
-    if (one.mac === '' && one.id === id) {
+    if (one.id === id) {
       return one;
     }
   }

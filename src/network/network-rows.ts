@@ -92,7 +92,7 @@ export function toRow(source: NetworkSource, subject: Subject, lit?: Readonly<Li
     silent: conditions.includes('silent') || conditions.includes('gateway-silent'),
     rssi: kind === 'gateway' ? null : (rssiOf(subject) ?? null),
     battery: presence?.battery ?? null,
-    devices: gateway ? countDevices(subject) : null,
+    devices: gateway ? countDevices(gateway, device) : null,
     values: soughtValues(source, device?.values ?? []),
     conditions,
     labels: listed?.labels ?? [],
@@ -103,14 +103,12 @@ export function toRow(source: NetworkSource, subject: Subject, lit?: Readonly<Li
 }
 
 /** A gateway that reports of itself is none of its devices. */
-function countDevices({ id, gateway, device }: Subject): number {
-  const own = device !== undefined && linkOf(device.links, id) !== undefined ? 1 : 0;
-  return Math.max(0, (gateway?.devices ?? 0) - own);
+function countDevices({ id, devices }: Readonly<GatewayState>, own: Subject['device']): number {
+  return own !== undefined && linkOf(own.links, id) !== undefined ? Math.max(0, devices - 1) : devices;
 }
 
 export function toDetails(source: NetworkSource, subject: Subject): NetworkDetails {
   const { device, gateway, listed, id } = subject;
-  const event = device?.event;
   const error = device && shownError(device);
   const nameOf = (identifier: string | undefined) =>
     (identifier !== undefined && source.catalogue.find(identifier)?.name) || null;
@@ -122,11 +120,11 @@ export function toDetails(source: NetworkSource, subject: Subject): NetworkDetai
     dfu: presenceOf(source, subject)?.isDfu ?? false,
     count: (gateway ?? device)?.reports ?? 0,
     event:
-      event === undefined || device === undefined
+      device?.event === undefined
         ? null
         : {
-            identifier: event,
-            name: nameOf(event),
+            identifier: device.event,
+            name: nameOf(device.event),
             lastSeen: wallTime(device.eventAt),
           },
     error: error

@@ -1,5 +1,6 @@
 // The network as lists for people: what a row shows, how lists are sorted and searched, and what a page of a large one costs.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { NetworkPages, type PageQuery } from '../../src/network/network-pages.ts';
 import type { ListedDevice } from '../../src/network/network-rows.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
@@ -193,6 +194,7 @@ describe('the network in pages', () => {
     assert.deepEqual(all, [[deviceAt(1), G2]]);
     assert.throws(() => ask({ parent: 'no mac' }), {
       code: 'INVALID_INPUT',
+      message: /MAC address of 12 hex digits/,
       cause: { field: 'parent', value: 'no mac' },
     });
   });
@@ -344,6 +346,18 @@ describe('the network in pages', () => {
     assert.equal(ask({ needs: true }).rows[0]?.inNeed, 2, 'a device that it hears in two ways is one');
   });
 
+  it('shows no gateway among the devices of another one for what its own devices need', () => {
+    hear('heartbeat', { status: 3 }, { gateway: G2 });
+    hear('heartbeat', {}, { device: G2 });
+    assert.deepEqual(ids({ needs: true, parent: G }), []);
+    list = [];
+    pages = open();
+    assert.deepEqual(
+      ask({ needs: true }).rows.map(({ id, inNeed }) => [id, inNeed]),
+      [[G2, 1]],
+    );
+  });
+
   it('gives a page of what was asked for, at most 1 000 rows', () => {
     for (let i = 0; i < 1_200; i++) {
       hear('heartbeat', {}, { device: deviceAt(i) });
@@ -428,6 +442,21 @@ describe('the network in pages', () => {
       assert.ok(counts.second >= counts.first / 3, JSON.stringify(counts));
     });
 
+    it('and shares it with nobody who has asked long ago', () => {
+      const searchesOf = (asker: string) => {
+        let made = 0;
+        while (search(`${at}`, asker)) {
+          made++;
+        }
+        return made;
+      };
+      const alone = searchesOf('first');
+      at += 10 * MINUTE;
+      assert.equal(searchesOf('second'), alone);
+      const shared = searchesOf('third');
+      assert.ok(shared < alone, `${shared} of ${alone}`);
+    });
+
     it('and always shows the gateways, at the cost of nothing else', () => {
       pages = open({ now: () => (at += 2_000), startTimer: () => undefined });
       while (search(`${at}`)) {
@@ -480,6 +509,25 @@ describe('the network in pages', () => {
     assert.deepEqual([pages.size, timers.length], [1, 1]);
   });
 
+  it('forgets them by the timers of Node.js', () => {
+    let at = 0;
+    mock.timers.enable({ apis: ['setTimeout'] });
+    mock.method(performance, 'now', () => at);
+    try {
+      pages = open();
+      ask();
+      at = 9_999;
+      mock.timers.tick(9_999);
+      assert.equal(pages.size, 1);
+      at = 10_000;
+      mock.timers.tick(1);
+      assert.equal(pages.size, 0);
+    } finally {
+      mock.restoreAll();
+      mock.timers.reset();
+    }
+  });
+
   it('says of which moment an order is, by the clock of this process', () => {
     const before = performance.now();
     const { madeAt, until } = ask().order;
@@ -524,6 +572,7 @@ describe('the network in pages', () => {
         [deviceAt(9), null],
       ],
     );
+    assert.deepEqual([details?.id, details?.kind], [device, 'device']);
     const { event, error, dfu, gateway, parent, count, conditions } = details ?? {};
     const lastSeen = wallTime(now);
     assert.deepEqual(
