@@ -15,8 +15,8 @@ const LISTED = 10_000;
 class Seen extends RecentLists {
   readonly network: NetworkState;
 
-  constructor(network = new NetworkState()) {
-    super(network, createCatalogue());
+  constructor(network = new NetworkState(), nameOf?: (mac: string) => string | undefined) {
+    super(network, createCatalogue(), nameOf);
     this.network = network;
   }
 
@@ -87,6 +87,21 @@ describe('the lists of what was heard last', () => {
     heard(seen, 0, 1, G2);
     assert.equal(seen.gatewayOf(deviceAt(0)), G2);
   });
+
+  for (const [others, isFound] of [
+    [LISTED - 1, true],
+    [LISTED, false],
+  ] as const) {
+    it(`looks for properties of the devices that came last, with ${others} after the first one`, () => {
+      const seen = open();
+      seen.record(readReportTopic('t', G, deviceAt(0), 'measurement-decoded/own'), ++now);
+      heard(seen, 1, 1 + others);
+      assert.deepEqual(
+        seen.identifiers().map(({ id, count }) => [id, count]),
+        [['8800', others], ...(isFound ? [['own', 1]] : [])],
+      );
+    });
+  }
 
   it('keeps the last value of a property, and of a device its signal and battery', () => {
     const seen = open();
@@ -271,6 +286,19 @@ describe('the lists of what was heard last', () => {
       assert.deepEqual(ids(seen.identifiers({ text: '', limit: 2 })), ['8800', '8802']);
       assert.deepEqual(ids(seen.gateways({ text: G2.toUpperCase() })), [G2]);
       assert.deepEqual(seen.devices({ limit: 0 }), []);
+    });
+
+    it('is found by an id in small letters, whatever it is called', () => {
+      seen = new Seen(seen.network, (mac) => (mac === deviceAt(1) ? 'Hall' : undefined));
+      assert.deepEqual(
+        ['d00000000001', 'D00000000001', 'hall'].map((text) => ids(seen.devices({ text }))),
+        [[deviceAt(1)], [deviceAt(1)], [deviceAt(1)]],
+      );
+      assert.deepEqual(ids(seen.identifiers({ text: 'OWN-name' })), ['Own-Name']);
+    });
+
+    it('has no value where none was reported', () => {
+      assert.ok(seen.identifiers().every((entry) => !('value' in entry)));
     });
 
     it('are the devices that a gateway hears, with what it heard', () => {
