@@ -89,7 +89,7 @@ async function readPass(context: ValueContext, query: ValueQuery, options: Value
       failures.addUnasked(old.end(one, code));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(MAX_READERS, old.size) }, readAll));
+  await Promise.all(Array.from({ length: MAX_READERS }, readAll));
   throwIfClosed(signal);
   return failures;
 }
@@ -128,17 +128,11 @@ interface Group {
 /** What is to be read, gateway by gateway in turn. */
 class OldValues {
   readonly #groups = new Map<string, Group>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
 
   add(value: OldValue): void {
     const group = this.#groups.get(value.gateway) ?? { values: [], underWay: 0, timedOut: 0 };
     this.#groups.set(value.gateway, group);
     group.values.push(value);
-    this.#size++;
   }
 
   /**

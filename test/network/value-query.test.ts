@@ -25,6 +25,7 @@ describe('a query of last values', () => {
   let reads: SharedReads;
   let gatewayOf: ValueContext['gatewayOf'];
   let labelled: ReadonlySet<string>;
+  let names: Record<string, string>;
 
   beforeEach(() => {
     reads = new SharedReads(100);
@@ -32,6 +33,7 @@ describe('a query of last values', () => {
     values = new LastValues(catalogue);
     closing = new AbortController();
     labelled = new Set([G]);
+    names = {};
     read = () => assert.fail('nobody is asked');
   });
 
@@ -50,7 +52,7 @@ describe('a query of last values', () => {
   const context = (): ValueContext => ({
     values,
     catalogue,
-    nameOf: () => undefined,
+    nameOf: (device) => names[device],
     gatewaysWithLabels: async () => labelled,
     gatewayOf: (device, gateways) => gatewayOf(device, gateways),
     read: (input) => read(input),
@@ -71,6 +73,166 @@ describe('a query of last values', () => {
     }
     assert.equal((await find(' own name ')).value, 5);
     assert.equal((await find('never-heard')).value, null);
+  });
+
+  const REFUSED_INPUTS: [input: object, field: string, text: string][] = [
+    [{}, 'device', 'missing'],
+    [{ gateway: G }, 'identifier', 'missing'],
+    [{ device: mac(1) }, 'identifier', 'missing'],
+    ...['gateway', 'device', 'identifier'].flatMap((field): typeof REFUSED_INPUTS =>
+      [null, ''].map((value) => [{ gateway: G, device: mac(1), [field]: value }, field, 'missing']),
+    ),
+    [{ gateway: 'x' }, 'gateway', 'notMac'],
+    [{ gateway: G, device: 'x' }, 'device', 'notMac'],
+    [{ device: mac(1), identifier: ' ' }, 'identifier', 'notIdentifier'],
+    [{ device: mac(1), identifier: 'a/b' }, 'identifier', 'notIdentifier'],
+  ];
+  for (const [input, field, text] of REFUSED_INPUTS) {
+    it(`is refused for ${JSON.stringify(input)}: ${field}, ${text}`, async () => {
+      const isRefused = (error: ServiceError) => {
+        assert.deepEqual(
+          [error.code, error.text.key, error.cause],
+          ['INVALID_INPUT', `INVALID_INPUT.${text}`, { field, value: (input as never)[field] }],
+        );
+        return true;
+      };
+      await assert.rejects(findValue(context(), input, options()), isRefused);
+      // Of many values what is not given is any.
+      if (field in input) {
+        await assert.rejects(findValues(context(), input, options()), isRefused);
+        await assert.rejects(findFirstValues(context(), input, options(), 10), isRefused);
+      }
+    });
+  }
+
+  describe('of a value that is too old', () => {
+    const input = { device: mac(1), identifier: 'motion' };
+    const old = (more: Partial<ValueOptions> = {}) => options({ maxAge: 60, tooOld: 'error', ...more });
+    const isNoValue = (text: string, values: object, cause: object) => (error: ServiceError) => {
+      assert.deepEqual([error.code, error.text], ['NO_VALUE', { key: `NO_VALUE.${text}`, values }]);
+      assert.deepEqual(error.cause, cause);
+      return true;
+    };
+    let heardAt: number;
+
+    beforeEach(() => {
+      hear(mac(1), 5);
+      heardAt = performance.now();
+      const at = heardAt + 100_400;
+      mock.method(performance, 'now', () => at);
+      hear(mac(2), 6);
+    });
+    afterEach(() => mock.restoreAll());
+
+    it('says how old it is', async () => {
+      await assert.rejects(findValue(context(), input, old()), ({ text, cause }: ServiceError) => {
+        assert.deepEqual(text, {
+          key: 'NO_VALUE.tooOld',
+          values: { device: mac(1), identifier: 'motion', age: 100 },
+        });
+        assert.deepEqual(cause, { ...input, age: 100.4 });
+        return true;
+      });
+    });
+
+    it('says that nothing is known, of the device by its name', async () => {
+      names = { [mac(3)]: 'Hall' };
+      await assert.rejects(
+        findValue(context(), { ...input, device: mac(3) }, old()),
+        isNoValue(
+          'none',
+          { device: 'Hall', identifier: 'motion' },
+          { device: mac(3), identifier: 'motion', age: undefined },
+        ),
+      );
+    });
+
+    it('brings the value where it is young enough, and asks nobody', async () => {
+      for (const tooOld of ['send', 'read', 'error'] as const) {
+        const young = await findValue(context(), { ...input, device: mac(2) }, old({ tooOld }));
+        assert.deepEqual([young.value, young.age, young.source], [6, 0, 'report']);
+        assert.equal((await findValue(context(), input, old({ tooOld, maxAge: 101 }))).value, 5);
+      }
+    });
+
+    it('brings it all the same where that was chosen', async () => {
+      const { report, ...found } = await findValue(context(), input, old({ tooOld: 'send' }));
+      assert.deepEqual(found, { ...input, gateway: G, value: 5, age: 100.4, source: 'report' });
+      assert.equal(report?.value, 5);
+      const { rows, failure } = await findValues(context(), {}, old({ tooOld: 'send' }));
+      assert.deepEqual([rows.map(({ value }) => value), failure], [[5, 6], undefined]);
+    });
+
+    it('leaves it out of many, and fails where none is left', async () => {
+      const { rows } = await findValues(context(), {}, old());
+      assert.deepEqual(
+        rows.map(({ device }) => device),
+        [mac(2)],
+      );
+      await assert.rejects(findValues(context(), input, old()), isNoValue('nothing', {}, input));
+      assert.deepEqual((await findValues(context(), { device: mac(3) }, options())).rows, []);
+    });
+
+    it('asks the device itself, by no gateway where none is known', async () => {
+      const asked: unknown[] = [];
+      read = async (question) => {
+        asked.push(question);
+        return { value: 7, device: mac(3), identifier: 'motion' };
+      };
+      const found = await findValue(context(), { ...input, device: mac(3) }, old({ tooOld: 'read' }));
+      assert.deepEqual(found, { value: 7, device: mac(3), identifier: 'motion' });
+      assert.deepEqual(asked, [{ device: mac(3), identifier: 'motion' }]);
+    });
+  });
+
+  it('brings nothing of a device that is not known, and of a gateway its own values', async () => {
+    const unknown = { device: mac(1), identifier: 'motion' };
+    assert.deepEqual(await findValue(context(), unknown, options()), { ...unknown, value: null });
+    hear(G, 8);
+    assert.equal((await findValue(context(), { gateway: G, identifier: 'motion' }, options())).value, 8);
+  });
+
+  it('names devices and properties of rows as far as they have names', async () => {
+    names = { [mac(1)]: 'Hall' };
+    hear(mac(1), 20, { identifier: '8800' });
+    hear(mac(2), 1, { identifier: '8810' });
+    hear(mac(3), 2, { identifier: 'own' });
+    const { rows } = await findValues(context(), {}, options());
+    const row = { gateway: G, time: '2026-01-01T12:00:00.000Z', source: 'report' };
+    const named = { deviceName: 'Hall', identifier: '8800', name: 'temperature', unit: '°C' };
+    assert.deepEqual(
+      rows.map(({ age, ...more }) => more),
+      [
+        { ...row, device: mac(1), ...named, value: 20 },
+        { ...row, device: mac(2), identifier: '8810', name: 'motion', value: 1 },
+        { ...row, device: mac(3), identifier: 'own', value: 2 },
+      ],
+    );
+  });
+
+  it('lets others have a turn after each 500 rows that take long', async () => {
+    for (let n = 0; n < 2_000; n++) {
+      hear(mac(n), n);
+    }
+    let now = performance.now();
+    mock.method(performance, 'now', () => {
+      now += 1;
+      return now;
+    });
+    try {
+      let turns = 0;
+      let isDone = false;
+      const found = findValues(context(), {}, options()).finally(() => {
+        isDone = true;
+      });
+      for (; !isDone; turns++) {
+        await turn();
+      }
+      assert.equal((await found).rows.length, 2_000);
+      assert.ok(turns >= 4 && turns < 20, `${turns}`);
+    } finally {
+      mock.restoreAll();
+    }
   });
 
   it('brings values that the flow may change', async () => {
@@ -237,6 +399,126 @@ describe('a query of last values', () => {
       const { rows, failure } = await findValues(context(), {}, old());
       assert.deepEqual([rows.length, failure?.cause.count], [1_000, 1_000]);
       assert.ok(asked <= 100, `${asked}`);
+    });
+
+    const ENDS: Record<string, () => ServiceError> = {
+      'the broker is away': () => new ServiceError('NOT_CONNECTED', 'unreachable', {}, { broker: 'b' }),
+      'there is no broker': () => new ServiceError('NOT_CONFIGURED', 'service'),
+      'the session is closed': () => new ServiceError('CLOSED', 'stopped'),
+    };
+    for (const [what, makeError] of Object.entries(ENDS)) {
+      it(`gives up all gateways when ${what}`, async () => {
+        for (let n = 0; n < 300; n++) {
+          hear(mac(n), n, { gateway: mac(1_000 + n) });
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        let asked = 0;
+        read = async () => {
+          asked++;
+          await turn();
+          throw makeError();
+        };
+        const { failure } = await findValues(context(), {}, old());
+        assert.deepEqual([asked, failure?.cause.count], [100, 300]);
+      });
+    }
+
+    it('asks for nothing that is young enough', async () => {
+      await grow(2);
+      const later = performance.now() + 10_000;
+      const clock = mock.method(performance, 'now', () => later);
+      try {
+        hear(mac(1), 'new');
+        const asked: string[] = [];
+        read = async ({ device }) => {
+          asked.push(device);
+          return { value: 1, device, identifier: 'motion' };
+        };
+        await findValues(context(), {}, options({ tooOld: 'read', maxAge: 5 }));
+        assert.deepEqual(asked, [mac(0)]);
+      } finally {
+        clock.mock.restore();
+      }
+    });
+
+    it('asks for what is still too old when its turn comes, and for what was forgotten meanwhile', async () => {
+      values = new LastValues(catalogue, { max: 4 });
+      reads = new SharedReads(1);
+      await grow(4);
+      const later = performance.now() + 10_000;
+      const clock = mock.method(performance, 'now', () => later);
+      try {
+        const asked: string[] = [];
+        read = async ({ device }) => {
+          asked.push(device);
+          if (asked.length === 1) {
+            hear(mac(1), 'new');
+            // It takes the place of the oldest.
+            hear(mac(9), 'new');
+          }
+          return { value: 1, device, identifier: 'motion' };
+        };
+        const { failure } = await findValues(context(), {}, options({ tooOld: 'read', maxAge: 5 }));
+        assert.equal(failure, undefined);
+        assert.deepEqual(asked, [mac(3), mac(2), mac(0)]);
+      } finally {
+        clock.mock.restore();
+      }
+    });
+
+    it('asks one gateway after the other, and not all that one has first', async () => {
+      for (let n = 0; n < 12; n++) {
+        hear(mac(n), n, { gateway: n < 6 ? G : 'c0141f68fc3e' });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const asked: (string | undefined)[] = [];
+      read = async ({ device, gateway }) => {
+        asked.push(gateway);
+        return { value: 1, device, identifier: 'motion' };
+      };
+      await findValues(context(), {}, old());
+      const [first] = asked;
+      assert.deepEqual(
+        asked.map((gateway) => gateway === first),
+        Array.from({ length: 12 }, (_, n) => n % 2 === 0),
+      );
+    });
+
+    it('names up to three devices, tells why the first has failed, and each error as short as may be', async () => {
+      names = { [mac(1)]: 'Hall' };
+      const errors = [
+        () => new ServiceError('REQUEST_FAILED', 'message', {}, { message: 'x'.repeat(300) }),
+        () => new Error('a defect'.padEnd(300, '!')),
+        () => 'a text',
+      ];
+      for (const [begin, reason] of [
+        [0, { key: 'error.REQUEST_FAILED.message', values: { message: 'x'.repeat(300) } }],
+        [1, 'a defect'.padEnd(300, '!')],
+        [2, 'a text'],
+      ] as const) {
+        for (const count of [3, 4]) {
+          values = new LastValues(catalogue);
+          await grow(count);
+          let asked = begin;
+          read = async () => {
+            throw errors[asked++ % 3]!();
+          };
+          const { failure } = await findValues(context(), {}, old());
+          const named = [mac(count - 1), mac(count - 2), mac(count - 3)].map(
+            (device) => `motion · ${names[device] ?? device}`,
+          );
+          assert.deepEqual(failure?.text, {
+            key: 'NO_VALUE.notRead',
+            values: { count, values: `${named.join(', ')}${count > 3 ? ', …' : ''}`, reason },
+          });
+          const failures = failure.cause.failures as Record<string, string>[];
+          assert.deepEqual(
+            failures.map(({ code }) => code),
+            Array.from({ length: count }, (_, n) => ((begin + n) % 3 === 0 ? 'REQUEST_FAILED' : 'UNKNOWN')),
+          );
+          assert.ok(failures.every(({ message = '' }) => message !== '' && message.length <= 200));
+        }
+      }
     });
 
     const REFUSED: Record<string, () => ServiceError> = {
@@ -546,7 +828,22 @@ describe('a query of last values', () => {
     await assert.rejects(findValues(context(), {}, options({ tooOld: 'read', maxAge: 0.001 })), {
       code: 'CLOSED',
     });
-    assert.ok(asked > 0 && asked <= 100, `${asked}`);
+    // What is under way goes on for two turns.
+    await turn();
+    await turn();
+    assert.equal(asked, 8);
+  });
+
+  it('ends with CLOSED also when its node closes while the last device answers', async () => {
+    hear(mac(1), 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    read = async ({ device }): Promise<ValueResult> => {
+      closing.abort();
+      return { value: 1, device, identifier: 'motion' };
+    };
+    await assert.rejects(findValues(context(), {}, options({ tooOld: 'read', maxAge: 0.001 })), {
+      code: 'CLOSED',
+    });
   });
 
   it('shows a person no more than some 8 MB, whatever the values and the names in them are', async () => {

@@ -156,9 +156,10 @@ describe('the schedule of watches', () => {
     bench.fill(1, 1_000);
     bench.pass(1_000);
     bench.due('soon', 1_001);
-    assert.equal(bench.wait, 250);
+    bench.due('sooner', 1_000);
+    assert.deepEqual([bench.wait, bench.started], [250, 2], 'one timer for both');
     bench.pass(250);
-    assert.deepEqual(bench.checked, ['0', 'soon']);
+    assert.deepEqual(bench.checked, ['0', 'sooner', 'soon']);
   });
 
   it('waits for what is further away than a timer of Node.js reaches', () => {
