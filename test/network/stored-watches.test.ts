@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
-import { D, deviceAt, G, G2, HOUR, MINUTE, SETTINGS, World } from './watched-world.ts';
+import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, SETTINGS, TIME, World } from './watched-world.ts';
 
 const OTHERS = [2, 3, 4].map((i) => ({ device: deviceAt(i) }));
 
@@ -237,5 +237,256 @@ describe('what a store holds of watches', () => {
       assert.ok(ids(100).includes(deviceAt(9)));
       assert.ok(!ids(ids(100).length - 1).includes(deviceAt(9)));
     });
+  });
+
+  describe('comes back as it was', () => {
+    const KNOWN = { id: D, kind: 'device', gateway: G, interval: MINUTE };
+    const GATEWAY = { id: G, kind: 'gateway', interval: MINUTE / 2 };
+    const since = TIME;
+    const exact = (length: number) => `${'2026-01-02T03:04:05.'.padEnd(length - 1, '0')}Z`;
+    const withAlarm = (...active: unknown[]) => ({ ...KNOWN, active });
+    const listen = (settings: Partial<WatchSettings>) =>
+      open({ conditions: ALL, silentAfter: 0, ...settings });
+    const back = (given: unknown, settings: Partial<WatchSettings> = {}) => {
+      listen(settings);
+      world.watches.restore({ n: given });
+      return (copy() as { n: unknown }).n;
+    };
+
+    const KEPT: Record<string, object> = {
+      'a device': KNOWN,
+      'one that another gateway brings mostly': { ...KNOWN, main: G2 },
+      'the only one of its gateway': { ...KNOWN, alone: true },
+      'one that was silent': { ...KNOWN, silent: 5_000 },
+      'one whose gateway nobody knows': { id: D, kind: 'device', interval: MINUTE },
+      'one of which nobody knows how often it comes': { id: D, kind: 'device', gateway: G },
+      'a gateway': GATEWAY,
+      'a gateway that was silent': { ...GATEWAY, silent: 5_000 },
+      'a low battery': withAlarm({ condition: 'battery-low', since, value: 5, limit: 20, gateway: G2 }),
+      'a condition without values': withAlarm({ condition: 'dfu', since }),
+      'several conditions': withAlarm(
+        { condition: 'dfu', since },
+        { condition: 'weak-signal', since, value: -90 },
+      ),
+      'errors of the heartbeat and of properties': withAlarm({
+        condition: 'error',
+        since,
+        errors: [null, '8800'],
+      }),
+      'eight errors': withAlarm({ condition: 'error', since, errors: [...'12345678'] }),
+      'an error of a long name': withAlarm({ condition: 'error', since, errors: ['x'.repeat(200)] }),
+    };
+    for (const [what, given] of Object.entries(KEPT)) {
+      it(what, () => {
+        assert.deepEqual(back([given]), [given]);
+      });
+    }
+
+    it('with the interval of a gateway whose silence nobody watches', () => {
+      const given = { ...KNOWN, gatewayInterval: 5_000 };
+      assert.deepEqual(back([given], { conditions: ['silent'] }), [given]);
+    });
+
+    const ODD: [what: string, given: unknown, expected: object[]][] = [
+      ['no list', 7, []],
+      ['nothing', [null, 7, 'x', {}], []],
+      [
+        'no MAC',
+        [
+          { ...KNOWN, id: 'x' },
+          { ...KNOWN, id: undefined },
+        ],
+        [],
+      ],
+      [
+        'another kind',
+        [
+          { ...KNOWN, kind: 'x' },
+          { ...KNOWN, kind: undefined },
+        ],
+        [],
+      ],
+      ['its gateway twice', [{ ...KNOWN, main: G }], [KNOWN]],
+      [
+        'a gateway with what only devices have',
+        [{ ...GATEWAY, gateway: G2, main: G2, alone: true }],
+        [GATEWAY],
+      ],
+      [
+        'gateways that are none',
+        [{ ...KNOWN, gateway: 'x', main: 7 }],
+        [{ id: D, kind: 'device', interval: MINUTE }],
+      ],
+      ...[0, -1, 'x', null].map((interval): [string, unknown, object[]] => [
+        `an interval of ${JSON.stringify(interval)}`,
+        [{ ...KNOWN, interval }],
+        [{ id: D, kind: 'device', gateway: G }],
+      ]),
+      ...[0, -1, '5', null].map((silent): [string, unknown, object[]] => [
+        `a silence of ${JSON.stringify(silent)}`,
+        [{ ...KNOWN, silent }],
+        [KNOWN],
+      ]),
+      ...['yes', 1, false].map((alone): [string, unknown, object[]] => [
+        `being alone as ${JSON.stringify(alone)}`,
+        [{ ...KNOWN, alone }],
+        [KNOWN],
+      ]),
+      ['conditions that are no list', [{ ...KNOWN, active: 7 }], [KNOWN]],
+      [
+        'conditions that are none',
+        [
+          withAlarm(
+            ...[null, 7, {}, { condition: 'x', since }, { condition: 'dfu' }, { condition: 'dfu', since: 7 }],
+            ...[
+              { condition: 'dfu', since: 'never' },
+              { condition: 'dfu', since: exact(201) },
+            ],
+          ),
+        ],
+        [KNOWN],
+      ],
+      [
+        'a time that is as long as may be',
+        [withAlarm({ condition: 'dfu', since: exact(200) })],
+        [withAlarm({ condition: 'dfu', since: exact(200) })],
+      ],
+      [
+        'values that are no numbers, and errors that belong to nothing',
+        [withAlarm({ condition: 'dfu', since, value: '5', limit: null, gateway: 'x', errors: ['8800'] })],
+        [withAlarm({ condition: 'dfu', since })],
+      ],
+      ...[undefined, 7, [], [7, {}, 'x'.repeat(201)]].map((errors): [string, unknown, object[]] => [
+        `an error of ${JSON.stringify(errors)?.slice(0, 20)}, for the heartbeat to end`,
+        [withAlarm({ condition: 'error', since, errors })],
+        [withAlarm({ condition: 'error', since, errors: [null] })],
+      ]),
+      [
+        'some errors that are none, and too many',
+        [withAlarm({ condition: 'error', since, errors: [7, 'x'.repeat(201), null, ...'123456789'] })],
+        [withAlarm({ condition: 'error', since, errors: [null, ...'12345'] })],
+      ],
+    ];
+    for (const [what, given, expected] of ODD) {
+      it(`as far as it goes, with ${what}`, () => {
+        assert.deepEqual(back(given), expected);
+      });
+    }
+
+    it('with the last eight errors, those of before and those since', () => {
+      const errors = [...'12345678'];
+      back([withAlarm({ condition: 'error', since, errors })]);
+      world.hear('measurement-error/own', { error: 3 });
+      const [stored] = (copy() as { n: { active: { errors: string[] }[] }[] }).n;
+      assert.deepEqual(stored?.active[0]?.errors, [...errors.slice(1), 'own']);
+    });
+
+    it('and has been silent for a year at most', () => {
+      const days = (count: number) => count * 24 * HOUR;
+      assert.deepEqual(back([{ ...KNOWN, silent: days(400) }]), [{ ...KNOWN, silent: days(366) }]);
+    });
+
+    it('in the order of who needs somebody, who is known, and who has come a few times', () => {
+      const passing = { id: deviceAt(7), kind: 'device', gateway: G, passing: true };
+      const needing = withAlarm({ condition: 'dfu', since });
+      const known = { ...KNOWN, id: deviceAt(8) };
+      const sorted = [needing, known, passing];
+      assert.deepEqual(back([passing, known, needing], { silentAfter: 60 }), sorted);
+      for (const max of [0, 1, 2, 3]) {
+        assert.deepEqual(world.watches.store(max).n, sorted.slice(0, max));
+      }
+    });
+
+    it('without those that nobody would miss', () => {
+      assert.deepEqual(back([{ id: D, kind: 'device', gateway: G, passing: true }]), []);
+    });
+
+    it('with what is active, the oldest first, whatever a clock was set to', () => {
+      const times = ['2026-01-03T00:00:00Z', '2026-01-01T00:00:00Z', '2999-01-01T00:00:00Z'];
+      const watch = listen({});
+      world.watches.restore({
+        n: times.map((time, i) => ({
+          ...{ ...KNOWN, id: deviceAt(i) },
+          active: [{ condition: 'dfu', since: time }],
+        })),
+      });
+      assert.deepEqual(
+        watch.active().map((change) => change.since),
+        [times[1], times[0], times[2]],
+      );
+    });
+
+    it('and holds of what has begun since only what was told', () => {
+      listen({});
+      world.hear('heartbeat', { status: 3 });
+      const active = () => (copy() as { n: { active?: unknown[] }[] }).n.map((one) => one.active?.length);
+      assert.deepEqual(active(), [undefined]);
+      world.wait(6_000);
+      assert.deepEqual(active(), [1]);
+    });
+
+    describe('and goes on with the silence of before', () => {
+      const silent = 9 * MINUTE;
+      const OTHER_DEVICES = OTHERS.map(({ device }) => ({ ...KNOWN, id: device }));
+      /** Told in the minutes after the start, in which the gateways bring the other devices. */
+      function toldAfter(...devices: object[]): string[] {
+        listen({ silentAfter: 600 });
+        world.watches.restore({ n: [...devices, ...OTHER_DEVICES] });
+        world.wait(10_000);
+        world.run(5 * MINUTE, 10_000, [...OTHERS, ...OTHERS.map((one) => ({ ...one, gateway: G2 }))]);
+        return told;
+      }
+      const SILENT = { ...GATEWAY, active: [{ condition: 'gateway-silent', since }] };
+
+      it('where its gateway was there', () => {
+        assert.deepEqual(toldAfter({ ...KNOWN, silent }), [`+silent ${D}`]);
+        told = [];
+        world = new World();
+        assert.deepEqual(toldAfter(GATEWAY, { ...KNOWN, silent }), [`+silent ${D}`]);
+      });
+
+      it('and with none where its gateway was silent itself', () => {
+        assert.deepEqual(toldAfter(SILENT, { ...KNOWN, silent }), [`-gateway-silent ${G}`]);
+      });
+
+      it('where another gateway was silent', () => {
+        const other = { ...SILENT, id: G2 };
+        assert.deepEqual(toldAfter(other, { ...KNOWN, silent }), [`-gateway-silent ${G2}`, `+silent ${D}`]);
+      });
+    });
+
+    const MISSED: [what: string, given: object, isMissed: boolean][] = [
+      ['was known', {}, true],
+      ['has come a few times only', { passing: true }, false],
+      ['has had an error', { active: [{ condition: 'error', since }] }, true],
+      [
+        'was in update mode, and was not known to come often',
+        { active: [{ condition: 'dfu', since }] },
+        false,
+      ],
+      [
+        'was in update mode, and was known',
+        { active: [{ condition: 'dfu', since }], interval: MINUTE },
+        true,
+      ],
+      [
+        'was in update mode with an error',
+        {
+          active: [
+            { condition: 'error', since },
+            { condition: 'dfu', since },
+          ],
+        },
+        false,
+      ],
+    ];
+    for (const [what, given, isMissed] of MISSED) {
+      it(`and is ${isMissed ? '' : 'not '}missed where it ${what}`, () => {
+        listen({});
+        world.watches.restore({ n: [{ id: D, kind: 'device', gateway: G, ...given }] });
+        world.run(6 * HOUR, MINUTE, OTHERS);
+        assert.equal(told.includes(`+silent ${D}`), isMissed);
+      });
+    }
   });
 });

@@ -1,6 +1,9 @@
 // A watch of some gateways, whose devices others hear as well, for which nobody may listen any more.
 import assert from 'node:assert/strict';
-import { D, deviceAt, G, G2, HOUR, MINUTE, SETTINGS, World } from './watched-world.ts';
+import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { WatchScope } from '../../src/network/watch-scope.ts';
+import { type Alarm, newWatched, type Watched } from '../../src/network/watched.ts';
+import { D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 describe('a watch of one gateway', () => {
   const OWN = [1, 2, 3].map((i) => ({ device: deviceAt(10 + i), gateway: G }));
@@ -95,5 +98,197 @@ describe('a watch of one gateway', () => {
     world.run(HOUR, MINUTE, [{}, ...OWN]);
     world.run(6 * HOUR, MINUTE, FOREIGN);
     assert.deepEqual(told, [`gateway-silent ${G}`]);
+  });
+});
+
+describe('whom a watch looks after', () => {
+  const [E, OTHER] = [deviceAt(2), 'c0141f68fc3f'];
+  let world: World;
+
+  beforeEach(() => {
+    world = new World();
+  });
+
+  const scopeOf = (settings: Partial<WatchSettings> = {}) => new WatchScope({ ...SETTINGS, ...settings });
+  /** As reports have shown it until now. */
+  const entryOf = (id: string = D, more: Partial<Watched> = {}): Watched =>
+    Object.assign(newWatched(id, 'device', { check() {} }, 0), {
+      state: world.network.device(id),
+      ...more,
+    });
+  function hear(...gateways: string[]): void {
+    for (const gateway of gateways) {
+      world.time += S;
+      world.hear('heartbeat', {}, { gateway });
+    }
+  }
+
+  it('hears by its lists and labels, and whether all that comes counts', () => {
+    const filter = (settings: Partial<WatchSettings>) => scopeOf(settings).filter;
+    const others: Partial<WatchSettings>[] = [
+      { gateways: [G] },
+      { devices: [G] },
+      { labels: [G] },
+      { conditions: ['error'] },
+    ];
+    assert.equal(new Set([{}, ...others].map(filter)).size, 5);
+    assert.equal(filter({ silentAfter: 5 }), filter({ conditions: ['silent', 'dfu'] }));
+  });
+
+  it('are devices of its list, by gateways of its list that carry a label', () => {
+    const any = scopeOf();
+    assert.deepEqual([any.hasDevices, any.isListed(D), any.passes(D, G)], [false, false, true]);
+    const listed = scopeOf({ devices: [D] });
+    assert.deepEqual([listed.hasDevices, listed.isListed(D), listed.isListed(E)], [true, true, false]);
+    assert.deepEqual([listed.passes(D, G), listed.passes(E, G)], [true, false]);
+    const labelled = scopeOf({ gateways: [G, G2], labels: ['L'] });
+    assert.equal(labelled.passes(D, G), false, 'while nobody knows who carries it');
+    labelled.setLabelled(new Set([G, OTHER]));
+    assert.deepEqual(
+      [G, G2, OTHER].map((gateway) => labelled.passes(D, gateway)),
+      [true, false, false],
+    );
+  });
+
+  it('are told which gateways have got a label, and that none has got or lost one', () => {
+    const scope = scopeOf({ labels: ['L'] });
+    assert.deepEqual(scope.setLabelled(new Set([G])), [G]);
+    assert.equal(scope.setLabelled(new Set([G])), undefined);
+    assert.deepEqual(scope.setLabelled(new Set([G, G2])), [G2]);
+    assert.deepEqual(scope.setLabelled(new Set([G2])), []);
+    assert.deepEqual(scope.setLabelled(new Set()), []);
+    assert.equal(scope.setLabelled(new Set()), undefined);
+    assert.deepEqual(scopeOf({ labels: ['L'] }).setLabelled(new Set()), [], 'then it is known at least');
+  });
+
+  it('have no gateway outside that nobody knows to be there', () => {
+    const scope = scopeOf({ labels: ['L'] });
+    assert.equal(scope.isOutside(G), false, 'while the labels are not known');
+    scope.setLabelled(new Set([G]));
+    assert.deepEqual([scope.isOutside(G), scope.isOutside(G2)], [false, true]);
+    scope.forgetGateway(G);
+    assert.deepEqual([scope.isOutside(G), [...scope.forgotten]], [true, [G]]);
+    scope.heardGateway(G);
+    assert.deepEqual([scope.isOutside(G), [...scope.forgotten]], [false, []]);
+    assert.equal(scopeOf({ gateways: [G] }).isOutside(G2), true);
+  });
+
+  describe('belong to a gateway', () => {
+    it('that has heard them last, of those of the watch', () => {
+      hear(G, G2, OTHER);
+      assert.equal(scopeOf().gatewayOf(entryOf()), OTHER);
+      const scope = scopeOf({ gateways: [G, G2] });
+      assert.deepEqual([scope.gatewayOf(entryOf()), scope.placeOf(entryOf())], [G2, G2]);
+      scope.forgetGateway(G2);
+      assert.deepEqual([scope.gatewayOf(entryOf()), scope.placeOf(entryOf())], [G, G]);
+    });
+
+    it('of before the start, where none of the watch has heard them since', () => {
+      const scope = scopeOf({ gateways: [G] });
+      const entry = entryOf(D, { storedGateway: G });
+      assert.equal(scope.gatewayOf(entry), G);
+      hear(G2);
+      assert.deepEqual(
+        [scope.gatewayOf(entryOf(D, { storedGateway: G })), scope.placeOf(entryOf())],
+        [G, G2],
+      );
+      scope.forgetGateway(G);
+      assert.equal(scope.gatewayOf(entry), undefined);
+    });
+
+    it('outside only where they are listed, or nothing is known of the labels', () => {
+      hear(G2);
+      assert.equal(scopeOf({ gateways: [G] }).gatewayOf(entryOf()), undefined);
+      assert.equal(scopeOf({ gateways: [G], devices: [D] }).gatewayOf(entryOf()), G2);
+      const scope = scopeOf({ labels: ['L'] });
+      assert.equal(scope.gatewayOf(entryOf()), G2);
+      scope.setLabelled(new Set([G]));
+      assert.equal(scope.gatewayOf(entryOf()), undefined);
+      assert.equal(scope.gatewayOf(entryOf(E)), undefined, 'of which nothing is known');
+    });
+
+    it('that brings most of them, where it has brought any lately', () => {
+      hear(...Array.from({ length: 30 }, () => G), G2, OTHER);
+      const scope = scopeOf({ gateways: [G, G2] });
+      assert.equal(scope.mainGatewayOf(entryOf()), G);
+      world.time += 57 * S;
+      hear(G2);
+      assert.equal(scope.mainGatewayOf(entryOf()), G, '60 s ago');
+      world.time += 1;
+      hear(G2);
+      assert.equal(scope.mainGatewayOf(entryOf()), G2);
+    });
+
+    it('that has brought most of them before the start, where none of the watch has since', () => {
+      const scope = scopeOf({ gateways: [G] });
+      const entry = () => entryOf(D, { storedMainGateway: G2 });
+      assert.equal(scope.mainGatewayOf(entry()), G2);
+      hear(OTHER);
+      assert.equal(scope.mainGatewayOf(entry()), G2);
+      hear(G);
+      assert.equal(scope.mainGatewayOf(entry()), G);
+      assert.equal(scopeOf({ gateways: [G2] }).mainGatewayOf(entryOf()), undefined);
+      scope.forgetGateway(G2);
+      scope.forgetGateway(G);
+      assert.equal(scope.mainGatewayOf(entry()), undefined);
+    });
+  });
+
+  it('have gateways that are followed where devices are listed', () => {
+    hear(G, OTHER);
+    const entry = entryOf(D, { storedGateway: G2, storedMainGateway: G });
+    assert.deepEqual(scopeOf().gatewaysToFollow(entry), []);
+    const devices = [D];
+    assert.deepEqual(scopeOf({ devices }).gatewaysToFollow(entry), [G2, G, G, OTHER]);
+    assert.deepEqual(scopeOf({ devices, gateways: [G] }).gatewaysToFollow(entry), [G, G]);
+    const scope = scopeOf({ devices, labels: ['L'] });
+    assert.deepEqual(scope.gatewaysToFollow(entry), [G2, G], 'those of before, while labels are not known');
+    scope.setLabelled(new Set([OTHER]));
+    assert.deepEqual(scope.gatewaysToFollow(entry), [OTHER]);
+    const gateway = Object.assign(newWatched(G2, 'gateway', { check() {} }, 0));
+    assert.deepEqual(scopeOf({ devices }).gatewaysToFollow(gateway), [G2]);
+    assert.deepEqual(scopeOf({ devices }).gatewaysToFollow(entryOf(E)), []);
+  });
+
+  describe('go on to be looked after', () => {
+    const gateway = (more: Partial<Watched> = {}) =>
+      Object.assign(newWatched(G, 'gateway', { check() {} }, 0), more);
+
+    it('where they are on the list of devices, and no other device is', () => {
+      const scope = scopeOf({ devices: [D, G], gateways: [G2] });
+      hear(G2);
+      assert.deepEqual([scope.isChosen(entryOf()), scope.isChosen(entryOf(E))], [true, false]);
+      assert.equal(scope.isChosen(entryOf(E, { storedGateway: G2 })), false);
+      assert.equal(scope.isChosen(gateway()), true);
+    });
+
+    it('while the labels are not known, and as gateways as long as these carry one', () => {
+      const scope = scopeOf({ labels: ['L'] });
+      assert.equal(scope.isChosen(gateway()), true);
+      scope.setLabelled(new Set([G2]));
+      assert.equal(scope.isChosen(gateway()), false);
+      scope.setLabelled(new Set([G]));
+      assert.equal(scope.isChosen(gateway()), true);
+    });
+
+    it('as gateways whose silence nobody watches only with reports or conditions of their own', () => {
+      const scope = scopeOf({ conditions: ['silent'] });
+      assert.equal(scope.isChosen(gateway()), false);
+      hear(G);
+      assert.equal(scope.isChosen(gateway({ state: world.network.device(D) })), true);
+      assert.equal(scope.isChosen(gateway({ alarms: [{} as Alarm] })), true);
+    });
+
+    it('as devices where any gateway that has heard them is one of the watch, or none is known', () => {
+      const scope = scopeOf({ gateways: [G] });
+      assert.equal(scope.isChosen(entryOf()), true);
+      hear(G2);
+      assert.equal(scope.isChosen(entryOf()), false);
+      assert.equal(scope.isChosen(entryOf(D, { storedGateway: G })), true);
+      assert.equal(scope.isChosen(entryOf(D, { storedMainGateway: G })), true);
+      assert.equal(scope.isChosen(entryOf(E, { storedGateway: G2 })), false);
+      hear(G);
+      assert.equal(scope.isChosen(entryOf()), true);
+    });
   });
 });
