@@ -12,9 +12,14 @@ const EPOCH = Date.parse('2026-03-01T00:00:00Z');
 const NOW = 5_000;
 
 describe('last values in a store', () => {
+  /** Milliseconds that pass between two looks at the clock, and how many looks there were. */
+  let stepMs: number;
+  let looks: number;
+
   beforeEach(() => {
+    [stepMs, looks] = [0, 0];
     mock.method(Date, 'now', () => EPOCH);
-    mock.method(performance, 'now', () => NOW);
+    mock.method(performance, 'now', () => NOW + stepMs * looks++);
   });
   afterEach(() => mock.restoreAll());
 
@@ -131,13 +136,7 @@ describe('last values in a store', () => {
   }
 
   it('are made with a turn for others after each 250', async () => {
-    let now = NOW;
-    let looks = 0;
-    mock.method(performance, 'now', () => {
-      looks++;
-      now += 10;
-      return now;
-    });
+    stepMs = 10;
     await toStored(Array.from({ length: 1_000 }, () => makeValue()));
     // Two at the beginning, and each turn begins with another one.
     assert.equal(looks, 2 + 2 * 4);
