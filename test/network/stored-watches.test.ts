@@ -356,7 +356,7 @@ describe('what a store holds of watches', () => {
         [withAlarm({ condition: 'dfu', since, value: '5', limit: null, gateway: 'x', errors: ['8800'] })],
         [withAlarm({ condition: 'dfu', since })],
       ],
-      ...[undefined, 7, [], [7, {}, 'x'.repeat(201)]].map((errors): [string, unknown, object[]] => [
+      ...[undefined, 7, [], [7, {}, [], 'x'.repeat(201)]].map((errors): [string, unknown, object[]] => [
         `an error of ${JSON.stringify(errors)?.slice(0, 20)}, for the heartbeat to end`,
         [withAlarm({ condition: 'error', since, errors })],
         [withAlarm({ condition: 'error', since, errors: [null] })],
