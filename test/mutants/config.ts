@@ -1,5 +1,7 @@
 // What `npm run test:mutants` changes, which tests have to notice, and how many of the changes they have to notice.
 
+import { existsSync } from 'node:fs';
+
 /** Sources, and the quick tests that judge them: such as run the sources directly and need no build, browser or Node-RED. */
 export interface Room {
   folder: string;
@@ -38,8 +40,6 @@ const ALONE: readonly string[] = [
   'src/mqtt/send-queue.ts',
   'src/reports/topic-filters.ts',
   'src/reports/report-filter.ts',
-  'src/collections/turn-budget.ts',
-  'src/collections/topic-cache.ts',
   'src/rest/abort.ts',
   'src/rest/addresses.ts',
   'src/rest/responses.ts',
@@ -60,14 +60,19 @@ const ALONE: readonly string[] = [
   'src/rest/secrets.ts',
   'src/rest/versions.ts',
   'src/reports/preview.ts',
-  'src/network/network-state.ts',
 ];
 
+/** Folders of which each source is judged alone by the test file of its name, where there is one. */
+const JUDGED_ALONE = ['src/network/', 'src/collections/'];
+
+/** Of these folders: what the tests of others notice in them is more than what their own do. */
+const JUDGED_TOGETHER: readonly string[] = ['src/network/device-watch.ts', 'src/network/interval.ts'];
+
 export function specsOf(file: string): readonly string[] {
-  if (!ALONE.includes(file)) {
-    return roomOf(file).specs;
-  }
-  return [file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts')];
+  const own = file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts');
+  const isOfFolder =
+    JUDGED_ALONE.some((folder) => file.startsWith(folder)) && !JUDGED_TOGETHER.includes(file);
+  return ALONE.includes(file) || (isOfFolder && existsSync(own)) ? [own] : roomOf(file).specs;
 }
 
 /** Of 100 changes that mean something, so many have to make a test fail. */
