@@ -1,5 +1,4 @@
 // Shows in the open mt-last-value panel which values its settings would bring now.
-import { hasEnv } from '../shared/defaults.ts';
 import { askService } from '../shared/editor/ask-service.ts';
 import { captionOf, element, numberText, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
@@ -50,7 +49,7 @@ async function ask(
   node: EditorNode,
   settings: Record<string, unknown>,
 ): Promise<{ content: JQuery; words: string }> {
-  const asked = { ...settings, limit: MAX_ROWS };
+  const asked = { ...settings, node: node.id, z: node.z, limit: MAX_ROWS };
   const response = await askService<KnownValues>(node, 'last-values', asked, 'known');
   const { rows = [], total = 0 } = typeof response === 'string' ? {} : (response ?? {});
   if (rows.length > 0) {
@@ -63,7 +62,7 @@ async function ask(
 
 /** What the messages of the flow will choose, and lets everything pass here. */
 function describeOpen(node: EditorNode, settings: Record<string, unknown>): string {
-  const open = FIELDS.filter((name) => settings[`${name}Type`] !== 'str' || hasEnv(settings[name]));
+  const open = FIELDS.filter((name) => settings[`${name}Type`] !== 'str');
   const fields = open.map(captionOf).join(', ');
   return fields === '' ? '' : node._('known.open', { fields });
 }

@@ -29,6 +29,10 @@ const FILTERED = {
   ...{ id: 'filtered', type: 'mt-report-in', z: 'tab', service: 'service', x: 1, y: 1, wires: [[]] },
   ...{ kinds: ['property'], identifiers: ['${MT_PROPERTY}'] },
 };
+const LAST = {
+  ...{ id: 'last', type: 'mt-last-value', z: 'tab', service: 'service', x: 1, y: 1, wires: [[]] },
+  ...{ device: '${MT_DEVICE}', deviceType: 'msg', identifier: '${MT_PROPERTY}', identifierType: 'str' },
+};
 const TEST = ['POST', 'mt-service/test'] as const;
 
 for (const version of VERSIONS) {
@@ -52,6 +56,7 @@ for (const version of VERSIONS) {
         config(),
         { ...config(), id: 'elsewhere', credentials: { ...service.credentials, mqttUsername: '${PATH}' } },
         FILTERED,
+        LAST,
         READY,
       ]);
       assert.equal(deployed.status, 204);
@@ -200,6 +205,26 @@ for (const version of VERSIONS) {
       }
       const elsewhere = await ask('reader', 'POST', 'mt-service/elsewhere/preview', deployed);
       assert.equal(elsewhere.status, 400);
+    });
+
+    it('a user who may not deploy sees last values by deployed variables, and by no others', async () => {
+      const path = 'mt-service/service/last-values';
+      const { device, identifier, identifierType } = LAST;
+      const deployed = { node: 'last', select: 'all', identifier, identifierType };
+      assert.deepEqual(await statuses('POST', path, deployed), { nobody: 401, reader: 200, writer: 200 });
+      for (const more of [
+        { labels: ['${HOME_OF_SECRETS}'] },
+        { identifier: '${HOME_OF_SECRETS}' },
+        { gateway: identifier, gatewayType: 'str' },
+        // It is a property of the message there.
+        { device, deviceType: 'str' },
+        { node: 'filtered' },
+      ]) {
+        const answer = await ask('reader', 'POST', path, { ...deployed, ...more });
+        const { code, message } = (await answer.json()) as Record<string, string>;
+        assert.deepEqual([answer.status, code], [400, 'INVALID_INPUT'], JSON.stringify(more));
+        assert.match(message ?? '', /who may deploy flows/);
+      }
     });
 
     it('a web page that somebody opens beside the editor cannot do anything by a form', async () => {

@@ -20,7 +20,10 @@ describe('the panel of last value', function () {
   before(async function () {
     requireBrowser(this);
     service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4 });
+    const [, second] = service.gateways;
+    process.env.MT_PLACE = service.devices.find(({ id }) => id.endsWith(second!.mac))!.labels[0];
     red = await startNodeRed(VERSIONS[0]!);
+    delete process.env.MT_PLACE;
     await red.deploy([
       serviceNode(service),
       {
@@ -35,6 +38,15 @@ describe('the panel of last value', function () {
       },
       { id: 'other', type: 'mt-last-value', service: 'service', x: 200, y: 200, wires: [[]] },
       { id: 'named', type: 'mt-last-value', service: '${MT_SERVICE}', x: 200, y: 300, wires: [[]] },
+      {
+        id: 'placed',
+        type: 'mt-last-value',
+        service: 'service',
+        labels: ['${MT_PLACE}'],
+        x: 200,
+        y: 500,
+        wires: [[]],
+      },
       {
         id: 'many',
         type: 'mt-last-value',
@@ -75,6 +87,19 @@ describe('the panel of last value', function () {
     await state.filter({ hasText: /in the flow: Property$/ }).waitFor();
     await editor.pick('identifier', 'temperature');
     await state.filter({ hasText: /^Values: 1$/ }).waitFor();
+    await editor.press('cancel');
+  });
+
+  it('shows only the values of gateways with a label that comes from a variable', async () => {
+    const { page } = editor;
+    const { gateway, device } = service.demo;
+    const time = new Date().toISOString();
+    const other = service.gateways[1]!.mac;
+    await service.publish(gateway, device, 'measurement-decoded/temperature', { time, seq: 2, value: 21.5 });
+    await service.publish(other, device, 'measurement-decoded/humidity', { time, seq: 3, value: 40 });
+    await editor.edit('placed');
+    await page.locator('#mt-gateway-known tbody tr', { hasText: 'humidity' }).waitFor();
+    assert.equal(await page.locator('#mt-gateway-known tbody tr', { hasText: 'temperature' }).count(), 0);
     await editor.press('cancel');
   });
 

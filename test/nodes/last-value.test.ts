@@ -1,4 +1,5 @@
 // mt-last-value in a flow: what reports, reads and an earlier start have shown, and what happens where there is nothing.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode, subscribed } from './box-flow.ts';
@@ -85,6 +86,33 @@ describeNodes('last-value', (start) => {
     };
     assert.ok((await shown('all')).includes(device));
     assert.ok(!(await shown('one')).includes(device));
+  });
+
+  it('shows in its panel only what its variables let through, and says which of them brings nothing', async () => {
+    process.env.MT_PLACE = box.devices.find(({ id }) => id.endsWith(other))!.labels[0];
+    const flow = await run();
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 1 });
+    await heard(flow, 'measurement-decoded/humidity', { seq: 2, value: 2 }, other);
+    const shown = async (settings: object) => {
+      const asked = { node: 'n', select: 'all', ...settings };
+      return (await flow.post('/mt-service/svc/last-values', asked)).body as Record<string, unknown>;
+    };
+    const names = ({ rows }: Record<string, unknown>) => (rows as { name: string }[]).map(({ name }) => name);
+    assert.deepEqual(names(await shown({ labels: ['${MT_PLACE}'] })), ['humidity']);
+    process.env.MT_DEVICE = device.replace(/^./, 'f');
+    const others = { device: '${MT_DEVICE}', deviceType: 'str' };
+    assert.deepEqual(names(await shown(others)), []);
+    process.env.MT_DEVICE = 'my-secret';
+    const odd = await shown(others);
+    assert.match(String(odd.message), /12 hex digits: \$\{MT_DEVICE\}$/);
+    delete process.env.MT_DEVICE;
+    delete process.env.MT_PLACE;
+    const inList = await shown({ labels: ['berlin', '${MT_PLACE}'] });
+    assert.equal(inList.message, 'labels comes from ${MT_PLACE}, which brings nothing');
+    assert.match(
+      String((await shown(others)).message),
+      /^device comes from \$\{MT_DEVICE\}, which brings nothing$/,
+    );
   });
 
   it('gives null, and nothing of another message, where nothing is known', async () => {
