@@ -554,4 +554,32 @@ describe('a device in the sidebar', function () {
       await french.close();
     }
   });
+
+  const choices = () => editor.page.locator('.mt-gateway-list:visible');
+
+  it('offers no labels where an undo of the browser changes the field while the details are closed', async () => {
+    const { page } = editor;
+    await device().click();
+    const field = details().getByRole('combobox', { name: 'New label' });
+    await field.pressSequentially('wei');
+    await choices().waitFor();
+    await field.press('Escape');
+    await press('Close');
+    await page.locator('#red-ui-header-button-deploy').focus();
+    await page.keyboard.press('Control+z');
+    // The choices of what was typed come after a pause.
+    await page.waitForTimeout(500);
+    assert.equal(await choices().count(), 0);
+  });
+
+  it('closes the choices with the details that their field is in', async () => {
+    const { page } = editor;
+    await device().click();
+    await details().getByRole('combobox', { name: 'New label' }).click();
+    await choices().waitFor();
+    await page.evaluate("$('.mt-gateway-side-details').hide()");
+    await choices().waitFor({ state: 'hidden' });
+    await page.evaluate("$('.mt-gateway-side-details').show()");
+    await press('Close');
+  });
 });

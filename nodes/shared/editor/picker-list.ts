@@ -42,11 +42,15 @@ export function choiceRow(choice: Choice, id: string): JQuery {
 /** What the user sees as the field that an input stands in. */
 const FIELDS = '.mt-gateway-chips, .red-ui-typedInput-container';
 
-/** Shows the list over the panel, so that nothing is cut off, and has it follow its field. @returns ends that */
-export function showAt(list: JQuery, input: JQuery): () => void {
+/**
+ * Shows the list over the panel, so that nothing is cut off, and has it follow its field.
+ * @param close for a field that is hidden: no browser tells of a blur then
+ * @returns ends that
+ */
+export function showAt(list: JQuery, input: JQuery, close: () => void): () => void {
   list.appendTo(document.body).show().scrollTop(0);
-  const follow = () => place(list, input);
-  follow();
+  place(list, input);
+  const follow = () => (input.is(':visible') ? place(list, input) : close());
   // The field moves when the panel is scrolled, and when rows above it change.
   const resized = new ResizeObserver(follow);
   for (const one of input.parentsUntil('.red-ui-tray').addBack().get()) {

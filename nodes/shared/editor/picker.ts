@@ -50,7 +50,9 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   let timer: number | undefined;
   let hide: () => void = () => undefined;
 
-  const isActive = () => options.active?.() !== false;
+  /** Ctrl+Z of the browser changes a field that somebody has left, also a hidden one. */
+  const isUsed = () => input.is(':visible') && document.activeElement === input[0];
+  const isActive = () => options.active?.() !== false && isUsed();
   const isOpen = () => list.is(':visible');
   const cancelSearch = () => {
     newestSearch += 1;
@@ -104,7 +106,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     }
     marked = -1;
     hide();
-    hide = showAt(list, input);
+    hide = showAt(list, input, close);
     const again = choices.findIndex(({ value }) => value === chosen);
     if (again >= 0) {
       mark(again);
@@ -123,7 +125,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     }
     input.attr('aria-expanded', 'true');
     const found = await options.search(query);
-    if (ownSearch === newestSearch && document.contains(input[0] ?? null)) {
+    if (ownSearch === newestSearch && isUsed()) {
       show(found, query);
       if (found.isLoading) {
         void open(query);
