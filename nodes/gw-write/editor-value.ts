@@ -2,7 +2,7 @@
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import { type FIXED_TYPES, hasEnv, SOURCE_TYPES } from '../shared/defaults.ts';
 import { findMisfit, readFixedValue, suitableValue } from '../shared/editor/fixed-value.ts';
-import { element, errorText, field, hint, NODE_INPUT, row, text } from '../shared/editor/panel.ts';
+import { element, errorText, field, hint, NODE_INPUT, row, text, withPoint } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { shownIdentifier } from '../shared/editor/request.ts';
 import { isTouched } from '../shared/editor/saved.ts';
@@ -16,6 +16,14 @@ const FIXED: readonly string[] = ['bool', 'num', 'str', 'json'] satisfies (typeo
 /** Makes the value field with every type, so that a saved one is never lost. */
 export function prepareValue(node: EditorNode): void {
   typedField(node, 'value', { types: FIXED });
+  const input = field('value');
+  row('value')
+    .find('.red-ui-typedInput-input')
+    .on('blur', () => {
+      if (input.typedInput('type') === 'num') {
+        input.typedInput('value', withPoint(String(input.typedInput('value'))));
+      }
+    });
   element('button', 'mt-gateway-fixed red-ui-button red-ui-button-small')
     .attr({ type: 'button', id: 'mt-gateway-fixed' })
     .hide()

@@ -1,7 +1,7 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
 import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
-import { element, numberText, text } from '../shared/editor/panel.ts';
+import { element, numberText, text, withPoint } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 
@@ -155,7 +155,8 @@ function readValue(type: string, given: string): unknown {
     return given;
   }
   if (type === 'num') {
-    return given.trim() !== '' && Number.isFinite(Number(given)) ? Number(given) : undefined;
+    const number = Number(withPoint(given));
+    return given.trim() !== '' && Number.isFinite(number) ? number : undefined;
   }
   try {
     return JSON.parse(given);

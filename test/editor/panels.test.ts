@@ -433,6 +433,24 @@ describe('the panels in the editor', function () {
     assert.deepEqual([value, valueType], ['-4', 'num']);
   });
 
+  it('makes a point of the comma that another language has before decimals, and of no other one', async () => {
+    const shown = async (one: Editor) => {
+      await one.edit('mt-gw-write');
+      await one.page.evaluate("$('#node-input-value').typedInput('type', 'num')");
+      await one.typed('value').fill('29,5');
+      await one.typed('value').blur();
+      const value = await one.typed('value').inputValue();
+      await one.press('cancel');
+      return value;
+    };
+    const german = await openEditor(red.url, { language: 'de' });
+    try {
+      assert.deepEqual([await shown(german), await shown(editor)], ['29.5', '29,5']);
+    } finally {
+      await german.close();
+    }
+  });
+
   it('begins a fixed value of any property with one that it accepts', async () => {
     const { page } = editor;
     const written = IDENTIFIERS.filter(

@@ -292,6 +292,23 @@ describe('reports that pass now', function () {
       await input.waitFor({ state: 'detached' });
     });
 
+    it('takes a number as the language of the editor writes it', async () => {
+      const german = await openEditor(red.url, { language: 'de' });
+      try {
+        const inGerman = german.page.locator('#in .red-ui-flow-node-button-button');
+        await inGerman.click({ modifiers: ['Shift'] });
+        const input = german.page.locator('.mt-gateway-ask .red-ui-typedInput-input');
+        await input.fill('1.000,5');
+        await german.page.keyboard.press('Enter');
+        await german.page.locator('.mt-gateway-ask .mt-gateway-problem:visible').waitFor();
+        await input.fill('29,5');
+        await german.page.keyboard.press('Enter');
+        assert.equal(((await red.next('seen')).report as Record<string, unknown>).value, 29.5);
+      } finally {
+        await german.close();
+      }
+    });
+
     it('cannot be used while the node is not deployed as it is', async () => {
       await editor.edit('in');
       await editor.page.fill('#node-input-name', 'another');

@@ -45,6 +45,12 @@ export function numberText(value: number, digits = ALL_DIGITS): string {
   return format.format(value);
 }
 
+/** A number as it is typed: with a point in the place of the comma, where the editor's language has that before decimals. */
+export function withPoint(typed: string): string {
+  const isDecimal = numberText(0.5).includes(',') && /^[^,.]*,[^,.]*$/.test(typed);
+  return isDecimal ? typed.replace(',', '.') : typed;
+}
+
 /** How Node-RED expects the ids of a panel's inputs to begin: in the panel of a node, and of a config node. */
 export const NODE_INPUT = 'node-input';
 export const CONFIG_INPUT = 'node-config-input';
