@@ -240,15 +240,21 @@ describeNodes('record and play', (start) => {
   it('says what is wrong with a line in words, and plays the others', async () => {
     const flow = await run(reportIn());
     const { taken, failed, problems } = await play(flow, {
-      lines: ['{', line('heartbeat', { seq: 999 }), line('heartbeat', { seq: 3 })],
+      lines: [
+        '{',
+        line('heartbeat', { seq: 999 }),
+        line('heartbeat', { time: undefined }),
+        line('heartbeat', { seq: 3 }),
+      ],
     });
-    assert.deepEqual([taken, failed], [1, 2]);
+    assert.deepEqual([taken, failed], [1, 3]);
     assert.deepEqual(
       problems.map(({ line }) => line),
-      [0, 1],
+      [0, 1, 2],
     );
     assert.match(problems[0]?.message ?? '', /no line of a record/);
     assert.match(problems[1]?.message ?? '', /seq is not an integer/);
+    assert.match(problems[2]?.message ?? '', /payload\.time is missing/);
     assert.equal(((await flow.next('out')).report as { seq: number }).seq, 3);
     assert.equal(flow.inbox('errors').all.length, 0);
   });
