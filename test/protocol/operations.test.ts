@@ -241,6 +241,8 @@ describe('a request', () => {
 
   const REASONS: [reason: string, input: RequestInput][] = [
     ['missing', { gateway: '' }],
+    ['missing', { gateway: null, device: undefined }],
+    ['noAddress', { gateway: undefined, device: undefined }],
     ['notMac', { gateway: 'x' }],
     ['missing', { identifier: '' }],
     ['missing', { identifier: undefined }],
@@ -340,6 +342,18 @@ describe('an acknowledgement', () => {
       ['temperature', 'decoded'],
     ]) {
       assert.equal(ack({ identifier, form: undefined }, note).payload.form, form);
+    }
+  });
+
+  it('is refused with what is missing, and where nothing is given with what to give', () => {
+    const nothing = { gateway: undefined, device: undefined, identifier: undefined, time: undefined };
+    for (const [reason, input] of [
+      ['noSample', nothing],
+      ['missing', { ...nothing, device: D }],
+    ] as const) {
+      const error = codeOf(() => ack(input)) as ServiceError;
+      assert.equal(error.text.key, `INVALID_INPUT.${reason}`);
+      assert.deepEqual(error.cause, { field: 'gateway', value: undefined });
     }
   });
 

@@ -2,7 +2,7 @@
 
 /** The reasons of INVALID_INPUT by the words for them, which are below "invalid" in the locale files. */
 const REASONS: Record<string, readonly string[]> = {
-  missing: ['missing'],
+  missing: ['missing', 'noAddress', 'noSample'],
   nothing: ['nothing', 'nothingSecret', 'mayNotFill'],
   mac: ['notMac'],
   number: ['notNumber', 'notInteger', 'notStep', 'notVersion', 'notRange'],

@@ -19,6 +19,7 @@ export interface AckSettings {
 }
 
 const MAX_LENGTH = 200;
+const NEEDED = ['gateway', 'device', 'identifier', 'time'] as const;
 
 /**
  * The acknowledgement of a sample.
@@ -26,7 +27,10 @@ const MAX_LENGTH = 200;
  * @throws ServiceError `INVALID_INPUT`
  */
 export function buildAck(sample: RequestInput, settings: AckSettings, catalogue: Catalogue): BuiltRequest {
-  for (const field of ['gateway', 'device', 'identifier', 'time']) {
+  if (NEEDED.every((field) => sample[field] === undefined)) {
+    throw invalidInput('gateway', undefined, 'noSample');
+  }
+  for (const field of NEEDED) {
     if (!isGiven(sample[field])) {
       throw invalidInput(field, sample[field], 'missing');
     }

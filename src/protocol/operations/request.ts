@@ -60,7 +60,7 @@ export function readAddress(input: RequestInput): { gateway: string; device: str
     throw invalidInput('device', device, 'missing');
   }
   if (!isGiven(gateway)) {
-    throw invalidInput('gateway', gateway, 'missing');
+    throw invalidInput('gateway', gateway, gateway === undefined ? 'noAddress' : 'missing');
   }
   const mac = readMac('gateway', gateway);
   return { gateway: mac, device: device === undefined ? mac : readMac('device', device) };
