@@ -1,7 +1,15 @@
 // Lets only so many calls be under way at a time; the others wait in the order in which they came, each step in constant time.
 import { ServiceError } from '../errors.ts';
+import { SignalGroups } from './signal-groups.ts';
 
 type Start = () => void;
+
+/** What ends who waits with a signal: one node may have hundreds of calls that wait at many semaphores. */
+const STOPS = new SignalGroups<() => void>((stops) => {
+  for (const stop of stops) {
+    stop();
+  }
+});
 
 /**
  * Permits for `max` holders. Who waits is not counted here: its user bounds it.
@@ -47,18 +55,21 @@ export class Semaphore {
   wait(signal: AbortSignal, isAgain: boolean): Promise<void> {
     const queue = isAgain ? this.#again : this.#new;
     return new Promise((resolve, reject) => {
-      const stop = () => {
-        queue.delete(start);
-        reject(new ServiceError('CLOSED', 'stopped'));
-      };
+      const close = () => reject(new ServiceError('CLOSED', 'stopped'));
+      if (signal.aborted) {
+        return close();
+      }
+      const stops = STOPS.of(signal);
       const start = () => {
-        signal.removeEventListener('abort', stop);
+        stops.delete(stop);
+        STOPS.release(signal);
         resolve();
       };
-      if (signal.aborted) {
-        return stop();
-      }
-      signal.addEventListener('abort', stop);
+      const stop = () => {
+        queue.delete(start);
+        close();
+      };
+      stops.add(stop);
       queue.add(start);
     });
   }

@@ -45,6 +45,24 @@ describe('places for calls', () => {
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
+  it('listens once to a signal with which many wait, at several of them, and ends all with it', async () => {
+    const [one, other] = [new Semaphore(0), new Semaphore(0)];
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other).wait(signal, false));
+    assert.equal(getEventListeners(signal, 'abort').length, 1);
+    one.release();
+    await waiting[1];
+    controller.abort();
+    const ends = await Promise.allSettled(waiting);
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ends.map((_, i) => (i === 1 ? 'fulfilled' : 'rejected')),
+    );
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+    assert.deepEqual([one.tryAcquire(), other.tryAcquire()], [false, false]);
+  });
+
   it('serves calls that had a place before ahead of new ones, each in the order in which they came', async () => {
     const semaphore = new Semaphore(1);
     semaphore.tryAcquire();
