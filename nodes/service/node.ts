@@ -44,8 +44,8 @@ export default function registerService(RED: NodeAPI): void {
       const isDecided = last && !isEmptied(after) && isUsableAtBroker(RED, this.id, filledAfter);
       const next = isDecided ? successionOf(last, after) : UNCHANGED;
       // Node-RED calls a disabled one removed, too.
-      const ended = { ...REMOVED, isNetworkFinal: !isInFlows(RED, this.id) };
-      holder.close(removed ? ended : next).then(done, done);
+      const ended = () => ({ ...REMOVED, isNetworkFinal: !isInFlows(RED, this.id) });
+      holder.close(removed ? ended() : next).then(done, done);
     });
   }
   const mtServiceForgetful = { value: forgetfulStores(RED.settings.contextStorage), exportable: true };
