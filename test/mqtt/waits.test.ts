@@ -58,6 +58,13 @@ describe('waits of the MQTT half', () => {
     return session;
   }
 
+  /** A deploy begins, and a report of QoS 1 waits for its end, so that nothing more is read. */
+  async function holdReport(session: Session): Promise<void> {
+    session.pauseReports();
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await passRealTime();
+  }
+
   /** Resolves when so many warnings of this kind were told. */
   async function told(pattern: RegExp, count: number): Promise<string[]> {
     for (;;) {
@@ -489,9 +496,7 @@ describe('waits of the MQTT half', () => {
       if (withhold === 'puback') {
         session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 }).catch(() => {});
       }
-      session.pauseReports();
-      broker.publish(reportTopic('heartbeat'), heartbeat(1));
-      await passRealTime();
+      await holdReport(session);
       let ended: string | undefined;
       session
         .request('apiversion', { gateway }, { signal, timeout: 3_000 })
@@ -513,9 +518,7 @@ describe('waits of the MQTT half', () => {
     const session = await connect();
     session.subscribe(ALL, new Collector());
     await reached(session, 'connected');
-    session.pauseReports();
-    broker.publish(reportTopic('heartbeat'), heartbeat(1));
-    await passRealTime();
+    await holdReport(session);
     const outcome = session.request('apiversion', { gateway: G }, { signal, timeout: 3_000 });
     let isOver = false;
     outcome.catch(() => (isOver = true));
@@ -536,9 +539,7 @@ describe('waits of the MQTT half', () => {
     const session = await connect();
     session.subscribe(ALL, new Collector());
     await reached(session, 'connected');
-    session.pauseReports();
-    broker.publish(reportTopic('heartbeat'), heartbeat(1));
-    await passRealTime();
+    await holdReport(session);
     const lost = reached(session, 'waiting');
     broker.drop();
     await lost;
