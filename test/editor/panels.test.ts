@@ -443,9 +443,19 @@ describe('the panels in the editor', function () {
       await one.press('cancel');
       return value;
     };
+    const done = async (one: Editor) => {
+      await one.edit('mt-gw-write');
+      await one.pick('identifier', 'tx-power');
+      await one.page.evaluate("$('#node-input-value').typedInput('type', 'num')");
+      await one.typed('value').fill('29,5');
+      await one.page.keyboard.press('Control+Enter');
+      await one.page.locator('#node-dialog-ok').waitFor({ state: 'detached' });
+      return one.property('mt-gw-write', 'value');
+    };
     const german = await openEditor(red.url, { language: 'de' });
     try {
       assert.deepEqual([await shown(german), await shown(editor)], ['29.5', '29,5']);
+      assert.deepEqual([await done(german), await done(editor)], ['29.5', '29,5']);
     } finally {
       await german.close();
     }
