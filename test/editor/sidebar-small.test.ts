@@ -110,12 +110,36 @@ describe('the sidebar in a small window', function () {
     assert.deepEqual(await broken(), []);
   });
 
-  it('shows order and filters whole above the chosen device where there is more room', async () => {
-    const whole = editor.page.locator('.mt-gateway-side').first();
-    const setHeight = (height: string) =>
-      whole.evaluate((element, given) => {
+  const setHeight = (height: string) =>
+    editor.page
+      .locator('.mt-gateway-side')
+      .first()
+      .evaluate((element, given) => {
         element.style.height = given;
       }, height);
+
+  for (const height of ['', '340px', '490px']) {
+    it(`brings record and play into sight when it is opened beside the chosen device (${height || 'half'})`, async () => {
+      await setHeight(height);
+      await part('details').getByRole('table', { name: 'Values' }).waitFor();
+      const heading = part('record-heading');
+      assert.ok(await isWithin(heading, part('outer')), 'the heading is cut off');
+      await heading.click();
+      for (const shown of [
+        heading,
+        part('record').getByRole('button', { name: 'Record', exact: true }),
+        part('record').getByText('Keeps all reports'),
+      ]) {
+        assert.ok(await isWithin(shown, part('record')));
+        assert.ok(await isWithin(shown, part('outer')));
+      }
+      await heading.click();
+      assert.ok(await isWithin(heading, part('outer')));
+      await setHeight('');
+    });
+  }
+
+  it('shows order and filters whole above the chosen device where there is more room', async () => {
     await setHeight('566px');
     await editor.page.locator('label:has(#mt-gateway-side-needs)').waitFor();
     const hidden = (name: string) =>
