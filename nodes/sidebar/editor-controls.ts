@@ -68,8 +68,12 @@ export class Controls {
       changed();
     });
     this.#setSign('');
-    this.#needs.attr({ type: 'checkbox', id: 'mt-gateway-side-needs' }).on('change', changed);
-    this.#everything.attr({ type: 'checkbox', id: 'mt-gateway-side-everything' }).on('change', changed);
+    const filtered = () => {
+      this.#showFilters();
+      changed();
+    };
+    this.#needs.attr({ type: 'checkbox', id: 'mt-gateway-side-needs' }).on('change', filtered);
+    this.#everything.attr({ type: 'checkbox', id: 'mt-gateway-side-everything' }).on('change', filtered);
     this.#near
       .attr({ type: 'button', 'aria-pressed': 'false' })
       .append('<i class="fa fa-hand-paper-o" aria-hidden="true"></i> ', element('span', '', say('near.mode')))
@@ -79,12 +83,13 @@ export class Controls {
           // What is in a hand need not be among what was searched for.
           this.#search.val('');
         }
-        changed();
+        filtered();
       });
     this.#more
-      .attr({ type: 'button', title: say('more'), 'aria-label': say('more'), 'aria-expanded': 'false' })
+      .attr({ type: 'button', 'aria-label': say('more'), 'aria-expanded': 'false' })
       .append('<i class="fa fa-sliders" aria-hidden="true"></i>')
       .on('click', () => this.#unfold());
+    this.#showFilters();
     this.element = this.#layOut()[0]!;
     this.updateServices();
   }
@@ -105,6 +110,15 @@ export class Controls {
     const isOpen = this.#more.attr('aria-expanded') !== 'true';
     this.#more.attr('aria-expanded', String(isOpen));
     $(this.element).toggleClass('mt-gateway-side-unfolded', isOpen);
+  }
+
+  /** What is folded away goes on: its button says so. */
+  #showFilters(): void {
+    const { needs, near } = this.filters;
+    const active = [near && say('near.mode'), needs && say('needs'), this.everything && say('everything')];
+    this.#more
+      .attr('title', [say('more'), ...active].filter(Boolean).join(' · '))
+      .toggleClass('mt-gateway-side-filtered', active.some(Boolean));
   }
 
   #setSign(sign: string): void {

@@ -158,9 +158,30 @@ describe('the sidebar in a small window', function () {
     assert.equal(await more.getAttribute('aria-expanded'), 'true');
     await needs.check();
     await side.says('Nobody is needed');
+    await more.click();
+    assert.ok(await needs.isHidden());
+    assert.equal(await more.getAttribute('title'), 'Order and filters · Only those that need somebody');
+    await more.click();
     await needs.uncheck();
     await side.tree.locator('[role=treeitem]').first().waitFor();
     await more.click();
     assert.ok(await needs.isHidden());
+    assert.equal(await more.getAttribute('title'), 'Order and filters');
+  });
+
+  it('has one line above the list in half of a large window, also with a choice of services', async () => {
+    await red.deploy([
+      serviceNode(service),
+      { ...serviceNode(service), id: 'other', name: 'Other' },
+      REPORTS,
+    ]);
+    await editor.reload();
+    side = await openSidebar(editor, true);
+    await setHeight('490px');
+    await part('service').waitFor();
+    const lines = await Promise.all(['service', 'search', 'more'].map((name) => boxOf(part(name))));
+    assert.equal(new Set(lines.map(({ top }) => Math.round(top))).size, 1);
+    assert.ok((await boxOf(part('controls'))).height < 50);
+    await setHeight('');
   });
 });
