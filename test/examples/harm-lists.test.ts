@@ -86,6 +86,110 @@ describe('a sample flow of the device list', () => {
     });
   });
 
+  describe('Only devices with a label', () => {
+    const LABEL = 'Only devices with a label';
+    const kept = 'sample-labelled-keep';
+    const taps = {
+      'sample-labelled-reports': 'heard',
+      'sample-labelled-only': 'passed',
+      'sample-labelled-catch': 'failed',
+    };
+    const lists = () => service().calls.rest.filter(({ method }) => method === 'GET').length;
+    const gateways = () => service().gateways.map(({ mac }) => mac);
+    const refuse = () =>
+      service().faults.rest.add({ kind: 'status', status: 403, only: 'GET /api/v1/devices' });
+    const measure = async (device: string) => {
+      await trouble.report('measurement-decoded/temperature', { seq: 1, value: 20 }, device);
+      await trouble.site.red.next('heard');
+    };
+    const deploy = async (label: string) => {
+      await deploySample(trouble.site, LABEL, { env: { LABEL: label }, taps });
+      await trouble.ready('sample-labelled-reports');
+    };
+    const passed = () => trouble.site.red.next('passed');
+    const problem = async () => (await trouble.site.red.next('failed')).error as { message: string };
+
+    before(() => {
+      const [first, second] = gateways().map((mac) => trouble.listed(mac));
+      first!.labels.push('one');
+      second!.labels.push('other, too');
+    });
+    // What it remembers goes with its nodes.
+    beforeEach(() => trouble.site.red.deploy([]));
+
+    it('goes on with the last list, also over a deploy, where the next one is refused, and says so', async () => {
+      const [first, second] = gateways();
+      await deploy('one');
+      await trouble.shows(kept, '1 with one');
+      refuse();
+      await press(trouble.site, 'sample-labelled-when');
+      await problem();
+      for (let deploys = 0; deploys < 2; deploys++) {
+        await measure(second!);
+        await measure(first!);
+        assert.equal((await passed()).device, first);
+        if (deploys === 0) {
+          await deploy('one');
+          await problem();
+        }
+      }
+    });
+
+    it('passes nothing by the list of another label, and takes a comma for a part of the label', async () => {
+      const [first, second] = gateways();
+      await deploy('one');
+      await trouble.shows(kept, '1 with one');
+      const allow = refuse();
+      await deploy('other, too');
+      await problem();
+      await measure(first!);
+      allow();
+      await press(trouble.site, 'sample-labelled-when');
+      await trouble.shows(kept, '1 with other, too');
+      await measure(first!);
+      await measure(second!);
+      assert.equal((await passed()).device, second);
+    });
+
+    it('passes nothing before the first list has come', async () => {
+      const [first] = gateways();
+      const allow = refuse();
+      await deploy('one');
+      await problem();
+      await measure(first!);
+      allow();
+      await press(trouble.site, 'sample-labelled-when');
+      await trouble.shows(kept, '1 with one');
+      assert.equal(trouble.site.red.waiting('passed'), 0);
+      await measure(first!);
+      await passed();
+      assert.equal(trouble.site.red.waiting('passed'), 0);
+    });
+
+    it('neither asks for a list nor passes all devices where the label is empty', async () => {
+      service().forgetCalls();
+      await deploy(' ');
+      assert.match((await problem()).message, /LABEL has to be set/);
+      await measure(gateways()[0]!);
+      assert.equal(lists(), 0);
+      assert.equal(trouble.site.red.waiting('passed'), 0);
+    });
+
+    it('passes nothing of a device that has lost its label', async () => {
+      const [first, second] = gateways();
+      const entry = trouble.listed(second!);
+      entry.labels.push('one');
+      await deploy('one');
+      await trouble.shows(kept, '2 with one');
+      entry.labels.pop();
+      await press(trouble.site, 'sample-labelled-when');
+      await trouble.shows(kept, '1 with one');
+      await measure(second!);
+      await measure(first!);
+      assert.equal((await passed()).device, first);
+    });
+  });
+
   describe('Label and rename from a CSV', () => {
     const LABEL = 'Label and rename from a CSV';
     const done = 'sample-csv-done';

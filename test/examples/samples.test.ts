@@ -155,6 +155,38 @@ describe('a sample flow', () => {
     assert.equal(service.calls.rest.filter(({ method }) => method === 'GET').length, 3);
   });
 
+  it('Only devices with a label: passes what they measure, and nothing of others below their gateway', async () => {
+    const { service, red } = site;
+    const [first, second] = service.fleet.devices.map(({ mac }) => ({
+      ...service.devices[0]!,
+      id: `bmac-${mac}`,
+      labels: ['desk'],
+    }));
+    second!.labels = [];
+    service.devices.push(first!, second!);
+    try {
+      const taps = { 'sample-labelled-only': 'passed' };
+      await deploySample(site, 'Only devices with a label', { env: { LABEL: 'desk' }, taps });
+      await ready('sample-labelled-reports');
+      await shows('sample-labelled-keep', '1 with desk');
+      const other = service.fleet.devices[1]!.mac;
+      const measure = (device: string) =>
+        report('measurement-decoded/temperature', { seq: 1, value: 20 }, device);
+      await measure(other);
+      await measure(sensor.mac);
+      assert.equal((await red.next('passed')).device, sensor.mac);
+      await shows('sample-labelled-done', `${sensor.mac} temperature`);
+
+      second!.labels = ['desk'];
+      await press(site, 'sample-labelled-when');
+      await shows('sample-labelled-keep', '2 with desk');
+      await measure(other);
+      assert.equal((await red.next('passed')).device, other);
+    } finally {
+      service.devices.splice(-2);
+    }
+  });
+
   it('Label and rename from a CSV: names and labels every gateway of the table', async () => {
     const { service } = site;
     await deploySample(site, 'Label and rename from a CSV');
