@@ -2,35 +2,19 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import english from '../../nodes/shared/locales/en-US.json' with { type: 'json' };
-import { type Service, startService } from '../../simulator/src/service.ts';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
+import { useSite } from './site.ts';
 
 describe('the hints in the panels', function () {
   this.timeout(60_000);
-  let service: Service;
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async function () {
-    this.timeout(180_000);
-    requireBrowser(this);
-    service = await startService({ gateways: 3, devices: 4, rate: 0, listed: 5 });
-    red = await startNodeRed(VERSIONS[0]!);
-    await red.deploy([serviceNode(service), ...bareNodes()]);
-    editor = await openEditor(red.url);
+  const site = useSite({
+    service: { gateways: 3, devices: 4, rate: 0, listed: 5 },
+    deploy: ({ service, red }) => red.deploy([serviceNode(service), ...bareNodes()]),
+    isFresh: true,
   });
-  beforeEach(async () => {
-    await red.deploy([serviceNode(service), ...bareNodes()]);
-    await editor.takeFlows();
-  });
-  withoutPageErrors(() => editor);
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-    await service?.close();
+  let { service, red, editor } = site;
+  before(() => {
+    ({ service, red, editor } = site);
   });
 
   const hintOf = (row: string, words: string | RegExp) =>

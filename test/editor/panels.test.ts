@@ -2,41 +2,28 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import type { Route } from 'playwright-core';
-import { type Service, startService } from '../../simulator/src/service.ts';
 import { IDENTIFIERS } from '../../src/protocol/identifiers.ts';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { type Editor, openEditor } from './browser.ts';
 import { bareNodes, serviceNode } from './flow.ts';
+import { useSite } from './site.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">';
 
 describe('the panels in the editor', function () {
   this.timeout(60_000);
-  let service: Service;
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async function () {
-    this.timeout(180_000);
-    requireBrowser(this);
-    service = await startService({ gateways: 3, devices: 4, rate: 20, listed: 40 });
-    service.devices[0]!.friendlyName = HOSTILE;
-    service.devices[1]!.labels.push('hall, north');
-    red = await startNodeRed(VERSIONS[0]!);
-    await red.deploy([serviceNode(service), ...bareNodes()]);
-    editor = await openEditor(red.url);
+  const site = useSite({
+    service: { gateways: 3, devices: 4, rate: 20, listed: 40 },
+    prepare({ devices }) {
+      devices[0]!.friendlyName = HOSTILE;
+      devices[1]!.labels.push('hall, north');
+    },
+    deploy: ({ service, red }) => red.deploy([serviceNode(service), ...bareNodes()]),
+    isFresh: true,
   });
-  beforeEach(async () => {
-    await red.deploy([serviceNode(service), ...bareNodes()]);
-    await editor.takeFlows();
-  });
-  withoutPageErrors(() => editor);
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-    await service?.close();
+  let { service, red, editor } = site;
+  before(() => {
+    ({ service, red, editor } = site);
   });
 
   const save = async () => {

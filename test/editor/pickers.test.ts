@@ -1,59 +1,54 @@
 // What the pickers offer and in which order, in a network of which the reports are known.
 import assert from 'node:assert/strict';
-import { type Service, startService } from '../../simulator/src/service.ts';
-import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
+import { sink } from '../e2e/node-red.ts';
 import { bareNodes, serviceNode } from './flow.ts';
+import { useSite } from './site.ts';
 
 const GATEWAYS = 60;
 
 describe('the pickers', function () {
   this.timeout(60_000);
-  let service: Service;
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async function () {
-    this.timeout(180_000);
-    requireBrowser(this);
-    service = await startService({ gateways: GATEWAYS, devices: 2, rate: 0, listed: 90 });
-    // A service may list what is below gateways, too.
-    service.devices.push({
-      ...service.devices[0]!,
-      id: `bmac-${service.demo.device}`,
-      friendlyName: 'Meeting room 2.14',
-      labels: ['spare-desk'],
-    });
-    red = await startNodeRed(VERSIONS[0]!);
-    const nodes = bareNodes().map((node) =>
-      node.type === 'mt-report-in' ? { ...node, wires: [['heard']] } : node,
-    );
-    const named = {
-      ...{ id: 'named', type: 'mt-gw-read', z: 'tab', service: 'service', x: 500, y: 120, wires: [[]] },
-      ...{ device: service.demo.device, deviceType: 'str' },
-    };
-    await red.deploy([serviceNode(service), ...nodes, named, { ...sink('heard'), x: 500, y: 60 }]);
-    await red.status('mt-report-in', ({ text }) => text === 'connected');
-    for (const { mac } of service.gateways) {
-      await publish('heartbeat', { status: 0 }, mac);
-    }
-    editor = await openEditor(red.url, { theme: 'dark', width: 1100, height: 700 });
+  const site = useSite({
+    service: { gateways: GATEWAYS, devices: 2, rate: 0, listed: 90 },
+    theme: 'dark',
+    width: 1100,
+    height: 700,
+    prepare({ devices, demo }) {
+      // A service may list what is below gateways, too.
+      devices.push({
+        ...devices[0]!,
+        id: `bmac-${demo.device}`,
+        friendlyName: 'Meeting room 2.14',
+        labels: ['spare-desk'],
+      });
+    },
+    async deploy({ service, red }) {
+      const nodes = bareNodes().map((node) =>
+        node.type === 'mt-report-in' ? { ...node, wires: [['heard']] } : node,
+      );
+      const named = {
+        ...{ id: 'named', type: 'mt-gw-read', z: 'tab', service: 'service', x: 500, y: 120, wires: [[]] },
+        ...{ device: service.demo.device, deviceType: 'str' },
+      };
+      await red.deploy([serviceNode(service), ...nodes, named, { ...sink('heard'), x: 500, y: 60 }]);
+      await red.status('mt-report-in', ({ text }) => text === 'connected');
+      for (const { mac } of service.gateways) {
+        await publish('heartbeat', { status: 0 }, mac);
+      }
+    },
+  });
+  let { service, editor } = site;
+  before(() => {
+    ({ service, editor } = site);
   });
   afterEach(async () => {
     await editor.press('cancel');
   });
-  withoutPageErrors(() => editor);
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-    await service?.close();
-  });
 
-  const publish = async (suffix: string, more: object, gateway = service.demo.gateway) => {
+  const publish = async (suffix: string, more: object, gateway = site.service.demo.gateway) => {
     const time = new Date().toISOString();
-    await service.publish(gateway, service.demo.device, suffix, { time, seq: 1, ...more });
-    await red.next('heard');
+    await site.service.publish(gateway, site.service.demo.device, suffix, { time, seq: 1, ...more });
+    await site.red.next('heard');
   };
   const choices = () => editor.page.locator('.mt-gateway-choice');
   const openAt = async (name: string) => {

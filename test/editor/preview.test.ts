@@ -1,43 +1,30 @@
 // The preview of mt-report-in in a small window: always in sight, still, and a way to test the flow behind the node.
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
-import { type Service, startService } from '../../simulator/src/service.ts';
-import { type NodeRed, sink, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, isSeen, openEditor, withoutPageErrors } from './browser.ts';
+import { sink } from '../e2e/node-red.ts';
+import { isSeen, openEditor } from './browser.ts';
 import { serviceNode } from './flow.ts';
+import { useSite } from './site.ts';
 
 describe('reports that pass now', function () {
   this.timeout(60_000);
-  let service: Service;
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async function () {
-    this.timeout(180_000);
-    requireBrowser(this);
-    service = await startService({ gateways: 2, devices: 3, rate: 0, listed: 10 });
-    red = await startNodeRed(VERSIONS[0]!);
-    await deploy();
-    editor = await openEditor(red.url, { width: 1100, height: 700 });
+  const site = useSite({
+    service: { gateways: 2, devices: 3, rate: 0, listed: 10 },
+    width: 1100,
+    height: 700,
+    async deploy({ service, red }) {
+      const place = { service: 'service', x: 200, y: 100, wires: [['seen']] };
+      const node = { id: 'in', type: 'mt-report-in', ...place };
+      await red.deploy([serviceNode(service), node, { ...sink('seen'), x: 400, y: 100 }]);
+      await red.status('in', ({ text }) => text === 'connected');
+    },
+    isFresh: true,
   });
-  beforeEach(async () => {
-    await deploy();
-    await editor.takeFlows();
-  });
-  withoutPageErrors(() => editor);
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-    await service?.close();
+  let { service, red, editor } = site;
+  before(() => {
+    ({ service, red, editor } = site);
   });
 
-  const deploy = async () => {
-    const place = { service: 'service', x: 200, y: 100, wires: [['seen']] };
-    const node = { id: 'in', type: 'mt-report-in', ...place };
-    await red.deploy([serviceNode(service), node, { ...sink('seen'), x: 400, y: 100 }]);
-    await red.status('in', ({ text }) => text === 'connected');
-  };
   const rows = () => editor.page.locator('#mt-gateway-preview tbody tr');
   const preview = () => editor.page.locator('#mt-gateway-preview');
   const state = () => editor.page.locator('#mt-gateway-preview-state');

@@ -1,36 +1,26 @@
 // What the editor says of a service with a wrong topic prefix, which is connected and hears nothing.
-import { type Service, startService } from '../../simulator/src/service.ts';
-import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
-import { requireBrowser } from '../requirements.ts';
-import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
 import { openSidebar, type Sidebar } from './sidebar.ts';
+import { useSite } from './site.ts';
 
 const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
 
 describe('a service with a wrong topic prefix', function () {
   this.timeout(120_000);
-  let service: Service;
-  let red: NodeRed;
-  let editor: Editor;
+  const site = useSite({
+    service: { gateways: 1, devices: 1, rate: 0, listed: 2 },
+    async deploy({ service, red }) {
+      const config = { ...serviceNode(service), authUrl: '', baseUrl: '', topicPrefix: 'plant/' };
+      await red.deploy([config, REPORTS]);
+      await red.status('reports', ({ text }) => text === 'connected');
+    },
+  });
+  let { editor } = site;
   let side: Sidebar;
-
-  before(async function () {
-    this.timeout(240_000);
-    requireBrowser(this);
-    service = await startService({ gateways: 1, devices: 1, rate: 0, listed: 2 });
-    red = await startNodeRed(VERSIONS[0]!);
-    await red.deploy([{ ...serviceNode(service), authUrl: '', baseUrl: '', topicPrefix: 'plant/' }, REPORTS]);
-    await red.status('reports', ({ text }) => text === 'connected');
-    editor = await openEditor(red.url);
+  before(async () => {
+    ({ editor } = site);
     editor.page.setDefaultTimeout(20_000);
     side = await openSidebar(editor);
-  });
-  withoutPageErrors(() => editor);
-  after(async () => {
-    await closeBrowser();
-    await red?.stop();
-    await service?.close();
   });
 
   it('is not told in the sidebar that nobody is needed', async () => {
