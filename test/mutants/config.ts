@@ -66,7 +66,7 @@ const ALONE: readonly string[] = [
 const JUDGED_ALONE = ['src/network/', 'src/collections/'];
 
 /** Of these folders: what the tests of others notice in them is more than what their own do. */
-const JUDGED_TOGETHER: readonly string[] = ['src/network/device-watch.ts', 'src/network/interval.ts'];
+const JUDGED_TOGETHER: readonly string[] = ['src/network/device-watch.ts'];
 
 export function specsOf(file: string): readonly string[] {
   const own = file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts');
