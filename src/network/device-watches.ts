@@ -20,8 +20,8 @@ const MAX_WATCHED = 400_000;
 const STORE_AGAIN_MS = 3_600_000;
 
 export interface WatchesOptions extends ScheduleOptions {
-  nameOf?: (mac: string) => string | undefined;
-  isRefused?: WatchContext['isRefused'];
+  nameOf: WatchContext['nameOf'];
+  isRefused: WatchContext['isRefused'];
   max?: number;
 }
 
@@ -63,9 +63,8 @@ export class DeviceWatches {
   /** Called when a node was told of a condition, which a store should hold soon. */
   onTold: (() => void) | undefined;
 
-  constructor(network: NetworkState, catalogue: Catalogue, options: WatchesOptions = {}) {
-    const { now = () => performance.now(), nameOf = () => undefined, max = MAX_WATCHED } = options;
-    const { isRefused = () => false } = options;
+  constructor(network: NetworkState, catalogue: Catalogue, options: WatchesOptions) {
+    const { now = () => performance.now(), nameOf, isRefused, max = MAX_WATCHED } = options;
     this.#network = network;
     this.#max = max;
     this.#now = now;

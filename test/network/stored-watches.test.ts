@@ -164,6 +164,8 @@ describe('what a store holds of watches', () => {
 
   it('is written once an hour at most for that, and not where all are heard, or none', () => {
     open({ silentAfter: (24 * HOUR) / 1_000 });
+    const listener = { changed() {}, counted() {}, full() {}, follow() {} };
+    world.watches.open('of nobody', { ...SETTINGS, conditions: ['error'] }, listener);
     const writesIn = (run: () => void) => {
       const before = writes;
       run();

@@ -22,9 +22,9 @@ describe('what a watch has told', () => {
     assert.deepEqual(heads(), [`+silent ${D}`]);
   });
 
-  function open(settings: Partial<WatchSettings> = {}): void {
+  function open(settings: Partial<WatchSettings> = {}, name = NAME): OpenWatch {
     watch = world.watches.open(
-      NAME,
+      name,
       { ...SETTINGS, silentAfter: 0, ...settings },
       {
         changed: ({ condition, active, device }) =>
@@ -34,6 +34,7 @@ describe('what a watch has told', () => {
         follow() {},
       },
     );
+    return watch;
   }
 
   const heads = () => told.splice(0);
@@ -93,9 +94,100 @@ describe('what a watch has told', () => {
     assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
   });
 
+  it('makes nobody silent either where another watch goes on meanwhile, also over a restart', () => {
+    stop();
+    const devices = LIVING.map(({ device }) => device);
+    open({ devices }, 'beside');
+    world.watches.setPaused(false, isThere);
+    world.run(6 * HOUR, MINUTE, LIVING);
+    const before = stored();
+    world.watches.setPaused(true);
+    open();
+    world.watches.setPaused(false, isThere);
+    world.run(2 * MINUTE, MINUTE, LIVING);
+    assert.deepEqual(heads(), []);
+    world.run(3 * MINUTE, MINUTE, LIVING);
+    assert.deepEqual(heads(), [`+silent ${OTHER.device}`]);
+    const silent = before[NAME]?.filter((one) => (one as { silent?: number }).silent !== undefined);
+    assert.deepEqual(silent, []);
+  });
+
   it('stays in the store while the watch is invalid', () => {
+    assert.equal(world.watches.areUsed, true);
     leaveInvalid(MINUTE);
-    assert.equal(stored()[NAME]?.length, 5);
+    assert.deepEqual([stored()[NAME]?.length, world.watches.areUsed], [5, true]);
+  });
+
+  it('is forgotten with its node, also after a deploy', () => {
+    stop();
+    open();
+    world.watches.setPaused(false, isThere);
+    let changes = 0;
+    world.watches.onChange = () => changes++;
+    watch.close(false);
+    assert.deepEqual([stored(), world.watches.areUsed, changes], [{}, false, 1]);
+  });
+
+  it('is forgotten where flows run without saying whose node may come back', () => {
+    stop();
+    world.watches.setPaused(false);
+    assert.deepEqual(stored(), {});
+  });
+
+  it('goes on in the watch that has taken the place of another one, whenever that ends', () => {
+    const before = watch;
+    open();
+    before.close(false);
+    world.run(MINUTE, 10 * S, [{}, OTHER, ...LIVING]);
+    assert.equal(world.watches.watch(NAME)?.counts.watched, 5);
+    assert.equal(watch.counts.watched, 5, 'it hears what comes');
+  });
+
+  it('goes on when another watch ends', () => {
+    open({}, 'beside').close(false);
+    world.run(MINUTE, 10 * S, [{}, OTHER, ...LIVING]);
+    assert.deepEqual(heads(), [`-silent ${D}`]);
+  });
+
+  it('takes up room until the watch comes back', () => {
+    world = new World(7);
+    open();
+    world.run(10 * MINUTE, MINUTE, [{}, OTHER, ...LIVING]);
+    stop();
+    open({}, 'beside');
+    world.watches.setPaused(false, isThere);
+    world.run(10 * MINUTE, MINUTE, [{}, OTHER, ...LIVING]);
+    assert.equal(watch.counts.watched, 2);
+  });
+
+  it('goes on in another session, with what a store holds of watches that are not there yet', () => {
+    const before = stored();
+    world.startAnew();
+    world.watches.restore(before);
+    const last = world.startAnew();
+    world.watches.takeOver(last.watches);
+    assert.deepEqual(stored(), before);
+  });
+
+  it('has room in a store beside what waits there, which may be anything', () => {
+    const before = stored();
+    world.watches.setPaused(true);
+    world.watches.restore({ later: before[NAME], text: 'text', nothing: null });
+    const names = (max: number) =>
+      Object.entries(world.watches.store(max)).map(([name, all]) => [name, all.length]);
+    assert.deepEqual(names(7), [
+      ['later', 5],
+      [NAME, 2],
+    ]);
+    assert.deepEqual(names(100), [
+      ['later', 5],
+      [NAME, 5],
+    ]);
+  });
+
+  it('is answered as far as somebody asks for', () => {
+    assert.deepEqual(watch.firstActive(10), { rows: watch.active(), total: 1 });
+    assert.deepEqual(watch.firstActive(0), { rows: [], total: 1 });
   });
 
   it('stays there also where the watch is invalid from the start on', () => {

@@ -84,6 +84,7 @@ export class World {
         return () => this.#timers.delete(timer);
       },
       nextTurn: (call) => void this.#turns.push(call),
+      nameOf: () => undefined,
       isRefused: (place) => this.#isRefused(place),
       ...(max !== undefined && { max }),
     });
