@@ -177,7 +177,7 @@ function missedBy(
     last = unclear && lengthOf(unclear) > 0 ? unclear : isUntold ? untold : undefined;
     awayMs = last ? lengthOf(last) : 0;
   }
-  const away = last && awayMs > 0 ? { ms: awayMs, until: last.until } : undefined;
+  const away = last && { ms: awayMs, until: last.until };
   return unheardSince(network, entry, heardAt, limitMs, away);
 }
 
