@@ -179,6 +179,12 @@ describe('what a store holds of watches', () => {
     );
     const whileSilent = writesIn(() => world.run(12 * HOUR, MINUTE, OTHERS));
     assert.ok(whileSilent === 11 || whileSilent === 12, `${whileSilent}`);
+    copy();
+    assert.equal(
+      writesIn(() => world.run(HOUR + 1, MINUTE, OTHERS)),
+      1,
+      'after an hour',
+    );
     writesIn(() => world.run(13 * HOUR, MINUTE, OTHERS));
     assert.deepEqual(told, [`+silent ${D}`]);
     assert.equal(

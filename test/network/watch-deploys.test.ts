@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { readReportTopic } from '../../src/protocol/reports/index.ts';
 import { D, deviceAt, G, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 const OTHER = { device: deviceAt(2) };
@@ -143,6 +144,12 @@ describe('what a watch has told', () => {
     assert.equal(watch.counts.watched, 5, 'it hears what comes');
   });
 
+  it('ends also with a report whose content nobody has asked for', () => {
+    world.network.record(readReportTopic('t', G, D, 'heartbeat'), world.time);
+    world.wait(MINUTE);
+    assert.deepEqual(heads(), [`-silent ${D}`]);
+  });
+
   it('goes on when another watch ends', () => {
     open({}, 'beside').close(false);
     world.run(MINUTE, 10 * S, [{}, OTHER, ...LIVING]);
@@ -158,6 +165,22 @@ describe('what a watch has told', () => {
     world.watches.setPaused(false, isThere);
     world.run(10 * MINUTE, MINUTE, [{}, OTHER, ...LIVING]);
     assert.equal(watch.counts.watched, 2);
+  });
+
+  it('takes up room also where its gateways have lost their label', () => {
+    world = new World(7);
+    open({ labels: ['floor'] }).setLabelled(new Set([G]));
+    world.run(10 * MINUTE, MINUTE, [{}, OTHER]);
+    watch.setLabelled(new Set([]));
+    stop();
+    open({}, 'beside');
+    world.watches.setPaused(false, isThere);
+    world.run(
+      10 * MINUTE,
+      MINUTE,
+      [1, 2, 3, 4, 5, 6].map((i) => ({ device: deviceAt(i) })),
+    );
+    assert.equal(watch.counts.watched, 4);
   });
 
   it('goes on in another session, with what a store holds of watches that are not there yet', () => {
