@@ -645,6 +645,93 @@ describe('last values', () => {
     );
   });
 
+  it('by one gateway take the place of its own, whichever is the newest, and no memory besides', () => {
+    const values = new LastValues(catalogue, { now: () => now, maxSize: 5_000 });
+    for (let n = 0; n < 40; n++) {
+      now += 1_000;
+      // Each brings two, one after the other.
+      values.recordReport(report({ gateway: n % 4 < 2 ? G : G2, value: n }));
+    }
+    assert.equal(values.size, 2);
+    assert.deepEqual(
+      [G, G2].map((gateway) => findIn(values, { gateway })?.value),
+      [37, 39],
+    );
+    values.recordReport(report({ gateway: G, value: 40 }));
+    assert.deepEqual(
+      [{ gateway: G }, { gateway: G2 }, {}].map((query) => findIn(values, query)?.value),
+      [40, 39, 40],
+    );
+    for (let n = 2; n < 40; n++) {
+      values.recordReport(report({ device: mac(n) }));
+    }
+    assert.ok(values.size < 10, 'as many as have room');
+  });
+
+  it('of a device stay when another of its properties has gone', () => {
+    const values = new LastValues(catalogue, { now: () => now, max: 2 });
+    for (const identifier of ['temperature', 'humidity', 'pressure']) {
+      values.recordReport(report({ identifier }));
+    }
+    assert.deepEqual(
+      values.all({ device: D }).map(({ identifier }) => identifier),
+      ['pressure', 'humidity'],
+    );
+  });
+
+  it('are the later ones of samples that come late and are of the same time', () => {
+    const values = open();
+    for (const value of [1, 2]) {
+      now += 1_000;
+      values.recordReport(report({ kind: 'timestamped', value, backfill: true }));
+    }
+    assert.equal(findIn(values, {})?.value, 2);
+  });
+
+  it('are those of devices alone', () => {
+    const values = open();
+    for (const device of ['', 'kitchen', `${D}0`]) {
+      values.recordReport(report({ device }));
+    }
+    assert.equal(values.size, 0);
+  });
+
+  it('are those that were heard last, in whatever order they are noted', () => {
+    const values = open();
+    values.recordReport(report({ value: 2 }), 2_000);
+    values.recordReport(report({ value: 1 }), 1_000);
+    assert.equal(findIn(values, {})?.value, 2);
+    values.recordReport(report({ value: 3 }), 2_000);
+    assert.equal(findIn(values, {})?.value, 3, 'at the same moment');
+  });
+
+  it('say who brought them and how, when that changes', () => {
+    const values = open();
+    values.recordRead({ gateway: G, device: D, identifier: '8800', value: 1, time: undefined });
+    for (const more of [{}, { kind: 'property' }, { gateway: G2 }, { identifier: '8800' }] as const) {
+      now += 1_000;
+      const given = report(more);
+      values.recordReport(given);
+      const found = findIn(values, {});
+      assert.deepEqual(
+        [found?.source, found?.gateway, found?.identifier, found?.heardAt, found?.report],
+        ['report', given.gateway, given.identifier, now, given],
+      );
+    }
+    assert.deepEqual(values.all({ gateway: G }).length, 1);
+  });
+
+  it('are in the order of their properties by any spelling', () => {
+    const values = open();
+    for (const identifier of ['UNKNOWN_B', 'unknown_a', 'unknownx', '8800']) {
+      values.recordReport(report({ identifier }));
+    }
+    assert.deepEqual(
+      values.all().map(({ identifier }) => identifier),
+      ['8800', 'unknown_a', 'UNKNOWN_B', 'unknownx'],
+    );
+  });
+
   it('have identifiers of a length that a device can have', () => {
     const values = open();
     values.recordReport(report({ identifier: 'x'.repeat(201) }));
