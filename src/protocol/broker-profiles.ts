@@ -191,23 +191,24 @@ export function findProfileProblem(
 }
 
 function checkQos({ limits }: BrokerProfile, value: string): ProfileProblem | undefined {
-  const { maxQos: max } = limits;
-  return max !== undefined && Number(value) > max ? problem('profileQos', { max }) : undefined;
+  const { maxQos: max = Number.POSITIVE_INFINITY } = limits;
+  return Number(value) > max ? problem('profileQos', { max }) : undefined;
 }
 
 /** The prefix with the longest topic that gateways put behind it. */
 function checkPrefix(profile: BrokerProfile, prefix: string): ProfileProblem | undefined {
-  const { maxLevels, maxTopicBytes, takesSpaces = true, takesDots = true } = profile;
+  const { maxLevels = Number.POSITIVE_INFINITY, maxTopicBytes = Number.POSITIVE_INFINITY } = profile;
+  const { takesSpaces = true, takesDots = true } = profile;
   const topic = createTopics(prefix).reportFilter({
     gateway: '0'.repeat(12),
     device: '0'.repeat(12),
     segment: 'measurement-error-decoded',
     identifier: '0',
   });
-  if (maxLevels !== undefined && topic.split('/').length > maxLevels) {
+  if (topic.split('/').length > maxLevels) {
     return problem('profileLevels', { limit: maxLevels });
   }
-  if (maxTopicBytes !== undefined && bytesOf(topic) > maxTopicBytes) {
+  if (bytesOf(topic) > maxTopicBytes) {
     return problem('profileBytes', { limit: maxTopicBytes - bytesOf(topic) + bytesOf(prefix) });
   }
   if (!takesSpaces && /\s/.test(prefix)) {

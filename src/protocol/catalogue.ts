@@ -33,7 +33,7 @@ export interface Catalogue {
 export function differencesOf(one: Catalogue, other: Catalogue): ((id: string) => boolean) | undefined {
   const rowOf = ({ find }: Catalogue, id: string) => JSON.stringify(find(id));
   const ids = [one, other].flatMap(({ rows }) => rows.map(({ id }) => id));
-  const different = new Set(ids.filter((id) => id !== '' && rowOf(one, id) !== rowOf(other, id)));
+  const different = new Set(ids.filter((id) => rowOf(one, id) !== rowOf(other, id)));
   return different.size === 0 ? undefined : (id) => different.has(id.toLowerCase());
 }
 
@@ -98,7 +98,7 @@ function override(rows: readonly Identifier[], later: readonly Identifier[]): re
 export function createCatalogue(custom?: unknown): Catalogue {
   const rows = override(IDENTIFIERS, readCustomIdentifiers(custom)).map((row) => withLimits(row));
   const byText = new Map<string, Identifier>();
-  const codecs = new Map<Identifier, ValueCodec>();
+  const codecs = new Map<Identifier, ValueCodec | undefined>();
   for (const row of rows) {
     if (row.id !== '') {
       byText.set(row.id, row);
@@ -106,10 +106,7 @@ export function createCatalogue(custom?: unknown): Catalogue {
     if (row.name !== '') {
       byText.set(row.name, row);
     }
-    const codec = codecOf(row);
-    if (codec) {
-      codecs.set(row, codec);
-    }
+    codecs.set(row, codecOf(row));
   }
   const find = (idOrName: string) => byText.get(idOrName) ?? byText.get(idOrName.toLowerCase());
   const codecFor = (idOrName: string) => {

@@ -29,9 +29,10 @@ export function dictionaryCodec(entries: readonly Field[]): ValueCodec {
       if (end > hex.length) {
         return undefined;
       }
-      const name = names[key];
-      if (name !== undefined && !(name in value) && codecs[key]?.take(end - from) === end - from) {
-        value[name] = codecs[key]?.read(hex, from, end);
+      const codec = codecs[key];
+      const name = names[key] as string;
+      if (codec && !(name in value) && codec.take(end - from) === end - from) {
+        value[name] = codec.read(hex, from, end);
       } else {
         others += hex.slice(at, end).toLowerCase();
       }

@@ -14,6 +14,8 @@ describe('a list of brokers', () => {
     ['host1,wss://host2/?a=1', ['mqtt://host1', 'wss://host2/?a=1']],
     ['wss://host1/?a=1\nhost2', ['wss://host1/?a=1', 'mqtt://host2']],
     ['wss://host1/?a=1,', ['wss://host1/?a=1']],
+    ['wss://host1/?a=1,mqtt://host2,ws://host3', ['wss://host1/?a=1', 'mqtt://host2', 'ws://host3']],
+    ['host/?next=ws://other', ['mqtt://host/?next=ws://other']],
   ] as const) {
     it(`is taken apart at commas and line ends: ${JSON.stringify(text)}`, () => {
       assert.deepEqual(splitBrokers(text), expected);
@@ -24,6 +26,7 @@ describe('a list of brokers', () => {
     'wss://host/mqtt?policy=abc,rest',
     'wss://host/mqtt?policy=abc,wss://host2,rest',
     'wss://host/mqtt?policy=abc, http://rest',
+    'wss://host/mqtt?policy=abc,next=ws://rest',
     'wss://host/mqtt#abc,rest',
   ]) {
     it(`does not take the rest of a query for a broker: ${text}`, () => {

@@ -1,6 +1,7 @@
 // What a broker's profile forbids and limits: the figures that its provider publishes.
 import assert from 'node:assert/strict';
 import {
+  BROKER_PROFILES,
   type BrokerProfileName,
   brokerLimits,
   findProfileProblem,
@@ -10,24 +11,23 @@ import {
 
 const NONE = { maxSubscriptions: 0, maxUnacknowledged: 0 };
 
-const FORBIDDEN: [BrokerProfileName, ProfiledSetting, unknown, reason: string][] = [
-  ['aws-iot', 'reportQos', 2, 'profileQos'],
-  ['aws-iot', 'requestQos', '2', 'profileQos'],
-  ['aws-iot', 'keepalive', 1_201, 'profileRange'],
-  ['aws-iot', 'keepalive', 0, 'profileRange'],
-  ['aws-iot', 'topicPrefix', 'site/7', 'profileLevels'],
+const FORBIDDEN: [BrokerProfileName, ProfiledSetting, unknown, reason: string, values?: object][] = [
+  ['aws-iot', 'reportQos', 2, 'profileQos', { max: 1 }],
+  ['aws-iot', 'requestQos', '2', 'profileQos', { max: 1 }],
+  ['aws-iot', 'keepalive', 1_201, 'profileRange', { min: 1, max: 1_200 }],
+  ['aws-iot', 'keepalive', 0, 'profileRange', { min: 1, max: 1_200 }],
+  ['aws-iot', 'topicPrefix', 'site/7', 'profileLevels', { limit: 8 }],
   // The slash at its beginning makes a level of its own.
-  ['aws-iot', 'topicPrefix', '/site', 'profileLevels'],
-  ['aws-iot', 'topicPrefix', 'a'.repeat(200), 'profileBytes'],
-  ['aws-iot', 'clientId', 'é'.repeat(65), 'profileBytes'],
-  ['azure-event-grid', 'requestQos', 2, 'profileQos'],
-  ['azure-event-grid', 'keepalive', 1_161, 'profileRange'],
-  ['azure-event-grid', 'topicPrefix', 'a/b/c/d/e/f/g/h/i', 'profileLevels'],
+  ['aws-iot', 'topicPrefix', '/site', 'profileLevels', { limit: 8 }],
+  ['aws-iot', 'clientId', 'é'.repeat(65), 'profileBytes', { limit: 128 }],
+  ['azure-event-grid', 'requestQos', 2, 'profileQos', { max: 1 }],
+  ['azure-event-grid', 'keepalive', 1_161, 'profileRange', { min: 1, max: 1_160 }],
+  ['azure-event-grid', 'topicPrefix', 'a/b/c/d/e/f/g/h/i', 'profileLevels', { limit: 15 }],
   ['nats', 'protocolVersion', 5, 'profileVersion'],
   ['nats', 'sharedGroup', 'site', 'profileShared'],
   ['nats', 'topicPrefix', 'my site', 'profileSpaces'],
   ['rabbitmq', 'sharedGroup', 'site', 'profileShared'],
-  ['rabbitmq', 'reportQos', 2, 'profileQos'],
+  ['rabbitmq', 'reportQos', 2, 'profileQos', { max: 1 }],
   ['rabbitmq', 'topicPrefix', 'v1.0', 'profileDots'],
 ];
 
@@ -35,6 +35,7 @@ const ALLOWED: [BrokerProfileName, ProfiledSetting, unknown][] = [
   ['any', 'reportQos', 2],
   ['any', 'keepalive', 0],
   ['any', 'topicPrefix', 'my site/a/b/c/d/e/f/g/h/i/j'],
+  ['any', 'topicPrefix', 'v1.0'],
   ['aws-iot', 'reportQos', 1],
   ['aws-iot', 'keepalive', 1_200],
   ['aws-iot', 'topicPrefix', 'site'],
@@ -45,16 +46,17 @@ const ALLOWED: [BrokerProfileName, ProfiledSetting, unknown][] = [
   ['azure-event-grid', 'sharedGroup', 'site'],
   ['nats', 'protocolVersion', '4'],
   ['nats', 'sharedGroup', ''],
+  ['nats', 'sharedGroup', undefined],
+  ['nats', 'topicPrefix', 'site'],
   ['hivemq', 'reportQos', 2],
   ['emqx', 'sharedGroup', 'site'],
 ];
 
 describe('the profile of a broker', () => {
-  for (const [profile, setting, value, reason] of FORBIDDEN) {
-    it(`${profile} forbids ${setting} ${String(value).slice(0, 20)} and names the broker`, () => {
+  for (const [profile, setting, value, reason, values] of FORBIDDEN) {
+    it(`${profile} forbids ${setting} ${String(value).slice(0, 20)} and names the broker and its limit`, () => {
       const found = findProfileProblem(profile, setting, value);
-      assert.equal(found?.reason, reason);
-      assert.notEqual(found?.values.broker, '');
+      assert.deepEqual(found, { reason, values: { ...values, broker: BROKER_PROFILES[profile].name } });
     });
   }
 
@@ -90,7 +92,15 @@ describe('the profile of a broker', () => {
       maxQos: 1,
       hasSharedGroups: true,
     });
-    assert.equal(brokerLimits('azure-event-grid', NONE).maxFiltersPerSubscribe, 10);
+    assert.deepEqual(brokerLimits('azure-event-grid', NONE), {
+      maxFiltersPerSubscribe: 10,
+      maxSubscriptions: 50,
+      maxSharedSubscriptions: 10,
+      maxUnacknowledged: 1_000,
+      maxPacketSize: 524_288,
+      maxQos: 1,
+      hasSharedGroups: true,
+    });
     assert.equal(brokerLimits('hivemq', NONE).maxUnacknowledged, 10);
   });
 

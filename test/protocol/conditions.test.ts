@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import {
   CONDITIONS,
+  CONDITIONS_TOLD,
   conditionsOf,
   DEFAULT_LIMITS,
+  fineBattery,
   type Presence,
   silenceLimitMs,
 } from '../../src/protocol/conditions.ts';
@@ -59,6 +61,37 @@ describe('the conditions', () => {
       value: 3,
       limit: 20,
     });
+  });
+
+  const told: [
+    'battery-low' | 'weak-signal',
+    Partial<Presence>,
+    limits: object,
+    value?: number,
+    limit?: number,
+  ][] = [
+    ['battery-low', { battery: 24 }, {}, 24, 20],
+    ['battery-low', { battery: 25 }, {}],
+    ['battery-low', { battery: 49 }, { batteryFine: 50 }, 49, 20],
+    ['battery-low', { battery: 50 }, { batteryFine: 50 }],
+    ['battery-low', { battery: 99 }, { batteryBelow: 98 }, 99, 98],
+    ['battery-low', { battery: undefined }, {}],
+    ['weak-signal', { signal: -83 }, {}, -83, -85],
+    ['weak-signal', { signal: -82 }, {}],
+    ['weak-signal', { signal: undefined }, {}],
+  ];
+  for (const [name, known, own, value, limit] of told) {
+    const verdict = value === undefined ? undefined : { value, limit };
+    it(`${verdict ? 'go on' : 'end'} once told: ${JSON.stringify({ ...known, ...own })}`, () => {
+      assert.deepEqual(
+        CONDITIONS_TOLD[name]?.({ ...FINE, ...known }, { ...DEFAULT_LIMITS, ...own }),
+        verdict,
+      );
+    });
+  }
+
+  it('end for every battery that is full', () => {
+    assert.equal(fineBattery({ ...DEFAULT_LIMITS, batteryBelow: 98 }), 100);
   });
 
   it('wait a minute at least before a device is silent, where its interval is learned', () => {

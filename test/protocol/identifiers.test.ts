@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
-import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { createCatalogue, differencesOf } from '../../src/protocol/catalogue.ts';
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { Field } from '../../src/protocol/structures.ts';
 import { INTEGERS, isInteger, WIRE_TYPES } from '../../src/protocol/values.ts';
@@ -500,6 +500,27 @@ describe("the user's own identifiers", () => {
     assert.equal(own.find('temperature'), undefined);
     assert.equal(own.find('button-0-counter')?.id, 'ee8001');
     assert.equal(own.rows.length, catalogue.rows.length);
+  });
+
+  const changes: [title: string, before: unknown[], after: unknown[], different: string[], same: string[]][] =
+    [
+      ['added', [], [entry], ['ee8001', 'EE8001'], ['8800', 'ee8002']],
+      ['taken away', [entry], [], ['ee8001'], ['8800']],
+      ['decoded otherwise', [entry], [{ ...entry, divisor: 100 }], ['ee8001'], ['8800']],
+      ['named otherwise', [], [{ id: '8800', name: 'heat', type: 's16', divisor: 100 }], ['8800'], ['8801']],
+    ];
+  for (const [title, before, after, different, same] of changes) {
+    it(`that were ${title} are told from those that stayed as they were`, () => {
+      const isDifferent = differencesOf(createCatalogue(before), createCatalogue(after));
+      assert.deepEqual(
+        [...different, ...same].filter((id) => isDifferent?.(id)),
+        different,
+      );
+    });
+  }
+
+  it('that are the same as before differ in nothing', () => {
+    assert.equal(differencesOf(createCatalogue([entry]), createCatalogue([entry])), undefined);
   });
 
   for (const type of WIRE_TYPES) {
