@@ -195,6 +195,9 @@ function checkQos({ limits }: BrokerProfile, value: string): ProfileProblem | un
   return Number(value) > max ? problem('profileQos', { max }) : undefined;
 }
 
+/** Of the names of properties that the catalogue has; decoded topics carry them. */
+const MAX_NAME_LENGTH = 36;
+
 /** The prefix with the longest topic that gateways put behind it. */
 function checkPrefix(profile: BrokerProfile, prefix: string): ProfileProblem | undefined {
   const { maxLevels = Number.POSITIVE_INFINITY, maxTopicBytes = Number.POSITIVE_INFINITY } = profile;
@@ -203,7 +206,7 @@ function checkPrefix(profile: BrokerProfile, prefix: string): ProfileProblem | u
     gateway: '0'.repeat(12),
     device: '0'.repeat(12),
     segment: 'measurement-error-decoded',
-    identifier: '0',
+    identifier: '0'.repeat(MAX_NAME_LENGTH),
   });
   if (topic.split('/').length > maxLevels) {
     return problem('profileLevels', { limit: maxLevels });

@@ -8,6 +8,9 @@ import {
   PROFILED_SETTINGS,
   type ProfiledSetting,
 } from '../../src/protocol/broker-profiles.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { SEGMENTS } from '../../src/protocol/reports/index.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
 
 const NONE = { maxSubscriptions: 0, maxUnacknowledged: 0 };
 
@@ -81,6 +84,16 @@ describe('the profile of a broker', () => {
     const limit = values.limit as number;
     assert.equal(findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(limit)), undefined);
     assert.ok(findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(limit + 1)));
+  });
+
+  it('leaves room for each topic of a report behind the longest prefix', () => {
+    const { values } = findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(250))!;
+    const { reportFilter } = createTopics('a'.repeat(values.limit as number));
+    const place = { gateway: 'c0141f68fc3d', device: 'd0141f00a1b2' };
+    const lengths = [...SEGMENTS.keys()].flatMap((segment) =>
+      createCatalogue().rows.map(({ name }) => reportFilter({ ...place, segment, identifier: name }).length),
+    );
+    assert.equal(Math.max(...lengths), 256);
   });
 
   it('limits filters, subscriptions, publishes, packets and QoS where the provider publishes it', () => {
