@@ -1,7 +1,14 @@
 // Values of flows and texts from outside: what is JSON passes unchanged, and nothing is nested too deep.
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../src/errors.ts';
-import { copyFields, copyJson, isJsonObject, isObject, parseJson } from '../../src/protocol/json.ts';
+import {
+  copyFields,
+  copyJson,
+  isJsonObject,
+  isObject,
+  jsonText,
+  parseJson,
+} from '../../src/protocol/json.ts';
 
 const nested = (open: string, close: string, levels: number, inside = ''): string =>
   open.repeat(levels) + inside + close.repeat(levels);
@@ -111,5 +118,31 @@ describe('a value of a flow', () => {
     assert.deepEqual(copyFields(counting, 'report'), { b: 2, a: 1 });
     assert.equal(reads, 1);
     assertRefused(() => copyFields(throwing('a'), 'report'), 'report');
+  });
+
+  const converts = (value: unknown): object => ({ toJSON: () => value });
+
+  it('becomes a JSON text where it says itself what it is in JSON', () => {
+    const texts: [value: unknown, text: string][] = [
+      [{ at: new Date(0), none: undefined }, '{"at":"1970-01-01T00:00:00.000Z"}'],
+      [[converts({ a: [1] })], '[{"a":[1]}]'],
+      [null, 'null'],
+      [JSON.parse(nested('[', ']', 500)), nested('[', ']', 500)],
+    ];
+    for (const [value, text] of texts) {
+      assert.equal(jsonText(value), text);
+    }
+  });
+
+  it('becomes no JSON text where something would get lost', () => {
+    const values = [
+      ...[undefined, Number.NaN, [undefined], new Map(), new Date(Number.NaN), Buffer.from('a'), () => 1],
+      ...[new Uint8Array(1), converts(null), converts(undefined), converts(Number.NaN), converts(new Date())],
+      ...[{ a: converts(new Map()) }, converts(converts(1)), throwing('a'), throwing('toJSON')],
+      ...[JSON.parse(nested('[', ']', 501)), converts(JSON.parse(nested('[', ']', 500)))],
+    ];
+    for (const value of values) {
+      assert.equal(jsonText(value), undefined, String(typeof value));
+    }
   });
 });

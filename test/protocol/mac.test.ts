@@ -1,6 +1,6 @@
 // MAC addresses in every spelling that users and the service have.
 import assert from 'node:assert/strict';
-import { deviceIdOfMac, isMac, macOfDeviceId, parseMac } from '../../src/protocol/mac.ts';
+import { deviceIdOfMac, isMac, macOfDeviceId, macPart, parseMac } from '../../src/protocol/mac.ts';
 
 describe('a MAC address', () => {
   const spellings = [
@@ -55,6 +55,30 @@ describe('a MAC address', () => {
       'bmac-c0141f68fc3',
     ]) {
       assert.equal(macOfDeviceId(id), undefined, id);
+    }
+  });
+
+  it('is found by its beginning, however its bytes are separated', () => {
+    for (const [text, part] of [
+      ['c0:14:1f:68:fc:3d', 'c0141f68fc3d'],
+      ['c0-14:1', 'c0141'],
+      ['c0:', 'c0'],
+    ] as const) {
+      assert.equal(macPart(text), part);
+    }
+    for (const text of [
+      'c0',
+      'c0141f',
+      'c:14',
+      'c01:4',
+      'c0:14f',
+      'x c0:14',
+      'c0:14 x',
+      'g0:14',
+      'c0:g',
+      '',
+    ]) {
+      assert.equal(macPart(text), undefined, text);
     }
   });
 });

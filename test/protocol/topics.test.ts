@@ -1,7 +1,7 @@
 // Topics built, and taken apart again.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createTopics } from '../../src/protocol/topics.ts';
+import { createTopics, fitsTopic, prefixOf, shareOf } from '../../src/protocol/topics.ts';
 
 const G = 'c0141f68fc3d';
 const D = 'd0141f00a1b2';
@@ -69,6 +69,32 @@ describe('topics', () => {
     for (const topic of others) {
       assert.equal(topics.parseReport(topic), undefined, topic);
       assert.equal(topics.parseResponse(topic), undefined, topic);
+    }
+  });
+
+  it('tell their prefix', () => {
+    for (const [topic, prefix] of [
+      [`site/mt/gateway/${G}/device/${D}/heartbeat`, 'site/'],
+      [`/a/b/mt/gateway/${G}`, '/a/b/'],
+      [`mt/gateway/${G}/device/${D}/heartbeat`, undefined],
+      [`sitemt/gateway/${G}`, undefined],
+      ['site/mt/gateways/x', undefined],
+    ] as const) {
+      assert.equal(prefixOf(topic), prefix, topic);
+    }
+  });
+
+  it('of a shared group begin with it', () => {
+    assert.equal(shareOf('hall'), '$share/hall/');
+    assert.equal(shareOf(''), '');
+  });
+
+  it('carry neither wildcards nor what ends a connection', () => {
+    for (const text of ['', 'a/b', 'ä °', '😀', '$x', '*']) {
+      assert.equal(fitsTopic(text), true, text);
+    }
+    for (const text of ['a+', '#', '\0', 'a\n', '\u007f', '\u009f', '\ufffe', '\ufdd0', '\ud800']) {
+      assert.equal(fitsTopic(text), false, JSON.stringify(text));
     }
   });
 
