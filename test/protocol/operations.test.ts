@@ -239,7 +239,7 @@ describe('a request', () => {
     });
   }
 
-  const REASONS: [reason: string, input: RequestInput][] = [
+  const REASONS: [reason: string, input: RequestInput, operation?: Operation][] = [
     ['missing', { gateway: '' }],
     ['missing', { gateway: null, device: undefined }],
     ['noAddress', { gateway: undefined, device: undefined }],
@@ -250,10 +250,22 @@ describe('a request', () => {
     ['notIdentifier', { identifier: 'a'.repeat(201) }],
     ['noHexId', { identifier: 'radon-level', form: 'raw' }],
     ['noName', { identifier: 'ee8001', form: 'decoded' }],
+    ['missing', { device: '' }],
+    ['notMac', { device: 'x' }],
+    ['notForm', { identifier: '8800', form: 'hex' }],
+    ['notPriority', { identifier: '8800', priority: 5 }],
+    ['notHexBytes', { identifier: '8800', extenderId: 'abc' }],
+    ['notHexBytes', { identifier: '8800', publicKey: 'x' }],
+    ['notHexBytes', { identifier: '8800', key: ' ' }],
+    ['notAccessType', { identifier: '8800', accessType: 'Legacy' }],
+    ['notExt', { identifier: '8800', value: 20, ext: 'ab' }, 'write'],
+    ['extWithHex', { identifier: '8800', value: '1234', ext: { bytes: 'ab' } }, 'write'],
+    ['notJson', { identifier: 'own', value: Number.NaN }, 'write'],
+    ['notJson', { identifier: 'own', value: 1, ext: { a: Number.NaN } }, 'write'],
   ];
-  for (const [reason, input] of REASONS) {
+  for (const [reason, input, operation = 'read'] of REASONS) {
     it(`tells why it is refused: ${JSON.stringify(input).slice(0, 60)}: ${reason}`, () => {
-      const error = codeOf(() => build('read', input)) as ServiceError;
+      const error = codeOf(() => build(operation, input)) as ServiceError;
       assert.equal(error.text.key, `INVALID_INPUT.${reason}`);
     });
   }
@@ -409,17 +421,23 @@ describe('an acknowledgement', () => {
     }
   });
 
-  const BAD: Record<string, unknown[]> = {
-    gateway: [undefined, '', 'x', 5],
-    device: [undefined, '', 'x', 5],
-    identifier: [undefined, '', 5, ['a'], '+', '#', 'a/b', '.', '..', 'a\0b', 'a'.repeat(201)],
-    form: ['x', 5],
-    time: [undefined, null, '', 5, {}, 'x'.repeat(201)],
-  };
-  for (const [field, values] of Object.entries(BAD)) {
-    it(`is refused for a bad ${field}`, () => {
+  const BAD: [field: string, reason: string, values: unknown[]][] = [
+    ['gateway', 'missing', [undefined, '']],
+    ['gateway', 'notMac', ['x', 5]],
+    ['device', 'missing', [undefined, '']],
+    ['device', 'notMac', ['x', 5]],
+    ['identifier', 'missing', [undefined, '']],
+    ['identifier', 'notLevel', [5, ['a'], '+', '#', 'a/b', '.', '..', 'a\0b', 'a'.repeat(201)]],
+    ['form', 'notForm', ['x', 5]],
+    ['time', 'missing', [undefined, null, '']],
+    ['time', 'notText', [5, {}]],
+    ['time', 'tooLong', ['x'.repeat(201)]],
+  ];
+  for (const [field, reason, values] of BAD) {
+    it(`is refused for a bad ${field}: ${reason}`, () => {
       for (const value of values) {
-        assertField(() => ack({ [field]: value }), field);
+        const { text, cause } = codeOf(() => ack({ [field]: value })) as ServiceError;
+        assert.deepEqual([text.key, cause.field], [`INVALID_INPUT.${reason}`, field]);
       }
     });
   }
@@ -499,9 +517,13 @@ describe('a response', () => {
   });
 
   it('that is not what the interface says is a bad response', () => {
-    for (const body of [null, 5, 'x', [OK], {}, { status: '0' }, { status: 0.5 }, { status: null }]) {
-      const error = codeOf(() => read(raw(), body));
-      assert.equal(error.code, 'BAD_RESPONSE');
+    const bodies: [body: unknown, reason: string][] = [
+      ...[null, 5, 'x', [OK]].map((body): [unknown, string] => [body, 'notJson']),
+      ...[undefined, '0', 0.5, null].map((status): [unknown, string] => [{ ...OK, status }, 'noStatus']),
+    ];
+    for (const [body, reason] of bodies) {
+      const error = codeOf(() => read(raw(), body)) as ServiceError;
+      assert.equal(error.text.key, `BAD_RESPONSE.${reason}`);
       assert.deepEqual(error.cause, { body });
       assert.match(error.message, new RegExp(G));
     }
