@@ -30,6 +30,16 @@ export function roomOf(file: string): Room {
 
 /** Need neither broker nor session: the test file of their name judges them alone, in a twentieth of the time. */
 const ALONE: readonly string[] = [
+  'src/protocol/broker-list.ts',
+  'src/protocol/broker-profiles.ts',
+  'src/protocol/conditions.ts',
+  'src/protocol/http-headers.ts',
+  'src/protocol/http-methods.ts',
+  'src/protocol/json.ts',
+  'src/protocol/mac.ts',
+  'src/protocol/port.ts',
+  'src/protocol/text.ts',
+  'src/protocol/topics.ts',
   'src/rest/device-directory.ts',
   'src/errors.ts',
   'src/mqtt/address.ts',

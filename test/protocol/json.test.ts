@@ -68,6 +68,12 @@ describe('a value of a flow', () => {
     assert.notEqual(copy.a, value.a);
   });
 
+  it('is copied with any field that JSON can have', () => {
+    for (const value of [{}, { toJSON: 5 }, { a: {}, b: [] }]) {
+      assert.deepEqual(copyJson(value, 'value'), value);
+    }
+  });
+
   it('is copied down to 100 levels, and refused beyond', () => {
     for (const [open, close, inside] of [
       ['[', ']', '1'],
@@ -84,7 +90,7 @@ describe('a value of a flow', () => {
     const values = [
       ...[Number.NaN, Number.NEGATIVE_INFINITY, undefined, () => 1, 5n, Symbol('x'), new Date(), new Map()],
       ...[[undefined], { a: new Array(3) }, Object.assign([], { 1: 'behind a hole' })],
-      ...[{ a: Number.NaN }, { toJSON: () => 1 }, Object.create({ toJSON: () => 1 })],
+      ...[{ a: 1, b: Number.NaN }, { toJSON: () => 1 }, Object.create({ toJSON: () => 1 })],
       throwing('a'),
     ];
     for (const value of values) {
@@ -126,6 +132,7 @@ describe('a value of a flow', () => {
     const texts: [value: unknown, text: string][] = [
       [{ at: new Date(0), none: undefined }, '{"at":"1970-01-01T00:00:00.000Z"}'],
       [[converts({ a: [1] })], '[{"a":[1]}]'],
+      [converts({ at: new Date(0) }), '{"at":"1970-01-01T00:00:00.000Z"}'],
       [null, 'null'],
       [JSON.parse(nested('[', ']', 500)), nested('[', ']', 500)],
     ];
