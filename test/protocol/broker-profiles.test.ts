@@ -80,7 +80,8 @@ describe('the profile of a broker', () => {
   });
 
   it('says how many bytes a prefix may have, and one of that length is allowed', () => {
-    const { values } = findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(250))!;
+    const { reason, values } = findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(250))!;
+    assert.equal(reason, 'profileBytes');
     const limit = values.limit as number;
     assert.equal(findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(limit)), undefined);
     assert.ok(findProfileProblem('aws-iot', 'topicPrefix', 'a'.repeat(limit + 1)));

@@ -52,6 +52,17 @@ describe('a message that is made up', () => {
       'property-decoded/temperature',
       { seq: 1, value: 21.5 },
     ],
+    [{ kinds: ['property', 'measurement'] }, 'property-decoded/battery-level', { seq: 1, value: 80 }],
+    [
+      { form: 'raw', identifiers: ['button-0-counter', '8800'] },
+      'measurement/8800',
+      { seq: 1, value: '0866' },
+    ],
+    [
+      { form: 'decoded', identifiers: ['ab12', 'button-0-counter'] },
+      'event-decoded/button-0-counter',
+      { seq: 1, value: 1 },
+    ],
     [{ kinds: ['rssi', 'other'], identifiers: ['8800'] }, 'other/8800', {}],
     [{ kinds: ['heartbeat'], identifiers: ['8800'] }, 'heartbeat/', { seq: 1, status: 0, lastCount: 0 }],
     [{ kinds: ['dfu', 'property', 'event'] }, 'dfu/', { parent: G, rssi: -60 }],

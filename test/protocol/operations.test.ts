@@ -577,6 +577,14 @@ describe('a response', () => {
       assert.deepEqual([value, response.value, response.raw], [KEY, KEY, KEY]);
     });
 
+    it('hides a key of four digits, and no digits behind one of 64', () => {
+      const messageOf = (key: string, errorMessage: string) =>
+        codeOf(() => read(keyed(key), { status: 7, errorMessage })).message;
+      assert.match(messageOf('0123', 'no: 0123'), /^no: \*{3} \(/);
+      assert.match(messageOf(KEY + KEY, `no: ${KEY}${KEY}ab`), /^no: \*{3}ab \(/);
+      assert.match(messageOf(`${KEY}${KEY}ab`, `no: ${KEY}${KEY}ab`), /^no: \*{3} \(/);
+    });
+
     it('keeps two digits, which stand in every text', () => {
       const { message } = codeOf(() => read(keyed('07'), { status: 7, errorMessage: 'code 0701' }));
       assert.match(message, /^code 0701/);

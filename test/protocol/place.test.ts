@@ -33,9 +33,9 @@ describe('a gateway or a device', () => {
 
   it('is named in no other error', () => {
     for (const error of [invalidInput('value', 'x', 'notNumber'), new Error('lost')]) {
-      const { message } = error;
+      const before = { ...error, message: error.message };
       nameThePlace(error, nameOf);
-      assert.equal(error.message, message);
+      assert.deepEqual({ ...error, message: error.message }, before);
     }
     nameThePlace(undefined, nameOf);
   });

@@ -25,8 +25,6 @@ export function sampleValue(row: Identifier, catalogue: Catalogue): unknown {
     return USUAL[row.name];
   }
   switch (row.type) {
-    case 'void':
-      return null;
     case 'bool':
       return true;
     case 'utf8':
@@ -42,12 +40,12 @@ export function sampleValue(row: Identifier, catalogue: Catalogue): unknown {
 
 /** One, or what is nearest to it. */
 function sampleNumber({ min = 1, max = 1, step = 1 }: Identifier): number {
-  return Math.min(max, Math.max(min, step > 1 ? step : 1));
+  return Math.min(max, Math.max(min, step, 1));
 }
 
 /** All parts of a structure are zero, or what is nearest to it. */
 function zeroOf(row: Identifier, catalogue: Catalogue): unknown {
-  const value = catalogue.decode(row.id || row.name, ZEROS)?.value ?? null;
+  const value = catalogue.decode(row.id, ZEROS)?.value ?? null;
   if (typeof value !== 'object' || value === null) {
     return value;
   }
