@@ -8,6 +8,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import {
   copyReport,
+  isFailed,
   KIND_NAMES,
   type Report,
   readReport,
@@ -82,9 +83,13 @@ describe('reports', () => {
           named.map((place) => [report[place], `the ${place}`]),
         );
         const made = read(topic, payload, decode, retained, (mac) => names[mac]);
-        const { deviceName, gatewayName, ...rest } = made;
-        assert.deepEqual(rest, report, title);
-        assert.deepEqual([deviceName, gatewayName], [names[report.device], names[report.gateway]], title);
+        const { [report.device]: deviceName, [report.gateway]: gatewayName } = names;
+        const expected = {
+          ...report,
+          ...(deviceName && { deviceName }),
+          ...(gatewayName && { gatewayName }),
+        };
+        assert.deepEqual(made, expected, title);
         const known = ORDER.filter((field) => field in made);
         assert.deepEqual(Object.keys(made).slice(0, known.length), known, title);
       }
@@ -129,12 +134,40 @@ describe('reports', () => {
     assert.deepEqual(keys('heartbeat', { time, seq: 1, status: 0 }), [...place, 'time', 'seq', 'status']);
     assert.deepEqual(keys('weather/x', { time }), ['value', ...place, 'identifier', 'time', 'topicKind']);
     assert.deepEqual(keys('event/8802', { time }), ['name', 'unit', ...place, 'identifier', 'time']);
+    assert.deepEqual(keys('measurement-error/8810', { time }), ['name', ...place, 'identifier', 'time']);
     assert.deepEqual(keys('property/ffff01', { time, value: '01' }).slice(0, 5), ['value', ...place]);
   });
 
-  it('are never marked as a test by what a device sends', () => {
-    const report = read(MEASUREMENT, { time: 't', value: '0866', test: true });
-    assert.equal('test' in report, false);
+  const place = { gateway: 'c0141f68fc3d', device: 'd0141f00a1b2', time: 't' };
+  const sample: Report = { ...place, kind: 'timestamped', form: 'raw', value: 1, flags: '00' };
+  const samples: [fields: Record<string, unknown>, failed: boolean][] = [
+    [{}, false],
+    [{ errorCode: null }, false],
+    [{ errorCode: 3 }, true],
+    [{ errorCode: 3, value: null }, true],
+    [{ errorCode: 0 }, false],
+    [{ errorCode: 0, value: null }, true],
+    [{ errorCode: 0, value: undefined }, true],
+    [{ flags: '04' }, true],
+    [{ flags: 'fb' }, false],
+    [{ flags: undefined }, false],
+    [{ flags: 4 }, false],
+    [{ flags: '04', form: 'decoded' }, false],
+    [{ flags: '04', kind: 'measurement' }, false],
+  ];
+  for (const [fields, failed] of samples) {
+    it(`bring ${failed ? 'an error' : 'a value'}: ${JSON.stringify(fields)}`, () => {
+      assert.equal(isFailed({ ...sample, ...fields }), failed);
+    });
+  }
+
+  it('are neither named nor marked as a test or a delivery by what a device sends', () => {
+    const marks = { test: true, delivery: 1, redelivered: true, deviceName: 'Door', gatewayName: 'Hall' };
+    const report = read(MEASUREMENT, { time: 't', value: '0866', ...marks });
+    assert.deepEqual(
+      Object.keys(marks).filter((mark) => mark in report),
+      [],
+    );
   });
 
   it('keep a key __proto__ of a payload as a key, in the copy too', () => {

@@ -40,9 +40,7 @@ export function fillValue(
 ): void {
   fillSeq(report, body, at);
   if (at.form === 'decoded') {
-    if (body.value !== undefined) {
-      report.value = body.value;
-    }
+    report.value = body.value;
     return;
   }
   const raw = rawValue(body, at);
