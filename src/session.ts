@@ -85,6 +85,7 @@ export class Session {
   /** Undefined where reports and responses are to carry no names of devices. */
   readonly #names: NameRefresh | undefined;
   #isThere: (owner: string) => boolean = () => false;
+  #isDisabled: (owner: string) => boolean = () => false;
   readonly #listeners = new Set<(state: SessionState) => void>();
   /** What watches want, by the filter. */
   readonly #watched = new SharedUses();
@@ -285,9 +286,16 @@ export class Session {
     this.#mqtt?.player.flowsReplaced();
   }
 
-  /** @param isThere whether there is a node of this name, though it may not work: what is kept waits for it */
-  resumeReports(isThere: (owner: string) => boolean = () => false): void {
+  /**
+   * @param isThere whether there is a node of this name, though it may not work: what is kept waits for it
+   * @param isDisabled whether one is only disabled: what it has told waits for it, and no reports do
+   */
+  resumeReports(
+    isThere: (owner: string) => boolean = () => false,
+    isDisabled: (owner: string) => boolean = () => false,
+  ): void {
     this.#isThere = isThere;
+    this.#isDisabled = isDisabled;
     this.#mqtt?.client.resumeReports();
   }
 
@@ -420,7 +428,7 @@ export class Session {
   /** The flows run. @param isReady false: or take long to start */
   #resumed(isReady: boolean): void {
     this.#mqtt?.subscribers.resumed(isReady, this.#isThere);
-    this.watches.setPaused(false, (owner) => !isReady || this.#isThere(owner));
+    this.watches.setPaused(false, (owner) => !isReady || this.#isThere(owner) || this.#isDisabled(owner));
   }
 
   #needMqtt(): MqttHalf {

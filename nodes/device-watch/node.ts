@@ -7,6 +7,7 @@ import {
   type WatchedDevices,
   type WatchSettings,
 } from '../../src/index.ts';
+import { isInFlows } from '../shared/runtime/deploys.ts';
 import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
@@ -100,7 +101,8 @@ function startWatch(context: Context): WatchedDevices {
     node.id,
   );
   watch = opened;
-  onClose((removed) => opened.close(!removed));
+  // Node-RED calls a disabled one removed, too.
+  onClose((removed) => opened.close(!removed || isInFlows(RED, node.id)));
   onClose(showActive(node, opened));
   onClose(
     session.onState((state) => {

@@ -14,7 +14,7 @@ import {
   type SessionState,
   type Settings,
 } from '../../src/index.ts';
-import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
+import { isDisabled, onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 import { toFlowError } from '../shared/runtime/texts.ts';
 import { type DeployedConfigs, isEmptied, type LastUsable, type Succession } from './last-usable.ts';
@@ -232,7 +232,7 @@ export class SessionHolder {
         this.#change = undefined;
         this.#openAnew();
         if (this.#isRunning) {
-          this.#node.session?.resumeReports((id) => id in this.#node.users);
+          resume(this.#RED, this.#node, this.#node.session);
         }
       });
     } else {
@@ -285,12 +285,19 @@ function connect(
   return [
     onStopping(RED, () => session.pauseReports()),
     onStarted(RED, () => {
-      session.resumeReports((id) => id in node.users);
+      resume(RED, node, session);
       tell(session.state);
     }),
     // While flows are replaced, the Catch nodes may not be there.
     session.onState((state) => isRunning() && tell(state)),
   ];
+}
+
+function resume(RED: NodeAPI, node: ServiceNode, session: Session | undefined): void {
+  session?.resumeReports(
+    (id) => id in node.users,
+    (id) => isDisabled(RED, id),
+  );
 }
 
 /** A refusal by the broker belongs to no message, so the config node reports it to the Catch nodes, once per refusal. */

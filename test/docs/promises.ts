@@ -1573,7 +1573,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'A sample that comes late ends no error.': {
       'network/device-watch': 'with the errors that only late samples have followed: they say nothing of now',
     },
-    'So it does over a deploy that takes longer than reports wait, or that leaves the watch *invalid*, until one in which it works or is removed; the time of what is not told yet counts anew then.':
+    'So it does over a deploy that takes longer than reports wait, that leaves the watch *invalid*, or that disables it or its flow, until one in which it works or is removed; the time of what is not told yet counts anew then.':
       {
         'network/watch-deploys': [
           'goes on over a deploy …',
@@ -1583,6 +1583,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'stays in the store while the watch is invalid',
           'stays there also where the watch is invalid from the start on',
           'and is forgotten when the invalid watch is removed',
+        ],
+        'nodes/device-watch': [
+          'tells nothing twice when a deploy disables it and a later one enables it',
+          'tells nothing twice when a deploy disables its flow and a later one enables it',
+          'forgets what it has told when a deploy removes it',
         ],
       },
     'The store holds 10 000 devices of all watches of a service, those that need somebody first.': {

@@ -142,6 +142,44 @@ describeNodes('device-watch', (start) => {
     assert.deepEqual([payload.condition, payload.active], ['error', false]);
   });
 
+  for (const [what, type, off, deploy] of [
+    ['it', 'mt-device-watch', { d: true }, 'nodes'],
+    ['its flow', 'tab', { disabled: true }, 'full'],
+  ] as const) {
+    it(`tells nothing twice when a deploy disables ${what} and a later one enables it`, async () => {
+      const all = flowOf({ conditions: ['error', 'battery-low'] }) as { type: string }[];
+      const disabled = all.map((one) => (one.type === type ? { ...one, ...off } : one));
+      const flow = await start(all, { credentials: secretsOf(box) });
+      await subscribed(box);
+      await report('heartbeat', { status: 3 });
+      await report('property/8100', { value: '0a' });
+      await told(flow);
+      await told(flow);
+      await flow.deploy(disabled, deploy, secretsOf(box));
+      // One that leaves it disabled.
+      await flow.deploy([...disabled, { id: 'more', type: 'tab' }], deploy, secretsOf(box));
+      await flow.deploy(all, deploy, secretsOf(box));
+      await subscribed(box);
+      await report('heartbeat', { status: 0 });
+      const { payload } = await told(flow);
+      assert.deepEqual([payload.condition, payload.active], ['error', false]);
+      flow.send('n', {});
+      assert.equal(((await flow.next('out')) as unknown as { count: number }).count, 1);
+    });
+  }
+
+  it('forgets what it has told when a deploy removes it', async () => {
+    const all = flowOf({ conditions: ['error'] });
+    const flow = await start(all, { credentials: secretsOf(box) });
+    await subscribed(box);
+    await report('heartbeat', { status: 3 });
+    await told(flow);
+    await flow.deploy(all.slice(0, -1), 'nodes');
+    await flow.deploy(all, 'nodes');
+    flow.send('n', {});
+    assert.equal(((await flow.next('out')) as unknown as { count: number }).count, 0);
+  });
+
   it('reports a setting that it cannot use at once, and to each message', async () => {
     const wrong = [
       [{ conditions: [] }, 'conditions'],

@@ -72,6 +72,9 @@ function createListener(events: NodeAPI['events'], event: DeployEvent): Listener
   return listener;
 }
 
+/** Whether a node is in the flows that run, but does not run itself. */
+export const isDisabled = (RED: NodeAPI, id: string): boolean => !RED.nodes.getNode(id) && isInFlows(RED, id);
+
 /**
  * Whether a node is in the flows, during a deploy in the new ones; also one that is disabled, with its flow too.
  * @param id inside a subflow that of the instance, a hyphen, and that in the template
