@@ -1,6 +1,8 @@
 // The first five minutes of somebody without gateways: both packages are installed, and the simulator's samples run.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { DEFAULTS } from '../../simulator/node/config.ts';
 import { freePort } from '../mosquitto.ts';
 import {
@@ -102,6 +104,25 @@ for (const version of [...VERSIONS, OLDEST]) {
       }
       assert.equal(answer.status, 500);
       assert.match(await answer.text(), /^failed: the alarm was written 0 times/);
+    });
+
+    it('says that the port is taken, not that the rule fails', async () => {
+      const somebody = createServer().listen(0, '127.0.0.1');
+      await once(somebody, 'listening');
+      const free = ports;
+      try {
+        ports = { ...free, mqtt: (somebody.address() as AddressInfo).port };
+        await deploySample('Test of a rule');
+        await red.status('test-rule-simulator', ({ fill }) => fill === 'red');
+        const answer = await fetch(`${red.url}/test-of-a-rule`);
+        assert.deepEqual(
+          [answer.status, await answer.text()],
+          [500, `not run: port ${ports.mqtt} is in use`],
+        );
+      } finally {
+        ports = free;
+        somebody.close();
+      }
     });
 
     for (const label of OTHERS) {
