@@ -7,10 +7,9 @@ import { upgrade } from './config.ts';
 export default function registerRename(RED: NodeAPI): void {
   registerAction(RED, 'mt-rename', {
     upgrade,
+    captionOf: ({ title }) => title,
     half: 'rest',
-    createHandler({ RED, node, config, session, signal, fields }) {
-      // Node-RED has taken the typed field `name` for the node's caption.
-      node.name = config.title;
+    createHandler({ RED, session, signal, fields }) {
       const read = fields(['device', 'name']);
       return async (msg, send) => {
         const { device, name } = await read(msg);

@@ -70,7 +70,12 @@ function versions(): Record<string, string> {
 }
 
 export interface Message extends NodeMessage {
-  error?: { message: string; code?: string; cause?: Record<string, unknown>; source?: { id?: string } };
+  error?: {
+    message: string;
+    code?: string;
+    cause?: Record<string, unknown>;
+    source?: { id?: string; name?: string };
+  };
 }
 
 /** What arrived, in order, and who waits for more. */

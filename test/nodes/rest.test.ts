@@ -160,6 +160,23 @@ describeNodes('the REST nodes', (start) => {
   });
 
   describe('rename', () => {
+    for (const [title, name] of [
+      ['', undefined],
+      ['To the attic', 'To the attic'],
+    ]) {
+      for (const [what, service] of [
+        ['with', 'svc'],
+        ['without', ''],
+      ]) {
+        it(`is called ${name ?? 'by its id'} in errors, ${what} a service`, async () => {
+          const flow = await run({ type: 'mt-rename', title, service, name: 'payload', nameType: 'msg' });
+          flow.send('n', {});
+          const { source } = (await flow.next('errors')).error!;
+          assert.deepEqual([source?.id, source?.name || undefined], ['n', name]);
+        });
+      }
+    }
+
     it('renames the device that the device list has sent', async () => {
       const flow = await run({ type: 'mt-rename' });
       const { id } = box.devices[1]!;

@@ -46,6 +46,8 @@ export interface ActionContext<Config, Credentials> extends NodeContext<Config, 
 
 interface NodeDefinition<Config, Credentials> {
   upgrade(old: unknown): Config;
+  /** What the node is called, where Node-RED has taken a typed field `name` for that. */
+  captionOf?(config: Config): string;
   /** Checks the settings beyond their types. @throws ServiceError `INVALID_INPUT` with the property's name */
   check?(config: Config): void;
   credentials?: { [K in keyof Credentials]-?: { readonly type: 'text' | 'password' } };
@@ -181,6 +183,7 @@ function register<Config extends NodeConfig, Credentials extends object>(
     const node = this as unknown as Node;
     const filled = fillEnv(RED, node, saved, () => savedNode(RED, saved));
     const config = definition.upgrade(filled.values);
+    node.name = definition.captionOf?.(config) ?? node.name;
     const statusLine = new StatusLine(RED, node);
     const constant = {
       RED,
