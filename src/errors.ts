@@ -127,6 +127,10 @@ export function showValue(value: unknown): string {
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
 }
 
+/** Such as `30 s` or `1500 ms`, in every language. @param ms milliseconds */
+export const showDuration = (ms: number): string =>
+  ms >= 1_000 && ms % 1_000 === 0 ? `${ms / 1_000} s` : `${ms} ms`;
+
 /** `INVALID_INPUT` for one field; the text names the field (translated by its name in the catalogue) and the value. */
 export function invalidInput(
   field: string,

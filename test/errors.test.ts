@@ -1,6 +1,6 @@
 // The error that flows get, and how values from outside are shown in its text.
 import assert from 'node:assert/strict';
-import { fillText, invalidInput, ServiceError, showValue } from '../src/errors.ts';
+import { fillText, invalidInput, ServiceError, showDuration, showValue } from '../src/errors.ts';
 
 describe('an error of the package', () => {
   it('has a text with its values in it, a code, a cause, and the key of the text in other languages', () => {
@@ -33,6 +33,19 @@ describe('an error of the package', () => {
   it('leaves a placeholder without a value in its text', () => {
     assert.equal(fillText('__a__ and __b__, __a____c__', { a: 1, c: 'x' }), '1 and __b__, 1x');
   });
+});
+
+describe('a duration in a text', () => {
+  for (const [ms, shown] of [
+    [0, '0 ms'],
+    [250, '250 ms'],
+    [1_000, '1 s'],
+    [1_500, '1500 ms'],
+    [30_000, '30 s'],
+    [120_000, '120 s'],
+  ] as const) {
+    it(`of ${ms} ms is shown as ${shown}`, () => assert.equal(showDuration(ms), shown));
+  }
 });
 
 describe('the cause of an error', () => {

@@ -1,5 +1,5 @@
 // How a request ends without a response, in the error codes of this package.
-import { ServiceError } from '../errors.ts';
+import { ServiceError, showDuration } from '../errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../protocol/json.ts';
 import { withoutKey } from '../protocol/operations/echoed-key.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
@@ -23,7 +23,8 @@ export function queueFull(limit: number): ServiceError {
 export function timedOut(request: BuiltRequest, timeout: number): ServiceError {
   const { gateway, device, operation, identifier } = request;
   const cause = { gateway, device, operation, identifier, timeout };
-  return new ServiceError('TIMEOUT', 'noAnswer', cause, { ...placeValues(request), operation, timeout });
+  const within = { operation, timeout: showDuration(timeout) };
+  return new ServiceError('TIMEOUT', 'noAnswer', cause, { ...placeValues(request), ...within });
 }
 
 export function notJson(request: BuiltRequest, body: Uint8Array): ServiceError {
@@ -63,7 +64,7 @@ export function unsent(
   reason: 'unreachable' | 'notGranted' | 'notAcknowledged',
   timeout: number,
 ): ServiceError {
-  return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout });
+  return new ServiceError('NOT_CONNECTED', reason, { broker }, { broker, timeout: showDuration(timeout) });
 }
 
 /** The broker refuses the topic filter of the responses. @param reason undefined: it gives none */

@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { connect as connectPlain, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, showDuration } from '../errors.ts';
 import { oneLine } from '../protocol/text.ts';
 import type { ProxyAddress } from './choice.ts';
 
@@ -63,7 +63,7 @@ export function openTunnel(options: TunnelOptions): Promise<Socket> {
       }
     };
     const stop = () => settle(stopped());
-    const timer = setTimeout(() => settle(fault(options, 'ETIMEDOUT', timeout)), timeout);
+    const timer = setTimeout(() => settle(fault(options, 'ETIMEDOUT', showDuration(timeout))), timeout);
     signal?.addEventListener('abort', stop);
     // Also after the promise is settled: an error that nobody hears would end the process.
     socket.on('error', () => {});
@@ -138,8 +138,8 @@ function prepared(socket: Socket): Socket {
   return socket;
 }
 
-/** @param detail a status, a fault's code, or milliseconds */
-function fault({ proxy, host, port }: TunnelOptions, code: Code, detail: string | number): ServiceError {
+/** @param detail a status, a fault's code, or a duration */
+function fault({ proxy, host, port }: TunnelOptions, code: Code, detail: string): ServiceError {
   const { shown } = proxy;
   const values = { host: `${host}:${port}`, proxy: shown, reason: detail, code, timeout: detail };
   return new ServiceError('NETWORK', REASONS[code], { code, proxy: shown }, values);

@@ -1,5 +1,5 @@
 // Faults of the network: what they are called, and whether the service may have been reached.
-import { ServiceError, type TextValues } from '../errors.ts';
+import { ServiceError, showDuration, type TextValues } from '../errors.ts';
 
 /** NETWORK: no whole response came. */
 export class NetworkError extends ServiceError {
@@ -60,7 +60,12 @@ export function networkError(
   // While there is no connection, nobody knows which of the two is silent.
   const reason = code === 'ETIMEDOUT' && proxy !== undefined && !wasSent ? 'proxyTimeout' : reasonOf(code);
   const through: { proxy: string } | undefined = proxy === undefined ? undefined : { proxy };
-  return new NetworkError(reason, { code, ...through }, { host, code, timeout, ...through }, wasSent);
+  return new NetworkError(
+    reason,
+    { code, ...through },
+    { host, code, timeout: showDuration(timeout), ...through },
+    wasSent,
+  );
 }
 
 /** What prevented the tunnel through a proxy: nothing was sent through it yet. */

@@ -1,5 +1,5 @@
 // The REST half of "Test connection": tries settings that are not in use yet.
-import { type ErrorCode, type ErrorText, ServiceError } from '../errors.ts';
+import { type ErrorCode, type ErrorText, ServiceError, showDuration } from '../errors.ts';
 import { SILENT } from '../log.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { RestSettings } from '../settings.ts';
@@ -57,7 +57,8 @@ const isOver = ({ reason }: AbortSignal): boolean =>
 /** Each call was in time, but all of them were not. */
 function lateError({ baseUrl }: RestSettings, timeout: number): ServiceError {
   const { origin } = readBaseAddress('baseUrl', baseUrl);
-  return new ServiceError('NETWORK', 'timeout', { code: 'ETIMEDOUT' }, { host: origin, timeout });
+  const values = { host: origin, timeout: showDuration(timeout) };
+  return new ServiceError('NETWORK', 'timeout', { code: 'ETIMEDOUT' }, values);
 }
 
 function knownError(error: unknown): ServiceError {

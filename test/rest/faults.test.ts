@@ -50,7 +50,7 @@ describe('a fault of the network', () => {
       const error = networkError(code, 'https://host:8443', 150, true);
       assert.ok(error instanceof NetworkError);
       assert.deepEqual([error.code, error.text.key, error.cause], ['NETWORK', `NETWORK.${reason}`, { code }]);
-      assert.deepEqual(error.text.values, { host: 'host:8443', code, timeout: 150 });
+      assert.deepEqual(error.text.values, { host: 'host:8443', code, timeout: '150 ms' });
       assert.doesNotMatch(error.message, /__/);
     });
   }

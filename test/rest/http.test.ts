@@ -314,7 +314,7 @@ describe('HTTP exchange', () => {
     assert.deepEqual(error.text.values, {
       host: new URL(server.url).host,
       code: 'ETIMEDOUT',
-      timeout: 150,
+      timeout: '150 ms',
     });
     await quick.close();
   });

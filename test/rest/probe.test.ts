@@ -73,7 +73,7 @@ describe('REST connection test', () => {
   it('keeps to a shorter time of the settings', async () => {
     server.answer = () => undefined;
     const { ms, text } = await probeRest(settingsFor(server.url, { timeout: 100 }), NEVER);
-    assert.equal(text.values.timeout, 100);
+    assert.equal(text.values.timeout, '100 ms');
     assert.ok(ms < 4_000, `${ms} ms`);
   });
 
