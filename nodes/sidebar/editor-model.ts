@@ -209,14 +209,15 @@ export class TreeModel {
 }
 
 /** Whoever looks for something wants to see it, and not the gateways that he would have to open first. */
-function rootsOf({ q, needs, near }: Filters): string[] {
+function rootsOf({ q, sort, needs, near }: Filters): string[] {
   if (near > 0) {
     return ['*'];
   }
-  if (q !== '') {
-    return ['', '*'];
+  if (q === '' && needs === 0) {
+    return [''];
   }
-  return needs > 0 ? ['*', ''] : [''];
+  // In either direction what has no value stands at the end, as gateways do, which nobody hears.
+  return q === '' || /(rssi|battery)$/.test(sort) ? ['*', ''] : ['', '*'];
 }
 
 function extend(ranges: Map<PagedList, Range>, list: PagedList, from: number, until: number): void {
