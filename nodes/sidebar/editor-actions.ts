@@ -1,13 +1,13 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import type { NetworkDetails } from '../../src/protocol/network-row.ts';
+import type { NetworkDetails, ValueRow } from '../../src/protocol/network-row.ts';
 import { element, errorText } from '../shared/editor/panel.ts';
 import { describeIdentifier } from '../shared/editor/request.ts';
 import { currentCatalogue, meaningOf } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { attachMessage, LabelEditor } from './editor-labels.ts';
-import { say, valueText } from './editor-texts.ts';
+import { quantityText, say } from './editor-texts.ts';
 import { type ValueField, valueField } from './editor-value.ts';
 
 /** Longer than a request takes that the runtime gives up. */
@@ -328,8 +328,9 @@ function describe(endpoint: string, message: Message, response: unknown): string
     const done = say(`do.${message.action ?? endpoint}`);
     return `${done} ${message.identifier ?? message.payload}: ${say('done')}`;
   }
-  const shown = typeof payload === 'object' ? JSON.stringify(payload) : valueText(payload);
-  return [name, shown, unit].filter(Boolean).join(' ');
+  const value = typeof payload === 'object' ? JSON.stringify(payload) : payload;
+  const row = { identifier: name ?? '', value: value as ValueRow['value'], unit: unit ?? null };
+  return [name, quantityText(row)].filter(Boolean).join(' ');
 }
 
 function button(key: string, press: () => void): JQuery {

@@ -5,7 +5,7 @@ import { ask, type Problem } from './editor-api.ts';
 import { drawLine, Readings } from './editor-chart.ts';
 import { needOf, stateOf } from './editor-row.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
-import { ageOf, fullTime, say, valueText } from './editor-texts.ts';
+import { ageOf, durationText, fullTime, quantityText, say, valueText } from './editor-texts.ts';
 
 export interface Chosen {
   service: string;
@@ -193,11 +193,15 @@ function errorWords({ name, identifier, code, lastSeen }: NonNullable<NetworkDet
 
 const agoOf = (time: string): string => say('ago', { age: ageOf(time) });
 
-function toValueRow({ identifier, name, value, unit, time }: NetworkDetails['values'][0]): TableRow {
+/** What is said in fewer words is in the title as it was reported. */
+function toValueRow(row: NetworkDetails['values'][0]): TableRow {
+  const { identifier, name, value, unit, time } = row;
+  const shown = quantityText(row);
+  const reported = `${valueText(value)} ${unit ?? ''}`.trim();
   return {
     key: identifier,
-    cells: [name ?? identifier, `${valueText(value)} ${unit ?? ''}`.trim(), ageOf(time)],
-    title: [name, identifier, fullTime(time)].filter(Boolean).join(' · '),
+    cells: [name ?? identifier, shown, ageOf(time)],
+    title: [name, identifier, reported !== shown && reported, fullTime(time)].filter(Boolean).join(' · '),
   };
 }
 
@@ -236,7 +240,7 @@ function aboutRows({
     ['address', id],
     ['model', model],
     ['labels', labels.length > 0 ? labels.join(', ') : null],
-    ['interval', interval === null ? null : say('age.s', { n: valueText(interval) })],
+    ['interval', interval === null ? null : durationText(interval)],
     ['reports', String(count)],
     ['hears', devices === null ? null : String(devices)],
     ['event', event && `${event.name ?? event.identifier}, ${agoOf(event.lastSeen)}`],

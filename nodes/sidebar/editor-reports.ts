@@ -2,7 +2,7 @@
 import type { NetworkDetails, ReportLine } from '../../src/protocol/network-row.ts';
 import type { DetailsPart } from './editor-details.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
-import { clockTime, fullTime, kindText, say, valueText } from './editor-texts.ts';
+import { clockTime, fullTime, kindText, quantityText, say } from './editor-texts.ts';
 
 const CELLS = ['when', 'what', 'value', 'gateway', 'signal'].map((name) => `mt-gateway-side-report-${name}`);
 
@@ -53,9 +53,10 @@ const whatOf = ({ kind, name, identifier }: ReportLine): string =>
   [kind === null ? say('remembered') : kindText(kind), name ?? identifier].filter(Boolean).join(' · ');
 
 /** A text has no unit: the catalogue could not read it. */
-function howMuch({ value, unit, error }: ReportLine): string {
+function howMuch({ identifier, value, unit, error }: ReportLine): string {
   if (error !== null) {
     return say('errorCode', { code: error });
   }
-  return value === null ? '' : `${valueText(value)} ${typeof value === 'number' ? (unit ?? '') : ''}`.trim();
+  const own = typeof value === 'number' ? unit : null;
+  return value === null ? '' : quantityText({ identifier: identifier ?? '', value, unit: own });
 }

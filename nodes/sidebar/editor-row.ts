@@ -5,7 +5,7 @@ import type { NetworkRow, ValueRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
 import type { Item } from './editor-model.ts';
 import { nearWords } from './editor-near.ts';
-import { ageOf, say, secondsSince, valueText } from './editor-texts.ts';
+import { ageOf, isOfTime, quantityText, say, secondsSince, valueText } from './editor-texts.ts';
 
 /** In pixels; as the style sheet has it. */
 export const ROW_HEIGHT = 42;
@@ -33,13 +33,10 @@ export function stateOf({ conditions, silent, lastSeen, isUnasked }: NetworkRow)
 }
 
 /** A value as it stands in a row: the unit says what it is, else its name does. */
-export function briefValue({ name, identifier, value, unit }: ValueRow): string {
-  const shown = valueText(value);
-  return unit ? `${shown} ${unit}` : `${name ?? identifier} ${shown}`;
-}
+export const briefValue = (value: ValueRow): string =>
+  value.unit && !isOfTime(value.unit) ? quantityText(value) : fullValue(value);
 
-const fullValue = (value: ValueRow): string =>
-  `${value.name ?? value.identifier} ${valueText(value.value)} ${value.unit ?? ''}`.trim();
+const fullValue = (value: ValueRow): string => `${value.name ?? value.identifier} ${quantityText(value)}`;
 
 /** Why somebody is needed, in words. */
 export const needOf = (condition: Condition): string => say(`conditions.${condition}`);

@@ -69,10 +69,8 @@ describe('a device in the sidebar', function () {
     }
     const row = (property: string) =>
       details().getByRole('table', { name: 'Values' }).locator('[role=row]', { hasText: property });
-    await row(interval).filter({ hasText: '{"interval":500,"denominator":1}' }).waitFor();
-    await row('accelerometer-configuration')
-      .filter({ hasText: '{"config":1,"int1Threshold":2,"int1Dura…' })
-      .waitFor();
+    await row(interval).filter({ hasText: 'interval 500 ms, denominator 1' }).waitFor();
+    await row('accelerometer-configuration').filter({ hasText: 'config 1, int1Threshold 2, …' }).waitFor();
     // What was cut cannot be written.
     const input = details().locator('.mt-gateway-side-input textarea');
     await choose(interval);
@@ -81,7 +79,34 @@ describe('a device in the sidebar', function () {
     assert.match(await input.inputValue(), /^\{"config":0,.*\}$/);
     await choose(interval);
     await press('Read');
-    await row(interval).filter({ hasText: '{"interval":1000,"denominator":1}' }).waitFor();
+    await row(interval).filter({ hasText: 'interval 1000 ms, denominator 1' }).waitFor();
+    await press('Close');
+  });
+
+  it('says a duration of a minute or more in its two largest units, here and in the tree', async () => {
+    await device().click();
+    const row = details()
+      .getByRole('table', { name: 'Values' })
+      .locator('[role=row]', { hasText: 'inactive-to-sleep-delay' });
+    for (const [value, words] of [
+      [59, '59 s'],
+      [60, '1 min'],
+      [3_599, '59 min 59 s'],
+      [3_605, '1 h'],
+      [65_535, '18 h 12 min'],
+      [273_842, '3 d 4 h'],
+    ] as const) {
+      const body = { time: new Date().toISOString(), value };
+      await service.publish(
+        service.demo.gateway,
+        service.demo.device,
+        'property-decoded/inactive-to-sleep-delay',
+        body,
+      );
+      await row.getByText(words, { exact: true }).waitFor();
+    }
+    assert.match((await row.getAttribute('title')) ?? '', /· 273842 s ·/);
+    await device().filter({ hasText: 'inactive-to-sleep-delay 3 d 4 h' }).waitFor();
     await press('Close');
   });
 
@@ -260,13 +285,13 @@ describe('a device in the sidebar', function () {
       })
       .waitFor();
     await press('Read');
-    await result('"interval":1000');
+    await result('interval 1000 ms, denominator 1');
     assert.deepEqual(JSON.parse(await input.inputValue()), { interval: 1000, denominator: 1 });
     await input.fill('{"interval":5,"denominator":1}');
     await press('Write');
     await result('must be from 20 to 10240: interval: 5');
     await press('Read');
-    await result('"interval":1000');
+    await result('interval 1000 ms, denominator 1');
     assert.equal(await input.inputValue(), '{"interval":5,"denominator":1}');
   });
 
@@ -305,7 +330,7 @@ describe('a device in the sidebar', function () {
   it('breaks a long value that was read rather than to cut it', async () => {
     await choose('accelerometer-configuration');
     await press('Read');
-    await result('"int1Threshold"');
+    await result(/int1Threshold \d+, /);
     const words = details().locator('.mt-gateway-side-result > div').first();
     assert.ok(await words.evaluate((line) => line.scrollWidth <= line.clientWidth));
   });
@@ -546,6 +571,8 @@ describe('a device in the sidebar', function () {
         french.page.getByRole('table', { name }).locator('[role=row]', { hasText: 'temperature' }).first(),
       );
       await values?.filter({ hasText: '22,12 °C' }).waitFor();
+      const details = french.page.getByRole('table', { name: 'Valeurs' });
+      await details.getByText('3 j 4 h', { exact: true }).waitFor();
       const cells = await reports?.locator('[role=cell]').allInnerTexts();
       assert.match(cells?.[0] ?? '', /^\d\d:\d\d:\d\d$/);
       await french.page.getByRole('button', { name: 'Enregistrer et rejouer' }).click();
