@@ -75,7 +75,11 @@ export class WatchedGateways {
     const isLong = heardAt !== undefined && now - heardAt > MIN_SILENCE_MS;
     const pauseMs = isLong ? this.#network.listenedMs(heardAt) : 0;
     const isTold = isLong && pauseMs > gateway.limitMs;
-    const isBack = heardAt === undefined || state.backAt === now || (isTold && state.missedAt === now);
+    // What comes in the same moment as its return is no other return.
+    const isBack =
+      heardAt === undefined ||
+      (heardAt !== now && state.backAt === now) ||
+      (isTold && state.missedAt === now);
     if (isBack) {
       gateway.absences = [...gateway.absences, absence(heardAt, now)].slice(-MAX_ABSENCES);
     } else if (isTold) {

@@ -173,6 +173,18 @@ describe('what watches know of a gateway', () => {
       assert.deepEqual([after.cameAt, cameAt < backAt], [backAt, true]);
     });
 
+    it('is one, however many reports come in the moment of its return', () => {
+      run(30, 10 * S, D, E);
+      const { absences } = gateways.get(G)!;
+      const from = now;
+      now += 10 * MINUTE;
+      for (const device of [D, E, ...Array.from({ length: 20 }, () => D)]) {
+        hear(device);
+      }
+      assert.deepEqual(gateways.get(G)?.absences, [...absences, { from, until: now }]);
+      assert.equal(gateways.get(G)?.cameAt, now);
+    });
+
     it('is also one that is too short to be told, where all that it hears often was missed', () => {
       run(30, 40 * S, D, E);
       const { absences } = gateways.get(G)!;
