@@ -119,11 +119,22 @@ export function readFlag<T>(value: unknown, fallback: T): boolean | T {
 /** Separates the entries of a list that is saved as a text. */
 export const LIST_SEPARATOR = /[,\n]/;
 
-/** A list is an array, or a text with one entry per comma or line, as an environment variable has it. */
+/**
+ * A list is an array, or a text with one entry per comma or line, as an environment variable has it. The entries of an
+ * array stay as they are: a label may begin or end with a blank.
+ */
 export function readList(value: unknown): string[] {
-  const entries = Array.isArray(value) ? value.map(asText) : asText(value).split(LIST_SEPARATOR);
-  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+  return Array.isArray(value)
+    ? value.map(asText).filter((entry) => entry.trim() !== '')
+    : splitList(asText(value));
 }
+
+/** One entry per comma or line, without the blanks around it. */
+export const splitList = (text: string): string[] =>
+  text
+    .split(LIST_SEPARATOR)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 
 /** A value as a text field shows it: what is no text is JSON. */
 export function asText(value: unknown): string {

@@ -1,6 +1,8 @@
 // Saved nodes of every age become complete configs.
 import assert from 'node:assert/strict';
+import * as deviceWatch from '../../nodes/device-watch/config.ts';
 import * as gwRead from '../../nodes/gw-read/config.ts';
+import * as lastValue from '../../nodes/last-value/config.ts';
 import * as rename from '../../nodes/rename/config.ts';
 import * as reportIn from '../../nodes/report-in/config.ts';
 import * as service from '../../nodes/service/config.ts';
@@ -126,6 +128,13 @@ describe('a saved node', () => {
     const config = reportIn.upgrade({ devices: 'c0141f68fc3d, c0141f68fc3e', labels: ['a, b', ' '] });
     assert.deepEqual(config.devices, ['c0141f68fc3d', 'c0141f68fc3e']);
     assert.deepEqual(config.labels, ['a, b']);
+  });
+
+  it('keeps a label as it was chosen, with blanks at its ends, and trims those of a text', () => {
+    for (const { upgrade } of [reportIn, lastValue, deviceWatch]) {
+      assert.deepEqual(upgrade({ labels: [' a, b ', 'c ', ' '] }).labels, [' a, b ', 'c ']);
+      assert.deepEqual(upgrade({ labels: ' a, c \n d' }).labels, ['a', 'c', 'd']);
+    }
   });
 
   it('replaces a choice that does not exist', () => {

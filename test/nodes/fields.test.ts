@@ -122,6 +122,14 @@ describeNodes('environment variables', (start) => {
     assert.deepEqual(labels, ['a', 'b', 'x-a', 'b', 'hall, north']);
   });
 
+  it('lose the blanks around the entries that they hold; what was picked keeps its own', async () => {
+    Object.assign(process.env, { MT_PAIR: ' a, b ', MT_ONE: ' c ' });
+    const { labels } = await fill({ labels: ['${MT_PAIR}', '${MT_ONE}', ' hall '] });
+    delete process.env.MT_PAIR;
+    delete process.env.MT_ONE;
+    assert.deepEqual(labels, ['a', 'b', 'c', ' hall ']);
+  });
+
   it('leave expressions and paths alone, where the same signs mean something else', async () => {
     const expression = 'payload.${ "a": HOST }';
     const filled = await fill({ value: expression, valueType: 'jsonata' });

@@ -106,6 +106,18 @@ describeNodes('report-in', (start) => {
     assert.equal(flow.inbox('out').all.length, 2);
   });
 
+  it('lets gateways with a label through that ends with a blank', async () => {
+    const wanted = box.devices.find(({ id }) => id === `bmac-${gateway}`)!;
+    wanted.labels.push('hall ');
+    try {
+      const flow = await run({ labels: ['hall '] });
+      await box.publish(gateway, device, 'heartbeat', { time: TIME, seq: 2, status: 0 });
+      assert.equal((await flow.next('out')).gateway, gateway);
+    } finally {
+      wanted.labels.pop();
+    }
+  });
+
   it('lets only gateways with a label through, once it knows them', async () => {
     const wanted = box.devices.find(({ id }) => id === `bmac-${gateway}`)!;
     const flow = await run({ labels: [wanted.labels[0]] });

@@ -1,5 +1,5 @@
 // An editable list of texts: each a tag that can be taken away, and a field with a picker that adds one.
-import { hasEnv, readList } from '../defaults.ts';
+import { asText, hasEnv, readList } from '../defaults.ts';
 import { element, field, text } from './panel.ts';
 import { attachPicker, type Found } from './picker.ts';
 
@@ -33,7 +33,7 @@ export function tagList(container: JQuery, options: TagListOptions): () => strin
   const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').insertAfter(container);
 
   const verdictOf = (value: string) => (check && !hasEnv(value) ? check(value) : true);
-  const entriesOf = (typed: unknown) => readList(takesCommas ? [typed] : typed);
+  const entriesOf = (typed: unknown) => (takesCommas ? readList([asText(typed).trim()]) : readList(typed));
   const show = () => {
     container.children('.mt-gateway-chip').remove();
     for (const value of values) {

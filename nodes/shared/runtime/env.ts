@@ -11,6 +11,7 @@ import {
   readFlag,
   readNumber,
   SOURCE_TYPES,
+  splitList,
   TIMEOUT_RANGE,
   type Timeout,
 } from '../defaults.ts';
@@ -147,10 +148,10 @@ class Filler {
       const filled = this.fill(entry, () => (original() as unknown[] | undefined)?.[index]);
       const isSplit =
         typeof filled === 'string' &&
-        LIST_SEPARATOR.test(filled) &&
+        (LIST_SEPARATOR.test(filled) || filled !== filled.trim()) &&
         (filled !== entry || hasEnv((original() as unknown[] | undefined)?.[index]));
       if (isSplit) {
-        const parts = filled.split(LIST_SEPARATOR).filter((part) => part.trim() !== '');
+        const parts = splitList(filled);
         return parts.length > 0 ? parts : '';
       }
       // A variable can hold a list itself.
