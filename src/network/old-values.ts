@@ -55,7 +55,7 @@ export async function readOld(
   const { gateway, device, identifier } = query;
   const { labels, maxAge, signal } = options;
   const key = JSON.stringify([gateway, device, identifier, labels, maxAge]);
-  const failures = await context.reads.pass(signal, key, () => readPass(context, query, options));
+  const failures = await context.reads.pass(signal, gateway, key, () => readPass(context, query, options));
   return failures.toError(query);
 }
 

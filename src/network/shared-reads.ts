@@ -3,7 +3,9 @@ import { Semaphore } from '../collections/semaphore.ts';
 import { ServiceError } from '../errors.ts';
 
 /** Messages that wait for values which are read anew, of all nodes together. */
-const MAX_WAITING = 1_000;
+const MAX_WAITING = 10_000;
+/** Of them those about one gateway, and those about several: one that is silent takes no place of the others. */
+const MAX_WAITING_PER_GATEWAY = 1_000;
 /** Reads at one gateway: the others do not wait for one that is silent. As many as are in flight there by default. */
 export const MAX_READS_PER_GATEWAY = 8;
 
@@ -21,6 +23,8 @@ export class SharedReads {
   /** By the signal of the node, whose end ends what it has begun. */
   readonly #underWay = new WeakMap<AbortSignal, UnderWay>();
   #waiting = 0;
+  /** How many of these, by the gateway; undefined: they are about several. */
+  readonly #waitingAt = new Map<string | undefined, number>();
 
   /** @param max reads that are under way at a time */
   constructor(max: number) {
@@ -30,23 +34,35 @@ export class SharedReads {
   /**
    * Asks for one value without a permit, or waits for the same question of the node where it is being asked already. Only
    * who waits for another one is counted here: who asks has a place in the queue of requests.
+   * @param gateway that is asked
    * @param key tells the questions of the node apart
    * @throws ServiceError `QUEUE_FULL`; what `ask` throws
    */
-  one<Result>(signal: AbortSignal, key: string, ask: () => Promise<Result>): Promise<Result> {
+  one<Result>(
+    signal: AbortSignal,
+    gateway: string | undefined,
+    key: string,
+    ask: () => Promise<Result>,
+  ): Promise<Result> {
     const { ones } = this.#of(signal);
     const joined = () => join(ones, key, ask);
-    return ones.has(key) ? this.#wait(joined) : joined();
+    return ones.has(key) ? this.#wait(gateway, joined) : joined();
   }
 
   /**
    * Asks for many values, or waits for the same question of the node where it is being asked already: a further one
    * would only bring the same values later. Each value is of few questions, so these together need no bound of their own.
+   * @param gateway that is asked; undefined: any
    * @param key tells the questions of the node apart
    * @throws ServiceError `QUEUE_FULL`; what `ask` throws
    */
-  pass<Result>(signal: AbortSignal, key: string, ask: () => Promise<Result>): Promise<Result> {
-    return this.#wait(() => join(this.#of(signal).passes, key, ask));
+  pass<Result>(
+    signal: AbortSignal,
+    gateway: string | undefined,
+    key: string,
+    ask: () => Promise<Result>,
+  ): Promise<Result> {
+    return this.#wait(gateway, () => join(this.#of(signal).passes, key, ask));
   }
 
   /**
@@ -80,15 +96,27 @@ export class SharedReads {
     }
   }
 
-  async #wait<Result>(joined: () => Promise<Result>): Promise<Result> {
-    if (this.#waiting >= MAX_WAITING) {
-      throw new ServiceError('QUEUE_FULL', 'waiting', { limit: MAX_WAITING }, { limit: MAX_WAITING });
+  async #wait<Result>(gateway: string | undefined, joined: () => Promise<Result>): Promise<Result> {
+    const waiting = this.#waitingAt.get(gateway) ?? 0;
+    if (waiting >= MAX_WAITING_PER_GATEWAY || this.#waiting >= MAX_WAITING) {
+      const limit = waiting >= MAX_WAITING_PER_GATEWAY ? MAX_WAITING_PER_GATEWAY : MAX_WAITING;
+      throw new ServiceError('QUEUE_FULL', 'waiting', { limit }, { limit });
     }
-    this.#waiting++;
+    this.#count(gateway, 1);
     try {
       return await joined();
     } finally {
-      this.#waiting--;
+      this.#count(gateway, -1);
+    }
+  }
+
+  #count(gateway: string | undefined, by: 1 | -1): void {
+    this.#waiting += by;
+    const waiting = (this.#waitingAt.get(gateway) ?? 0) + by;
+    if (waiting > 0) {
+      this.#waitingAt.set(gateway, waiting);
+    } else {
+      this.#waitingAt.delete(gateway);
     }
   }
 

@@ -48,7 +48,7 @@ export async function findValue(
       }
       const question = { device, identifier, ...(asked !== undefined && { gateway: asked }) };
       const ask = () => context.read(question);
-      const result = await context.reads.one(options.signal, JSON.stringify(question), ask);
+      const result = await context.reads.one(options.signal, asked, JSON.stringify(question), ask);
       // Several messages may get the same, and a flow may change what it gets.
       return copyValue(result) as ValueResult;
     }

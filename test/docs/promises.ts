@@ -1133,13 +1133,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/value-query':
           'asks a device by the gateway that hears it now, not by the one that had its value',
       },
-    'A message that comes while its node asks for the same already gets what that brings; at most 1 000 messages wait for that, and a further one ends with `QUEUE_FULL`.':
+    'A message that comes while its node asks for the same already gets what that brings; at most 1 000 messages wait for that of one gateway, as many of several gateways, and 10 000 in all, and a further one ends with `QUEUE_FULL`.':
       {
         'network/value-query': [
           'asks every device once for messages that come at the same time, and each gets all values',
           'asks a device once for messages about one property that come at the same time',
           'lets only so many messages join one that is asked, and asks other devices all the same',
           'lets only so many messages wait for silent devices, and tells each how it ends',
+        ],
+        'network/shared-reads': [
+          'are waited for by so many messages, and by others when these are over',
+          'are waited for by so many messages in all, whatever gateways these are about',
         ],
       },
     'While the broker is away none is asked after the first has failed.': {

@@ -6,6 +6,7 @@ import { usedMemory } from '../memory.ts';
 
 const G = 'c0141f68fc3d';
 const MAX_WAITING = 1_000;
+const MAX_WAITING_IN_ALL = 10_000;
 
 describe('reads that are shared', () => {
   const MAX = 20;
@@ -45,8 +46,8 @@ describe('reads that are shared', () => {
   }
 
   const QUESTIONS = {
-    'one value': (key: string, signal = node.signal) => reads.one(signal, key, ask),
-    'many values': (key: string, signal = node.signal) => reads.pass(signal, key, ask),
+    'one value': (key: string, signal = node.signal, gateway = G) => reads.one(signal, gateway, key, ask),
+    'many values': (key: string, signal = node.signal, gateway = G) => reads.pass(signal, gateway, key, ask),
   };
   for (const [what, question] of Object.entries(QUESTIONS)) {
     describe(`of ${what}`, () => {
@@ -84,12 +85,30 @@ describe('reads that are shared', () => {
         const waiting = Array.from({ length: count }, () => question('a'));
         const isRefused = { code: 'QUEUE_FULL', cause: { limit: MAX_WAITING }, message: /1000/ };
         await assert.rejects(question('a'), isRefused);
-        await assert.rejects(reads.pass(node.signal, 'others', ask), isRefused, 'whatever these wait for');
+        await assert.rejects(reads.pass(node.signal, G, 'others', ask), isRefused, 'whatever these wait for');
+        // One gateway that is silent is no reason to refuse what is about others, or about several.
+        const others = ['another one', undefined].map((of) => reads.pass(node.signal, of, `of ${of}`, ask));
         await endAll();
-        await Promise.all(waiting);
+        await Promise.all([...waiting, ...others]);
         const again = question('a');
         await endAll();
-        assert.equal(await again, 2);
+        assert.equal(await again, 4);
+      });
+
+      it('are waited for by so many messages in all, whatever gateways these are about', async () => {
+        const waiting: Promise<unknown>[] = [];
+        for (let n = 0; n < MAX_WAITING_IN_ALL; n++) {
+          waiting.push(reads.pass(node.signal, `gateway ${n % 20}`, 'a', ask));
+        }
+        // Who asks for one value has a place in the queue of requests.
+        const first = question('b', node.signal, 'another one').catch(() => undefined);
+        const isRefused = { code: 'QUEUE_FULL', cause: { limit: MAX_WAITING_IN_ALL } };
+        await assert.rejects(question('b', node.signal, 'another one'), isRefused);
+        await endAll();
+        await Promise.all([...waiting, first]);
+        const again = question('b', node.signal, 'another one');
+        await endAll();
+        await again;
       });
     });
   }
