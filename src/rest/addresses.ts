@@ -110,14 +110,8 @@ function decodeOnce(text: string): string {
 
 const decodeHex = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
-const HIGH_DIGIT = /^[0-7]$/;
-const LOW_DIGIT = /^[0-9a-f]$/i;
-
 /** As `decodeOnce` again and again until nothing is left to decode, in one pass: there may be thousands of layers. */
 function decodeFully(text: string): string {
-  if (!text.includes('%')) {
-    return text;
-  }
   const decoded: string[] = [];
   for (const unit of text.split('')) {
     decoded.push(unit);
@@ -131,8 +125,7 @@ function decodeFully(text: string): string {
 }
 
 function endsEncoded(units: readonly string[]): boolean {
-  const [percent, high = '', low = ''] = units.slice(-3);
-  return percent === '%' && HIGH_DIGIT.test(high) && LOW_DIGIT.test(low);
+  return /%[0-7][0-9a-f]/i.test(units.slice(-3).join(''));
 }
 
 function encodePath(value: string, path: string): string {

@@ -5,6 +5,7 @@ import {
   appendQuery,
   isWellFormed,
   leadsAway,
+  readAttachPath,
   readBaseAddress,
   readPath,
   readQuery,
@@ -78,6 +79,7 @@ describe('paths of free requests', () => {
     [' HTTPS:x', 'badPath'],
     [' A+b-.1:/x', 'badPath'],
     ['a:\\x', 'badPath'],
+    ['ftp://x', 'badPath'],
     ['a\\b', 'badPath'],
     ['a#b', 'badPath'],
     ['%', 'badPath'],
@@ -102,6 +104,8 @@ describe('paths of free requests', () => {
     ['a', '/a'],
     ['1:b', '/1:b'],
     ['/a:b', '/a:b'],
+    ['/a:/b', '/a:/b'],
+    ['?to=http://b', '/?to=http://b'],
     ['devices:batch', '/devices:batch'],
     ['?a=b', '/?a=b'],
     ['?a=../..', '/?a=../..'],
@@ -192,6 +196,33 @@ describe('paths of free requests', () => {
       '%2e2e',
     ]) {
       assert.equal(leadsAway(text), false, text);
+    }
+  });
+});
+
+describe('the path that attaches labels', () => {
+  it('has the device in each of its places', () => {
+    assert.equal(
+      readAttachPath('devices/{device}/labels?of={device}', 'é/1'),
+      '/devices/%C3%A9%2F1/labels?of=%C3%A9%2F1',
+    );
+  });
+
+  it('may not be without a place for the device', () => {
+    const template = '/devices/labels';
+    assert.deepEqual(
+      refusal(() => readAttachPath(template, 'x')),
+      ['missingPart', { field: 'attachPath', value: template }],
+    );
+    assert.throws(() => readAttachPath(template, 'x'), { message: /\{device\}/ });
+  });
+
+  it('may not be what no path may be: the error shows it as it is in the settings', () => {
+    for (const template of ['//{device}', '/../{device}', `/{device}${'x'.repeat(4000)}`]) {
+      assert.deepEqual(
+        refusal(() => readAttachPath(template, 'x')),
+        ['badPath', { field: 'attachPath', value: template }],
+      );
     }
   });
 });
