@@ -87,11 +87,42 @@ describe('token', () => {
     clock.time = 3_545_000;
     assert.deepEqual([await keeper.token(), await keeper.token(), logins], [first, first, 2]);
     await turn();
-    clock.time += 10_000;
+    clock.time += 9_999;
+    assert.deepEqual([await keeper.token(), logins], [first, 2]);
+    clock.time += 1;
     assert.deepEqual([await keeper.token(), logins], [first, 3]);
     await turn();
     clock.time = 3_600_000;
     await assert.rejects(keeper.token(), { code: 'HTTP_ERROR' });
+  });
+
+  it('is not used any more once its renewal was refused, which the next call tells', async () => {
+    login = async () => encode({ iat: 0, exp: 3600 });
+    const first = await keeper.token();
+    login = async () => Promise.reject(new ServiceError('LOGIN_FAILED', 'refused', { statusCode: 401 }));
+    clock.time = 3_545_000;
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    assert.equal(await keeper.token(), first);
+    await turn();
+    process.off('unhandledRejection', note);
+    assert.deepEqual(unhandled, []);
+    await assert.rejects(keeper.token(), { code: 'LOGIN_FAILED' });
+    assert.equal(logins, 2, 'it was known already');
+  });
+
+  it('lasts from when it came to its end, also while it is due for renewal, unless it was refused', async () => {
+    login = async () => `${encode({ iat: 0, exp: 3600 })}${logins}`;
+    assert.equal(keeper.isLasting, false);
+    await keeper.token();
+    assert.equal(keeper.isLasting, true);
+    clock.time = 3_599_999;
+    assert.deepEqual([keeper.current, keeper.isLasting], [undefined, true]);
+    clock.time += 1;
+    assert.equal(keeper.isLasting, false);
+    keeper.refuse(await keeper.token());
+    assert.equal(keeper.isLasting, false);
   });
 
   it('is used while its renewal is under way, which nobody waits for before its end', async () => {
