@@ -57,11 +57,11 @@ export async function attachLabel(
   client: RestClient,
   device: unknown,
   label: unknown,
-  { signal, isInUse = () => false }: AttachOptions = {},
+  { signal, isInUse }: AttachOptions = {},
 ): Promise<{ id: string; label: string }> {
   const params = { id: readDevice(device), label: readLabel(label) };
   const path = readAttachPath(client.settings.attachPath, params.id);
-  if (!isInUse(params.label)) {
+  if (!isInUse?.(params.label)) {
     await createLabel(client, params.label, signal).catch(throwUnlessItMayExist);
   }
   const body = JSON.stringify({ label: params.label });
@@ -154,10 +154,7 @@ export async function request(
   const path = appendQuery(readPath(input.path), readQuery(input.query));
   const body = method === 'GET' ? undefined : readBody(input.body);
   const order = method === 'GET' ? undefined : orderOf(path);
-  const response = await client.send(
-    { method, path, ...(body !== undefined && { body }) },
-    { signal, order },
-  );
+  const response = await client.send({ method, path, body }, { signal, order });
   const { statusCode, headers } = response;
   return {
     payload: parseJson(response.body) ?? nullOrText(response.body),

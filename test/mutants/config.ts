@@ -72,6 +72,11 @@ const ALONE: readonly string[] = [
   'src/reports/preview.ts',
 ];
 
+/** Judge these beside the test file of their name. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  'src/rest/calls.ts': ['test/rest/order.test.ts'],
+};
+
 /** Folders of which each source is judged alone by the test file of its name, where there is one. */
 const JUDGED_ALONE = ['src/network/', 'src/collections/'];
 
@@ -82,7 +87,9 @@ export function specsOf(file: string): readonly string[] {
   const own = file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts');
   const isOfFolder =
     JUDGED_ALONE.some((folder) => file.startsWith(folder)) && !JUDGED_TOGETHER.includes(file);
-  return ALONE.includes(file) || (isOfFolder && existsSync(own)) ? [own] : roomOf(file).specs;
+  return ALONE.includes(file) || (isOfFolder && existsSync(own))
+    ? [own, ...(BESIDE[file] ?? [])]
+    : roomOf(file).specs;
 }
 
 /** Of 100 changes that mean something, so many have to make a test fail. */

@@ -140,6 +140,21 @@ describe('REST calls of flows', () => {
     await assert.rejects(attachLabel(client, ID, 'floor'), /status 418 \(POST .*devices/);
   });
 
+  it('attaches nothing when nobody answered whether the label could be created', async () => {
+    server.answer = ({ url }, response) => {
+      if (url.includes('devices')) {
+        response.end();
+      } else {
+        response.socket?.resetAndDestroy();
+      }
+    };
+    await assert.rejects(attachLabel(client, ID, 'floor'), { code: 'NETWORK' });
+    assert.deepEqual(
+      server.calls.map(({ url }) => url),
+      ['/base/api/v1/labels'],
+    );
+  });
+
   it('attaches a label that is in use without creating it', async () => {
     const { signal } = new AbortController();
     await attachLabel(client, ID, 'floor', { signal, isInUse: (label) => label === 'floor' });
@@ -240,11 +255,16 @@ describe('REST calls of flows', () => {
       ['/a..b/...', '/base/a..b/...'],
       ['/x?next=../y', '/base/x?next=../y'],
       ['/at@host:1', '/base/at@host:1'],
+      ['/api/v1/devices/%FF/x', '/base/api/v1/devices/%FF/x'],
     ] as const;
     for (const [path, url] of PATHS) {
       it(`sends ${path} to ${url}`, async () => {
         await request(client, { method: 'GET', path });
-        assert.equal(server.calls[0]!.url, url);
+        await request(client, { method: 'PUT', path });
+        assert.deepEqual(
+          server.calls.map((call) => call.url),
+          [url, url],
+        );
       });
     }
 
@@ -385,6 +405,7 @@ describe('REST calls of flows', () => {
   for (const [name, call] of Object.entries({
     rename: (signal: AbortSignal) => rename(client, ID, 'n', signal),
     'create a label': (signal: AbortSignal) => createLabel(client, 'l', signal),
+    'attach a label': (signal: AbortSignal) => attachLabel(client, ID, 'l', { signal, isInUse: () => true }),
     'remove a label': (signal: AbortSignal) => removeLabel(client, ID, 'l', signal),
     'free request': (signal: AbortSignal) => request(client, { method: 'GET', path: '/x' }, signal),
   })) {

@@ -1,6 +1,6 @@
 // Changes of one device are carried out in the order in which flows asked for them, also when one is repeated.
 import assert from 'node:assert/strict';
-import { removeLabel, rename, request } from '../../src/rest/calls.ts';
+import { attachLabel, removeLabel, rename, request } from '../../src/rest/calls.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { KeyedOrder } from '../../src/rest/order.ts';
 import { itAtScale } from '../at-scale.ts';
@@ -43,6 +43,15 @@ describe('changes of one device', () => {
     assert.deepEqual(heard, ['first 503', 'first 200', 'second 200', 'label 200', 'third 200']);
   });
 
+  it('do not overtake a label that is attached again after a while, so it does not come back', async () => {
+    await begin(503, { 'retry-after': '1' });
+    await Promise.all([
+      attachLabel(client, MAC, 'label', { isInUse: () => true }),
+      removeLabel(client, ID, 'label'),
+    ]);
+    assert.deepEqual(heard, ['labels 503', 'labels 200', 'label 200']);
+  });
+
   it('keep their order also where a free request makes them, by any spelling of the path', async () => {
     await begin(502);
     const path = `/api//v1/devices/${ID.replace('-', '%2D').toUpperCase()}/friendly-name?by=flow`;
@@ -51,7 +60,7 @@ describe('changes of one device', () => {
       rename(client, MAC, 'second'),
       request(client, {
         method: 'put',
-        path: `api/v1/devices/${ID}/friendly-name/`,
+        path: `API/v1/Devices/${ID}/friendly-name/`,
         body: { name: 'third' },
       }),
     ]);
