@@ -56,6 +56,7 @@ const ALONE: readonly string[] = [
   'src/rest/auth.ts',
   'src/rest/calls.ts',
   'src/rest/client.ts',
+  'src/rest/client-state.ts',
   'src/rest/probe.ts',
   'src/rest/device-index.ts',
   'src/rest/endpoints.ts',
