@@ -54,11 +54,13 @@ const ALONE: readonly string[] = [
   'src/rest/addresses.ts',
   'src/rest/responses.ts',
   'src/rest/auth.ts',
-  'src/rest/calls.ts',
   'src/rest/client.ts',
   'src/rest/client-state.ts',
   'src/rest/probe.ts',
   'src/rest/device-index.ts',
+  'src/rest/device-names.ts',
+  'src/rest/name-refresh.ts',
+  'src/rest/order.ts',
   'src/rest/endpoints.ts',
   'src/rest/faults.ts',
   'src/rest/filters.ts',
@@ -73,9 +75,16 @@ const ALONE: readonly string[] = [
   'src/reports/preview.ts',
 ];
 
-/** Judge these beside the test file of their name. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  'src/rest/calls.ts': ['test/rest/order.test.ts'],
+/** The test files that judge these alone, where not just the one of their name does. */
+const JUDGES: Readonly<Record<string, readonly string[]>> = {
+  'src/rest/calls.ts': ['test/rest/calls.test.ts', 'test/rest/order.test.ts'],
+  'src/rest/content-encoding.ts': ['test/rest/http.test.ts'],
+  'src/rest/device-list-reader.ts': ['test/rest/device-directory.test.ts'],
+  'src/rest/device-search.ts': ['test/rest/device-directory.test.ts'],
+  'src/rest/first-list.ts': ['test/rest/device-directory.test.ts'],
+  'src/rest/hold.ts': ['test/rest/client.test.ts'],
+  'src/rest/reasons.ts': ['test/rest/client-state.test.ts'],
+  'src/rest/service-calls.ts': ['test/rest/changes.test.ts'],
 };
 
 /** Folders of which each source is judged alone by the test file of its name, where there is one. */
@@ -88,9 +97,8 @@ export function specsOf(file: string): readonly string[] {
   const own = file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts');
   const isOfFolder =
     JUDGED_ALONE.some((folder) => file.startsWith(folder)) && !JUDGED_TOGETHER.includes(file);
-  return ALONE.includes(file) || (isOfFolder && existsSync(own))
-    ? [own, ...(BESIDE[file] ?? [])]
-    : roomOf(file).specs;
+  const isAlone = ALONE.includes(file) || (isOfFolder && existsSync(own));
+  return JUDGES[file] ?? (isAlone ? [own] : roomOf(file).specs);
 }
 
 /** Of 100 changes that mean something, so many have to make a test fail. */

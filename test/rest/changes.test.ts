@@ -42,6 +42,28 @@ describe('list of devices after a change', () => {
     };
     await session.rest.attachLabel(ID, 'floor', NEVER);
     assert.deepEqual(calls, [`/api/v1/devices/${ID}/labels`]);
+    calls.length = 0;
+    await session.rest.attachLabel(ID, 'roof', NEVER);
+    assert.deepEqual(calls, ['/api/v1/labels', `/api/v1/devices/${ID}/labels`]);
+  });
+
+  it('has the name at once that a device was given, and the old one where that was refused', async () => {
+    await session.rest.rename(MAC, 'Berlin', NEVER);
+    assert.equal(session.devices?.nameOf(MAC), 'Berlin');
+    answerOthers = (_, response) => response.writeHead(400).end();
+    await assert.rejects(session.rest.rename(MAC, 'Paris', NEVER), { code: 'HTTP_ERROR' });
+    assert.equal(session.devices?.nameOf(MAC), 'Berlin');
+  });
+
+  it('is not what a flow lists: that asks anew, and gives what changes answer', async () => {
+    const pages = session.rest.listPages({ pageSize: 5, limit: 0, signal: NEVER });
+    assert.deepEqual(
+      (await pages.next()).value.devices.map(({ id }: { id: string }) => id),
+      [ID],
+    );
+    assert.equal(lists, 2);
+    assert.deepEqual(await session.rest.createLabel('l', NEVER), { label: 'l' });
+    assert.deepEqual(await session.rest.removeLabel(MAC, 'l', NEVER), { id: ID, label: 'l' });
   });
 
   /** How often the list is fetched for one more question. */
