@@ -1,6 +1,7 @@
 // What a fault of the network is called, by its code.
 import assert from 'node:assert/strict';
-import { codeOf, NetworkError, networkError } from '../../src/rest/faults.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { codeOf, NetworkError, networkError, tunnelError } from '../../src/rest/faults.ts';
 
 describe('a fault of the network', () => {
   for (const [given, code] of [
@@ -54,6 +55,32 @@ describe('a fault of the network', () => {
       assert.doesNotMatch(error.message, /__/);
     });
   }
+
+  for (const [code, wasSent, reason] of [
+    ['ETIMEDOUT', false, 'proxyTimeout'],
+    ['ETIMEDOUT', true, 'timeout'],
+    ['ECONNRESET', false, 'reset'],
+  ] as const) {
+    it(`is ${reason} through a proxy with ${code}, ${wasSent ? 'after' : 'before'} the request was sent, and names it`, () => {
+      const error = networkError(code, 'http://host', 150, wasSent, 'proxy:3128');
+      assert.deepEqual([error.text.key, error.cause], [`NETWORK.${reason}`, { code, proxy: 'proxy:3128' }]);
+      assert.deepEqual(error.text.values, { host: 'host', code, timeout: 150, proxy: 'proxy:3128' });
+    });
+  }
+
+  it('is not the silence of a proxy where there is none', () => {
+    const { text, cause } = networkError('ETIMEDOUT', 'http://host', 150, false);
+    assert.deepEqual([text.key, cause], ['NETWORK.timeout', { code: 'ETIMEDOUT' }]);
+  });
+
+  it('is what prevented the tunnel through a proxy, before anything was sent', () => {
+    const values = { proxy: 'proxy:3128', statusCode: 407 };
+    const error = tunnelError(new ServiceError('NETWORK', 'proxyLogin', { statusCode: 407 }, values));
+    assert.deepEqual(
+      [error.code, error.text, error.cause, error.wasSent],
+      ['NETWORK', { key: 'NETWORK.proxyLogin', values }, { statusCode: 407 }, false],
+    );
+  });
 
   it('knows whether the request was sent', () => {
     assert.deepEqual(

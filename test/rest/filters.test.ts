@@ -77,6 +77,7 @@ describe('device filter', () => {
     ['firmware', null],
     ['search', null],
     ['labels', [1]],
+    ['labels', ['a', 1]],
     ['labels', ['']],
     ['labels', {}],
     ['connected', 'yes'],
@@ -114,6 +115,8 @@ describe('device filter', () => {
     [{ firmware: 'factory-build' }, { firmwareVersion: 'factory-build' }, true],
     [{ firmware: ' <4 ' }, { firmwareVersion: '3' }, true],
     [{ search: LIMIT }, { friendlyName: `a${LIMIT}` }, true],
+    [{ search: ' ' }, { id: 5 }, true],
+    [{ firmware: LIMIT }, { firmwareVersion: LIMIT }, true],
     [{ search: ' room ' }, { friendlyName: 'ROOM' }, true],
     [{ search: 5 }, { id: 'x5' }, true],
     [{ search: 'x' }, { id: 5, friendlyName: 'y' }, false],
@@ -139,6 +142,7 @@ describe('device filter', () => {
     assert.throws(() => createDeviceFilter({ labels: [''] }), {
       message: /labels must be a label or a list/,
     });
+    assert.throws(() => createDeviceFilter({ model: ' ' }), { message: /model is missing/ });
     assert.throws(() => createDeviceFilter({ connected: 'ja' }), {
       message: /connected must be true or false/,
     });
