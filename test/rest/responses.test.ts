@@ -1,6 +1,13 @@
 // Bodies of responses: what is a login, what is a page of devices, and what a hostile service could send instead.
 import assert from 'node:assert/strict';
-import { readDevicePage, readToken } from '../../src/rest/responses.ts';
+import {
+  isFailing,
+  isLoginResponse,
+  isWebPage,
+  readDevicePage,
+  readToken,
+  refusalReason,
+} from '../../src/rest/responses.ts';
 
 describe('login responses', () => {
   const token = (authToken: unknown, status: unknown = 'SUCCESS') =>
@@ -33,6 +40,62 @@ describe('login responses', () => {
   for (const text of ['', 'null', '[]', '"SUCCESS"', '[{"status":"SUCCESS","authToken":"a"}]', '{']) {
     it(`are none: ${text}`, () => assert.equal(readToken(text), undefined));
   }
+});
+
+describe('responses of whoever answers', () => {
+  const PAGE = ' \n<!DOCTYPE html>';
+
+  it('are a web page where a browser would show one', () => {
+    assert.deepEqual([PAGE, '<html>', '{"a":"<"}', 'a<b>', ''].map(isWebPage), [
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('say whether a login succeeded, as only the service does', () => {
+    for (const text of ['{"status":"SUCCESS"}', '{"status":""}']) {
+      assert.equal(isLoginResponse(text), true, text);
+    }
+    for (const text of ['{"status":200}', '{}', '"status"', 'null', '[]', 'status', '']) {
+      assert.equal(isLoginResponse(text), false, text);
+    }
+  });
+
+  for (const [statusCode, body, reason] of [
+    [299, '', 'statusOnly'],
+    [300, 'why', 'redirect'],
+    [302, PAGE, 'redirect'],
+    [399, '', 'redirect'],
+    [304, '', 'statusOnly'],
+    [400, 'why', 'status'],
+    [400, ' \n', 'statusOnly'],
+    [404, PAGE, 'webPage'],
+    [499, PAGE, 'webPage'],
+    [429, PAGE, 'webPageFailing'],
+    [500, PAGE, 'webPageFailing'],
+    [503, 'why', 'status'],
+  ] as const) {
+    it(`refuse by ${reason} with ${statusCode} and ${JSON.stringify(body)}`, () => {
+      assert.equal(refusalReason({ statusCode, body, headers: {}, isCut: false }, body), reason);
+    });
+  }
+
+  it('refuse by their status alone where nothing of them may be shown', () => {
+    assert.equal(
+      refusalReason({ statusCode: 400, body: 'why', headers: {}, isCut: false }, ''),
+      'statusOnly',
+    );
+  });
+
+  it('tell that the service cannot answer at the moment', () => {
+    assert.deepEqual([200, 404, 428, 429, 430, 499, 500, 599].map(isFailing), [
+      ...[false, false, false, true],
+      ...[false, false, true, true],
+    ]);
+  });
 });
 
 describe('device list responses', () => {
