@@ -77,6 +77,25 @@ describe('REST connection test', () => {
     assert.ok(ms < 4_000, `${ms} ms`);
   });
 
+  it('says that the service did not answer in time when all of it took too long', async () => {
+    server.answer = () => undefined;
+    const { ok, code, text, ms } = await probeRest(settingsFor(server.url), AbortSignal.timeout(100));
+    assert.deepEqual([ok, code, text.key], [false, 'NETWORK', 'error.NETWORK.timeout']);
+    assert.deepEqual(text.values, { host: server.url, timeout: text.values.timeout });
+    const timeout = Number(text.values.timeout);
+    assert.ok(timeout >= 99 && timeout <= ms, `${timeout} ms`);
+  });
+
+  it('names the proxies that it goes through, each once, also where they do not let it through', async () => {
+    const { port } = server.server.address() as { port: number };
+    // It opens no tunnels.
+    const proxy = { addresses: { http: `http://127.0.0.1:${port}` }, exceptions: 'direct' };
+    const settings = settingsFor('http://host', { proxy });
+    assert.deepEqual((await probeRest(settings, NEVER)).proxies, [`127.0.0.1:${port}`]);
+    const direct = settingsFor('http://direct', { proxy, authUrl: server.url });
+    assert.deepEqual((await probeRest(direct, NEVER)).proxies, [`127.0.0.1:${port}`]);
+  });
+
   it('ends with CLOSED when it is not wanted any more', async () => {
     const stop = new AbortController();
     server.answer = () => stop.abort();

@@ -123,6 +123,15 @@ describe('retries', () => {
     assert.equal(retryDelay(network('tls'), 'repeatable', 0, NOW, least), 500);
   });
 
+  for (const reason of [
+    ...['certificate', 'ownCertificate', 'ownKey', 'ownPassphrase', 'ownPair', 'ownFiles'],
+    ...['proxyLogin', 'proxyRefused', 'proxyNoTunnel', 'continue'],
+  ]) {
+    it(`do not follow a fault that stays until somebody changes something: ${reason}`, () => {
+      assert.equal(retryDelay(network(reason), 'repeatable', 0, NOW, least), undefined);
+    });
+  }
+
   it('do not follow a stop, nor what nobody foresaw', () => {
     assert.equal(retryDelay(new ServiceError('CLOSED', 'stopped'), 'repeatable', 0, NOW, least), undefined);
     assert.equal(retryDelay(new TypeError('x'), 'repeatable', 0, NOW, least), undefined);
