@@ -1,6 +1,6 @@
 // What is kept of a device list, given devices as a hostile service would make them: bounded in number and in memory.
 import assert from 'node:assert/strict';
-import { DeviceIndexBuilder } from '../../src/rest/device-index.ts';
+import { DeviceIndexBuilder, macsWithLabels } from '../../src/rest/device-index.ts';
 import type { Device } from '../../src/rest/types.ts';
 import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
@@ -133,6 +133,31 @@ describe('index of devices', () => {
         ['b', 'other'],
       ],
     );
+  });
+
+  it('gives the gateways that carry one label, or any of several, and none of a label that nobody carries', () => {
+    const builder = new DeviceIndexBuilder();
+    for (const [mac = '', ...labels] of [
+      ['one', 'a', 'b'],
+      ['two', 'b'],
+      ['three', 'c'],
+      ['four'],
+    ] as string[][]) {
+      builder.add({ id: mac, mac, labels });
+    }
+    const index = builder.build();
+    const macs = (...labels: string[]) => [...macsWithLabels(index, labels)].sort();
+    assert.deepEqual(macs('b'), ['one', 'two']);
+    assert.deepEqual(macs('b', 'c', 'none'), ['one', 'three', 'two']);
+    assert.deepEqual([macs('none'), macs('none', 'nobody'), macs()], [[], [], []]);
+  });
+
+  it('is cut when the rest of the list is not fetched', () => {
+    const builder = new DeviceIndexBuilder();
+    builder.add(deviceOf(1));
+    assert.equal(builder.isCut, false);
+    builder.cut();
+    assert.deepEqual([builder.isCut, builder.count], [true, 1]);
   });
 
   it('tells devices without an id apart, and takes nothing to have its type', () => {
