@@ -48,4 +48,27 @@ describe('the name of a device', () => {
     names.forgetBefore(1_000);
     assert.deepEqual([named(999), named(1_000)], [undefined, 'name 1000']);
   });
+
+  it('is remembered the longer the later it was given, and that of a list shows again when it is not', () => {
+    const macAt = (i: number) => (0xd00000000000 + i).toString(16);
+    const builder = new DeviceIndexBuilder();
+    builder.add({ id: `bmac-${macAt(1)}`, mac: macAt(1), friendlyName: 'of the list' });
+    const list = builder.build();
+    const names = new DeviceNames();
+    for (const i of [0, 1, 0]) {
+      names.rename(macAt(i), `name ${i}`, 1);
+    }
+    assert.equal(names.of(macAt(1), list), 'name 1');
+    for (let i = 2; i < 1_001; i++) {
+      names.rename(macAt(i), `name ${i}`, 1);
+    }
+    assert.deepEqual([names.of(macAt(0), list), names.of(macAt(1), list)], ['name 0', 'of the list']);
+    assert.equal(names.of(macAt(5_000), list), undefined);
+  });
+
+  it('is none when it was given as blanks', () => {
+    const names = new DeviceNames();
+    names.rename(MAC, ' \n', 0);
+    assert.equal(names.of(MAC, undefined), undefined);
+  });
 });

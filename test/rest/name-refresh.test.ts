@@ -160,6 +160,29 @@ describe('names in the background', () => {
     assert.deepEqual([server.logins.length, warnings.length], [1, 1]);
   });
 
+  it('are asked for in ten minutes again where a change came while the list did', async () => {
+    const { answer } = server;
+    server.answer = (request, response) => {
+      directory.invalidate();
+      answer(request, response);
+    };
+    names.use();
+    await clock.pass();
+    assert.equal(await clock.waitsFor(), 10 * MINUTE);
+    assert.equal(directory.nameOf(MAC), 'Berlin');
+  });
+
+  it('are not missed in the log while the service has no login', async () => {
+    const other = createClient(server.url, { username: '' }, time);
+    const log = { ...SILENT, warn: (text: string) => warnings.push(text) };
+    names = new NameRefresh(new DeviceDirectory(other, { log: SILENT, clock: time }), { log, clock });
+    names.use();
+    await clock.pass();
+    assert.equal(await clock.waitsFor(), MINUTE);
+    assert.deepEqual(warnings, []);
+    await other.close();
+  });
+
   it('are given up at once when the service is closed', async () => {
     server.answer = () => undefined;
     names.use();
