@@ -71,7 +71,7 @@ export function readDevicePage(response: unknown): DevicePage | undefined {
     const mac = macOf(item.id);
     if (mac !== undefined) {
       item.mac = mac;
-    } else if ('mac' in item) {
+    } else {
       // Whatever the service means by it: ours is made from the id, and flows take it for a gateway.
       delete item.mac;
     }
