@@ -16,7 +16,7 @@ export class DeviceNames {
 
   /** @param mac 12 lowercase hex digits @returns undefined where the device has no name of its own */
   of(mac: string, list: DeviceIndex | undefined): string | undefined {
-    const renamed = this.#renamed.size === 0 ? undefined : this.#renamed.get(mac);
+    const renamed = this.#renamed.get(mac);
     if (renamed) {
       return shownName(renamed.name);
     }

@@ -15,9 +15,9 @@ export class Hold {
 
   note(response: HttpResponse, now: number): void {
     const { statusCode } = response;
-    const asked = statusCode === 429 || statusCode === 503 ? retryAfter(response, now) : undefined;
-    const until = now + Math.min(asked ?? 0, MAX_HOLD_MS);
-    if (asked === undefined || until <= this.#until) {
+    const asked = statusCode === 429 || statusCode === 503 ? (retryAfter(response, now) ?? 0) : 0;
+    const until = now + Math.min(asked, MAX_HOLD_MS);
+    if (until <= this.#until) {
       return;
     }
     this.#until = until;

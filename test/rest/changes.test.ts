@@ -47,6 +47,13 @@ describe('list of devices after a change', () => {
     assert.deepEqual(calls, ['/api/v1/labels', `/api/v1/devices/${ID}/labels`]);
   });
 
+  it('is not needed to attach a label', async () => {
+    const other = new Session({ rest: settingsFor(server.url, { retries: 0 }) }, SILENT);
+    assert.deepEqual(await other.rest.attachLabel(MAC, 'floor', NEVER), { id: ID, label: 'floor' });
+    await other.close();
+    assert.equal(lists, 1);
+  });
+
   it('has the name at once that a device was given, and the old one where that was refused', async () => {
     await session.rest.rename(MAC, 'Berlin', NEVER);
     assert.equal(session.devices?.nameOf(MAC), 'Berlin');

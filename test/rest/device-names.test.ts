@@ -58,10 +58,12 @@ describe('the name of a device', () => {
     for (const i of [0, 1, 0]) {
       names.rename(macAt(i), `name ${i}`, 1);
     }
-    assert.equal(names.of(macAt(1), list), 'name 1');
-    for (let i = 2; i < 1_001; i++) {
+    for (let i = 2; i < 1_000; i++) {
       names.rename(macAt(i), `name ${i}`, 1);
     }
+    names.rename('no address', 'takes no place', 1);
+    assert.equal(names.of(macAt(1), list), 'name 1');
+    names.rename(macAt(1_000), 'name 1000', 1);
     assert.deepEqual([names.of(macAt(0), list), names.of(macAt(1), list)], ['name 0', 'of the list']);
     assert.equal(names.of(macAt(5_000), list), undefined);
   });

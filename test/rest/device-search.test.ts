@@ -38,6 +38,10 @@ describe('search in the list of devices', () => {
     });
   }
 
+  it('looks for no address where none is given', () => {
+    assert.deepEqual(findDevices(indexOf([{ id: 'undefined' }]), 'west', 10), []);
+  });
+
   for (const [limit, count] of [
     [2, 2],
     [1.9, 1],

@@ -65,6 +65,13 @@ describe('a server', () => {
     assert.equal(hold.refusal, undefined);
   });
 
+  it('answers calls as the first of those that were answered alike', () => {
+    const [first, second] = [responseOf(503, 3_600), responseOf(429, 3_600)];
+    hold.note(first, NOW);
+    hold.note(second, NOW);
+    assert.equal(hold.refusal, first);
+  });
+
   it('has those who wait come at the named time, or up to an eighth later', () => {
     hold.note(responseOf(429, 80), NOW);
     const waits = Array.from({ length: 50 }, () => hold.wait(NOW + 40_000));
