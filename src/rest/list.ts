@@ -44,7 +44,7 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
       const page = (await next).value as DevicePage;
       const isLast = page.nextToken === undefined;
       const found = page.devices.filter(passes);
-      const devices = found.length > room ? found.slice(0, room) : found;
+      const devices = found.slice(0, room);
       room -= devices.length;
       if (isLast || room === 0) {
         yield { devices, complete: isLast && devices.length === found.length };

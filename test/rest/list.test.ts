@@ -139,6 +139,7 @@ describe('listing', () => {
       await assert.rejects(all({ query: { [name]: 5 } }), {
         code: 'INVALID_INPUT',
         cause: { field: 'query', value: name },
+        message: `query must not have ${name}, which is set for every page`,
       });
       assert.equal(server.calls.length, 0);
       assert.equal((await all({ query: { [name]: null } })).length, 1);
