@@ -145,6 +145,37 @@ describe('changes of one device', () => {
     assert.deepEqual([...new Set(await Promise.all(calls))], ['CLOSED']);
   });
 
+  it('wait for one ahead of those that gave up, and for one that has begun meanwhile', async () => {
+    const order = new KeyedOrder();
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const run = (name: string, signal = NEVER) =>
+      order.run('key', signal, () => {
+        begun.push(name);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      });
+    const stop = new AbortController();
+    const first = run('first');
+    const second = run('second', stop.signal);
+    stop.abort();
+    await assert.rejects(second, { code: 'CLOSED' });
+    const third = run('third');
+    await new Promise(setImmediate);
+    assert.deepEqual(begun, ['first']);
+    ends[0]?.();
+    await first;
+    await new Promise(setImmediate);
+    const fourth = run('fourth');
+    await new Promise(setImmediate);
+    assert.deepEqual(begun, ['first', 'third']);
+    ends[1]?.();
+    await third;
+    await new Promise(setImmediate);
+    ends[2]?.();
+    await fourth;
+    assert.deepEqual(begun, ['first', 'third', 'fourth']);
+  });
+
   it('leave nothing behind when they have ended', async () => {
     await begin(200);
     const order = new KeyedOrder();
