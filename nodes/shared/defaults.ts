@@ -40,6 +40,10 @@ export function readConfig<T extends object>(old: unknown, defaults: T, choices:
       Object.assign(config, readField(saved, key, fallback));
     } else if (!(key in config)) {
       config[key] = readProperty(saved[key], value, allowed[key]);
+      // A label may begin or end with a blank; nothing else that a list can hold does.
+      if (Array.isArray(value) && key !== 'labels') {
+        config[key] = (config[key] as string[]).map((entry) => entry.trim());
+      }
     }
   }
   return config as T;
@@ -121,7 +125,7 @@ export const LIST_SEPARATOR = /[,\n]/;
 
 /**
  * A list is an array, or a text with one entry per comma or line, as an environment variable has it. The entries of an
- * array stay as they are: a label may begin or end with a blank.
+ * array stay as they are.
  */
 export function readList(value: unknown): string[] {
   return Array.isArray(value)

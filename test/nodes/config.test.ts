@@ -137,6 +137,15 @@ describe('a saved node', () => {
     }
   });
 
+  it('trims addresses and identifiers of a list that was written by hand', () => {
+    const { gateways, identifiers } = reportIn.upgrade({
+      gateways: [' aa:bb:cc:dd:ee:ff '],
+      identifiers: ['8800 '],
+    });
+    assert.deepEqual([gateways, identifiers], [['aa:bb:cc:dd:ee:ff'], ['8800']]);
+    assert.deepEqual(deviceWatch.upgrade({ devices: [' aabbccddeeff'] }).devices, ['aabbccddeeff']);
+  });
+
   it('replaces a choice that does not exist', () => {
     assert.equal(reportIn.upgrade({ form: 'cooked', output: 'value' }).form, 'both');
     assert.equal(gwRead.upgrade({ operation: 'format-disk' }).operation, 'read');

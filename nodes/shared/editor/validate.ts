@@ -180,7 +180,7 @@ export const extender = (value: string): Verdict => (parseMac(value) ? true : he
 export function each(check: (value: string) => Verdict) {
   return (value: unknown, _options: unknown): Verdict => {
     for (const entry of readList(value ?? [])) {
-      const verdict = hasEnv(entry) ? true : check(entry);
+      const verdict = hasEnv(entry) ? true : check(entry.trim());
       if (verdict !== true) {
         return `${withoutTags(entry)}: ${verdict}`;
       }
