@@ -64,7 +64,7 @@ describe('a fault of the network', () => {
     it(`is ${reason} through a proxy with ${code}, ${wasSent ? 'after' : 'before'} the request was sent, and names it`, () => {
       const error = networkError(code, 'http://host', 150, wasSent, 'proxy:3128');
       assert.deepEqual([error.text.key, error.cause], [`NETWORK.${reason}`, { code, proxy: 'proxy:3128' }]);
-      assert.deepEqual(error.text.values, { host: 'host', code, timeout: 150, proxy: 'proxy:3128' });
+      assert.deepEqual(error.text.values, { host: 'host', code, timeout: '150 ms', proxy: 'proxy:3128' });
     });
   }
 

@@ -32,7 +32,7 @@ export function tagList(container: JQuery, options: TagListOptions): () => strin
   input.appendTo(container);
   const problem = element('div', 'mt-gateway-problem').attr('role', 'alert').insertAfter(container);
 
-  const verdictOf = (value: string) => (check && !hasEnv(value) ? check(value.trim()) : true);
+  const verdictOf = (value: string) => (check && !hasEnv(value) ? check(value) : true);
   const entriesOf = (typed: unknown) => (takesCommas ? readList([asText(typed).trim()]) : readList(typed));
   const show = () => {
     container.children('.mt-gateway-chip').remove();

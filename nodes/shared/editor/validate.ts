@@ -179,8 +179,8 @@ export const extender = (value: string): Verdict => (parseMac(value) ? true : he
 /** A list whose entries each pass. */
 export function each(check: (value: string) => Verdict) {
   return (value: unknown, _options: unknown): Verdict => {
-    for (const entry of readList(value ?? [])) {
-      const verdict = hasEnv(entry) ? true : check(entry.trim());
+    for (const entry of readList(value ?? []).map((one) => one.trim())) {
+      const verdict = hasEnv(entry) ? true : check(entry);
       if (verdict !== true) {
         return `${withoutTags(entry)}: ${verdict}`;
       }
