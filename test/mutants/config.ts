@@ -28,57 +28,7 @@ export function roomOf(file: string): Room {
   return ROOMS.find(({ folder }) => file.startsWith(`${folder}/`)) as Room;
 }
 
-/** Need neither broker nor session: the test file of their name judges them alone, in a twentieth of the time. */
-const ALONE: readonly string[] = [
-  'src/protocol/broker-list.ts',
-  'src/protocol/broker-profiles.ts',
-  'src/protocol/conditions.ts',
-  'src/protocol/http-headers.ts',
-  'src/protocol/http-methods.ts',
-  'src/protocol/json.ts',
-  'src/protocol/mac.ts',
-  'src/protocol/port.ts',
-  'src/protocol/text.ts',
-  'src/protocol/topics.ts',
-  'src/rest/device-directory.ts',
-  'src/errors.ts',
-  'src/mqtt/address.ts',
-  'src/mqtt/backoff.ts',
-  'src/reports/dispatch.ts',
-  'src/reports/duplicates.ts',
-  'src/mqtt/write-batch.ts',
-  'src/mqtt/send-queue.ts',
-  'src/reports/topic-filters.ts',
-  'src/reports/report-filter.ts',
-  'src/rest/abort.ts',
-  'src/rest/addresses.ts',
-  'src/rest/responses.ts',
-  'src/rest/auth.ts',
-  'src/rest/client.ts',
-  'src/rest/client-state.ts',
-  'src/rest/probe.ts',
-  'src/rest/device-index.ts',
-  'src/rest/device-names.ts',
-  'src/rest/device-search.ts',
-  'src/rest/first-list.ts',
-  'src/rest/hold.ts',
-  'src/rest/name-refresh.ts',
-  'src/rest/order.ts',
-  'src/rest/endpoints.ts',
-  'src/rest/faults.ts',
-  'src/rest/filters.ts',
-  'src/rest/http.ts',
-  'src/rest/inputs.ts',
-  'src/rest/list.ts',
-  'src/rest/pages.ts',
-  'src/rest/progress.ts',
-  'src/rest/retry.ts',
-  'src/rest/secrets.ts',
-  'src/rest/versions.ts',
-  'src/reports/preview.ts',
-];
-
-/** The test files that judge these alone, where not just the one of their name does. */
+/** The test files that judge these alone, where it is not the one of their name. */
 const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/rest/calls.ts': ['test/rest/calls.test.ts', 'test/rest/order.test.ts'],
   'src/rest/content-encoding.ts': ['test/rest/http.test.ts'],
@@ -87,17 +37,18 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/rest/service-calls.ts': ['test/rest/changes.test.ts'],
 };
 
-/** Folders of which each source is judged alone by the test file of its name, where there is one. */
-const JUDGED_ALONE = ['src/network/', 'src/collections/'];
+/** Their room notices more than the test file of their name does. */
+const JUDGED_TOGETHER: readonly string[] = [
+  'src/network/device-watch.ts',
+  'src/protocol/identifiers.ts',
+  'src/protocol/structures.ts',
+  'src/session.ts',
+];
 
-/** Of these folders: what the tests of others notice in them is more than what their own do. */
-const JUDGED_TOGETHER: readonly string[] = ['src/network/device-watch.ts'];
-
+/** A source is judged by the test file of its name, where there is one: in a twentieth of the time that its room takes. */
 export function specsOf(file: string): readonly string[] {
   const own = file.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts');
-  const isOfFolder =
-    JUDGED_ALONE.some((folder) => file.startsWith(folder)) && !JUDGED_TOGETHER.includes(file);
-  const isAlone = ALONE.includes(file) || (isOfFolder && existsSync(own));
+  const isAlone = existsSync(own) && !JUDGED_TOGETHER.includes(file);
   return JUDGES[file] ?? (isAlone ? [own] : roomOf(file).specs);
 }
 
