@@ -52,10 +52,11 @@ export async function readOld(
   query: ValueQuery,
   options: ValueOptions,
 ): Promise<ServiceError | undefined> {
-  const { gateway, device, identifier } = query;
+  const { gateway, gateways, device, identifier } = query;
   const { labels, maxAge, signal } = options;
   const key = JSON.stringify([gateway, device, identifier, labels, maxAge]);
-  const failures = await context.reads.pass(signal, gateway, key, () => readPass(context, query, options));
+  const asked = gateway ?? (device && context.gatewayOf(device, gateways));
+  const failures = await context.reads.pass(signal, asked, key, () => readPass(context, query, options));
   return failures.toError(query);
 }
 

@@ -605,6 +605,29 @@ describe('a query of last values', () => {
       assert.equal(asked, 201);
     });
 
+    it('does not refuse queries about devices of other gateways while very many are about one that is silent', async () => {
+      const silent = 'c0141f68fc3e';
+      gatewayOf = (device) => (device === mac(1_000) ? G : silent);
+      for (let n = 0; n <= 1_000; n++) {
+        hear(mac(n), n, { gateway: n === 1_000 ? G : silent });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      let end = (): void => {};
+      const others = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      read = async ({ device, gateway }) => {
+        await (gateway === silent ? others : undefined);
+        return { value: 1, device, identifier: 'motion' };
+      };
+      const find = (n: number) => findValues(context(), { device: mac(n) }, old());
+      const waiting = Array.from({ length: 1_000 }, (_, n) => find(n));
+      await assert.rejects(find(0), { code: 'QUEUE_FULL' });
+      assert.equal((await find(1_000)).failure, undefined);
+      end();
+      await Promise.all(waiting);
+    });
+
     it('gives up a gateway that is away when eight have timed out, beginning with those heard last', async () => {
       const away = 'c0141f68fc3e';
       for (let n = 0; n < 200; n++) {
