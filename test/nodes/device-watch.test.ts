@@ -180,6 +180,30 @@ describeNodes('device-watch', (start) => {
     assert.equal(((await flow.next('out')) as unknown as { count: number }).count, 0);
   });
 
+  it('forgets what it has told when a deploy makes it a part of a subflow, where it has another name', async () => {
+    const all = flowOf({ conditions: ['error'] }) as { id: string; type: string }[];
+    const instance = { id: 'i', type: 'subflow:sf', z: 'f', x: 1, y: 1, wires: [['out']] };
+    const inside = all.map((one) => (one.id === 'n' ? { ...one, z: 'sf', wires: [] } : one));
+    const subflow = {
+      id: 'sf',
+      type: 'subflow',
+      name: 'sf',
+      in: [],
+      out: [{ wires: [{ id: 'n', port: 0 }] }],
+    };
+    const flow = await start(all, { credentials: secretsOf(box) });
+    await subscribed(box);
+    await report('heartbeat', { status: 3 });
+    await told(flow);
+    await flow.deploy([subflow, ...inside, instance], 'full', secretsOf(box));
+    await subscribed(box);
+    await report('heartbeat', { status: 3 });
+    await told(flow);
+    await flow.deploy(all, 'full', secretsOf(box));
+    flow.send('n', {});
+    assert.equal(((await flow.next('out')) as unknown as { count: number }).count, 0);
+  });
+
   it('reports a setting that it cannot use at once, and to each message', async () => {
     const wrong = [
       [{ conditions: [] }, 'conditions'],

@@ -77,17 +77,15 @@ describe('what is remembered of last values', () => {
   const events = new EventEmitter();
   /** Services that Node-RED has. */
   const nodes = new Set<string>();
-  /** Ids in the flows, also of what is disabled. */
-  let inFlows: string[] = [];
+  /** What is in the flows, also of what is disabled. */
+  let inFlows: readonly object[] = [];
   const RED = {
     settings,
     events,
     nodes: {
       getNode: (name: string) => (nodes.has(name) ? {} : null),
-      eachNode(call: (node: { id: string }) => void) {
-        for (const one of inFlows) {
-          call({ id: one });
-        }
+      eachNode(call: (node: object) => void) {
+        inFlows.forEach(call);
       },
     },
     _: (key: string) => key,
@@ -328,11 +326,17 @@ describe('what is remembered of last values', () => {
     }
   });
 
+  const templates = [
+    { id: 'sf', type: 'subflow' },
+    { id: 'sf-of-it', type: 'subflow' },
+    { id: 'inner', type: 'subflow:sf-of-it', z: 'sf' },
+    { id: 'template', type: 'mt-service', z: 'sf-of-it' },
+  ];
   for (const [what, flows, left] of [
-    ['is emptied when a deploy removes the instance of its subflow', ['template'], []],
+    ['is emptied when a deploy removes the instance of its subflow', templates, []],
     [
       'stays in the store while the instance of its subflow is disabled',
-      ['template', 'outer', 'inner'],
+      [...templates, { id: 'outer', type: 'subflow:sf', z: 'tab', d: true }],
       [mac(1)],
     ],
   ] as const) {
@@ -342,7 +346,7 @@ describe('what is remembered of last values', () => {
       hear(session, mac(1));
       await memory.close(false);
       assert.deepEqual(store.devices, [mac(1)]);
-      inFlows = [...flows];
+      inFlows = flows;
       events.emit('flows:started');
       await turn();
       await turn();

@@ -80,12 +80,21 @@ export const isDisabled = (RED: NodeAPI, id: string): boolean => !RED.nodes.getN
  * @param id inside a subflow that of the instance, a hyphen, and that in the template
  */
 export function isInFlows(RED: NodeAPI, id: string): boolean {
-  const ids = new Set<string>();
-  RED.nodes.eachNode((node) => void ids.add(node.id));
-  const isThere = (rest: string): boolean =>
-    ids.has(rest) ||
-    [...rest.matchAll(/-/g)].some(
-      ({ index }) => ids.has(rest.slice(0, index)) && isThere(rest.slice(index + 1)),
-    );
+  const nodes = new Map<string, { type: string; z?: string }>();
+  RED.nodes.eachNode((node) => void nodes.set(node.id, node));
+  const isTemplate = (flow: string | undefined) => nodes.get(flow ?? '')?.type === 'subflow';
+  // What stands in a template runs in its instances only, under their names.
+  const isIn = (flow: string | undefined, template: string | undefined) =>
+    template === undefined ? !isTemplate(flow) : flow === template;
+  const isThere = (rest: string, template?: string): boolean => {
+    const node = nodes.get(rest);
+    return (node !== undefined && isIn(node.z, template)) || isInInstance(rest, template);
+  };
+  const isInInstance = (rest: string, template: string | undefined) =>
+    [...rest.matchAll(/-/g)].some(({ index }) => {
+      const instance = nodes.get(rest.slice(0, index));
+      const [kind, own] = instance?.type.split(':') ?? [];
+      return kind === 'subflow' && isIn(instance?.z, template) && isThere(rest.slice(index + 1), own);
+    });
   return isThere(id);
 }
