@@ -330,12 +330,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
     },
-    '**Lose.** A broken connection is noticed at once.': {
-      'mqtt/waits': [
-        'are not needed to notice that a connection is broken',
-        'are not needed to leave a broker that says goodbye and does not end the connection',
-      ],
-    },
+    '**Lose.** A broken connection is noticed at once, one that breaks while a report is held when that has been passed on.':
+      {
+        'mqtt/connection': 'is noticed to be broken when a report is passed on that was held meanwhile',
+        'mqtt/waits': [
+          'are not needed to notice that a connection is broken',
+          'are not needed to leave a broker that says goodbye and does not end the connection',
+        ],
+      },
     'A broker that is silent is noticed at the latest after one and a half times *Keep alive* (`keepalive`, 60 seconds).':
       {
         'mqtt/waits': [

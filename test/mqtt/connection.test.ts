@@ -303,4 +303,20 @@ describe('the broker connection', () => {
       await broker.stop();
     });
   }
+
+  it('is noticed to be broken when a report is passed on that was held meanwhile', async () => {
+    const broker = await startScriptedBroker();
+    const holding = session(broker.url);
+    const collector = new Collector();
+    holding.subscribe(ALL, collector);
+    await reached(holding, 'connected');
+    holding.pauseReports();
+    broker.publish(HEARTBEAT, { time: TIME, seq: 1, status: 0 });
+    broker.disconnect(0x8b);
+    holding.resumeReports();
+    await collector.until(({ reports }) => reports.length === 1);
+    await broker.until(() => broker.connections.length === 2);
+    await holding.close();
+    await broker.stop();
+  });
 });
