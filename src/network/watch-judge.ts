@@ -61,7 +61,7 @@ export class WatchJudge {
    */
   judge(entry: Watched, at: Readonly<ReportTopic> | undefined, isLate = false): void {
     // What another gateway hears of a gateway does not show that it brings anything.
-    const isHeardNow = at !== undefined && (entry.kind === 'device' || at.gateway === entry.id);
+    const isHeardNow = at !== undefined && (!this.#isHeardAsGateway(entry) || at.gateway === entry.id);
     const silence = this.#silenceOf(entry, isHeardNow);
     const presence = this.#presenceOf(entry, silence, at);
     for (const condition of this.#settings.conditions) {
@@ -197,14 +197,13 @@ export class WatchJudge {
       return heardNow(limit);
     }
     const { network } = this.#context;
-    const gateways = entry.kind === 'gateway' ? [] : this.#gatewaysOf(entry, limit);
+    const gateways = this.#isHeardAsGateway(entry) ? [] : this.#gatewaysOf(entry, limit);
     // Where nobody tells of a gateway, its devices do.
     const waitedFor = this.#scope.watchesGateways ? gateways : [];
     const isSet = this.#settings.silentAfter > 0;
-    const silence =
-      entry.kind === 'gateway'
-        ? gatewaySilence(network, entry, limit)
-        : this.#untilGone(deviceSilence(network, entry, limit, waitedFor, isSet), limit);
+    const silence = this.#isHeardAsGateway(entry)
+      ? gatewaySilence(network, entry, limit)
+      : this.#untilGone(deviceSilence(network, entry, limit, waitedFor, isSet), limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
       // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that.
@@ -213,6 +212,11 @@ export class WatchJudge {
       return heardNow(limit);
     }
     return silence;
+  }
+
+  /** By what it brings; else by its own reports alone: where the silence of gateways is not watched, nobody notes the others. */
+  #isHeardAsGateway({ kind }: Watched): boolean {
+    return kind === 'gateway' && this.#scope.watchesGateways;
   }
 
   #isRefused(

@@ -603,6 +603,19 @@ describe('a watch of devices', () => {
         assert.deepEqual(heads(), [`-dfu ${UPDATED.device}`]);
       });
 
+      it('also of a gateway whose silence nobody watches', () => {
+        open({ conditions: ['dfu'], silentAfter: 0 });
+        world.run(20 * MINUTE, 30 * S, [{}, { gateway: G2 }]);
+        for (let times = 0; times < 120; times++) {
+          world.hear('dfu', { rssi: -60, parent: G }, { device: G2 });
+          world.hear('rssi', { rssi: -60, parent: G }, { device: G2 });
+          world.wait(10 * S);
+        }
+        assert.deepEqual(heads(), [`+dfu ${G2}`]);
+        world.wait(15 * MINUTE);
+        assert.deepEqual(heads(), [`-dfu ${G2}`]);
+      });
+
       it('and is missed as before when its own address does not report any more', () => {
         open({ conditions: ALL, silentAfter: 0 });
         world.run(20 * MINUTE, 30 * S, [UPDATED, OTHER]);
