@@ -16,8 +16,8 @@ export interface Silence {
   silentMs: number;
   /** As `silentMs`, and nothing is spared: a store holds it, so that all starts together spare one interval. */
   unsparedMs: number;
-  /** After so long it will be silent; undefined: that depends on the gateways. */
-  leftMs: number | undefined;
+  /** After so long it will be silent; infinity: that depends on the gateways. */
+  leftMs: number;
   /** Its time is over, but nobody can tell before one of these is heard. */
   waitsFor: WatchedGateway[];
 }
@@ -129,7 +129,7 @@ export function deviceSilence(
   }
   const silence: Silence = {
     ...{ unheardMs: unheard.ms, silentMs: 0, unsparedMs: 0 },
-    ...{ leftMs: undefined, waitsFor: [] },
+    ...{ leftMs: Number.POSITIVE_INFINITY, waitsFor: [] },
   };
   // It may have been due just before, and was to be heard an interval later.
   const leastUntoldMs = isSet ? Math.max(0, limitMs - (intervalOf(entry) ?? 0)) : Number.POSITIVE_INFINITY;
@@ -146,7 +146,7 @@ export function deviceSilence(
     silence.unsparedMs = Math.max(silence.unsparedMs, own(ms));
     const leftMs = Math.min(patienceMs - sparedMs + restsMs, lastsMs);
     if (leftMs > 0) {
-      silence.leftMs = Math.min(leftMs, silence.leftMs ?? leftMs);
+      silence.leftMs = Math.min(leftMs, silence.leftMs);
     } else {
       silence.waitsFor.push(gateway);
     }

@@ -60,8 +60,8 @@ export class WatchJudge {
    * @param isLate that was a sample of the past, which says nothing of the errors of now
    */
   judge(entry: Watched, at: Readonly<ReportTopic> | undefined, isLate = false): void {
-    // What another gateway hears of a gateway does not show that it brings anything.
-    const isHeardNow = at !== undefined && (!this.#isHeardAsGateway(entry) || at.gateway === entry.id);
+    // A gateway is heard by what it brings, which its state shows, and not by what another one hears of it.
+    const isHeardNow = at !== undefined && !this.#isHeardAsGateway(entry);
     const silence = this.#silenceOf(entry, isHeardNow);
     const presence = this.#presenceOf(entry, silence, at);
     for (const condition of this.#settings.conditions) {
@@ -86,8 +86,7 @@ export class WatchJudge {
     const refused = new Set<Watched>();
     for (const entry of entries) {
       // Also where nobody asks for its silence: with the next deploy somebody may.
-      const limit = limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS;
-      if (isRefused && this.#isRefused(entry, this.#gatewaysOf(entry, limit), isRefused)) {
+      if (isRefused && this.#isRefused(entry, isRefused)) {
         refused.add(entry);
       }
     }
@@ -107,7 +106,7 @@ export class WatchJudge {
 
   /** As far as that is its own silence and somebody asked for it; see `Silence.unsparedMs`. */
   silentMs(entry: Watched): number {
-    return !this.isMissed(entry) ? 0 : (this.#silenceOf(entry, false)?.unsparedMs ?? 0);
+    return this.isMissed(entry) ? this.#silenceOf(entry, false).unsparedMs : 0;
   }
 
   /** Whether nothing but this device shows that its gateways are there. */
@@ -117,7 +116,7 @@ export class WatchJudge {
       return wasAlone;
     }
     const { gateways, network } = this.#context;
-    const limitMs = limitOf(entry, this.#settings) ?? 0;
+    const limitMs = this.#limitOf(entry);
     return state.links.every(({ gateway }) => {
       const known = gateways.get(gateway);
       return known !== undefined && isAloneAt(network, entry, known, limitMs);
@@ -131,17 +130,9 @@ export class WatchJudge {
     return isMissed ? limitOf(entry, this.#settings) : undefined;
   }
 
-  /**
-   * After so long without a report something of it is told, or is over.
-   * @returns milliseconds; undefined: nothing depends on that
-   */
-  #limitOf(entry: Watched): number | undefined {
-    const isUpdated = entry.state?.isDfu || entry.alarms.some(isOfDfu);
-    const updatedMs =
-      isUpdated && this.#settings.conditions.includes('dfu')
-        ? (limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS)
-        : undefined;
-    return this.#missedAfter(entry) ?? updatedMs;
+  /** After so many milliseconds without a report it is silent, where it is missed, and in update mode no more. */
+  #limitOf(entry: Watched): number {
+    return limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS;
   }
 
   #judgeOne(
@@ -177,8 +168,7 @@ export class WatchJudge {
   /** What has been told ends with the last of them, also after a restart. */
   #noteErrors(alarm: Alarm, errors: Alarm['errors'], at: Readonly<ReportTopic> | undefined): void {
     const { storedErrors } = alarm;
-    const left =
-      at && storedErrors.length > 0 ? unreported(storedErrors, at, this.#context.catalogue) : storedErrors;
+    const left = at ? unreported(storedErrors, at, this.#context.catalogue) : storedErrors;
     if (alarm.errors !== errors || left !== storedErrors) {
       alarm.errors = errors;
       alarm.storedErrors = left;
@@ -188,24 +178,16 @@ export class WatchJudge {
     }
   }
 
-  #silenceOf(entry: Watched, isHeardNow: boolean): Silence | undefined {
+  #silenceOf(entry: Watched, isHeardNow: boolean): Silence {
     const limit = this.#limitOf(entry);
-    if (limit === undefined) {
-      return undefined;
-    }
     if (isHeardNow) {
       return heardNow(limit);
     }
-    const { network } = this.#context;
-    const gateways = this.#isHeardAsGateway(entry) ? [] : this.#gatewaysOf(entry, limit);
-    // Where nobody tells of a gateway, its devices do.
-    const waitedFor = this.#scope.watchesGateways ? gateways : [];
-    const isSet = this.#settings.silentAfter > 0;
     const silence = this.#isHeardAsGateway(entry)
-      ? gatewaySilence(network, entry, limit)
-      : this.#untilGone(deviceSilence(network, entry, limit, waitedFor, isSet), limit);
+      ? gatewaySilence(this.#context.network, entry, limit)
+      : this.#deviceSilence(entry, limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
-    if (isNews && (this.#refused.has(entry) || this.#isRefused(entry, gateways))) {
+    if (isNews && (this.#refused.has(entry) || this.#isRefused(entry))) {
       // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that.
       this.#refused.add(entry);
       entry.since = this.#context.now();
@@ -219,14 +201,20 @@ export class WatchJudge {
     return kind === 'gateway' && this.#scope.watchesGateways;
   }
 
-  #isRefused(
-    { id, kind }: Watched,
-    heardBy: readonly WatchedGateway[],
-    isRefused = (place: WatchedPlace) => this.#context.isRefused(place),
-  ): boolean {
+  #deviceSilence(entry: Watched, limitMs: number): Silence {
+    // Where nobody tells of a gateway, its devices do.
+    const waitedFor = this.#scope.watchesGateways ? this.#gatewaysOf(entry, limitMs) : [];
+    const isSet = this.#settings.silentAfter > 0;
+    const silence = deviceSilence(this.#context.network, entry, limitMs, waitedFor, isSet);
+    return this.#untilGone(silence, limitMs);
+  }
+
+  #isRefused(entry: Watched, isRefused = (place: WatchedPlace) => this.#context.isRefused(place)): boolean {
+    const { id, kind } = entry;
     if (kind === 'gateway') {
       return isRefused({ gateway: id });
     }
+    const heardBy = this.#gatewaysOf(entry, this.#limitOf(entry));
     const known = heardBy.length > 0 ? heardBy.map((gateway) => gateway.id) : this.#settings.gateways;
     const gateways = known.length > 0 ? known : [undefined];
     return gateways.every((gateway) => isRefused({ gateway, device: id }));
@@ -273,16 +261,15 @@ export class WatchJudge {
   #untilGone(silence: Silence, limitMs: number): Silence {
     const gone = silence.waitsFor.map((one) => this.#goneInMs(one, limitMs));
     const left = gone.map((ms) => (ms > 0 ? ms : goneAfterMs(limitMs)));
-    return { ...silence, leftMs: Math.min(...left, silence.leftMs ?? Number.POSITIVE_INFINITY) };
+    return { ...silence, leftMs: Math.min(...left, silence.leftMs) };
   }
 
-  #presenceOf(entry: Watched, silence: Silence | undefined, at: Readonly<ReportTopic> | undefined): Presence {
+  #presenceOf(entry: Watched, silence: Silence, at: Readonly<ReportTopic> | undefined): Presence {
     const { network, catalogue } = this.#context;
     const { id, kind, state } = entry;
-    // Where the silence of gateways is not watched, nobody notes what they bring.
     const gatewayState = entry.gatewayState ?? (kind === 'gateway' ? network.gateway(id) : undefined);
     // Once it is silent only a report ends that, whatever becomes of its gateways.
-    const unheardMs = entry.alarms.some(isOfSilence) ? silence?.unheardMs : silence?.silentMs;
+    const unheardMs = entry.alarms.some(isOfSilence) ? silence.unheardMs : silence.silentMs;
     const own = {
       kind,
       silentMs: this.#missedAfter(entry) === undefined ? undefined : unheardMs,
@@ -299,24 +286,18 @@ export class WatchJudge {
   }
 
   /** It begins with a report and with nothing else. @returns undefined: nobody knows */
-  #isDfu(
-    entry: Watched,
-    unheardMs: number | undefined,
-    at: Readonly<ReportTopic> | undefined,
-  ): boolean | undefined {
+  #isDfu(entry: Watched, unheardMs: number, at: Readonly<ReportTopic> | undefined): boolean | undefined {
     const { state, alarms } = entry;
     if (at !== undefined && at.kind !== 'rssi') {
       return at.kind === 'dfu';
     }
-    const limit = this.#limitOf(entry);
-    const isGone = limit !== undefined && unheardMs !== undefined && unheardMs > limit;
-    if (isGone || !alarms.some(isOfDfu)) {
+    if (unheardMs > this.#limitOf(entry) || !alarms.some(isOfDfu)) {
       return false;
     }
     return state?.isDfu || state?.hasReported ? state.isDfu : undefined;
   }
 
-  #scheduleNext(entry: Watched, silence: Silence | undefined): void {
+  #scheduleNext(entry: Watched, silence: Silence): void {
     const { schedule } = this.#context;
     stopWaiting(entry);
     let next = Number.POSITIVE_INFINITY;
@@ -325,10 +306,8 @@ export class WatchJudge {
     }
     // Of an address for an update only, nothing depends on its silence when that is over.
     const depends = this.#missedAfter(entry) !== undefined || entry.alarms.some(isOfDfu);
-    if (silence && depends && !entry.alarms.some(isOfSilence)) {
-      if (silence.leftMs !== undefined) {
-        next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
-      }
+    if (depends && !entry.alarms.some(isOfSilence)) {
+      next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       waitFor(entry, silence.waitsFor);
     }
     if (next === Number.POSITIVE_INFINITY) {
@@ -351,9 +330,7 @@ export class WatchJudge {
     for (const link of entry.state.links) {
       heardAt = link.gateway === before ? Math.max(heardAt, link.heardAt) : heardAt;
     }
-    const { network } = this.#context;
-    const unheardMs = network.listenedMs(heardAt) - network.listenedMs(entry.state.heardAt);
-    const limitMs = limitOf(entry, this.#settings) ?? ASSUMED_PERIOD_MS;
-    return unheardMs < limitMs ? before : this.#scope.placeOf(entry);
+    const isNear = this.#context.network.listenedMs(heardAt) < this.#limitOf(entry);
+    return isNear ? before : this.#scope.placeOf(entry);
   }
 }

@@ -57,7 +57,7 @@ describe('silence', () => {
     unheard: unheardMs / MINUTE,
     silent: silentMs / MINUTE,
     unspared: unsparedMs / MINUTE,
-    left: leftMs === undefined ? undefined : leftMs / MINUTE,
+    left: leftMs / MINUTE,
     waits: waitsFor.map(({ id }) => id),
   });
 
@@ -186,7 +186,7 @@ describe('silence', () => {
         unheard: 5,
         silent: 4,
         unspared: 4,
-        left: undefined,
+        left: Number.POSITIVE_INFINITY,
         waits: [G],
       });
       assert.deepEqual(silenceOf(heard(), []), { unheard: 5, silent: 5, unspared: 5, left: -2, waits: [] });
@@ -204,7 +204,7 @@ describe('silence', () => {
         assert.deepEqual([silent, unspared, waits], [4, 4, ids]);
       }
       now -= MINUTE;
-      assert.equal(silenceOf(heard(), [G, G2]).left, undefined);
+      assert.equal(silenceOf(heard(), [G, G2]).left, Number.POSITIVE_INFINITY);
     });
 
     it('spares one interval without the broker, and waits a minute then', () => {
@@ -236,7 +236,7 @@ describe('silence', () => {
       run(8, [Y, G2]);
       const { silent, waits, left } = silenceOf(heard(), [G2]);
       assert.deepEqual([silent, waits], [3, []]);
-      assert.ok(left !== undefined && left > 1 && left < 3, `${left}`);
+      assert.ok(left > 1 && left < 3, `${left}`);
       assert.deepEqual(silenceOf(heard(), both).waits, [G]);
       assert.deepEqual(silenceOf(heard(), [G2], true).silent, 10, 'not where a time is set');
       now += 5 * MINUTE;
@@ -258,7 +258,7 @@ describe('silence', () => {
         run(24, [Y, G2]);
         hear(D, G2);
       }
-      assert.ok((silenceOf(heard(), [G2]).left ?? 0) > 3);
+      assert.ok(silenceOf(heard(), [G2]).left > 3);
       run(24, [Y, G2]);
       hear(D, G2);
       assert.equal(silenceOf(heard(), [G2]).left, 3);
@@ -290,7 +290,7 @@ describe('silence', () => {
 
     it('that was never heard since the start is that of its gateway, where it was the only one', () => {
       now += 5 * MINUTE;
-      const never = { unheard: 5, silent: 0, unspared: 0, left: undefined, waits: [G] };
+      const never = { unheard: 5, silent: 0, unspared: 0, left: Number.POSITIVE_INFINITY, waits: [G] };
       const entry = (wasAlone: boolean) => watched({ wasAlone, storedGateway: G, storedIntervalMs: MINUTE });
       assert.deepEqual(silenceOf(entry(false), [G]), never);
       assert.deepEqual(silenceOf(entry(true), [G]), {
@@ -301,7 +301,7 @@ describe('silence', () => {
         waits: [],
       });
       run(4, [X, G]);
-      const heardSince = { unheard: 9, silent: 3, unspared: 3, left: undefined, waits: [G] };
+      const heardSince = { unheard: 9, silent: 3, unspared: 3, left: Number.POSITIVE_INFINITY, waits: [G] };
       assert.deepEqual(silenceOf(entry(true), [G]), heardSince);
       assert.deepEqual(silenceOf(entry(false), [G]), heardSince);
     });
