@@ -354,7 +354,7 @@ export class DeviceWatch implements WatchedChecker {
     if (!this.#scope.passes(device.id, id)) {
       return undefined;
     }
-    const isGateway = device.id === id || this.#context.network.gateway(device.id) !== undefined;
+    const isGateway = this.#context.network.gateway(device.id) !== undefined;
     const kind = isGateway && this.#scope.isOwnGateway(device.id) ? 'gateway' : 'device';
     // One that is listed was forgotten before.
     if (this.#scope.isListed(device.id)) {

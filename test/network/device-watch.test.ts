@@ -9,17 +9,26 @@ import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, TIME, World } from 
 describe('a watch of devices', () => {
   let world: World;
   let told: ConditionChange[];
+  let followed: string[];
+  let counted: number;
+  /** As they were when it was said that there are others. */
+  let lastCounts: OpenWatch['counts'] | undefined;
 
   beforeEach(() => {
     world = new World();
     told = [];
+    followed = [];
+    counted = 0;
   });
 
   const listener = () => ({
     changed: (one: ConditionChange) => void told.push(one),
-    counted() {},
+    counted() {
+      counted++;
+      lastCounts = world.watches.watch('n')?.counts;
+    },
     full() {},
-    follow() {},
+    follow: (gateway: string) => void followed.push(gateway),
   });
   const open = (settings: Partial<WatchSettings> = {}, owner = 'n') =>
     world.watches.open(owner, { ...SETTINGS, ...settings }, listener());
@@ -27,6 +36,340 @@ describe('a watch of devices', () => {
     told.splice(0).map(({ condition, active, device }) => `${active ? '+' : '-'}${condition} ${device}`);
 
   const OTHER = { device: deviceAt(2) };
+
+  const stored = (): Record<string, Record<string, unknown>[]> =>
+    JSON.parse(JSON.stringify(world.watches.store(100)));
+  /** What a store holds of `D`. */
+  const storedOfD = () => stored().n?.find(({ id }) => id === D);
+  const X = deviceAt(9);
+
+  describe('has a store hold of a device', () => {
+    it('which gateway has heard it last, and which brings most of it', () => {
+      open({ conditions: ['silent'] });
+      world.run(10 * S, S, [{}]);
+      world.hear('heartbeat', {}, { gateway: G2 });
+      assert.deepEqual([storedOfD()?.gateway, storedOfD()?.main], [G2, G]);
+    });
+
+    it('that it is missed though it was heard a few times only, where a time is set', () => {
+      const watch = open();
+      world.hear();
+      assert.equal(storedOfD()?.passing, true);
+      watch.close(false);
+      open({ silentAfter: 0 });
+      world.hear();
+      assert.equal(storedOfD(), undefined);
+    });
+
+    it('that it is the only one of its gateway', () => {
+      open();
+      world.hear();
+      assert.equal(storedOfD()?.alone, true);
+      world.hear('heartbeat', {}, OTHER);
+      assert.equal(storedOfD()?.alone, undefined);
+    });
+
+    it('no gateway that was taken away, until that is heard again, also over a deploy', () => {
+      const watch = open();
+      world.hear();
+      watch.forget(G);
+      assert.equal(storedOfD()?.gateway, undefined);
+      watch.close(true);
+      open();
+      assert.equal(storedOfD()?.gateway, undefined);
+      world.hear('heartbeat', {}, OTHER);
+      assert.equal(storedOfD()?.gateway, G);
+    });
+  });
+
+  describe('says of what was taken away', () => {
+    it('that it is not counted any more, and that a store holds another thing', () => {
+      const watch = open();
+      world.hear();
+      counted = 0;
+      let changes = 0;
+      world.watches.onChange = () => void changes++;
+      watch.forget(deviceAt(99));
+      assert.deepEqual([counted, changes], [0, 0]);
+      watch.forget(D);
+      assert.deepEqual([counted, changes, watch.counts.watched], [1, 1, 1]);
+    });
+  });
+
+  describe('finds the first of those that need somebody', () => {
+    const openMany = (length: number) => {
+      const devices = Array.from({ length }, (_, i) => deviceAt(i));
+      const watch = open({ devices, conditions: ['error'] });
+      for (const device of devices.slice(0, 2)) {
+        world.hear('heartbeat', { status: 3 }, { device });
+      }
+      world.wait(6 * S);
+      return watch;
+    };
+    /** Several times, as what was found quickly is not kept for long. */
+    const keeps = (watch: OpenWatch) =>
+      new Set(Array.from({ length: 20 }, () => watch.firstActive(1))).size < 20;
+
+    for (const [length, isKept] of [
+      [9_999, false],
+      [10_000, true],
+    ] as const) {
+      it(`${isKept ? 'once in a while' : 'anew'} among ${length}`, () => {
+        const watch = openMany(length);
+        assert.deepEqual([watch.firstActive(1).rows.length, watch.firstActive(1).total], [1, 2]);
+        assert.deepEqual(
+          watch.firstActive(2).rows.map(({ device }) => device),
+          [deviceAt(0), deviceAt(1)],
+        );
+        assert.equal(keeps(watch), isKept);
+      });
+    }
+  });
+
+  describe('with labels', () => {
+    const labels = ['floor'];
+    const openWith = (gateways: readonly string[], settings: Partial<WatchSettings> = {}) => {
+      const watch = open({ labels, ...settings });
+      watch.setLabelled(new Set(gateways));
+      return watch;
+    };
+
+    for (const [what, settings, watched] of [
+      ['all gateways that carry one', {}, 2],
+      ['those of its list', { gateways: [G] }, 1],
+      ['none where it does not watch their silence', { conditions: ['silent'] }, 0],
+      ['none beside listed devices', { devices: [D] }, 1],
+    ] as [string, Partial<WatchSettings>, number][]) {
+      it(`watches unheard: ${what}`, () => {
+        assert.equal(openWith([G, G2], settings).counts.watched, watched);
+      });
+    }
+
+    it('says that others are counted, where there are others', () => {
+      const watch = openWith([G]);
+      counted = 0;
+      watch.setLabelled(new Set([G]));
+      assert.equal(counted, 0);
+      watch.setLabelled(new Set([]));
+      assert.deepEqual([counted, watch.counts.watched], [1, 0]);
+    });
+
+    it('follows the gateways of what is listed as soon as they carry one', () => {
+      const watch = openWith([], { devices: [D] });
+      world.hear();
+      assert.deepEqual(followed, []);
+      watch.setLabelled(new Set([G]));
+      assert.deepEqual(followed, [G]);
+    });
+
+    it('counts nobody whose gateway had another one before a deploy', () => {
+      openWith([G]).close(true);
+      const watch = open({ labels: ['other'] });
+      watch.setLabelled(new Set([G2]));
+      assert.equal(watch.counts.watched, 1);
+    });
+
+    describe('that a gateway has lost when a store is read', () => {
+      const silent = [
+        { id: G, kind: 'gateway', interval: MINUTE, active: [{ condition: 'gateway-silent', since: TIME }] },
+        { id: G2, kind: 'gateway', interval: MINUTE },
+      ];
+
+      it('ends what was told of it, at once', () => {
+        const watch = openWith([G2]);
+        world.watches.restore({ n: silent });
+        assert.deepEqual([heads(), watch.counts], [[`-gateway-silent ${G}`], { watched: 1, active: 0 }]);
+        watch.setLabelled(new Set([G, G2]));
+        assert.equal(watch.counts.watched, 2);
+      });
+
+      it('ends it when flows run', () => {
+        const watch = openWith([G2]);
+        world.watches.setPaused(true);
+        world.watches.restore({ n: silent });
+        assert.deepEqual([heads(), watch.counts], [[], { watched: 2, active: 1 }]);
+        world.watches.setPaused(false);
+        assert.deepEqual([heads(), watch.counts], [[`-gateway-silent ${G}`], { watched: 1, active: 0 }]);
+        world.watches.setPaused(true);
+        world.watches.setPaused(false);
+        assert.deepEqual(heads(), []);
+      });
+    });
+  });
+
+  it('follows what brings a listed device, and a listed gateway that brings others', () => {
+    open({ devices: [D, G2] });
+    world.hear('heartbeat', {}, { gateway: G2, device: X });
+    assert.deepEqual(followed, [G2]);
+    world.hear();
+    assert.deepEqual(followed, [G2, G]);
+  });
+
+  it('follows the gateway that a store has of a listed device', () => {
+    open({ devices: [D] });
+    world.watches.restore({ n: [{ id: D, kind: 'device', gateway: G }] });
+    assert.deepEqual(followed, [G]);
+  });
+
+  it('knows a gateway from a store and from what was heard, and none as a device', () => {
+    const kindOf = (mac: string) => stored().n?.find(({ id }) => id === mac)?.kind;
+    open({ devices: [G, G2] });
+    world.watches.restore({ n: [{ id: G, kind: 'gateway' }] });
+    assert.deepEqual([kindOf(G), kindOf(G2)], ['gateway', 'device']);
+    world.watches.restore({ n: [{ id: G, kind: 'device' }] });
+    assert.equal(kindOf(G), 'gateway');
+    world = new World();
+    world.hear('heartbeat', {}, { gateway: G2 });
+    open({ conditions: ['error'], silentAfter: 60 });
+    for (const device of [G, G2, D]) {
+      world.hear('heartbeat', { status: 3 }, { device });
+    }
+    world.wait(6 * S);
+    assert.deepEqual([kindOf(G), kindOf(G2), kindOf(D)], ['gateway', 'gateway', 'device']);
+  });
+
+  it('says how many need somebody after a deploy and when a store is read', () => {
+    const watch = open();
+    const active = [{ condition: 'silent', since: TIME }];
+    world.watches.restore({ n: [{ id: D, kind: 'device', active }] });
+    assert.deepEqual(lastCounts, { watched: 1, active: 1 });
+    watch.close(true);
+    lastCounts = undefined;
+    open();
+    assert.deepEqual(lastCounts, { watched: 1, active: 1 });
+  });
+
+  it('drops without a word what a store has and its list has not', () => {
+    const watch = open({ devices: [X] });
+    const active = [{ condition: 'silent', since: TIME }];
+    world.watches.restore({ n: [{ id: D, kind: 'device', active }] });
+    assert.deepEqual([watch.counts, heads()], [{ watched: 1, active: 0 }, []]);
+  });
+
+  it('counts the time anew after a deploy with which it hears others', () => {
+    const watch = open({ devices: [D, X] });
+    world.wait(50 * S);
+    watch.close(true);
+    open({ devices: [D] });
+    world.wait(50 * S);
+    assert.deepEqual(heads(), []);
+    world.wait(20 * S);
+    assert.deepEqual(heads(), [`+silent ${D}`]);
+  });
+
+  it('misses what is listed after a deploy, though it was heard a few times only', () => {
+    const watch = open({ silentAfter: 0 });
+    world.hear();
+    watch.close(true);
+    open({ silentAfter: 0, devices: [D] });
+    world.run(65 * MINUTE, MINUTE, [OTHER]);
+    assert.deepEqual(heads(), [`+silent ${D}`]);
+  });
+
+  it('misses what is listed, was forgotten and is heard again, if only once', () => {
+    const watch = open({ silentAfter: 0, devices: [D] });
+    world.hear();
+    watch.forget(D);
+    world.hear();
+    world.run(65 * MINUTE, MINUTE, [OTHER]);
+    assert.deepEqual(heads(), [`+silent ${D}`]);
+  });
+
+  it('keeps over a deploy what a store had of what was not heard since', () => {
+    const watch = open({ silentAfter: 0 });
+    world.watches.restore({ n: [{ id: D, kind: 'device', gateway: G, alone: true }] });
+    const before = storedOfD();
+    assert.equal(before?.alone, true);
+    watch.close(true);
+    open({ silentAfter: 0 });
+    assert.deepEqual(storedOfD(), before);
+  });
+
+  describe('has what passes by give way to what is new', () => {
+    const ids = () => stored().n?.map(({ id }) => id);
+
+    it('when it comes from a store, and not what was known there', () => {
+      for (const passing of [true, false]) {
+        world = new World(1);
+        open();
+        world.watches.restore({ n: [{ id: D, kind: 'device', ...(passing && { passing }) }] });
+        world.hear('heartbeat', {}, OTHER);
+        assert.equal(ids()?.includes(D), !passing);
+      }
+    });
+
+    it('after a deploy, and not who comes often', () => {
+      for (const lastsMs of [0, 30 * MINUTE]) {
+        world = new World(2);
+        const watch = open({ conditions: ['silent'] });
+        world.hear();
+        world.run(lastsMs, MINUTE, [{}, OTHER]);
+        watch.close(true);
+        open({ conditions: ['silent'] });
+        for (const i of [20, 21, 22]) {
+          world.hear('heartbeat', {}, { device: deviceAt(i) });
+        }
+        const known = [D, OTHER.device];
+        assert.deepEqual(ids(), lastsMs > 0 ? known : [deviceAt(21), deviceAt(22)]);
+      }
+    });
+  });
+
+  it('goes by the interval of before the start while a few reports show a shorter one', () => {
+    for (const interval of [20 * MINUTE, undefined]) {
+      world = new World();
+      open({ conditions: ['silent'], silentAfter: 0 });
+      world.watches.restore({ n: [{ id: D, kind: 'device', gateway: G, interval, passing: true }] });
+      world.run(10 * MINUTE, MINUTE, [{}, OTHER]);
+      world.run(10 * MINUTE, MINUTE, [OTHER]);
+      assert.deepEqual(heads(), interval === undefined ? [`+silent ${D}`] : []);
+    }
+  });
+
+  it('follows a listed gateway that is known before', () => {
+    world.hear('heartbeat', {}, OTHER);
+    open({ devices: [G] }, 'first');
+    open({ devices: [G2] }, 'second');
+    assert.deepEqual(followed, [G]);
+  });
+
+  it('has no room for more than may be watched, whatever is read from a store or kept over a deploy', () => {
+    world = new World(1);
+    const watch = open();
+    const known = { kind: 'device', interval: MINUTE };
+    world.watches.restore({
+      n: [
+        { id: D, ...known },
+        { id: X, ...known },
+      ],
+    });
+    assert.deepEqual(
+      Object.values(stored())
+        .flat()
+        .map(({ id }) => id),
+      [D],
+    );
+    watch.close(true);
+    const again = open({ devices: [X] });
+    assert.deepEqual([again.counts.watched, stored().n?.map(({ id }) => id)], [1, [X]]);
+  });
+
+  it('drops without a word what a deploy has taken from its list', () => {
+    const watch = open({ devices: [D, X] });
+    world.wait(70 * S);
+    assert.equal(heads().length, 2);
+    watch.close(true);
+    const again = open({ devices: [X] });
+    assert.deepEqual([again.counts, heads()], [{ watched: 1, active: 1 }, []]);
+    const labelled = open({ devices: [D, X], labels: ['floor'] }, 'labelled');
+    world.wait(70 * S);
+    heads();
+    labelled.close(true);
+    assert.deepEqual(
+      [open({ devices: [X], labels: ['floor'] }, 'labelled').counts.watched, heads()],
+      [1, []],
+    );
+  });
 
   describe('tells that a device is silent', () => {
     it('once, when it was not heard for the time that was set, and once that it is back', () => {
