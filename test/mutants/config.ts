@@ -39,7 +39,6 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
 
 /** Their room notices more than the test file of their name does. */
 const JUDGED_TOGETHER: readonly string[] = [
-  'src/network/device-watch.ts',
   'src/protocol/identifiers.ts',
   'src/protocol/structures.ts',
   'src/session.ts',

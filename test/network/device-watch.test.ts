@@ -183,6 +183,16 @@ describe('a watch of devices', () => {
         assert.equal(watch.counts.watched, 2);
       });
 
+      it('ends it once where it is taken away before flows run', () => {
+        const watch = openWith([G2]);
+        world.watches.setPaused(true);
+        world.watches.restore({ n: silent });
+        watch.forget(G);
+        assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+        world.watches.setPaused(false);
+        assert.deepEqual(heads(), []);
+      });
+
       it('ends it when flows run', () => {
         const watch = openWith([G2]);
         world.watches.setPaused(true);
@@ -324,6 +334,26 @@ describe('a watch of devices', () => {
       world.run(10 * MINUTE, MINUTE, [OTHER]);
       assert.deepEqual(heads(), interval === undefined ? [`+silent ${D}`] : []);
     }
+  });
+
+  it('looks no more after what is taken away while it is told of it', () => {
+    const heard: string[] = [];
+    const watch = world.watches.open(
+      'n',
+      { ...SETTINGS, conditions: ALL },
+      {
+        ...listener(),
+        changed({ condition, active, device }) {
+          heard.push(`${active ? '+' : '-'}${condition} ${device}`);
+          if (active) {
+            watch.forget(device);
+          }
+        },
+      },
+    );
+    world.hear('heartbeat', { status: 3 });
+    world.run(5 * MINUTE, 5 * S, [OTHER]);
+    assert.deepEqual(heard, [`+error ${D}`, `-error ${D}`]);
   });
 
   it('follows a listed gateway that is known before', () => {
