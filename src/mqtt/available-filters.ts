@@ -33,9 +33,6 @@ export async function subscribeAvailable(
 ): Promise<Granted> {
   const names = Object.keys(filters);
   const available = names.filter((filter) => refusalOf(filter, said) === undefined);
-  if (available.length === names.length) {
-    return subscribe(filters);
-  }
   const asked = Object.fromEntries(available.map((filter) => [filter, filters[filter]!]));
   const granted =
     available.length === 0

@@ -44,7 +44,6 @@ export function newSession(): KeptSession {
 /** What is known of this session. */
 export function keptSession(name: string): KeptSession {
   const session = SESSIONS.get(name) ?? newSession();
-  SESSIONS.delete(name);
   SESSIONS.add(name, session);
   return session;
 }

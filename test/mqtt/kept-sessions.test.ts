@@ -1,4 +1,4 @@
-// What is remembered of sessions at brokers, over redeploys, has a bound.
+// What is remembered of sessions at brokers, over redeploys: until the broker has them no longer, and with a bound.
 import assert from 'node:assert/strict';
 import { forgetSession, keptSession, sessionName } from '../../src/mqtt/kept-sessions.ts';
 
@@ -21,5 +21,17 @@ describe('sessions that brokers keep', () => {
     assert.equal(keptSession(nameOf(0)).filters.size, 1);
     assert.equal(keptSession(nameOf(2)).filters.size, 1);
     assert.equal(keptSession(nameOf(1)).filters.size, 0);
+  });
+
+  it('are forgotten when the broker has them no longer, each for itself', () => {
+    for (const n of [0, 1]) {
+      const session = keptSession(nameOf(n));
+      session.filters.add('mt/#');
+      session.bringsPairs = true;
+    }
+    forgetSession(nameOf(0));
+    const [forgotten, kept] = [keptSession(nameOf(0)), keptSession(nameOf(1))];
+    assert.deepEqual([forgotten.filters.size, forgotten.bringsPairs], [0, false]);
+    assert.deepEqual([kept.filters.size, kept.bringsPairs], [1, true]);
   });
 });
