@@ -1,7 +1,5 @@
 // How many publishes of QoS 1 and 2 a broker takes before it has acknowledged some: over all gateways together.
 
-const NOTHING = (): void => {};
-
 export class PublishWindow<T> {
   readonly #send: (waiter: T) => void;
   readonly #waiting = new Set<T>();
@@ -36,9 +34,6 @@ export class PublishWindow<T> {
 
   /** One publish leaves. @returns call when it was acknowledged or failed */
   take(): () => void {
-    if (this.#max === Number.POSITIVE_INFINITY) {
-      return NOTHING;
-    }
     this.#open++;
     this.#changedAt = performance.now();
     const generation = this.#generation;

@@ -78,11 +78,12 @@ export function shownMaxQos(outcomes: readonly Outcome[], asked: Qos): 1 | undef
 
 /** What is told where the QoS is lower than wanted: granted lower, or known not to be taken. */
 export function lowerQos(outcomes: readonly Outcome[], maxQos: Qos): string | undefined {
-  const { filter, qos, code } = outcomes.find((one) => one.code < one.qos) ?? {};
-  if (filter === undefined || qos === undefined) {
+  const lower = outcomes.find(({ qos, code }) => code < qos);
+  if (!lower) {
     return undefined;
   }
-  return maxQos < qos && code === maxQos
+  const { filter, qos, code } = lower;
+  return code === maxQos
     ? `the broker takes QoS ${maxQos} at most where QoS ${qos} is wanted (${filter}): it may lose reports`
     : `the broker grants QoS ${code} where QoS ${Math.min(qos, maxQos)} was asked for (${filter}): it may lose reports`;
 }

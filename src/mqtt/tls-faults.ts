@@ -19,7 +19,7 @@ const MESSAGES: [RegExp, Fault][] = [
 
 /** @returns the name of a text below `reason`, or undefined when it is no fault of TLS */
 export function findTlsFault(code: unknown, message: string): Fault | undefined {
-  const text = typeof code === 'string' ? code : '';
+  const text = String(code);
   const isProtocol = /^(EPROTO|ERR_SSL|ERR_OSSL)/.test(text);
   if (isProtocol) {
     const said = `${text} ${message}`;

@@ -1,0 +1,112 @@
+// No more publishes are unacknowledged at a broker than it takes, and who waits for a place gets one in turn.
+import assert from 'node:assert/strict';
+import { PublishWindow } from '../../src/mqtt/publish-window.ts';
+
+describe('the publishes that a broker takes', () => {
+  /** Each who waits takes a place when called, and waits again when `again` has its name. */
+  const open = (max: number, again: string[] = []) => {
+    const sent: string[] = [];
+    const acknowledge: (() => void)[] = [];
+    const window = new PublishWindow<string>((name) => {
+      sent.push(name);
+      acknowledge.push(window.take());
+      if (again.includes(name)) {
+        window.wait(name);
+      }
+    });
+    window.reset(max);
+    return { window, sent, acknowledge };
+  };
+
+  it('are as many as it said', () => {
+    const { window } = open(2);
+    const first = window.take();
+    assert.equal(window.isFull, false);
+    window.take();
+    assert.equal(window.isFull, true);
+    first();
+    assert.equal(window.isFull, false);
+  });
+
+  it('count each once, however often it is acknowledged', () => {
+    const { window } = open(2);
+    const [first] = [window.take(), window.take()];
+    first();
+    first();
+    window.take();
+    assert.equal(window.isFull, true);
+  });
+
+  it('are not limited where it said nothing, and before the first connection', () => {
+    const { window } = open(Number.POSITIVE_INFINITY);
+    const fresh = new PublishWindow<string>(() => {});
+    for (let i = 0; i < 1_000; i++) {
+      window.take();
+      fresh.take();
+    }
+    assert.deepEqual([window.isFull, fresh.isFull], [false, false]);
+  });
+
+  it('leave in turn where they wait, one for each that is acknowledged', () => {
+    const { window, sent, acknowledge } = open(1, ['a']);
+    const first = window.take();
+    for (const name of ['a', 'b', 'a', 'c']) {
+      window.wait(name);
+    }
+    assert.deepEqual(sent, []);
+    first();
+    assert.deepEqual(sent, ['a']);
+    for (let i = 0; i < 3; i++) {
+      acknowledge[i]?.();
+    }
+    assert.deepEqual(sent, ['a', 'b', 'c', 'a']);
+  });
+
+  it('begin anew with a connection, and those of an earlier one do not count when they end', () => {
+    const { window, sent } = open(1);
+    const earlier = window.take();
+    for (const name of ['a', 'b', 'c']) {
+      window.wait(name);
+    }
+    window.reset(2);
+    assert.deepEqual(sent, ['a', 'b']);
+    assert.equal(window.isFull, true);
+    earlier();
+    assert.deepEqual(sent, ['a', 'b']);
+    assert.equal(window.isFull, true);
+  });
+
+  it('leave all at once with a connection that has no limit', () => {
+    const { window, sent } = open(1);
+    window.take();
+    for (const name of ['a', 'b', 'c']) {
+      window.wait(name);
+    }
+    window.reset(Number.POSITIVE_INFINITY);
+    assert.deepEqual(sent, ['a', 'b', 'c']);
+  });
+
+  it('tell when the broker acknowledged or took something last', async () => {
+    const { window } = open(3);
+    // The clock has to have gone on: time itself is the subject.
+    const next = async () => {
+      const before = performance.now();
+      while (performance.now() - before < 2) {
+        await new Promise(setImmediate);
+      }
+      return performance.now();
+    };
+    let start = await next();
+    const acknowledged = window.take();
+    assert.ok(window.changedAt >= start);
+    start = await next();
+    acknowledged();
+    const at = window.changedAt;
+    assert.ok(at >= start);
+    start = await next();
+    acknowledged();
+    assert.equal(window.changedAt, at);
+    window.reset(3);
+    assert.ok(window.changedAt >= start);
+  });
+});
