@@ -45,15 +45,15 @@ export class SyncLoop<Transport extends object> {
     }
     this.#running = transport;
     try {
-      let isDone = false;
+      let isDone: boolean;
       // A change may come while the last step is on its way, so it is looked for after each step.
-      while (!isDone || this.#hasChanged) {
+      do {
         this.#hasChanged = false;
         isDone = !(await this.#steps.step(transport));
         if (transport !== this.#transport) {
           return;
         }
-      }
+      } while (!isDone || this.#hasChanged);
       this.#steps.done();
     } catch (error) {
       // The connection went away in the middle; its successor starts over.

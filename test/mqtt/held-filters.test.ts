@@ -1,0 +1,145 @@
+// What a broker may hold: granted to this connection, or kept of earlier ones where the session is persistent.
+import assert from 'node:assert/strict';
+import { HeldFilters } from '../../src/mqtt/held-filters.ts';
+import { forgetSession } from '../../src/mqtt/kept-sessions.ts';
+
+const SESSION = 'mqtt://localhost mt-held-filters';
+
+describe('the filters that a broker holds', () => {
+  afterEach(() => forgetSession(SESSION));
+
+  const connect = (persistent: boolean, isNew = false) => {
+    const held = new HeldFilters(persistent);
+    held.prepare(SESSION);
+    held.connected(isNew);
+    return held;
+  };
+  const stateOf = (held: HeldFilters) => ({
+    granted: held.granted,
+    count: held.count,
+    all: [...held.all()].sort(),
+  });
+
+  it('are none before the first is granted, and need to be asked for', () => {
+    const held = connect(false);
+    assert.deepEqual(stateOf(held), { granted: 0, count: 0, all: [] });
+    assert.deepEqual([held.has('a'), held.isGranted('a'), held.isCurrent('a')], [false, false, false]);
+  });
+
+  it('are what was granted, with its QoS', () => {
+    const held = connect(false);
+    held.grant('a', 1);
+    held.grant('b', 0);
+    assert.deepEqual(stateOf(held), { granted: 2, count: 2, all: ['a', 'b'] });
+    assert.deepEqual([held.has('a'), held.isGranted('a'), held.isCurrent('a')], [true, true, true]);
+    assert.deepEqual(
+      [held.isCurrent('a', 1), held.isCurrent('a', 2), held.isCurrent('b', 0)],
+      [true, false, true],
+    );
+    held.delete('a');
+    assert.deepEqual(stateOf(held), { granted: 1, count: 1, all: ['b'] });
+    assert.deepEqual([held.has('a'), held.isGranted('a'), held.isCurrent('a')], [false, false, false]);
+  });
+
+  it('may be others than those that are wanted', () => {
+    const held = connect(false);
+    held.grant('a', 1);
+    held.addStale(['b']);
+    assert.equal(
+      held.hasOthers(
+        new Map([
+          ['a', 1],
+          ['b', 1],
+        ]),
+      ),
+      false,
+    );
+    assert.equal(held.hasOthers(new Map([['a', 1]])), true);
+    assert.equal(held.hasOthers(new Map([['b', 1]])), true);
+  });
+
+  it('stay while one is asked for once more, and are current again when it was granted', () => {
+    const held = connect(false);
+    assert.equal(held.renew('a'), false);
+    held.grant('a', 1);
+    assert.equal(held.renew('a'), true);
+    assert.equal(held.renew('a'), false);
+    assert.deepEqual([held.isCurrent('a'), held.isGranted('a')], [false, true]);
+    held.grant('a', 1);
+    assert.equal(held.isCurrent('a'), true);
+  });
+
+  it('are current when one that was asked for once more is granted after it was gone', () => {
+    for (const leave of [
+      (held: HeldFilters) => held.delete('a'),
+      (held: HeldFilters) => {
+        held.disconnected();
+        held.connected(true);
+      },
+    ]) {
+      const held = connect(false);
+      held.grant('a', 1);
+      held.renew('a');
+      leave(held);
+      held.grant('a', 1);
+      assert.equal(held.isCurrent('a'), true);
+    }
+  });
+
+  it('are gone with the connection where the session is not persistent', () => {
+    const held = connect(false);
+    held.asked(['asked']);
+    assert.equal(held.has('asked'), false);
+    held.grant('a', 1);
+    held.disconnected();
+    assert.deepEqual(stateOf(held), { granted: 0, count: 0, all: [] });
+    assert.equal(connect(false).has('a'), false);
+  });
+
+  it('are kept over the end of a connection and of a client where the session is persistent', () => {
+    const held = connect(true);
+    held.asked(['a', 'asked']);
+    held.grant('a', 1);
+    held.grant('b', 1);
+    held.disconnected();
+    for (const later of [held, connect(true)]) {
+      assert.deepEqual(stateOf(later), { granted: 0, count: 3, all: ['a', 'asked', 'b'] });
+      assert.deepEqual([later.has('a'), later.isGranted('a'), later.isCurrent('a')], [true, false, false]);
+    }
+  });
+
+  it('are gone when the broker says that the session is new', () => {
+    const held = connect(true);
+    held.asked(['a']);
+    held.grant('a', 1);
+    held.connected(false);
+    assert.deepEqual(stateOf(held), { granted: 0, count: 1, all: ['a'] });
+    held.connected(true);
+    assert.deepEqual(stateOf(held), { granted: 0, count: 0, all: [] });
+  });
+
+  it('are not those that the broker has refused and did not hold before', () => {
+    const held = connect(true);
+    held.asked(['a']);
+    held.refused('a');
+    assert.equal(held.has('a'), false);
+  });
+
+  it('are not those that were given back, also in the next connection', () => {
+    const held = connect(true);
+    held.asked(['a']);
+    held.grant('a', 1);
+    held.delete('a');
+    held.disconnected();
+    assert.equal(held.has('a'), false);
+  });
+
+  it('are forgotten when nobody comes back', () => {
+    const held = connect(true);
+    held.asked(['a']);
+    held.grant('a', 1);
+    held.clear();
+    assert.deepEqual(stateOf(held), { granted: 0, count: 0, all: [] });
+    assert.equal(connect(true).has('a'), false);
+  });
+});
