@@ -1,6 +1,6 @@
 // Acknowledgements that wait for the first of them: in order, each once, and no more than MQTT has packet ids.
 import assert from 'node:assert/strict';
-import { OrderedAcks } from '../../src/mqtt/ordered-acks.ts';
+import { OrderedAcks, pubackOf } from '../../src/mqtt/ordered-acks.ts';
 
 const NOBODY = { written() {}, settled() {} };
 
@@ -22,8 +22,8 @@ describe('acknowledgements in order', () => {
         acks.pinged();
       },
     );
-    const begin = (messageId: number) =>
-      acks.begin(messageId, false, (error) => {
+    const begin = (messageId: number, isResent = false) =>
+      acks.begin(messageId, isResent, (error) => {
         read.push(messageId);
         if (!error) {
           written.push(messageId);
@@ -48,6 +48,48 @@ describe('acknowledgements in order', () => {
         [1, 2],
       ],
     );
+  });
+
+  it('are left to MQTT.js where none waits', () => {
+    const { acks, begin, written } = start();
+    assert.equal(begin(1), true);
+    assert.equal(acks.mustWait, false);
+    acks.done();
+    assert.deepEqual(written, [1]);
+  });
+
+  it('are written in the order in which the messages came, each when those before it are due', () => {
+    const { acks, begin, written, read } = start();
+    const [first, second, third] = [1, 2, 3].map((id) => {
+      begin(id);
+      const deferral = acks.defer(NOBODY);
+      deferral.readOn();
+      deferral.readOn();
+      return deferral;
+    });
+    assert.deepEqual(read, [1, 2, 3]);
+    third?.acknowledge();
+    assert.deepEqual([written, acks.mustWait], [[], true]);
+    first?.acknowledge();
+    assert.deepEqual([written, acks.mustWait], [[1], true]);
+    second?.acknowledge();
+    assert.deepEqual([written, acks.mustWait], [[1, 2, 3], false]);
+  });
+
+  it('are not given twice to a message that the broker sends once more while it waits', () => {
+    const { acks, begin, written, read } = start();
+    assert.equal(begin(1, true), true);
+    assert.equal(acks.isResent, true);
+    const deferral = acks.defer(NOBODY);
+    assert.equal(begin(1, true), false);
+    assert.equal(begin(2), true);
+    assert.equal(acks.isResent, false);
+    assert.deepEqual([written, read], [[], [1]]);
+    acks.done();
+    deferral.acknowledge();
+    assert.deepEqual(written, [1, 2]);
+    assert.equal(begin(1, true), true);
+    assert.equal(begin(2, true), true);
   });
 
   it('are not written when the connection is lost', () => {
@@ -81,6 +123,51 @@ describe('acknowledgements in order', () => {
     assert.equal(read.length, 65_535);
     deferral.acknowledge();
     assert.deepEqual([read.length, written.length, written.at(-1)], [65_536, 65_536, 2]);
+  });
+
+  it('hold up reading until the first of too many is written, and not only a later one', () => {
+    const { acks, begin, read } = start();
+    const [first, second, third] = [1, 2, 3].map((id) => {
+      begin(id);
+      const deferral = acks.defer(NOBODY);
+      deferral.readOn();
+      return deferral;
+    });
+    for (let id = 4; id <= 65_536; id++) {
+      begin(id % 65_536);
+      acks.done();
+    }
+    assert.equal(read.length, 65_535);
+    third?.acknowledge();
+    assert.equal(read.length, 65_535);
+    first?.acknowledge();
+    assert.equal(read.length, 65_536);
+    second?.acknowledge();
+    assert.equal(read.length, 65_536);
+  });
+
+  it('are packets of four bytes with the packet id', () => {
+    assert.deepEqual([...pubackOf(0x1234)], [0x40, 2, 0x12, 0x34]);
+  });
+
+  it('are told with their order when they are written, and once up to where the broker has had them', () => {
+    const { acks, begin } = start();
+    const told: string[] = [];
+    const events = {
+      written: (order: number) => void told.push(`written ${order}`),
+      settled: (order: number) => void told.push(`settled ${order}`),
+    };
+    for (const id of [1, 2, 3]) {
+      begin(id);
+      acks.defer(events).acknowledge();
+    }
+    acks.pinged();
+    begin(2);
+    begin(1);
+    begin(2);
+    acks.ponged();
+    acks.ponged();
+    assert.deepEqual(told, ['written 1', 'written 2', 'written 3', 'settled 2', 'settled 3']);
   });
 
   describe('that were written', () => {
@@ -140,6 +227,29 @@ describe('acknowledgements in order', () => {
       acks.ponged();
       add(351);
       assert.deepEqual(pings, [100, 351]);
+    });
+
+    it('are followed by the next ping when there are a hundred more', () => {
+      const { acks, add, pings } = write(100);
+      acks.ponged();
+      for (let id = 101; id <= 199; id++) {
+        add(id);
+      }
+      assert.deepEqual(pings, [100]);
+      add(200);
+      assert.deepEqual(pings, [100, 200]);
+    });
+
+    it('are known for no more than 1 000 pings that are not answered', () => {
+      const { acks, add, settled } = write(0);
+      for (let id = 1; id <= 1_001; id++) {
+        add(id);
+        acks.pinged();
+      }
+      for (let id = 1; id <= 1_001; id++) {
+        acks.ponged();
+      }
+      assert.equal(settled.length, 1_000);
     });
 
     it('are settled from the oldest on where there are more than a broker leaves unacknowledged', () => {

@@ -188,6 +188,31 @@ describe('the waiting line of a gateway', () => {
     assert.deepEqual([names.length, names[0], names.at(-1)], [100_000, '0', '99999']);
   });
 
+  it('is emptied in no time when a hundred thousand are taken out before their turn', () => {
+    const outbox = new SendQueue<Item>(1);
+    const items = Array.from({ length: 100_000 }, (_, i) => request(`${i}`));
+    for (const item of items) {
+      outbox.push(item);
+    }
+    assert.ok(items.every((item) => outbox.remove(item)));
+    assert.deepEqual([...outbox], []);
+  });
+
+  it('takes no memory for what was taken out, although a thousand always wait', () => {
+    const outbox = new SendQueue<Item>(1);
+    for (let i = 0; i < 1_000; i++) {
+      outbox.push(request('first'));
+    }
+    const before = usedMemory();
+    for (let i = 0; i < 200_000; i++) {
+      const item = request('next');
+      outbox.push(item);
+      outbox.remove(item);
+    }
+    assert.ok(usedMemory() - before < 1_200_000);
+    assert.equal([...outbox].length, 1_000);
+  });
+
   const LEAVING: [title: string, leave: (outbox: SendQueue<Item>, item: Item) => void][] = [
     ['was sent', (outbox) => outbox.next(0, 0)],
     ['was taken out', (outbox, item) => outbox.remove(item)],
