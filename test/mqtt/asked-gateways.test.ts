@@ -176,11 +176,13 @@ describe('the subscriptions to the responses of many gateways', () => {
   });
 
   it('make room for another one: that of the gateway whose requests ended longest ago', () => {
-    const [first] = ask(1, 2, 3, 4);
+    const [first] = ask(1, 2, 3, 4, 5);
     ask(2);
     first!.waiting = 1;
     assert.equal(gateways.makeRoom(), false);
-    grant(...own(1, 2, 4));
+    grant(...own(1, 2, 4, 5));
+    assert.equal(gateways.makeRoom(), true);
+    assert.deepEqual(filters(), own(1, 2, 3, 5));
     assert.equal(gateways.makeRoom(), true);
     assert.deepEqual(filters(), own(1, 2, 3));
     assert.equal(gateways.makeRoom(), true);

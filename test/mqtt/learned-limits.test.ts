@@ -72,7 +72,8 @@ describe('what is learned of a broker', () => {
     assert.deepEqual(sizes(), [16, 16, 8]);
   });
 
-  it('counts no answer to what was answered before', () => {
+  it('counts no answer to what was answered before, and none missing where nothing was asked for', () => {
+    learned.unanswered();
     learned.answered();
     assert.deepEqual(send(upTo('a', 40)).length, 8);
     learned.answered();
@@ -85,6 +86,22 @@ describe('what is learned of a broker', () => {
     send(list);
     learned.unanswered();
     assert.deepEqual(packets([...list, 'b', 'c']), [['b', 'c'], ['a/0'], ['a/1'], ['a/2']]);
+  });
+
+  it('is which filters it does not answer, also when they were granted before', () => {
+    learned.granted('a', 1, true);
+    learned.granted('b', 2, true);
+    assert.deepEqual(send(['c', 'a', 'b']), ['a', 'b']);
+    learned.unanswered();
+    assert.deepEqual(packets(['a', 'c', 'b']), [['c'], ['a'], ['b']]);
+  });
+
+  it('is which of them may end the connection: it is asked for first', () => {
+    send(upTo('a', 3));
+    learned.unanswered();
+    send(['a/1']);
+    learned.lost();
+    assert.deepEqual(packets(['b', 'a/0', 'a/1']), [['a/1'], ['b'], ['a/0']]);
   });
 
   it('is no filter that was alone in a packet that it does not answer, or given back', () => {
@@ -172,7 +189,9 @@ describe('what is learned of a broker', () => {
       learned = new LearnedLimits();
       assert.equal(sendUnsubscribe(upTo('a', 20)).length, 8);
       end();
-      assert.equal(sendUnsubscribe(upTo('b', 20)).length, 4);
+      assert.equal(send(upTo('b', 20)).length, 4);
+      end();
+      assert.equal(sendUnsubscribe(upTo('c', 20)).length, 2);
     }
   });
 
@@ -212,10 +231,46 @@ describe('what is learned of a broker', () => {
     assert.equal(learned.quota.max, Number.POSITIVE_INFINITY);
   });
 
+  it('is that nothing is wrong with the filters of these connections', () => {
+    for (const filter of ['a', 'b', 'c']) {
+      send([filter], 10);
+      learned.lost();
+      if (filter !== 'c') {
+        send([filter], 5);
+        learned.granted(filter, 6, true);
+        learned.answered();
+      }
+    }
+    assert.deepEqual(packets(['d', 'c'], 5), [['d', 'c']]);
+  });
+
+  it('is not how many subscriptions it allows after two connections, beside one that ended with several filters', () => {
+    const lessons = [['a', 'x'], ['b'], ['c']].map((filters) => {
+      assert.deepEqual(send(filters, 10), filters);
+      const { isQuota } = learned.lost();
+      const [filter] = filters as [string];
+      send([filter], 5);
+      learned.granted(filter, 6, true);
+      learned.answered();
+      return isQuota;
+    });
+    assert.deepEqual(lessons, [false, false, false]);
+  });
+
   it('is looked for one by one beside as many as a packet of several has ended the connection', () => {
-    send(upTo('a', 5), 10);
+    packets(upTo('a', 24));
+    assert.equal(send(upTo('b', 5), 10).length, 5);
     learned.lost();
-    assert.deepEqual(sizesOf(upTo('b', 4), 7), [3, 1]);
+    const rest = upTo('c', 4);
+    assert.deepEqual(sizesOf(rest, 7), [3, 1]);
+    send(['d'], 9);
+    learned.granted('d', 10, true);
+    learned.answered();
+    assert.equal(send(rest, 7).length, 3);
+    send(['e'], 10);
+    learned.granted('e', 11, true);
+    learned.answered();
+    assert.equal(send(rest, 7).length, 4);
   });
 
   it('is not how many subscriptions it allows where a filter that ends connections is tried again', () => {
