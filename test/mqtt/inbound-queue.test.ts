@@ -1,6 +1,9 @@
+// Reports wait while flows are replaced or cannot keep up: in order, within a bound, and those of QoS 1 at the broker.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InboundQueue } from '../../src/mqtt/inbound-queue.ts';
+import type { Deferrable } from '../../src/protocol/deferral.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { block } from '../block.ts';
 
@@ -214,5 +217,279 @@ describe('the intake', () => {
     assert.deepEqual(seen, ['response']);
     intake.resume();
     assert.deepEqual(seen, ['response', 'later']);
+  });
+
+  it('gives a report as it came, at once where nothing waits, and acknowledges it unless that is done later', () => {
+    const given: unknown[] = [];
+    let isDeferred = false;
+    const queue = new InboundQueue(createTopics(''), {
+      report(topic, payload, retained, deferrable) {
+        given.push([topic, payload.toString(), retained, deferrable]);
+        return isDeferred;
+      },
+      response: (at, payload, retained, topic) =>
+        void given.push([at.gateway, payload.toString(), retained, topic]),
+      resumed() {},
+      drained: () => assert.fail('nothing has waited'),
+      lost() {},
+      failed() {},
+    });
+    const acknowledged: number[] = [];
+    const done = (n: number) => () => void acknowledged.push(n);
+    const deferrable = {} as Deferrable;
+    queue.receive(REPORT, Buffer.from('1'), 1, true, done(1), deferrable);
+    isDeferred = true;
+    queue.receive(REPORT, Buffer.from('2'), 1, false, done(2));
+    queue.receive(RESPONSE, Buffer.from('3'), 1, true, done(3));
+    assert.deepEqual(given, [
+      [REPORT, '1', true, deferrable],
+      [REPORT, '2', false, undefined],
+      ['c0141f68fc3d', '3', true, RESPONSE],
+    ]);
+    assert.deepEqual(acknowledged, [1, 3]);
+  });
+
+  describe('while flows are replaced', () => {
+    let told: string[];
+    let isDeferred: boolean;
+    let queue: InboundQueue;
+    let now: number;
+
+    beforeEach(() => {
+      told = [];
+      isDeferred = false;
+      now = 1_000;
+      mock.timers.enable({ apis: ['setTimeout'] });
+      mock.method(performance, 'now', () => now);
+      queue = new InboundQueue(
+        createTopics(''),
+        {
+          report(_, payload, retained, deferrable) {
+            told.push(
+              `${payload.toString().slice(0, 9)}${retained ? ' retained' : ''}${deferrable ? ' deferrable' : ''}`,
+            );
+            return isDeferred;
+          },
+          response() {},
+          resumed: (isReady) => void told.push(isReady ? 'ready' : 'too late'),
+          drained: () => void told.push('drained'),
+          lost: (count) => void told.push(`lost ${count}`),
+          failed() {},
+        },
+        1_000,
+      );
+    });
+
+    afterEach(() => {
+      queue.discard();
+      mock.timers.reset();
+      mock.restoreAll();
+    });
+
+    const pass = (milliseconds: number) => {
+      now += milliseconds;
+      mock.timers.tick(milliseconds);
+    };
+    const receive = (text: string, qos = 0, more: { retained?: boolean; deferrable?: Deferrable } = {}) =>
+      queue.receive(
+        REPORT,
+        Buffer.from(text),
+        qos,
+        more.retained ?? false,
+        (error) => void told.push(`${text.slice(0, 9)} ${error ? error.message : 'done'}`),
+        more.deferrable,
+      );
+    const news = () => told.splice(0);
+    /** Of which no two fit into the bound. */
+    const large = (name: string) => name.padEnd(500);
+
+    it('they wait, and come as they were when flows are ready', () => {
+      queue.pause();
+      assert.deepEqual([queue.isPaused, queue.isEmpty, queue.isBlocked], [true, true, false]);
+      receive('1', 0, { retained: true });
+      assert.deepEqual([queue.isEmpty, queue.isBlocked], [false, false]);
+      receive('2', 1, { deferrable: {} as Deferrable });
+      assert.deepEqual([queue.isEmpty, queue.isBlocked], [false, true]);
+      assert.deepEqual(news(), ['1 done']);
+      queue.resume();
+      assert.deepEqual(news(), ['ready', '1 retained', '2 deferrable', '2 done', 'drained']);
+      assert.deepEqual([queue.isPaused, queue.isEmpty, queue.isBlocked], [false, true, false]);
+    });
+
+    it('they are not acknowledged where that is done later', () => {
+      queue.pause();
+      receive('1', 1);
+      isDeferred = true;
+      queue.resume();
+      assert.deepEqual(news(), ['ready', '1', 'drained']);
+    });
+
+    it('it goes on after 20 seconds, where nobody says that flows are ready', () => {
+      queue.pause();
+      receive('1');
+      pass(10_000);
+      queue.pause();
+      pass(19_999);
+      assert.deepEqual(news(), ['1 done']);
+      pass(1);
+      assert.deepEqual(news(), ['too late', '1', 'drained']);
+      queue.pause();
+      queue.resume();
+      pass(100_000);
+      assert.deepEqual(news(), ['ready']);
+    });
+
+    it('nothing goes on when the client is closed', () => {
+      queue.pause();
+      receive('1', 1);
+      queue.discard();
+      assert.deepEqual([queue.isEmpty, queue.isBlocked], [true, false]);
+      assert.deepEqual(news(), ['1 the connection is being closed']);
+      pass(100_000);
+      assert.deepEqual(news(), []);
+    });
+
+    it('the oldest are lost beyond the bound, which is told at once, every ten seconds, and when it is over', () => {
+      queue.pause();
+      for (const name of ['1', '2', '3']) {
+        receive(large(name));
+      }
+      assert.deepEqual(
+        news().filter((text) => !text.includes('done')),
+        ['lost 1'],
+      );
+      pass(9_999);
+      assert.deepEqual(news(), []);
+      pass(1);
+      assert.deepEqual(news(), ['lost 2']);
+      // The last one still waits.
+      pass(9_000);
+      queue.resume();
+      news();
+      pass(1_000);
+      assert.deepEqual(news(), ['lost 2', 'lost 0']);
+      pass(100_000);
+      assert.deepEqual(news(), []);
+    });
+
+    it('nothing is told of an overload when the client is closed', () => {
+      queue.pause();
+      receive(large('1'));
+      receive(large('2'));
+      queue.discard();
+      news();
+      pass(100_000);
+      assert.deepEqual(news(), []);
+    });
+
+    it('none is lost within the bound, with 250 bytes beside topic and payload', () => {
+      const room = 1_000 - 2 * (250 + REPORT.length);
+      queue.pause();
+      receive('1');
+      receive('2'.padEnd(room - 1));
+      assert.equal(
+        news().some((text) => text.startsWith('lost')),
+        false,
+      );
+      queue.resume();
+      queue.pause();
+      receive('1');
+      receive('2'.padEnd(room));
+      assert.equal(
+        news().some((text) => text.startsWith('lost')),
+        true,
+      );
+    });
+
+    it('a report of QoS 1 is never lost, nor acknowledged before it is delivered', () => {
+      queue.pause();
+      receive('1', 1);
+      receive(large('2'));
+      receive(large('3'));
+      assert.deepEqual(
+        news().filter((text) => text.includes('lost') || text.startsWith('1')),
+        [],
+      );
+      queue.disconnected();
+      assert.equal(queue.isBlocked, false);
+      receive('4');
+      assert.deepEqual(news(), ['lost 1', '4 done']);
+      assert.equal(queue.isEmpty, false);
+      queue.resume();
+      assert.deepEqual(news(), ['ready', '1', '1 done', '4', 'drained']);
+    });
+
+    it('a report of QoS 1 comes also where all others are lost', () => {
+      queue.pause();
+      receive('1', 1);
+      queue.disconnected();
+      receive(large('2'));
+      assert.equal(queue.isEmpty, false);
+      news();
+      queue.resume();
+      assert.deepEqual(news(), ['ready', '1', '1 done', 'drained']);
+    });
+
+    it('the reports that wait are drained when the last one has come, not turn by turn', async () => {
+      queue.pause();
+      const count = 120;
+      for (let n = 0; n < 3; n++) {
+        receive(`${n}`);
+      }
+      queue.resume();
+      assert.equal(news().filter((text) => text === 'drained').length, 1);
+      for (let n = 0; n < count; n++) {
+        receive(`${n}`, 1);
+      }
+      assert.equal(queue.isBlocked, true);
+      assert.equal(news().includes('drained'), false);
+      for (; !queue.isEmpty; await nextTurn()) {
+        assert.equal(queue.isBlocked, true);
+      }
+      assert.equal(queue.isBlocked, false);
+      assert.deepEqual(
+        news().filter((text) => text === 'drained'),
+        ['drained'],
+      );
+    });
+
+    it('the connection has not read since a report of QoS 1 waits for them, and reads when they are ready', () => {
+      const reads = () => {
+        now += 1_000;
+        return queue.readsSince;
+      };
+      assert.equal(reads(), 0);
+      queue.pause();
+      receive('1');
+      queue.resume();
+      assert.equal(reads(), 0);
+      while (queue.isEmpty) {
+        receive('slow', 1);
+      }
+      assert.equal(reads(), 0);
+      queue.disconnected();
+      queue.pause();
+      receive('1');
+      assert.equal(reads(), 0);
+      receive('2', 1);
+      assert.equal(reads(), now);
+      assert.equal(reads(), now);
+      const resumedAt = now;
+      queue.resume();
+      assert.deepEqual([reads(), reads()], [resumedAt, resumedAt]);
+    });
+
+    it('the next connection reads until it brings a report of QoS 1', () => {
+      queue.pause();
+      receive('1', 1);
+      now += 1_000;
+      queue.disconnected();
+      const lostAt = now;
+      now += 1_000;
+      assert.equal(queue.readsSince, lostAt);
+      receive('2', 1);
+      now += 1_000;
+      assert.equal(queue.readsSince, now);
+    });
   });
 });
