@@ -198,15 +198,18 @@ export class InboundQueue {
     if (this.#lost === 1) {
       this.#handlers.lost(1);
     }
-    this.#overloadTimer ??= setTimeout(() => this.#checkOverload(this.#lost), OVERLOAD_END_MS).unref();
+    this.#overloadTimer ??= this.#checkLater();
+  }
+
+  #checkLater(): NodeJS.Timeout {
+    const before = this.#lost;
+    return setTimeout(() => this.#checkOverload(before), OVERLOAD_END_MS).unref();
   }
 
   /** Tells the number now and then, and the end. */
   #checkOverload(before: number): void {
     const goesOn = this.#lost > before || !this.isEmpty;
-    this.#overloadTimer = goesOn
-      ? setTimeout(() => this.#checkOverload(this.#lost), OVERLOAD_END_MS).unref()
-      : undefined;
+    this.#overloadTimer = goesOn ? this.#checkLater() : undefined;
     this.#handlers.lost(this.#lost);
     if (goesOn) {
       return;

@@ -372,6 +372,38 @@ describe('the intake', () => {
       assert.deepEqual(news(), []);
     });
 
+    it('an overload goes on while some are lost, and is counted anew when it was over', () => {
+      queue.pause();
+      receive(large('1'));
+      receive(large('2'));
+      queue.resume();
+      pass(5_000);
+      queue.pause();
+      receive(large('3'));
+      receive(large('4'));
+      queue.resume();
+      news();
+      pass(5_000);
+      assert.deepEqual(news(), ['lost 2']);
+      pass(10_000);
+      assert.deepEqual(news(), ['lost 2', 'lost 0']);
+      queue.pause();
+      receive(large('5'));
+      receive(large('6'));
+      queue.resume();
+      assert.ok(news().includes('lost 1'));
+      pass(9_999);
+      queue.pause();
+      receive(large('7'));
+      receive(large('8'));
+      queue.resume();
+      news();
+      pass(1);
+      assert.deepEqual(news(), ['lost 2']);
+      pass(10_000);
+      assert.deepEqual(news(), ['lost 2', 'lost 0']);
+    });
+
     it('nothing is told of an overload when the client is closed', () => {
       queue.pause();
       receive(large('1'));

@@ -570,9 +570,12 @@ describe('waits of the MQTT half', () => {
     await session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 });
     session.resumeReports();
     await collector.until(({ reports }) => reports.at(-1)?.n === 79);
-    tick(9.999);
-    assert.equal(session.state.mqtt.name, 'overloaded');
-    tick(10.001);
+    // Within the first ten seconds some were lost, within the next none.
+    for (const seconds of [9.999, 0.001, 9.999]) {
+      tick(seconds);
+      assert.equal(session.state.mqtt.name, 'overloaded');
+    }
+    tick(0.001);
     assert.equal(session.state.mqtt.name, 'connected');
     const lost = 80 - collector.reports.length;
     assert.equal(collector.reports[0]?.n, lost);
