@@ -11,9 +11,10 @@ const SUFFIX_BYTES = 5;
  */
 export function besideId(clientId: string): string {
   const max = Math.max(SAFE_ID_BYTES, Buffer.byteLength(clientId));
-  let start = clientId;
-  while (Buffer.byteLength(start) > max - SUFFIX_BYTES) {
-    start = start.slice(0, -1);
+  // By characters: half of one would come to the broker as another.
+  const start = [...clientId];
+  while (Buffer.byteLength(start.join('')) > max - SUFFIX_BYTES) {
+    start.pop();
   }
-  return `${start}-${randomBytes(2).toString('hex')}`;
+  return `${start.join('')}-${randomBytes(2).toString('hex')}`;
 }

@@ -10,6 +10,7 @@ describe('the client id of a connection beside the deployed one', () => {
     ['of 23 bytes', 'x'.repeat(23), 'x'.repeat(18)],
     ['that is longer, which this broker takes then', 'x'.repeat(40), 'x'.repeat(35)],
     ['with letters of several bytes', 'ü'.repeat(11), 'ü'.repeat(9)],
+    ['with letters of four bytes', `a${'😀'.repeat(5)}`, `a${'😀'.repeat(4)}`],
   ] as const) {
     it(`begins like one ${title}`, () => {
       const id = besideId(clientId);
