@@ -1,7 +1,7 @@
 // All reports of the network, for as long as people look: asked for once, however many look, and beside what flows want.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { ReportListener } from './receivers.ts';
-import { compileCriteria } from './report-filter.ts';
+import { type CompiledCriteria, compileCriteria } from './report-filter.ts';
 import type { Reports } from './reports.ts';
 import { UNFILTERED } from './unfiltered.ts';
 
@@ -73,10 +73,8 @@ export function listenToAll(
   listener: ReportListener,
   open: () => () => void,
 ): () => void {
-  const criteria = compileCriteria(UNFILTERED, catalogue);
-  if (!criteria) {
-    return () => undefined;
-  }
+  // There is always something that passes a filter of everything.
+  const criteria = compileCriteria(UNFILTERED, catalogue) as CompiledCriteria;
   const { remove } = reports.add(criteria, true, listener, true);
   const endRequest = reports.addPreview(criteria);
   const close = open();

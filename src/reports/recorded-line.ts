@@ -7,7 +7,7 @@ import { bodyOf, type ReceivedMessage } from './message.ts';
 export const MAX_LINE_LENGTH = 1_000_000;
 
 /** In JSON they stand between values only: in a text they are written as `\n`. */
-const LINE_BREAKS = /[\r\n]+/g;
+const LINE_BREAKS = /[\r\n]/g;
 
 /** A report of a record, as it was received. */
 export interface RecordedReport {
@@ -41,7 +41,7 @@ function payloadOf(payload: Buffer): string {
   const text = payload.toString();
   if (parseJson(text) !== undefined) {
     // As it was received: a number with more digits than JavaScript has keeps them.
-    return `"payload":${text.replace(LINE_BREAKS, ' ')}`;
+    return `"payload":${text.replace(LINE_BREAKS, '')}`;
   }
   return payload.equals(Buffer.from(text))
     ? `"text":${JSON.stringify(text)}`

@@ -67,6 +67,94 @@ describe('confirmed messages', () => {
     assert.deepEqual([isKnown(messages, 'a'), isKnown(messages, 'b')], [true, false]);
   });
 
+  const LATER_MS = 10 * 60_000;
+  const AWAY_MS = 24 * 3_600_000;
+  const keyOfTopic = (topic: string) => keyOf({ topic, payload: Buffer.from('{}') });
+
+  it('are known for ten minutes of the next connection, and then no more', () => {
+    for (const [ms, expected] of [
+      [LATER_MS - 1, true],
+      [LATER_MS, false],
+    ] as const) {
+      const messages = new ConfirmedMessages();
+      messages.add(messageOf('a'), 1);
+      messages.connected('broker', true, NOW);
+      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected);
+      assert.equal(messages.isEmpty(NOW + ms), true);
+    }
+  });
+
+  it('are known for a day while the connection is to another address, whatever that one has kept', () => {
+    for (const [ms, expected] of [
+      [AWAY_MS - 1, true],
+      [AWAY_MS, false],
+    ] as const) {
+      const messages = new ConfirmedMessages();
+      messages.add(messageOf('a'), 1);
+      messages.connected('other', false, NOW);
+      messages.connected('other', true, NOW + LATER_MS);
+      messages.connected('broker', true, NOW + AWAY_MS - 10);
+      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected);
+    }
+  });
+
+  it('are forgotten with the session that the broker has not kept', () => {
+    const messages = new ConfirmedMessages();
+    messages.add(messageOf('a'), 1);
+    messages.add(messageOf('b', LONG), 2);
+    messages.connected('broker', false, NOW);
+    assert.equal(messages.isEmpty(NOW), true);
+    assert.deepEqual([isKnown(messages, 'a'), isKnown(messages, 'b', LONG)], [false, false]);
+  });
+
+  it('are forgotten when their time is over, though none of them comes again', () => {
+    const messages = new ConfirmedMessages();
+    messages.add(messageOf('a'), 1);
+    messages.add(messageOf('b', LONG), 2);
+    assert.equal(messages.isEmpty(NOW), false);
+    messages.connected('broker', true, NOW);
+    assert.equal(messages.isEmpty(NOW + LATER_MS - 1), false);
+    assert.equal(messages.isEmpty(NOW + LATER_MS + LATER_MS), true);
+  });
+
+  it('are known also where the connection was lost before the flow had confirmed them', () => {
+    const messages = new ConfirmedMessages();
+    for (const [topic, expectedUntil] of [
+      ['a', NOW + 1],
+      ['b', NOW],
+    ] as const) {
+      messages.addLost(Object.assign(messageOf(topic), { lostAt: NOW - 1, expectedUntil }));
+    }
+    messages.settled(1);
+    assert.equal(messages.isEmpty(NOW - 1), false);
+    assert.deepEqual(
+      ['a', 'b', 'a'].map((topic) => isKnown(messages, topic)),
+      [true, false, false],
+    );
+  });
+
+  it('are forgotten by their key, all of them', () => {
+    const messages = new ConfirmedMessages();
+    messages.add(messageOf('a'), 1);
+    messages.connected('broker', true, NOW);
+    messages.add(messageOf('a'), 1);
+    messages.add(messageOf('b'), 2);
+    messages.forget(keyOfTopic('a'));
+    assert.deepEqual([isKnown(messages, 'a'), isKnown(messages, 'b')], [false, true]);
+  });
+
+  it('of lost connections are as many at most, and long ones are counted among them', () => {
+    const messages = new ConfirmedMessages();
+    messages.add(messageOf('long', LONG), 1);
+    for (let order = 2; order <= MAX + 1; order++) {
+      messages.add(messageOf(`t${order}`), order);
+    }
+    assert.deepEqual([isKnown(messages, 'long', LONG), isKnown(messages, 't2')], [false, true]);
+    messages.add(messageOf('t2'), MAX + 2);
+    messages.addLost(Object.assign(messageOf('lost'), { lostAt: NOW, expectedUntil: NOW + 1 }));
+    assert.deepEqual([isKnown(messages, 'lost'), isKnown(messages, 't3')], [false, true]);
+  });
+
   it('are as many as MQTT has packet ids: the oldest are forgotten, those of lost connections first', () => {
     const messages = new ConfirmedMessages();
     messages.add(messageOf('lost'), 1);

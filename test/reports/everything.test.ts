@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { SILENT } from '../../src/log.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
+import { batteryOf } from '../../src/network/readings.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { EVERYTHING, Everything } from '../../src/reports/everything.ts';
@@ -21,10 +22,13 @@ describe('everything', () => {
   let everything: Everything;
   let opened: number;
   let ended: number;
+  let warnings: string[];
 
   const open = (isShared = false) => {
     network = new NetworkState();
-    reports = new Reports(createTopics(''), catalogue, network, SILENT, { isShared });
+    warnings = [];
+    const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
+    reports = new Reports(createTopics(''), catalogue, network, log, { isShared });
     everything = new Everything(reports, catalogue, () => {
       opened++;
       return () => void opened--;
@@ -47,12 +51,8 @@ describe('everything', () => {
   const listen = () => everything.listen(() => void ended++);
   const asked = () => [reports.filters(), reports.previewFilters()];
   /** Over the connection of those who look, and over that of flows what these have asked for. */
-  const deliver = (rest: string) => {
-    const message = [
-      `mt/gateway/${G}/device/${D}/${rest}`,
-      Buffer.from('{"time":"t","seq":1}'),
-      false,
-    ] as const;
+  const deliver = (rest: string, payload = '{"time":"t","seq":1}') => {
+    const message = [`mt/gateway/${G}/device/${D}/${rest}`, Buffer.from(payload), false] as const;
     if (rest.startsWith('event')) {
       reports.deliver(...message);
     }
@@ -88,6 +88,16 @@ describe('everything', () => {
       [received, network.device(D)?.reports, network.device(D)?.isWanted],
       [['event'], 2, true],
     );
+  });
+
+  it('is recorded with the values that raw reports stand for, and what cannot be read is no news', () => {
+    listen();
+    asked();
+    deliver('property/8100', '{"time":"t","seq":1,"value":"50"}');
+    deliver('heartbeat', 'no JSON');
+    const device = network.device(D);
+    assert.equal(device && batteryOf(device, catalogue), 80);
+    assert.deepEqual(warnings, []);
   });
 
   it('is not asked for where a flow has it anyway, and in a shared group', () => {

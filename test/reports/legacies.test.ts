@@ -24,4 +24,10 @@ describe('what a service has left', () => {
     left.leave(['two', 'three'], 2);
     assert.deepEqual([left.take(['one']), left.take(['two']), left.take(['two'])], [undefined, 2, undefined]);
   });
+
+  it('is found by each of its sessions where two of its addresses have the same', () => {
+    const left = new Legacies<number>();
+    left.leave(['one', 'two', 'one'], 1);
+    assert.equal(left.take(['two']), 1);
+  });
 });

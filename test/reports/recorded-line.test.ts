@@ -8,6 +8,9 @@ const PLACE = { kind: 'measurement', gateway: 'c0141f68fc3d', device: 'd00000000
 const TOPIC = `mt/gateway/${PLACE.gateway}/device/${PLACE.device}/measurement/8800`;
 const TIME = '2026-01-02T03:04:05.678Z';
 
+/** It is not repeated. */
+const TOO_LONG = /^line is longer than 1000000 characters: …$/;
+
 const topics = createTopics('');
 const read = (line: unknown) => readLine(line, (topic) => readTopic(topics, topic, undefined));
 const write = (payload: string | Buffer, topic = TOPIC, retained = false) =>
@@ -58,8 +61,15 @@ describe('a line of a record', () => {
   });
 
   it('needs no more than topic and payload where a person writes it', () => {
-    const { body, time, retained } = read(JSON.stringify({ topic: TOPIC, payload: { a: 1 }, time: 'night' }));
-    assert.deepEqual([body, time, retained], [{ a: 1 }, undefined, false]);
+    for (const noTime of ['night', 5, undefined]) {
+      const row = { topic: TOPIC, payload: { a: 1 }, time: noTime };
+      const { body, time, retained } = read(JSON.stringify(row));
+      assert.deepEqual([body, time, retained], [{ a: 1 }, undefined, false]);
+    }
+  });
+
+  it('may be as long as it says', () => {
+    assert.equal(read(write('{"a":1}').padEnd(MAX_LINE_LENGTH)).topic, TOPIC);
   });
 
   for (const [title, line, field, words] of [
@@ -68,8 +78,8 @@ describe('a line of a record', () => {
     ['has no topic', '{"payload":{}}', 'line', /no line of a record/],
     ['has no payload', JSON.stringify({ topic: TOPIC, text: 1 }), 'line', /no line of a record/],
     ['is nested too deep', `{"topic":"${TOPIC}","payload":${deep(600)}}`, 'line', /no line of a record/],
-    ['is a number', 1, 'line', /longer/],
-    ['is too long', ' '.repeat(MAX_LINE_LENGTH + 1), 'line', /longer/],
+    ['is a number', 1, 'line', TOO_LONG],
+    ['is too long', ' '.repeat(MAX_LINE_LENGTH + 1), 'line', TOO_LONG],
     ['is of another service', '{"topic":"a/b","payload":{}}', 'topic', /not the topic of a report.*a\/b/],
     [
       'has a device that is not the one of its topic',
