@@ -58,8 +58,8 @@ export interface PreviewState {
 interface Lease {
   lines: Line[];
   problem: ServiceError | undefined;
-  end(): void;
-  timer: NodeJS.Timeout;
+  end: () => void;
+  timer: NodeJS.Timeout | undefined;
   /** Undefined while it rests. */
   endRequest: (() => void) | undefined;
   /** Reports that passed, and messages that came, since it last began to ask. */
@@ -87,7 +87,8 @@ export class Previews<Filter> {
   poll(filter: Filter, kept: () => readonly KeptMessage[] = () => []): PreviewState {
     const key = JSON.stringify(filter);
     const lease = this.#leases.get(key) ?? this.#start(key, filter, kept());
-    lease.timer.refresh();
+    clearTimeout(lease.timer);
+    lease.timer = setTimeout(lease.end, LEASE_MS).unref();
     lease.polledAt = performance.now();
     lease.polls++;
     // In the order in which they were asked for.
@@ -138,8 +139,8 @@ export class Previews<Filter> {
       ...{ lines: [], problem: undefined, endRequest: undefined, sampled: 0, received: 0, pausedUntil: 0 },
       polledAt: performance.now(),
       polls: 0,
-      timer: setTimeout(() => lease.end(), LEASE_MS).unref(),
-      end: () => clearTimeout(lease.timer),
+      timer: undefined,
+      end: () => undefined,
     };
     const unlisten = this.#source.listen(
       filter,
@@ -156,7 +157,6 @@ export class Previews<Filter> {
       lease.endRequest?.();
       unlisten();
     };
-    this.#leases.set(key, lease);
     return lease;
   }
 }

@@ -1,6 +1,7 @@
 // What a preview holds, how long it listens, and how much of a busy network it asks for.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { ServiceError } from '../../src/errors.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import type { Message } from '../../src/reports/message.ts';
 import { Previews } from '../../src/reports/preview.ts';
@@ -13,6 +14,8 @@ describe('a preview', () => {
   /** How many ask the broker, and how many hear what comes, by name of the filter. */
   let wanting: string[];
   let takers: Map<string, (report: Report, topic: string, payload: Buffer) => void>;
+  /** Tells what prevents that anything passes. */
+  let setProblems: Map<string, (problem: ServiceError | undefined) => void>;
   /** What each begins with. */
   let begins: Map<string, readonly Message[]>;
   /** A message came, whether it passes or not. */
@@ -27,12 +30,14 @@ describe('a preview', () => {
     wanting = [];
     takers = new Map();
     begins = new Map();
+    setProblems = new Map();
     arrive = new Map();
     previews = new Previews<Filter>({
-      listen({ name }, take, _setProblem, known) {
+      listen({ name }, take, setProblem, known) {
         assert.ok(!takers.has(name), 'listens once');
         takers.set(name, take);
         begins.set(name, known);
+        setProblems.set(name, setProblem);
         return () => void takers.delete(name);
       },
       request({ name }, received) {
@@ -76,6 +81,7 @@ describe('a preview', () => {
     hearRetained('two', 'two');
     hearRetained('one', 'one');
     hearRetained('one', 'later');
+    hearRetained('three', 'two');
     hear('a', 'two', 'two');
     const lines = previews.poll({ name: 'a' }).lines.map(({ report, topic }) => [topic, report.time]);
     assert.deepEqual(
@@ -85,6 +91,7 @@ describe('a preview', () => {
         ['two', 'two'],
         ['one', 'one'],
         ['one', 'later'],
+        ['three', 'two'],
         ['two', 'two'],
         ['two', 'two'],
       ],
@@ -95,7 +102,12 @@ describe('a preview', () => {
   it('begins with what is remembered and what others show, each once and the oldest first', () => {
     const [early, late] = [messageOf('early', '2026-01-01', true), messageOf('late', '2026-01-03')];
     previews.poll({ name: 'a' }, () => [late, late]);
-    hear('a', '2026-01-02');
+    hear('a', '2026-01-02', '2026-01-04');
+    takers.get('a')?.(
+      { time: 'retained', retained: true } as Report,
+      'retained',
+      messageOf('2026-01-05').payload,
+    );
     const [own, shared] = [messageOf('2026-01-02'), messageOf('no time', '')];
     previews.poll({ name: 'b' }, () => [late, own, shared, early]);
     previews.poll({ name: 'b' }, () => assert.fail('asked once'));
@@ -105,7 +117,8 @@ describe('a preview', () => {
         return message;
       });
     assert.deepEqual(known('a'), [late]);
-    assert.deepEqual(known('b'), [shared, early, own, late]);
+    const retained = messageOf('retained', '2026-01-05', true);
+    assert.deepEqual(known('b'), [shared, early, own, late, messageOf('2026-01-04'), retained]);
   });
 
   it('asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile', () => {
@@ -139,6 +152,15 @@ describe('a preview', () => {
     assert.deepEqual(wanting, ['a']);
   });
 
+  it('says what prevents that anything passes, until it is over', () => {
+    const problem = new ServiceError('UNREACHABLE', 'x', {});
+    topicsOf('a');
+    setProblems.get('a')?.(problem);
+    assert.equal(previews.poll({ name: 'a' }).problem, problem);
+    setProblems.get('a')?.(undefined);
+    assert.equal(previews.poll({ name: 'a' }).problem, undefined);
+  });
+
   it('is shared by all who look with the same filter', () => {
     topicsOf('a');
     topicsOf('a');
@@ -146,6 +168,8 @@ describe('a preview', () => {
   });
 
   it('ends when nobody has looked for 15 seconds, and begins anew', () => {
+    topicsOf('a');
+    mock.timers.tick(14_999);
     topicsOf('a');
     hear('a', '0');
     mock.timers.tick(14_999);
@@ -162,7 +186,8 @@ describe('a preview', () => {
     for (let look = 0; look < 5; look++) {
       time += 2_000;
       mock.timers.tick(2_000);
-      assert.throws(() => topicsOf('one more'), { code: 'QUEUE_FULL', message: /16/ });
+      const refused = { code: 'QUEUE_FULL', message: /16/, cause: { limit: 16 } };
+      assert.throws(() => topicsOf('one more'), refused);
       all.forEach(topicsOf);
     }
     hear('3', 'report');
@@ -174,6 +199,19 @@ describe('a preview', () => {
     topicsOf('one more');
     assert.deepEqual([...takers.keys()], [...all.slice(1), 'one more']);
     assert.equal(wanting.length, 16);
+  });
+
+  it('takes the place of one that was looked at only once, else of the one that was not for the longest time', () => {
+    const all = numbers(0, 16);
+    all.forEach(topicsOf);
+    all.slice(0, 15).forEach(topicsOf);
+    topicsOf('one more');
+    assert.deepEqual([...takers.keys()], [...all.slice(0, 15), 'one more']);
+    topicsOf('one more');
+    topicsOf('0');
+    time += 5_000;
+    topicsOf('another');
+    assert.deepEqual([...takers.keys()], ['0', ...all.slice(2, 15), 'one more', 'another']);
   });
 
   it('is not ended by the time of an earlier one with the same filter', () => {
