@@ -57,7 +57,6 @@ export class Recording {
     if (this.isRunning) {
       return;
     }
-    this.close();
     this.#kept = {
       ...{ startedAt: this.#now(), endedAt: undefined, end: null, lines: 0, bytes: 0, tooLong: 0 },
       ...{ pieces: [], loose: [], looseBytes: 0 },
@@ -121,7 +120,6 @@ export class Recording {
 
   /** Gives everything up. */
   close(): void {
-    this.#end('stopped');
     clearTimeout(this.#timer);
     clearTimeout(this.#lease);
     this.leave();

@@ -104,7 +104,7 @@ export class TestReports {
   #choosePlace(filter: Filter): { gateway: string; device: string } {
     const { network } = this.#context;
     const wanted = this.#wantedGateways(filter);
-    const device = macOf(filter.devices[0]) ?? this.#findDevice(wanted);
+    const device = parseMac(filter.devices[0]) ?? this.#findDevice(wanted);
     const gateway =
       (device && network.gatewayOf(device, wanted)) ??
       (wanted ? firstOf(wanted) : firstOf(network.gateways())?.id);
@@ -147,9 +147,6 @@ const takesValue = ({ kind }: ReportTopic): boolean => kind === 'other' || KINDS
 function filterOf({ kind, form, identifier }: ReportTopic): Pick<Filter, 'kinds' | 'form' | 'identifiers'> {
   return { kinds: [kind], form, identifiers: identifier === undefined ? [] : [identifier] };
 }
-
-const macOf = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : parseMac(text);
 
 function firstOf<T>(items: Iterable<T>): T | undefined {
   const [first] = items;

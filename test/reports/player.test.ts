@@ -1,5 +1,6 @@
 // A record that is played: through which receivers a report goes, what is said of the others, and in which bounds.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
@@ -191,6 +192,58 @@ describe('a record that is played', () => {
     assert.equal((await play([all], [line('heartbeat')], { run: 'b' })).isReplaced, false);
   });
 
+  it('lets flows have their turn after every 50 lines, and at the end', async () => {
+    const all = receiver();
+    const lines = Array.from({ length: 120 }, () => line('heartbeat'));
+    const seen = new Set<number>();
+    let isOver = false;
+    const look = () => {
+      seen.add(all.got.length);
+      if (!isOver) {
+        setImmediate(look);
+      }
+    };
+    look();
+    await play([all], lines);
+    isOver = true;
+    assert.deepEqual([...seen], [0, 50, 100, 120]);
+  });
+
+  it('says that flows are replaced also when that begins with its last line', async () => {
+    const all = receiver();
+    all.send = () => {
+      isPaused = true;
+    };
+    const { lines, isPaused: isOver } = await play([all], [line('heartbeat')]);
+    assert.deepEqual([lines, isOver], [1, true]);
+  });
+
+  it('passes no receiver that lets nothing through', async () => {
+    const none = receiver({ kinds: ['heartbeat'], form: 'decoded' });
+    const { untaken, failed } = await play([none], [line('heartbeat')]);
+    assert.deepEqual([untaken, failed, none.got], [1, 0, []]);
+  });
+
+  it('gives way to another one when nothing has come for ten minutes, and when its service closes', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const all = receiver();
+      const isReplaced = async (run: string) => (await play([all], [line('heartbeat')], { run })).isReplaced;
+      const LEASE_MS = 600_000;
+      await isReplaced('a');
+      mock.timers.tick(LEASE_MS - 1);
+      await isReplaced('a');
+      mock.timers.tick(LEASE_MS - 1);
+      assert.equal(await isReplaced('b'), true);
+      mock.timers.tick(1);
+      assert.equal(await isReplaced('b'), false);
+      player.close();
+      assert.equal(await isReplaced('c'), false);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('refuses more than 1 000 lines at a time, and what is no portion', async () => {
     const all = receiver();
     const whole = await play(
@@ -198,15 +251,19 @@ describe('a record that is played', () => {
       Array.from({ length: 1_000 }, () => line('heartbeat')),
     );
     assert.equal(whole.taken, 1_000);
-    const field = (error: unknown) => (error as { cause: { field: string } }).cause.field;
-    for (const [lines, run, wrong] of [
-      [Array.from({ length: 1_001 }, () => ''), 'a', 'lines'],
-      ['x', 'a', 'lines'],
-      [{ length: 5 }, 'a', 'lines'],
-      [[], undefined, 'run'],
-      [[], 'x'.repeat(101), 'run'],
+    assert.equal((await play([all], [], { run: 'x'.repeat(100), begin: true })).isReplaced, false);
+    for (const [lines, run, field, message] of [
+      [Array.from({ length: 1_001 }, () => ''), 'a', 'lines', /^lines has more than 1000 entries$/],
+      ['x', 'a', 'lines', /^lines must be a list: x$/],
+      [{ length: 5 }, 'a', 'lines', /^lines must be a list: /],
+      [[], undefined, 'run', /^run must be text: /],
+      [[], 'x'.repeat(101), 'run', /^run must be text: x+/],
     ] as const) {
-      await assert.rejects(play([all], lines, { run }), (error) => field(error) === wrong);
+      await assert.rejects(play([all], lines, { run }), (error: { message: string; cause: object }) => {
+        assert.equal((error.cause as { field: string }).field, field);
+        assert.match(error.message, message);
+        return true;
+      });
     }
   });
 });

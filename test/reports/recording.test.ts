@@ -6,7 +6,7 @@ import { NetworkState } from '../../src/network/network-state.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import { listenToAll } from '../../src/reports/everything.ts';
-import { MAX_LINE_LENGTH } from '../../src/reports/recorded-line.ts';
+import { MAX_LINE_LENGTH, writeLine } from '../../src/reports/recorded-line.ts';
 import { Recording } from '../../src/reports/recording.ts';
 import { compileCriteria } from '../../src/reports/report-filter.ts';
 import { Reports } from '../../src/reports/reports.ts';
@@ -16,6 +16,9 @@ const D = 'd00000000001';
 const ALL = 'mt/gateway/+/device/+/#';
 const EVENTS = { kinds: ['event'], form: 'both', gateways: [], devices: [], identifiers: [] } as const;
 const NIGHT = Date.parse('2026-01-02T03:04:05.678Z');
+const EVENT = `mt/gateway/${G}/device/${D}/event/8200`;
+const EMPTY = { topic: EVENT, payload: Buffer.alloc(0), retained: false };
+const EMPTY_LINE = writeLine({ kind: 'event', gateway: G, device: D }, EMPTY, new Date(NIGHT).toISOString());
 
 describe('a recording', () => {
   const catalogue = createCatalogue();
@@ -162,6 +165,42 @@ describe('a recording', () => {
     assert.deepEqual([lines, tooLong, name], [1, 2, 'running']);
   });
 
+  /** Has a report come whose line has so many bytes, with its end. */
+  const deliverLine = (bytes: number) => {
+    const { bytes: before } = recording.state();
+    deliver('event/8200', 'x'.repeat(bytes - 1 - EMPTY_LINE.length));
+    return recording.state().bytes - before;
+  };
+
+  it('keeps a line that is as long as a line may be, and 20 MB of them', () => {
+    recording.start();
+    assert.equal(deliverLine(MAX_LINE_LENGTH + 1), MAX_LINE_LENGTH + 1);
+    assert.equal(deliverLine(MAX_LINE_LENGTH + 2), 0);
+    deliver('event/8200', 'é'.repeat(MAX_LINE_LENGTH / 2));
+    deliver('event/8200', 'é'.repeat(MAX_LINE_LENGTH / 2 + 1));
+    assert.deepEqual([recording.state().lines, recording.state().tooLong], [2, 2]);
+    recording.stop();
+    recording.start();
+    for (let line = 1; line <= 20; line++) {
+      assert.equal(deliverLine(MAX_LINE_LENGTH), MAX_LINE_LENGTH);
+    }
+    const { name, bytes } = recording.state();
+    assert.deepEqual([name, bytes], ['running', 20_000_000]);
+    deliver('heartbeat');
+    assert.equal(recording.state().end, 'size');
+  });
+
+  it('is fetched in pieces of 64 kB, not of lines', () => {
+    recording.start();
+    for (let line = 1; line <= 9; line++) {
+      deliverLine(16_384);
+    }
+    assert.deepEqual(
+      recording.file()?.map(({ length }) => length),
+      [65_536, 65_536, 16_384],
+    );
+  });
+
   it('ends when nobody has asked for its state for 90 seconds, and keeps what it has', () => {
     recording.start();
     deliver('heartbeat');
@@ -185,6 +224,22 @@ describe('a recording', () => {
     pass(300);
     deliver('heartbeat');
     assert.deepEqual([recording.state().name, recording.state().lines], ['running', 1]);
+  });
+
+  it('has ten minutes of its own where it follows another one', () => {
+    recording.start();
+    pass(100);
+    recording.stop();
+    recording.start();
+    pass(599);
+    assert.deepEqual([recording.state().name, recording.state().seconds], ['running', 599]);
+  });
+
+  it('says since when by the clock', () => {
+    const by = new Recording(() => () => {});
+    by.start();
+    assert.ok(Math.abs(Date.parse(by.state().since ?? '') - Date.now()) < 60_000);
+    by.close();
   });
 
   it('leaves nothing behind when the service closes', () => {
@@ -224,6 +279,24 @@ describe('a recording', () => {
       rows().map(({ kind }) => kind),
       ['heartbeat', 'event'],
     );
+  });
+
+  it('goes on once, also where the one before has not left yet, or the one that follows has begun', () => {
+    const former = recording;
+    former.start();
+    deliver('heartbeat');
+    recording = create();
+    recording.start();
+    recording.takeOver(former);
+    deliver('heartbeat');
+    assert.deepEqual([recording.state().lines, former.file(), opened], [2, undefined, 1]);
+  });
+
+  it('is none where the service before had none', () => {
+    const former = recording;
+    recording = create();
+    recording.takeOver(former);
+    assert.deepEqual([recording.state().name, recording.file(), opened], ['none', undefined, 0]);
   });
 
   it('ends 90 seconds after a deploy when nobody asks the service that follows', () => {

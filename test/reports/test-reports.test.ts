@@ -203,6 +203,32 @@ describe('a report that is made up', () => {
     assert.deepEqual([other.device, other.gateway], ['d0141f00a1b1', 'c0141f68fc71']);
   });
 
+  it('is of a device that a gateway of the filter hears beside others', () => {
+    const network = new NetworkState();
+    const [device, gateway] = ['d0141f00a1b1', 'c0141f68fc71'];
+    for (const other of [gateway, 'c0141f68fc70']) {
+      network.record(readReportTopic('', other, device, 'heartbeat'), performance.now());
+    }
+    const { report } = testReports(network).makeUp({ ...ALL, gateways: [gateway] });
+    assert.deepEqual([report.device, report.gateway], [device, gateway]);
+  });
+
+  it('looks for a device among the 10 000 that were heard last', () => {
+    const network = new NetworkState();
+    const hear = (gateway: string, device: string, at: number) =>
+      network.record(readReportTopic('', gateway, device, 'heartbeat'), at);
+    const [device, gateway] = ['d0141f00a1b1', 'c0141f68fc71'];
+    hear(gateway, device, 0);
+    const deviceNow = () =>
+      testReports(network).makeUp({ ...ALL, gateways: ['C0:14:1F:68:FC:71'] }).report.device;
+    for (let n = 1; n < 10_000; n++) {
+      hear('c0141f68fc70', `e${n.toString(16).padStart(11, '0')}`, n * 2_000);
+    }
+    assert.equal(deviceNow(), device);
+    hear('c0141f68fc70', 'f00000000000', 10_000 * 2_000);
+    assert.equal(deviceNow(), '020000000002');
+  });
+
   describe('for a filter with labels', () => {
     const labels = ['hall'];
     const network = new NetworkState();
@@ -237,6 +263,18 @@ describe('a report that is made up', () => {
       ] as const) {
         assert.throws(() => makeUpWith(labelled, { gateways }), refused);
       }
+      const several = { labels: ['hall', 'floor'] };
+      const cause = { field: 'labels', value: 'hall, floor' };
+      assert.throws(() => makeUpWith([], several), {
+        code: 'INVALID_INPUT',
+        message: /: hall, floor/,
+        cause,
+      });
+    });
+
+    it('is refused for a gateway that is none, whatever carries the labels', () => {
+      const wrong = (error: { cause: { field: string } }) => error.cause.field === 'gateways';
+      assert.throws(() => makeUpWith(['c0141f68fc71'], { gateways: ['x'] }), wrong);
     });
   });
 
@@ -248,6 +286,27 @@ describe('a report that is made up', () => {
     );
     assert.deepEqual([topic, report.name, report.value, report.raw], [like, 'humidity', 60, '0258']);
   });
+});
+
+describe('a report that is like one that has passed', () => {
+  for (const rest of [
+    'measurement/8802',
+    'measurement-decoded/humidity',
+    'property/8800',
+    'event-decoded/button-0-counter',
+    'timestamped/8800',
+    'heartbeat',
+    'rssi',
+    'dfu',
+    'unheard-of/x',
+    'unheard-of',
+  ]) {
+    it(`has its topic and is new: ${rest}`, () => {
+      const like = `site/mt/gateway/c0141f68fc70/device/d0141f00a1b2/${rest}`;
+      const { topic, report } = testReports().makeUp(ALL, { like });
+      assert.deepEqual([topic, report.test, report.retained], [like, true, undefined]);
+    });
+  }
 });
 
 describe('a report that was received', () => {
