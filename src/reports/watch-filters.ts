@@ -11,7 +11,7 @@ export type WatchScope = Pick<ReportFilter, 'gateways' | 'devices' | 'labels'>;
 type Topics = Pick<ReportFilter, 'kinds' | 'identifiers'>;
 
 /** Everything: a device that sends anything is not silent. */
-const EVERYTHING: Topics = { kinds: [], identifiers: [] };
+const EVERYTHING: Topics = UNFILTERED;
 const ofKinds = (...kinds: Kind[]): Topics => ({ kinds, identifiers: [] });
 
 /** Also what ends a condition: a value of the same property ends an error of its measurement, a heartbeat the DFU mode. */

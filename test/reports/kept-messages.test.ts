@@ -14,7 +14,7 @@ describe('kept messages', () => {
   });
 
   const NO_EVENTS = { written() {}, settled() {} };
-  const messageOf = (payload = Buffer.from('{}')) =>
+  const messageOf = (payload: Buffer = Buffer.from('{}')) =>
     new OpenMessage({ topic: 't', payload, retained: false, heardAt: now }, 'broker', NO_EVENTS);
   const deferralOf = (name: string) => ({ acknowledge() {}, readOn: () => void readOn.push(name) });
   const create = (maxMessages = 10, maxBytes = 1_000_000) =>

@@ -153,7 +153,7 @@ describe('a preview', () => {
   });
 
   it('says what prevents that anything passes, until it is over', () => {
-    const problem = new ServiceError('UNREACHABLE', 'x', {});
+    const problem = new ServiceError('NOT_CONNECTED', 'unreachable');
     topicsOf('a');
     setProblems.get('a')?.(problem);
     assert.equal(previews.poll({ name: 'a' }).problem, problem);
