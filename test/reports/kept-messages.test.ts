@@ -1,6 +1,6 @@
 // What the broker keeps until flows have confirmed it: how much of it is read, and when nothing older can come any more.
 import assert from 'node:assert/strict';
-import { KeptMessages } from '../../src/reports/kept-messages.ts';
+import { KeptMessages, MAX_BYTES, MAX_MESSAGES } from '../../src/reports/kept-messages.ts';
 import { OpenMessage } from '../../src/reports/open-message.ts';
 
 describe('kept messages', () => {
@@ -57,6 +57,17 @@ describe('kept messages', () => {
     kept.delete(first);
     kept.delete(second);
     assert.deepEqual([kept.isFull, readOn.at(-1)], [false, '4']);
+  });
+
+  it('may take 64 MB', () => {
+    const kept = create(MAX_MESSAGES, MAX_BYTES);
+    const payload = Buffer.alloc(10_000_000);
+    for (let n = 0; n < 6; n++) {
+      keep(kept, `${n}`, payload);
+    }
+    assert.equal(kept.isFull, false);
+    keep(kept, '6', payload);
+    assert.equal(kept.isFull, true);
   });
 
   it('go on waiting where what is forgotten leaves too many', () => {
