@@ -7,11 +7,10 @@ import { OpenMessage } from '../../src/reports/open-message.ts';
 describe('confirmed messages', () => {
   const NOW = 1_000;
   const MAX = 65_535;
-  const messageOf = (topic: string, content = '{}') =>
-    new OpenMessage({ topic, payload: Buffer.from(content), retained: false, heardAt: 0 }, 'broker', {
-      written() {},
-      settled() {},
-    });
+  const EVENTS = { written() {}, settled() {} };
+  const messageWith = (topic: string, payload: Buffer) =>
+    new OpenMessage({ topic, payload, retained: false, heardAt: 0 }, 'broker', EVENTS);
+  const messageOf = (topic: string, content = '{}') => messageWith(topic, Buffer.from(content));
   /** Whether it is known when it comes again, which it is once. */
   const isKnown = (messages: ConfirmedMessages, topic: string, content = '{}') =>
     messages.take(keyOf({ topic, payload: Buffer.from(content) }), NOW);
@@ -115,6 +114,20 @@ describe('confirmed messages', () => {
     messages.connected('broker', true, NOW);
     assert.equal(messages.isEmpty(NOW + LATER_MS - 1), false);
     assert.equal(messages.isEmpty(NOW + LATER_MS + LATER_MS), true);
+    messages.add(messageOf('c'), 1);
+    messages.connected('broker', true, 10 * LATER_MS);
+    assert.equal(messages.isEmpty(11 * LATER_MS), true);
+  });
+
+  it('take little memory, however long they are', () => {
+    const messages = new ConfirmedMessages();
+    const payload = Buffer.alloc(100_000, 'x');
+    const { arrayBuffers } = process.memoryUsage();
+    for (let order = 1; order <= 300; order++) {
+      messages.add(messageWith(`t${order}`, payload), order);
+    }
+    assert.ok(process.memoryUsage().arrayBuffers - arrayBuffers < 10_000_000);
+    assert.equal(isKnown(messages, 't300', payload.toString()), true);
   });
 
   it('are known also where the connection was lost before the flow had confirmed them', () => {

@@ -192,6 +192,11 @@ describe('the topic filters of a node', () => {
     assert.ok(performance.now() - start < 10_000);
   });
 
+  it('name identifiers of up to 1 000 characters', () => {
+    const identifier = 'x'.repeat(1_000);
+    assert.deepEqual(wantsOf({ identifiers: [identifier] }).map(given), [{ identifier }]);
+  });
+
   for (const identifier of ['8800\t8801', 'a\u0085', 'a\ufffe', '\ud800', 'a+', 'x'.repeat(1_001)]) {
     it(`are refused where brokers would end the connection: ${JSON.stringify(identifier).slice(0, 20)}`, () => {
       assert.throws(
