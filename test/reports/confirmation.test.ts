@@ -24,16 +24,20 @@ describe('a node that confirms reports', () => {
   let isPassed: boolean;
   let isWaiting: boolean;
   let chained: number;
+  /** What stands between fails. */
+  let isFailing: boolean;
+  let abandoned: string[];
 
   beforeEach(() => {
     now = 0;
     [got, errors, acknowledged, counts, isPassed, isWaiting, chained] = [[], [], [], [], true, false, 0];
+    [isFailing, abandoned] = [false, []];
     mock.timers.enable({ apis: ['setInterval'] });
     const fail = (fault: unknown) => assert.fail(String(fault));
     reports = new OpenReports(
       () => false,
       fail,
-      () => {},
+      (owner, count) => void abandoned.push(`${owner}: ${count}`),
       { now: () => now },
     );
     reports.connected('broker', false);
@@ -60,6 +64,9 @@ describe('a node that confirms reports', () => {
     const chain: ReportListener = {
       report(...args) {
         chained++;
+        if (isFailing) {
+          throw new Error('no more');
+        }
         if (isPassed) {
           target.report(...args);
         }
@@ -90,7 +97,11 @@ describe('a node that confirms reports', () => {
       received,
       { isResent: false, isLost: false, mustWait: false, defer },
       () => {
-        give(received);
+        try {
+          give(received);
+        } catch {
+          // It is no problem of other receivers.
+        }
         return 'delivered';
       },
     );
@@ -176,6 +187,19 @@ describe('a node that confirms reports', () => {
       ],
     );
     assert.ok(got.every(({ heardAt }) => heardAt === 0));
+  });
+
+  it('gets again as new what something has failed on, whatever comes meanwhile', () => {
+    const node = open();
+    isFailing = true;
+    receive(node, 1);
+    isFailing = false;
+    node.give({ topic: 'mt/x', payload: Buffer.from('{"n":2}'), retained: false, heardAt: 0 }, 0);
+    pass(TIMEOUT_MS);
+    assert.deepEqual(numbers(), [
+      [2, undefined],
+      [1, undefined],
+    ]);
   });
 
   it('gets what was received before without a delivery', () => {
@@ -270,7 +294,8 @@ describe('a node that confirms reports', () => {
     isPassed = false;
     deploy(next, ['c']);
     assert.deepEqual([got.length, chained, acknowledged], [2, 3, ['1']]);
-    assert.deepEqual(errors, []);
+    pass(500);
+    assert.deepEqual([errors, abandoned], [[], ['node: 1']]);
   });
 
   it('leaves nothing open where it does not come back', () => {

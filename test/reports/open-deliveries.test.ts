@@ -4,6 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { OpenDeliveries } from '../../src/reports/open-deliveries.ts';
 import { OpenMessage } from '../../src/reports/open-message.ts';
 import { type Confirmer, waitAfter } from '../../src/reports/open-report.ts';
+import { itAtScale } from '../at-scale.ts';
+import { usedMemory } from '../memory.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -71,6 +73,53 @@ describe('reports that are open at nodes', () => {
       [waitAfter(0, 20 * MINUTE_MS), waitAfter(9, 20 * MINUTE_MS)],
       [20 * MINUTE_MS, 20 * MINUTE_MS],
     );
+  });
+
+  it('are those that have not reached the flow yet, of nodes that are there', () => {
+    assert.equal(deliveries.hasConfirmers, false);
+    const one = begin('one');
+    const events = { written() {}, settled() {} };
+    const received = { topic: 'a', payload: Buffer.from('{}'), retained: false, heardAt: now };
+    const { hasReached, attempts } = deliveries.open(one, new OpenMessage(received, 'broker', events), now);
+    assert.deepEqual([deliveries.hasConfirmers, hasReached, attempts], [true, false, 0]);
+  });
+
+  it('belong to the node that has taken the place of another one', () => {
+    const former = begin('one');
+    open(former, 'a', false);
+    begin('one');
+    assert.deepEqual(look(1_001), ['one a']);
+    deliveries.hurry(former);
+    assert.deepEqual(look(1_002), []);
+    deliveries.remove(former, false);
+    assert.equal(deliveries.size, 1);
+  });
+
+  it('are not sent any more where one before them has confirmed them', () => {
+    const one = begin('one');
+    open(one, 'a');
+    const { id } = open(one, 'b');
+    const { again } = one;
+    one.again = (report) => {
+      deliveries.take(id);
+      return again(report);
+    };
+    assert.deepEqual(look(2_000), ['one a']);
+  });
+
+  itAtScale('leave nothing behind of nodes that are no more', () => {
+    const comeAndGo = (n: number) => {
+      const one = begin(`node ${n}`);
+      deliveries.take(open(one, 'a').id);
+      deliveries.remove(one, false);
+      deliveries.resumed(() => false);
+    };
+    comeAndGo(0);
+    const before = usedMemory();
+    for (let n = 1; n <= 30_000; n++) {
+      comeAndGo(n);
+    }
+    assert.ok(usedMemory() - before < 1_500_000);
   });
 
   it('come again when their time is over, until they are confirmed', () => {

@@ -36,7 +36,7 @@ describe('the receivers of a report', () => {
     got: Report[];
     /** Topic, payload and time. */
     heard: string[];
-    failed: { code: string; payload: unknown; received: Unread | undefined }[];
+    failed: { code: string; message: string; payload: unknown; received: Unread | undefined }[];
   }
   const taker = (
     { decode = true, ...more }: { decode?: boolean; readsOnly?: true; takesNone?: true } = {},
@@ -52,7 +52,8 @@ describe('the receivers of a report', () => {
         heard.push(`${topic} ${payload} ${heardAt}`);
         then(report);
       },
-      error: ({ code }, { payload }, received) => void failed.push({ code, payload, received }),
+      error: ({ code, message }, { payload }, received) =>
+        void failed.push({ code, message, payload, received }),
     };
     return { listener, decode, isPreview: false, got, heard, failed };
   };
@@ -137,6 +138,7 @@ describe('the receivers of a report', () => {
           ],
         );
       }
+      assert.match(all[0]?.failed[2]?.message ?? '', /the message is larger than 1 MB/);
       assert.equal(network.device(D), undefined);
     });
 

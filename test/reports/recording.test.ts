@@ -226,6 +226,17 @@ describe('a recording', () => {
     assert.deepEqual([recording.state().name, recording.state().lines], ['running', 1]);
   });
 
+  it('ends once: to stop it then, or where there is none, changes nothing', () => {
+    recording.stop();
+    assert.equal(recording.state().name, 'none');
+    recording.start();
+    pass(900);
+    recording.stop();
+    assert.deepEqual([recording.state().end, recording.state().seconds], ['time', 600]);
+    pass(300);
+    assert.equal(recording.state().name, 'none');
+  });
+
   it('has ten minutes of its own where it follows another one', () => {
     recording.start();
     pass(100);

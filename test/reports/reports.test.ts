@@ -1,5 +1,6 @@
 // The way of a report from the broker to its receivers: who gets it, and which are copies, repeats or nobody's.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { SILENT } from '../../src/log.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
@@ -62,7 +63,12 @@ describe('the way of reports', () => {
       },
       error() {},
     };
-    return { got, heard, deviceNames, ...reports.add(criteriaOf(filter), true, listener, isPreview) };
+    return {
+      got,
+      heard,
+      deviceNames,
+      ...reports.add(criteriaOf(filter), true, listener, ...(isPreview ? [true] : [])),
+    };
   };
   const topicOf = (gateway: string, device: string, rest = 'heartbeat') =>
     `mt/gateway/${gateway}/device/${device}/${rest}`;
@@ -133,6 +139,16 @@ describe('the way of reports', () => {
     assert.deepEqual([one.got, one.heard, other.got], [[0], [5], []]);
   });
 
+  it("is nobody's any more at once where they end, and is asked for no longer", () => {
+    const { remove } = add({ gateways: [G] });
+    assert.equal(reports.filters().length, 1);
+    remove();
+    assert.deepEqual(reports.filters(), []);
+    add();
+    reports.filters();
+    assert.deepEqual([reports.serving(undefined), reports.serving(criteriaOf({})).length], [[], 1]);
+  });
+
   describe('that come for several subscriptions', () => {
     const crossing = () => {
       const [kind, gateway] = [add({ kinds: ['heartbeat'] }), add({ gateways: [G] })];
@@ -161,13 +177,83 @@ describe('the way of reports', () => {
       for (const seq of [1, 2, 3, 4]) {
         deliver(seq);
       }
-      assert.equal(deliver(4), 'delivered');
       reports.connected('broker', false);
       reports.settled();
       assert.deepEqual([deliver(5), deliver(5)], ['delivered', 'delivered']);
       reports.connected('other', false);
       reports.settled();
       assert.deepEqual([deliver(6), deliver(6)], ['delivered', 'copy']);
+    });
+
+    it('teaches nothing of the broker before all that it had has come, or where it refuses one of them', () => {
+      add({ kinds: ['heartbeat'] });
+      add({ gateways: [G] });
+      reports.connected('broker', false);
+      reports.filters();
+      const teach = () => {
+        for (const seq of [1, 2, 3, 4]) {
+          deliver(seq);
+        }
+      };
+      teach();
+      reports.settled();
+      assert.deepEqual([deliver(5), deliver(5)], ['delivered', 'copy']);
+      reports.connected('another', false);
+      const refused = criteriaOf({ gateways: [G] }).topicFilters.map(topics.reportFilter);
+      const isRefused = (filter: string) => refused.includes(filter);
+      reports.filters(10, { isRefused, isAvoided: () => false, isGranted: () => false });
+      reports.settled();
+      teach();
+      reports.filters();
+      reports.settled();
+      assert.deepEqual([deliver(6), deliver(6)], ['delivered', 'copy']);
+    });
+
+    it('teaches nothing of a new connection before it is known what comes by it', () => {
+      crossing();
+      reports.connected('other', false);
+      for (const seq of [1, 2, 3, 4]) {
+        deliver(seq);
+      }
+      reports.settled();
+      assert.deepEqual([deliver(5), deliver(5)], ['delivered', 'copy']);
+    });
+
+    it('is another one where a sender repeats it after ten seconds', () => {
+      crossing();
+      assert.equal(deliver(1), 'delivered');
+      now += 10_000;
+      assert.equal(deliver(1), 'delivered');
+    });
+
+    it("is nobody else's where a service without a session ends", () => {
+      start();
+      crossing();
+      assert.equal(deliver(1), 'delivered');
+      reports.handOver();
+      start();
+      crossing();
+      reports.connected('broker', true);
+      assert.equal(deliver(1), 'delivered');
+    });
+
+    it('expects those of before and of now until all that the broker had has come', () => {
+      const [kind] = crossing();
+      kind.remove();
+      reports.filters();
+      assert.deepEqual([deliver(1), deliver(1)], ['delivered', 'copy']);
+      reports.settled();
+      assert.deepEqual([deliver(2), deliver(2)], ['delivered', 'delivered']);
+      add({ devices: [D] });
+      reports.filters();
+      assert.deepEqual([deliver(3), deliver(3)], ['delivered', 'copy']);
+    });
+
+    it('ends at a third one that a subscription that is no more has brought', () => {
+      crossing();
+      const again = (isLeftover = true) => deliver(1, topicOf(G, D), false, () => isLeftover);
+      assert.deepEqual([again(), again(), again()], ['delivered', 'copy', 'repeat']);
+      assert.equal(again(false), 'delivered');
     });
 
     it('ends at retained copies, until the subscriptions are others', () => {
@@ -206,11 +292,14 @@ describe('the way of reports', () => {
     const flow = add({ kinds: ['event'], form: 'raw' });
     const person = add({}, true);
     let count = 0;
+    reports.deliverPreview(topicOf(G, D, 'rssi'), payloadOf(0), false);
     const end = reports.addPreview(criteriaOf({}), () => void count++);
     assert.deepEqual(reports.filters().length, 1);
     assert.equal(reports.previewFilters().length, 1);
     const look = (rest: string, seq: number, retained = false) =>
       reports.deliverPreview(topicOf(G, D, rest), payloadOf(seq), retained);
+    look('rssi', 0);
+    assert.deepEqual([person.got.splice(0).length, count--], [2, 1]);
     look('heartbeat', 1);
     look('event/8200', 2);
     look('event/8200', 3, true);
@@ -250,7 +339,7 @@ describe('the way of reports', () => {
       count() {},
     };
     /** A node that confirms what it gets; the ids by their numbers. */
-    const confirming = () => {
+    const confirming = (filter: Partial<TopicCriteria> = {}) => {
       const ids = new Map<unknown, string>();
       reports.open.add(confirmer);
       const listener = {
@@ -263,7 +352,7 @@ describe('the way of reports', () => {
         },
         error() {},
       };
-      reports.add(criteriaOf({}), true, listener);
+      reports.add(criteriaOf(filter), true, listener);
       return ids;
     };
     const come = (seq: number, isResent = false, topic = topicOf(G, D)) =>
@@ -299,6 +388,72 @@ describe('the way of reports', () => {
       come(1);
       reports.connected('broker', true);
       assert.deepEqual([come(1, true), ids.size, other.got], ['kept', 1, [1]]);
+      reports.handOver();
+      assert.deepEqual([reports.isConfirming, reports.open.unconfirmed], [false, []]);
+    });
+
+    it('is none either for a copy of it', () => {
+      confirming({ gateways: [G] });
+      const { got } = add({ kinds: ['heartbeat'] });
+      settle();
+      come(1);
+      reports.connected('broker', true);
+      assert.deepEqual([come(1, true), come(1, true), got], ['kept', 'kept', [1]]);
+    });
+
+    it('is settled by what comes, as soon as the broker has sent what it had', () => {
+      const ids = confirming({ gateways: [G] });
+      const kind = add({ kinds: ['heartbeat'] });
+      settle();
+      come(1);
+      come(1);
+      kind.remove();
+      reports.filters();
+      reports.settled();
+      const { got } = add({ gateways: [G] });
+      assert.deepEqual([come(2), come(2), got], ['kept', 'kept', [2]]);
+      for (const id of ids.values()) {
+        reports.open.confirm(id);
+      }
+      now += 1_000;
+      assert.deepEqual([come(3), come(3), got], ['kept', 'kept', [2, 3, 3]]);
+    });
+
+    it('teaches nothing of the broker before that', () => {
+      confirming({ gateways: [G] });
+      const { got } = add({ kinds: ['heartbeat'] });
+      reports.connected('broker', false);
+      reports.filters();
+      for (const seq of [1, 2, 3, 4]) {
+        come(seq);
+      }
+      assert.deepEqual([come(4), got], ['kept', [1, 2, 3, 4]]);
+    });
+
+    it('ends at copies that are acknowledged with the first, or at once where nobody confirms', () => {
+      add({ kinds: ['heartbeat'] });
+      add({ gateways: [G] });
+      settle();
+      assert.deepEqual([come(1), come(1)], ['delivered', 'copy']);
+      confirming();
+      assert.deepEqual([come(2), deliver(3, topicOf(H, D))], ['kept', 'delivered']);
+    });
+
+    it('comes again until it is confirmed, and a node that fails is told of in the log', () => {
+      mock.timers.enable({ apis: ['setInterval'] });
+      try {
+        start();
+        const failing = { ...confirmer, again: () => assert.fail('no more') };
+        reports.open.add(failing);
+        reports.add(criteriaOf({}), true, { report: () => void reports.open.open(failing), error() {} });
+        settle();
+        come(1);
+        now += 1_000;
+        mock.timers.tick(1_000);
+        assert.match(warnings[0] ?? '', /^a receiver of reports failed: .*no more/);
+      } finally {
+        mock.timers.reset();
+      }
     });
 
     it('has caught up when nothing is open for a second, and subscriptions count from then on', () => {
@@ -326,6 +481,24 @@ describe('the way of reports', () => {
       ]);
     });
 
+    it('comes to the service that follows where it was open', () => {
+      const options = { keptSessions: ['mt-open-reports'] };
+      const begin = () => {
+        start(options);
+        const ids = confirming({ gateways: [G] });
+        add({ kinds: ['heartbeat'] });
+        reports.filters();
+        return ids;
+      };
+      begin();
+      settle();
+      come(1);
+      reports.handOver();
+      const ids = begin();
+      reports.connected('broker', true);
+      assert.deepEqual([come(1, true), [...ids.keys()]], ['kept', [1]]);
+    });
+
     it('is known to the service that follows for the same session, with the copies that are still to come', () => {
       const options = { keptSessions: ['mt-way-of-reports'] };
       const begin = () => {
@@ -339,6 +512,9 @@ describe('the way of reports', () => {
       begin();
       settle();
       assert.equal(come(1), 'delivered');
+      reports.handOver();
+      reports.handOver();
+      begin();
       reports.handOver();
       const next = begin();
       reports.connected('broker', true);

@@ -126,6 +126,19 @@ describe('what is asked for', () => {
     assert.deepEqual(other.choose(10, refused), names({ device: D }));
   });
 
+  it('is not asked for once more where what is widened for want of room covers it', () => {
+    const devices = [D, E, 'd00000000003'].map((device) => ({ gateway: G, device }));
+    const { choose } = create(devices);
+    assert.deepEqual(choose(1, verdicts({ refused: [{ gateway: G, device: D }] })), names({ gateway: G }));
+  });
+
+  it('is, of a shared group too, not wanted by what is refused', () => {
+    const { requested } = create([{ gateway: G }, { gateway: H }], { isShared: true });
+    const { filters } = requested.choose(10, verdicts({ refused: [{ gateway: G }] }));
+    assert.deepEqual(filters, [nameOf({ gateway: G }), nameOf({ gateway: H })]);
+    assert.deepEqual([requested.isWanted(place(G, D)), requested.isWanted(place(H, D))], [false, true]);
+  });
+
   it('crosses where that brings less, but in a shared group', () => {
     const crossing = [{ segment: 'heartbeat', identifier: '' }, { gateway: G }];
     assert.deepEqual(create(crossing).choose(), names(...crossing));
@@ -169,6 +182,29 @@ describe('what is known of what was asked for', () => {
     assert.deepEqual([requested.mayOverlap, requested.countOf(place(G, D))], [false, 1]);
     requested.connected();
     assert.equal(requested.isSettled, false);
+  });
+
+  it('is nothing before anything was asked for', () => {
+    const { requested } = create([{ gateway: G }]);
+    assert.deepEqual([requested.isSettled, requested.mayOverlap], [false, false]);
+    assert.deepEqual([requested.isWanted(place(G, D)), requested.isCertain(place(G, D))], [false, true]);
+    assert.deepEqual(requested.serving([{ gateway: G }]), []);
+  });
+
+  it('is what was asked for before, of 10 000 filters at most', () => {
+    const { requested, subscribers, choose } = create([{}]);
+    const gateways = Array.from({ length: 12_000 }, (_, n) => `c${n.toString(16).padStart(11, '0')}`);
+    const ask = (filters: TopicFilterParts[]) => {
+      requested.add(subscribers[0]!, filters);
+      choose();
+    };
+    ask(gateways.slice(0, 6_000).map((gateway) => ({ gateway })));
+    ask(gateways.slice(6_000).map((gateway) => ({ gateway })));
+    ask([{ device: D }]);
+    assert.deepEqual(
+      [0, 1_999, 2_000, 11_999].map((n) => requested.countOf(place(gateways[n]!, D))),
+      [1, 1, 2, 2],
+    );
   });
 
   it('is by which filters what somebody asks for comes', () => {
@@ -228,6 +264,15 @@ describe('what previews ask for', () => {
       names({ gateway: H, device: D }, { gateway: H, device: E }),
     );
     assert.deepEqual(requested.choosePreviews(1), names({ gateway: H }));
+  });
+
+  it('comes by one filter also where there is room for few', () => {
+    const { requested } = create([]);
+    const wants: TopicFilterParts[] = [D, E].map((device) => ({ gateway: G, device }));
+    requested.addPreview([...wants, { device: 'd00000000003', segment: 'rssi', identifier: '' }], () => {});
+    requested.choose(10);
+    assert.equal(requested.choosePreviews(3).length, 3);
+    assert.deepEqual(requested.choosePreviews(2), [ALL]);
   });
 
   it('is nothing in a shared group', () => {
