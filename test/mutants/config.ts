@@ -30,6 +30,8 @@ export function roomOf(file: string): Room {
 
 /** The test files that judge these alone, where it is not the one of their name. */
 const JUDGES: Readonly<Record<string, readonly string[]>> = {
+  'src/reports/open-message.ts': ['test/reports/kept-messages.test.ts', 'test/reports/open-reports.test.ts'],
+  'src/reports/open-report.ts': ['test/reports/open-deliveries.test.ts'],
   'src/rest/calls.ts': ['test/rest/calls.test.ts', 'test/rest/order.test.ts'],
   'src/rest/content-encoding.ts': ['test/rest/http.test.ts'],
   'src/rest/device-list-reader.ts': ['test/rest/device-directory.test.ts'],

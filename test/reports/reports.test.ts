@@ -106,6 +106,11 @@ describe('the way of reports', () => {
     assert.deepEqual(late.got, [8]);
   });
 
+  it('goes by the clock of the process', () => {
+    const own = new Reports(topics, catalogue, network, SILENT);
+    assert.equal(own.hasCaughtUp(0), true);
+  });
+
   it('is with the names that are known', () => {
     const { deviceNames } = add();
     deliver(1);
@@ -249,6 +254,33 @@ describe('the way of reports', () => {
       assert.deepEqual([deliver(3), deliver(3)], ['delivered', 'copy']);
     });
 
+    it('is expected from as many as there are, also where what is asked for gets wider or less', () => {
+      crossing();
+      const three = (seq: number) => [deliver(seq), deliver(seq), deliver(seq)];
+      assert.deepEqual(three(1), ['delivered', 'copy', 'delivered']);
+      const third = add({ devices: [D] });
+      reports.filters();
+      reports.settled();
+      assert.deepEqual(three(2), ['delivered', 'copy', 'copy']);
+      third.remove();
+      reports.filters();
+      assert.deepEqual(three(3), ['delivered', 'copy', 'copy']);
+      reports.settled();
+      assert.deepEqual(three(4), ['delivered', 'copy', 'delivered']);
+      reports.filters(1);
+      assert.deepEqual(three(5), ['delivered', 'copy', 'copy']);
+    });
+
+    it('ends at what a subscription that is no more brings again, though there were copies before', () => {
+      const [kind] = crossing();
+      const again = () => deliver(1, topicOf(G, D), false, () => true);
+      assert.equal(again(), 'delivered');
+      kind.remove();
+      reports.filters();
+      reports.settled();
+      assert.equal(again(), 'repeat');
+    });
+
     it('ends at a third one that a subscription that is no more has brought', () => {
       crossing();
       const again = (isLeftover = true) => deliver(1, topicOf(G, D), false, () => isLeftover);
@@ -292,6 +324,7 @@ describe('the way of reports', () => {
     const flow = add({ kinds: ['event'], form: 'raw' });
     const person = add({}, true);
     let count = 0;
+    reports.filters();
     reports.deliverPreview(topicOf(G, D, 'rssi'), payloadOf(0), false);
     const end = reports.addPreview(criteriaOf({}), () => void count++);
     assert.deepEqual(reports.filters().length, 1);
