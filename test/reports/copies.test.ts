@@ -345,4 +345,148 @@ describe('copies of a report', () => {
     }
     assert.deepEqual([isCopy(0), isCopy(9_999), isCopy(10_000)], [true, true, false]);
   });
+
+  const TOPIC = 't';
+  /** Whether it is a copy, where two subscriptions match it. */
+  const isCopyIn = (copies: Copies, n: number, topic = TOPIC) => copies.isCopy(topic, payload(n), 2, false);
+  const isRepeatIn = (copies: Copies, n: number, topic = TOPIC) => copies.isRepeat(topic, payload(n));
+  const message = (n: number, topic = TOPIC) => ({ topic, payload: payload(n) });
+
+  it('are none where one subscription brings it, and of topics that no gateway has', () => {
+    for (const [length, expected, isSecondCopy] of [
+      [1, 1, false],
+      [1_000, 2, true],
+      [1_001, 2, false],
+    ] as const) {
+      const copies = new Copies();
+      const [first, second] = [1, 1].map((n) =>
+        copies.isCopy('t'.repeat(length), payload(n), expected, false),
+      );
+      assert.deepEqual([first, second], [false, isSecondCopy]);
+    }
+  });
+
+  it('teach nothing while it is not certain how many are to come, and each but once', () => {
+    const copies = new Copies();
+    copiesOf([1, 2], copies);
+    const uncertain = [3, 3, 4, 4, 5, 5, 6, 6].map((n) => copies.isCopy(TOPIC, payload(n), 2, false, false));
+    assert.deepEqual(new Set(uncertain), new Set([false]));
+    const thrice = [7, 7, 7, 8, 8, 8].map((n) => copies.isCopy(TOPIC, payload(n), 3, false));
+    assert.deepEqual(new Set(thrice), new Set([false]));
+  });
+
+  it('have to come three times in a row from a broker that is known to send none', () => {
+    const copies = new Copies();
+    copiesOf([1, 2], copies);
+    assert.deepEqual(new Set(copiesOf([3, 3, 4, 4, 5, 6, 7, 7, 8, 8], copies)), new Set([false]));
+    assert.deepEqual(copiesOf([9, 9], copies), [false, true]);
+  });
+
+  it('are known of what flows had already, but for what is older than one that was new', () => {
+    const recognised = (...ns: number[]) => {
+      const copies = new Copies();
+      for (const n of ns) {
+        copies.recognised(TOPIC, payload(n), 2);
+      }
+      return copies;
+    };
+    assert.deepEqual(
+      [isCopyIn(recognised(1), 1), isCopyIn(recognised(1, 2), 2), isCopyIn(recognised(1), 2)],
+      [true, true, false],
+    );
+    assert.equal(isRepeatIn(recognised(1), 1), true);
+    assert.deepEqual(copiesOf([2, 2], recognised(1)), [false, true], 'it teaches nothing');
+    const copies = new Copies();
+    isCopyIn(copies, 2);
+    copies.recognised(TOPIC, payload(1), 2);
+    assert.equal(isCopyIn(copies, 2), true);
+    const single = new Copies();
+    single.recognised(TOPIC, payload(1), 1);
+    assert.equal(isCopyIn(single, 1), false);
+  });
+
+  it('are awaited of 1 000 topics that flows had already, too', () => {
+    for (const [count, expected] of [
+      [999, true],
+      [1_000, false],
+    ] as const) {
+      const copies = new Copies();
+      for (let n = 0; n < count; n++) {
+        isCopyIn(copies, n, `t${n}`);
+      }
+      copies.recognised(TOPIC, payload(1), 2);
+      assert.equal(isCopyIn(copies, 1), expected);
+    }
+  });
+
+  it('are none of what is forgotten', () => {
+    const copies = new Copies();
+    isCopyIn(copies, 1);
+    isRepeatIn(copies, 1);
+    copies.forget(message(2));
+    copies.forget(message(1, 'other'));
+    assert.deepEqual([copies.isAwaited(TOPIC), isRepeatIn(copies, 1)], [true, true]);
+    copies.forget(message(1));
+    assert.deepEqual(
+      [copies.isAwaited(TOPIC), isRepeatIn(copies, 1), isCopyIn(copies, 1)],
+      [false, false, false],
+    );
+    assert.deepEqual([isCopyIn(copies, 1), copies.isAwaited(TOPIC)], [true, false]);
+  });
+
+  it('are told from repeats, which come one behind the other', () => {
+    const copies = new Copies();
+    assert.deepEqual(
+      [
+        isRepeatIn(copies, 1),
+        isRepeatIn(copies, 1),
+        isRepeatIn(copies, 2),
+        isRepeatIn(copies, 2, 'u'),
+        isRepeatIn(copies, 2),
+      ],
+      [false, true, false, false, false],
+    );
+  });
+
+  it('come over the next connection where the broker has kept the session, and teach nothing then', () => {
+    for (const isPresent of [true, false]) {
+      const copies = new Copies();
+      const retained = () => copies.isCopy('r', payload(1), 2, true);
+      isCopyIn(copies, 1);
+      isRepeatIn(copies, 1);
+      retained();
+      copies.connected(true, isPresent);
+      assert.deepEqual([isRepeatIn(copies, 1), retained(), isCopyIn(copies, 1)], [false, false, isPresent]);
+    }
+    const copies = new Copies();
+    isCopyIn(copies, 1);
+    copies.connected(true, true);
+    assert.deepEqual(copiesOf([2, 2], copies), [false, true]);
+  });
+
+  it('are known of the same broker after another connection', () => {
+    const copies = new Copies();
+    copiesOf([1, 2, 3], copies);
+    copies.connected(true, false);
+    assert.deepEqual(copiesOf([4, 4], copies), [false, false]);
+  });
+
+  it('of retained reports come again where subscriptions have changed', () => {
+    const copies = new Copies();
+    const retained = () => copies.isCopy(TOPIC, payload(1), 2, true);
+    assert.deepEqual([retained(), retained()], [false, true]);
+    copies.changed();
+    assert.equal(retained(), false);
+  });
+
+  it('come within ten seconds where nothing else is known of what the broker had', () => {
+    let now = 0;
+    const copies = new Copies(() => now);
+    isCopyIn(copies, 1);
+    now = 9_999;
+    assert.equal(isCopyIn(copies, 1), true);
+    isCopyIn(copies, 2);
+    now += 10_000;
+    assert.equal(isCopyIn(copies, 2), false);
+  });
 });
