@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
-import { LabelFilter, type LabelState } from '../../src/reports/label-filter.ts';
+import { LabelFilter, type LabelState, unknownLabels } from '../../src/reports/label-filter.ts';
 import type { Message } from '../../src/reports/message.ts';
 import { takersOf } from '../../src/reports/receivers.ts';
 import { type ReportFilter, Session } from '../../src/session.ts';
@@ -505,4 +505,86 @@ describe('reports of gateways with a label', () => {
       assert.deepEqual(gate.takeBuffered(), []);
     });
   }
+});
+
+describe('a filter by labels', () => {
+  /** A list that says when it comes, and what waited for it. */
+  function open({ isPaused = false } = {}) {
+    let known: ReadonlySet<string> | undefined;
+    let follower: (error?: unknown) => void = () => {};
+    const replayed: Message[] = [];
+    const errors: unknown[] = [];
+    const states: LabelState[] = [];
+    const inner = { report() {}, error: (error: ServiceError) => void errors.push(error) };
+    const source = {
+      ...NO_LIST,
+      knownGatewaysWithLabels: () => known,
+      follow: (next: (error?: unknown) => void) => {
+        follower = next;
+        return () => undefined;
+      },
+      refresh: () => new Promise<void>(() => {}),
+    };
+    const filter = new LabelFilter(
+      ...([inner, (messages: readonly Message[]) => void replayed.push(...messages)] as const),
+      ...([['office'], 300_000, source, (state: LabelState) => void states.push(state)] as const),
+      ...(isPaused ? [() => isPaused] : []),
+    );
+    filter.open();
+    const come = () => {
+      known = new Set([G]);
+      follower();
+    };
+    const receive = (retained?: true) => {
+      const report = { gateway: G, device: D, kind: 'event', form: 'raw', time: 't' } as const;
+      filter.report({ ...report, ...(retained && { retained }) }, 't', Buffer.from('{}'));
+    };
+    return { filter, come, receive, replayed, errors, states };
+  }
+
+  it('lets through what has waited as soon as the list comes, as it was received', () => {
+    const { filter, come, receive, replayed } = open();
+    receive();
+    receive(true);
+    filter.flush();
+    assert.deepEqual([filter.isWaiting, replayed.length], [true, 0]);
+    come();
+    assert.equal(filter.isWaiting, false);
+    assert.deepEqual(
+      replayed.map(({ retained }) => retained),
+      [false, true],
+    );
+    filter.close();
+  });
+
+  it('lets it wait on while flows are replaced', () => {
+    const { filter, come, receive, replayed } = open({ isPaused: true });
+    receive();
+    come();
+    assert.deepEqual([replayed, filter.takeBuffered().length], [[], 1]);
+    filter.close();
+  });
+
+  it('tells of what is lost that it waits, and passes on what cannot be read', () => {
+    const { filter, receive, errors, states } = open();
+    for (let n = 0; n <= 1_000; n++) {
+      receive();
+    }
+    assert.deepEqual(states.at(-1), { name: 'waiting', lost: 1 });
+    const error = { code: 'BAD_REPORT' } as ServiceError;
+    filter.error(error, { topic: 't', payload: '' });
+    assert.deepEqual(errors, [error]);
+    filter.close();
+  });
+
+  it('waits where the settings of the service are wrong, and says why', async () => {
+    const problem = new Error('wrong');
+    const source = unknownLabels(problem);
+    assert.deepEqual(
+      [source.listAge, source.knownGatewaysWithLabels([]), source.mayHaveGatewayWith([])],
+      [Number.POSITIVE_INFINITY, undefined, true],
+    );
+    source.follow(() => assert.fail('nothing comes'))();
+    await assert.rejects(source.refresh(0, new AbortController().signal), problem);
+  });
 });
