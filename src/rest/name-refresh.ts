@@ -56,9 +56,7 @@ export class NameRefresh {
       while (!signal.aborted) {
         await this.#clock.wait(Math.max(0, this.#dueAt - this.#clock.now()), signal);
         const wait = await this.#refresh(signal);
-        if (!signal.aborted) {
-          this.#dueAt = this.#clock.now() + wait;
-        }
+        this.#dueAt = this.#clock.now() + wait;
       }
     } catch {
       // Only waiting rejects, and only because it is over.
@@ -73,7 +71,7 @@ export class NameRefresh {
       this.#retry = FIRST_RETRY_MS;
       // A change may have made it old since: its names are known all the same.
       const age = this.#directory.listAge;
-      return age < REFRESH_MS ? REFRESH_MS - age : REFRESH_MS;
+      return Number.isFinite(age) ? REFRESH_MS - age : REFRESH_MS;
     } catch (error) {
       if (signal.aborted) {
         return 0;

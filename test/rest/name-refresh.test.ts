@@ -11,21 +11,25 @@ const MAC = 'c0141f68fc3d';
 
 /** Waits end when the test says so; the time is shared with the rest of the REST half. */
 function createHeldClock(time: ReturnType<typeof createClock>) {
-  let waiting: { ms: number; end(): void } | undefined;
+  const waiting = new Set<{ ms: number; end(): void }>();
   let hear = (): void => {};
   return {
     now: time.now,
     wait: (ms: number, signal: AbortSignal) =>
       new Promise<void>((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(new Error('aborted')));
-        waiting = { ms, end: resolve };
+        const wait = { ms, end: resolve };
+        signal.addEventListener('abort', () => {
+          waiting.delete(wait);
+          reject(new Error('aborted'));
+        });
+        waiting.add(wait);
         hear();
       }),
     /** Milliseconds of the wait that is under way, or of the next one. */
     async waitsFor(): Promise<number> {
       for (;;) {
-        if (waiting) {
-          return waiting.ms;
+        for (const { ms } of waiting) {
+          return ms;
         }
         await new Promise<void>((resolve) => {
           hear = resolve;
@@ -35,12 +39,14 @@ function createHeldClock(time: ReturnType<typeof createClock>) {
     /** Lets the time pass for which it waits. */
     async pass(): Promise<void> {
       time.time += await this.waitsFor();
-      const ended = waiting;
-      waiting = undefined;
-      ended?.end();
+      for (const wait of waiting) {
+        waiting.delete(wait);
+        wait.end();
+      }
     },
-    get isWaiting() {
-      return waiting !== undefined;
+    /** How many wait. */
+    get waits() {
+      return waiting.size;
     },
   };
 }
@@ -91,12 +97,11 @@ describe('names in the background', () => {
     const ends = [names.use(), names.use()];
     ends[0]?.();
     ends[0]?.();
-    assert.equal(clock.isWaiting, true);
+    assert.equal(clock.waits, 1);
     await clock.pass();
     await clock.waitsFor();
     ends[1]?.();
-    await clock.pass();
-    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(clock.waits, 0);
     assert.equal(server.calls.length, 1);
   });
 
@@ -109,6 +114,21 @@ describe('names in the background', () => {
     names.use();
     assert.equal(await clock.waitsFor(), 9 * MINUTE);
     assert.equal(server.calls.length, 1);
+  });
+
+  it('are fetched at once for flows that are deployed while the list is on its way', async () => {
+    const { answer } = server;
+    server.answer = () => undefined;
+    const end = names.use();
+    const asked = once(server.server, 'request');
+    await clock.pass();
+    await asked;
+    end();
+    // Whoever waited for the list hears of it first.
+    await new Promise((resolve) => setImmediate(resolve));
+    server.answer = answer;
+    names.use();
+    assert.equal(await clock.waitsFor(), 0);
   });
 
   it('come from the list that a picker has fetched', async () => {
@@ -192,6 +212,17 @@ describe('names in the background', () => {
     names.close();
     directory.close();
     await client.close();
-    assert.deepEqual([clock.isWaiting, warnings], [false, []]);
+    assert.deepEqual([clock.waits, warnings], [0, []]);
+  });
+
+  it('are not missed in the log because the client is closed first', async () => {
+    server.answer = () => undefined;
+    names.use();
+    const asked = once(server.server, 'request');
+    await clock.pass();
+    await asked;
+    await client.close();
+    await clock.waitsFor();
+    assert.deepEqual(warnings, []);
   });
 });
