@@ -1,5 +1,6 @@
 // The attempts of a call: how many are under way at a time, what a server has asked to wait for, and repetitions.
 import { Semaphore } from '../collections/semaphore.ts';
+import type { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { unlessAborted } from './abort.ts';
 import { Hold } from './hold.ts';
@@ -72,7 +73,9 @@ export class Attempts {
         }
         return outcome;
       }
-      const reason = outcome instanceof Error ? reasonOf(outcome) : String(outcome.statusCode);
+      // No other error is worth another attempt.
+      const reason =
+        outcome instanceof Error ? reasonOf(outcome as ServiceError) : String(outcome.statusCode);
       this.#log.trace(`${request.method} failed (${reason}), again in ${Math.round(delay)} ms`);
       this.#waiting(reason);
       await this.#wait(delay, call.signal);
