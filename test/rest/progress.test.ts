@@ -147,6 +147,24 @@ describe('device list that goes on', () => {
     assert.equal(progress.add({ devices: devicesOf(0, 1), nextToken: undefined }), undefined);
   });
 
+  it('hardly ever takes a new device for one that came before', () => {
+    const progress = new ListProgress();
+    let pages = 0;
+    const add = (devices: Device[]) => progress.add({ devices, nextToken: `t${pages++}` });
+    for (let page = 0; page < 60; page++) {
+      add(devicesOf(page * 50, 50));
+    }
+    let faults = 0;
+    for (let index = 0; index < 1_000; index++) {
+      // One more page without a new device is an error.
+      for (let page = 0; page < 9; page++) {
+        add(devicesOf(page, 1));
+      }
+      faults += add(devicesOf(10_000 + index, 1)) ? 1 : 0;
+    }
+    assert.ok(faults <= 2, String(faults));
+  });
+
   it('takes little memory while it is short', () => {
     const before = process.memoryUsage().arrayBuffers;
     assert.equal(
