@@ -179,10 +179,9 @@ export class DeviceIndexBuilder {
 
 /** Of the devices that carry one of the labels. */
 export function macsWithLabels({ macsByLabel }: DeviceIndex, labels: readonly string[]): ReadonlySet<string> {
-  const [label = '', ...others] = labels;
-  if (others.length === 0) {
+  if (labels.length === 1) {
     // A query asks with every message: a copy of a large set would cost more than all the rest of it.
-    return macsByLabel.get(label) ?? new Set();
+    return macsByLabel.get(labels[0]!) ?? new Set();
   }
   return new Set(labels.flatMap((label) => [...(macsByLabel.get(label) ?? [])]));
 }
