@@ -462,6 +462,7 @@ describe('device directory', () => {
     };
     await assert.rejects(names('room'), {
       code: 'BAD_RESPONSE',
+      cause: { body: '' },
       message: 'the list of devices was not complete after 40 minutes',
     });
     assert.equal(server.calls.length, 2);
@@ -581,6 +582,23 @@ describe('device directory', () => {
       other.invalidate();
     }
     other.close();
-    assert.equal(warnings.length, 1, String(warnings));
+    const warning = 'the list of devices has ids or labels of more than 2000 characters, which are left out';
+    assert.deepEqual(warnings.splice(0), [warning]);
+
+    const follower = new DeviceDirectory(client, { log, clock });
+    follower.takeOver(other);
+    await follower.refresh(0, new AbortController().signal);
+    assert.deepEqual(warnings, [], 'the one before has said so');
+    const tooLong = devices;
+    for (const [list, expected] of [
+      [[createDevice(1)], []],
+      [tooLong, [warning]],
+    ] as const) {
+      devices = [...list];
+      follower.invalidate();
+      await follower.search('', 10);
+      assert.deepEqual(warnings, expected);
+    }
+    follower.close();
   });
 });
