@@ -135,6 +135,13 @@ describe('secrets', () => {
     });
   }
 
+  it('are hidden from five characters on, also where nothing else is shown, up to the last character that there is', () => {
+    assert.equal(hideSecrets('a sword: words', ['words']), 'a sword: ***');
+    assert.equal(hideSecrets('pässw', ['pässw']), '***');
+    assert.equal(showBody(Buffer.from('pässw', 'latin1').toString(), ['pässw']), '***');
+    assert.equal(hideSecrets('word&#x10ffff;', ['word\u{10ffff}']), '***');
+  });
+
   it('hide nothing when there are none', () => {
     assert.equal(showBody('text', []), 'text');
   });
