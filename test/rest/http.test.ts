@@ -121,7 +121,7 @@ describe('HTTP exchange', () => {
     ['deflate', deflateSync],
     // As some servers understand the name.
     ['Deflate', deflateRawSync],
-    ['identity, gzip', gzipSync],
+    ['identity,, gzip', gzipSync],
     ['br', brotliCompressSync],
   ] as const) {
     const headers = { 'content-encoding': encoding, 'content-type': 'text/plain; charset=utf-8' };
@@ -138,7 +138,8 @@ describe('HTTP exchange', () => {
         const cut = await agent.send(request());
         assert.deepEqual([cut.body.length, cut.isCut], [64 * 1024, true]);
       }
-      const noise = compress(`start ${randomBytes(200_000).toString('hex')}`);
+      // Noise does not get longer when it is decompressed, so it ends where it was cut on its way.
+      const noise = compress(Buffer.concat([Buffer.from('start '), randomBytes(200_000)]));
       server.answer = (_, response) => response.writeHead(500, headers).end(noise);
       const cut = await agent.send(request());
       assert.deepEqual([cut.body.slice(0, 6), cut.isCut], ['start ', true]);
