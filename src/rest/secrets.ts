@@ -105,12 +105,11 @@ function hideTokens(text: string): string {
   // Parts stand at even places, what separates them at odd ones.
   const parts = text.split(/([^\w-]+)/);
   for (let i = 0; i + 3 < parts.length; i += 2) {
-    const [first = '', dot, second, end = ''] = parts.slice(i, i + 4);
-    const start = dot === '.' && second !== '' && end.startsWith('.') ? first.search(TOKEN_START) : -1;
+    const [first, dot, , end, last] = parts.slice(i, i + 5) as [string, string, string, string, string];
+    const start = dot === '.' && end.startsWith('.') ? first.search(TOKEN_START) : -1;
     if (start >= 0) {
-      const third = end === '.' ? '' : parts[i + 4];
-      parts.splice(i, 5, first.slice(0, start) + HIDDEN, '', '', end.slice(1), third ?? '');
-      i += 2;
+      const third = end === '.' ? '' : last;
+      parts.splice(i, 5, first.slice(0, start) + HIDDEN, '', '', end.slice(1), third);
     }
   }
   return parts.join('');

@@ -1,6 +1,6 @@
 // Passwords and tokens in what is shown: hidden in every spelling, also at the cut.
 import assert from 'node:assert/strict';
-import { hideSecrets, showBody } from '../../src/rest/secrets.ts';
+import { hideSecrets, showBody, spellingsOf } from '../../src/rest/secrets.ts';
 import { itAtScale } from '../at-scale.ts';
 
 const SECRET = 'pä ss/"w?';
@@ -87,6 +87,21 @@ describe('secrets', () => {
     assert.equal(hideSecrets(`a&#39;b12 ${text}`, ['a&#39;b12']), `*** ${text}`);
   });
 
+  it('are hidden in HTML also where they look like HTML themselves', () => {
+    const secret = `a&amp;b"c'd+e<f>g`;
+    for (const [double, single, plus] of [
+      ['"', "'", '+'],
+      ['&quot;', '&#39;', '+'],
+      ['&quot;', '&#039;', '+'],
+      ['&quot;', '&#x27;', '+'],
+      ['&quot;', '&apos;', '+'],
+      ['&#34;', '&#39;', '&#43;'],
+    ]) {
+      const spelling = `a&amp;amp;b${double}c${single}d${plus}e&lt;f&gt;g`;
+      assert.equal(hideSecrets(`&lt;${spelling}&gt;`, [secret]), '&lt;***&gt;');
+    }
+  });
+
   const MISREAD: Record<string, string> = {
     'in ISO 8859-1': Buffer.from('pässwörd§-1234', 'latin1').toString(),
     'in UTF-16': Buffer.from('pässwörd§-1234', 'utf16le').toString(),
@@ -142,7 +157,12 @@ describe('secrets', () => {
     assert.equal(hideSecrets('word&#x10ffff;', ['word\u{10ffff}']), '***');
   });
 
+  it('are hidden in Base64 of which both marks of the end were left out', () => {
+    assert.equal(hideSecrets('(cD8+Pz4/Pg)', ['p?>?>?>']), '(***)');
+  });
+
   it('hide nothing when there are none', () => {
+    assert.deepEqual(spellingsOf(''), []);
     assert.equal(showBody('text', []), 'text');
   });
 
@@ -166,6 +186,7 @@ describe('secrets', () => {
     ['eyJhbGciOiJI.x', 'eyJhbGciOiJI.x'],
     ['eyJhbGciOiJI..y', 'eyJhbGciOiJI..y'],
     ['eyJhbGciOiJI . x.y', 'eyJhbGciOiJI . x.y'],
+    ['eyJhbGciOiJI.x y', 'eyJhbGciOiJI.x y'],
   ] as const) {
     it(`are known as tokens by three parts with dots: ${text}`, () => {
       assert.equal(hideSecrets(text, []), expected);
@@ -231,6 +252,12 @@ describe('secrets', () => {
     // Nothing but the end is left, and of it nothing that a spelling of the secret could reach into.
     const late = showBody(`${'eyJaaaaaaaa.b.c '.repeat(999)}${' '.repeat(5)}${secret.repeat(2)}`, [secret]);
     assert.ok(!late.includes('secret'), late);
+  });
+
+  it('take only their own length from the end of a long body, and all of it where one is longer than what is searched', () => {
+    const body = 'x'.repeat(16_001);
+    assert.equal(showBody(body, []), 'x'.repeat(500));
+    assert.equal(showBody(body, ['secret', 'y'.repeat(16_001)]), '');
   });
 
   it('are not shown by half in codes of HTML either', () => {
