@@ -29,8 +29,8 @@ export class ListProgress {
   #repeatedPages = 0;
   #emptyPages = 0;
   #pages = 0;
-  /** The devices of the first page, in their order. */
-  #firstPage: string | undefined;
+  /** The devices of the page before, in their order, while pages are compared. */
+  #pageBefore: string | undefined;
 
   /** @returns why the list would not end; undefined when it goes on, or this is its last page */
   add(page: DevicePage): ListFault | undefined {
@@ -62,8 +62,8 @@ export class ListProgress {
   #isFirstAgain({ devices }: DevicePage): boolean {
     const isCompared = this.#pages <= 2 && devices.length >= 2 && devices.every(hasId);
     const digest = isCompared ? digestOf(JSON.stringify(devices.map(({ id }) => id))) : undefined;
-    const isSame = this.#pages === 2 && digest !== undefined && digest === this.#firstPage;
-    this.#firstPage = this.#pages === 1 ? digest : undefined;
+    const isSame = digest !== undefined && digest === this.#pageBefore;
+    this.#pageBefore = digest;
     return isSame;
   }
 

@@ -84,10 +84,16 @@ describe('device list without an end', () => {
     ['no id but null', { id: null }],
   ] as const) {
     it(`is known when its devices have ${title}`, () => {
-      assert.deepEqual(
-        refusedAt(100, () => [device as never]),
-        [10, 'devicesRepeat'],
-      );
+      for (const [known, page] of [
+        [[], 10],
+        [[device], 10],
+        [[{ id: 'a' }], 11],
+      ] as const) {
+        assert.deepEqual(
+          refusedAt(100, () => [...known, device] as never),
+          [page, 'devicesRepeat'],
+        );
+      }
     });
   }
 
@@ -137,6 +143,20 @@ describe('device list that goes on', () => {
       refusedAt(200, (page) => [{ id: page } as never]),
       undefined,
     );
+  });
+
+  it('may bring its second page again as the third one', () => {
+    assert.equal(
+      refusedAt(3, (page) => devicesOf(page === 1 ? 0 : 5, 2)),
+      undefined,
+    );
+  });
+
+  it('may bring one device again with every page, whatever the ends of the ids', () => {
+    for (const [known, fresh] of ['ab', 'bc', 'cd', 'de', 'ef', 'fg', 'gh', 'hi']) {
+      const devicesAt = (page: number) => [{ id: `known-${known}` }, { id: `${page}-${fresh}` }];
+      assert.equal(refusedAt(20, devicesAt), undefined);
+    }
   });
 
   it('may end with a page of known devices, and with a token that it had before', () => {
