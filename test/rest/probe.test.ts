@@ -37,6 +37,16 @@ describe('REST connection test', () => {
     );
   });
 
+  it('leaves no connection behind when all is well', async () => {
+    const sockets: Promise<unknown>[] = [];
+    server.server.on('connection', (socket) => sockets.push(once(socket, 'close')));
+    assert.equal((await probeRest(settingsFor(server.url), NEVER)).ok, true);
+    const start = performance.now();
+    await Promise.all(sockets);
+    // One that nobody uses is closed some seconds later, too.
+    assert.ok(performance.now() - start < 3_000);
+  });
+
   it('says that nothing is visible to the user', async () => {
     server.answer = (_, response) => json(response, { items: [] });
     const { ok, text } = await probeRest(settingsFor(server.url), NEVER);
