@@ -216,6 +216,18 @@ describe('HTTP exchange', () => {
     }
   });
 
+  it('leaves out the body of a success that nobody reads, however long, and shows that of an error', async () => {
+    for (const [status, size, length] of [
+      [299, 5, 0],
+      [200, 17 * MB, 0],
+      [300, 5, 5],
+    ] as const) {
+      server.answer = (_, response) => response.writeHead(status).end(Buffer.alloc(size, 0x20));
+      const { body, isCut, statusCode } = await agent.send(request({ ignoresBody: true }));
+      assert.deepEqual([statusCode, body.length, isCut], [status, length, false]);
+    }
+  });
+
   const sized = (status: number, size: number) => (_: unknown, response: ServerResponse) => {
     response.writeHead(status).end(Buffer.alloc(size, 0x20));
   };
