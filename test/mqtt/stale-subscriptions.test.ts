@@ -179,9 +179,9 @@ describe('a session that an earlier process left at the broker', () => {
     await givenBack;
     answerAll(bench.broker, ({ id }) => ({ id, version: '2.4.0' }));
     await session.request('apiversion', { gateway: G }, { signal: new AbortController().signal });
-    const { now } = performance;
+    const began = performance.now();
     let halfSeconds = 0;
-    mock.method(performance, 'now', () => now.call(performance) + 500 * halfSeconds);
+    mock.method(performance, 'now', () => began + 500 * halfSeconds);
     for (; halfSeconds < 121; halfSeconds++) {
       await twice(halfSeconds + 1);
     }
