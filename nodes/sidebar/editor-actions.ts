@@ -63,7 +63,6 @@ export class Actions implements DetailsPart {
 
   choose(chosen: Chosen): void {
     this.#chosen = chosen;
-    this.#result.empty();
     this.#isFresh = false;
     this.#isNew = true;
     this.#listed.hide();
@@ -110,8 +109,9 @@ export class Actions implements DetailsPart {
     return currentCatalogue(this.#chosen?.service).find(String(this.#property.val() ?? ''));
   }
 
-  /** Makes the field that the property needs. */
+  /** Makes the field that the property needs; what was done before was of another one. */
   #shape(): void {
+    this.#result.empty();
     const identifier = this.#identifier;
     const access = identifier?.access ?? [];
     const isCommand = access.includes('command');
@@ -268,7 +268,8 @@ export class Actions implements DetailsPart {
     } catch (problem) {
       const { message: words, status } = problem as Problem;
       if (chosen.id === this.#chosen?.id) {
-        this.#say(status === 401 || status === 403 ? say('mayNotWrite') : words, true, shown);
+        const why = status === 401 || status === 403 ? say('mayNotWrite') : words;
+        this.#say(`${subjectOf(endpoint, message)}: ${why}`, true, shown);
       }
       return undefined;
     }
@@ -321,12 +322,15 @@ function firstProperty({ service, row }: Chosen): string | undefined {
   return found && nameOf(found);
 }
 
+/** What was asked for, such as `Read vdd`. */
+const subjectOf = (endpoint: string, { action = endpoint, identifier, payload }: Message): string =>
+  `${say(`do.${action}`)} ${identifier ?? payload}`;
+
 /** What came back, in words. */
 function describe(endpoint: string, message: Message, response: unknown): string {
   const { payload, name, unit } = (response ?? {}) as { payload?: unknown; name?: string; unit?: string };
   if (endpoint !== 'read') {
-    const done = say(`do.${message.action ?? endpoint}`);
-    return `${done} ${message.identifier ?? message.payload}: ${say('done')}`;
+    return `${subjectOf(endpoint, message)}: ${say('done')}`;
   }
   const value = typeof payload === 'object' ? JSON.stringify(payload) : payload;
   const row = { identifier: name ?? '', value: value as ValueRow['value'], unit: unit ?? null };

@@ -224,6 +224,8 @@ describe('a device in the sidebar', function () {
     ]);
     await press('Write');
     await result('Done');
+    // What was written is read then, which is an operation, too.
+    await details().getByRole('table', { name: 'Values' }).getByText('true', { exact: true }).waitFor();
     await choose('tx-power');
     await details().locator('.mt-gateway-side-input input').fill('4000');
     await press('Write');
@@ -274,6 +276,20 @@ describe('a device in the sidebar', function () {
     await result(/Done.*could not be read: Node-RED does not answer/s);
     await page.unroute('**/service/read?**');
     await page.unroute('**/service/read');
+  });
+
+  it('names the property that could not be read or written, until another one is chosen', async () => {
+    const { page } = editor;
+    const done = details().locator('.mt-gateway-side-result');
+    await page.route(/service\/(read|write)\?/, (route) => route.abort());
+    await choose('whitelist-key');
+    for (const button of ['Read', 'Write']) {
+      await press(button);
+      await result(`${button} whitelist-key: Node-RED does not answer`);
+    }
+    await page.unroute(/service\/(read|write)\?/);
+    await choose('tx-power');
+    assert.equal(await done.innerText(), '');
   });
 
   it('begins a value of several fields with what was read, says which field is wrong, and leaves what is typed', async () => {
