@@ -5,8 +5,10 @@ import { cutText, ownText } from '../protocol/text.ts';
 export const MAX_VALUES_PER_DEVICE = 200;
 /** A longer identifier is none of a device, and would cost more memory than it is worth. */
 const MAX_IDENTIFIER_LENGTH = 200;
-/** Characters of a value; a longer text tells nothing at a glance, a longer structure is cut. */
-const MAX_VALUE_LENGTH = 40;
+/** Characters of a text; a longer one tells nothing at a glance. */
+const MAX_TEXT_LENGTH = 40;
+/** Characters of a structure as JSON; a longer one is cut. What devices are configured with is shorter. */
+const MAX_STRUCTURE_LENGTH = 200;
 /** Characters of a time as a gateway wrote it. */
 const MAX_TIME_LENGTH = 40;
 
@@ -67,9 +69,9 @@ function shortValue(value: unknown): ShortValue | undefined {
     return value;
   }
   if (typeof value === 'object' && value !== null) {
-    return cutText(JSON.stringify(value), MAX_VALUE_LENGTH);
+    return cutText(JSON.stringify(value), MAX_STRUCTURE_LENGTH);
   }
-  return typeof value === 'string' && value.length <= MAX_VALUE_LENGTH ? value : undefined;
+  return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH ? value : undefined;
 }
 
 function shortTime(time: string): string | undefined {

@@ -56,20 +56,27 @@ describe('a device in the sidebar', function () {
       `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }) => ({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }))`,
     ) as Promise<Record<string, unknown>[]>;
 
-  it('shows a value of several fields that was reported or read, cut where it is long', async () => {
+  it('shows a value of several fields that was reported or read, cut where it is longer than devices have', async () => {
     const { gateway, device: mac } = service.demo;
     await device().click();
     const interval = 'normal-mode-advertisement-interval';
-    for (const [property, value] of [
-      [interval, { interval: 500, denominator: 1 }],
-      ['accelerometer-configuration', { config: 1, int1Threshold: 2, int1Duration: 3 }],
-    ] as const) {
-      const report = { time: new Date().toISOString(), value };
-      await service.publish(gateway, mac, `property-decoded/${property}`, report);
-    }
+    const accelerometer = {
+      ...{ config: 255, int1Threshold: 255, int1Duration: 255, int1Blocking: 255, int1Counter: 255 },
+      ...{ int2Threshold: 255, int2Duration: 255 },
+    };
+    const report = (property: string, value: object) =>
+      service.publish(gateway, mac, `property-decoded/${property}`, {
+        ...{ time: new Date().toISOString(), value },
+      });
     const row = (property: string) =>
       details().getByRole('table', { name: 'Values' }).locator('[role=row]', { hasText: property });
+    await report(interval, { interval: 500, denominator: 1 });
     await row(interval).filter({ hasText: 'interval 500 ms, denominator 1' }).waitFor();
+    await report('accelerometer-configuration', accelerometer);
+    await row('accelerometer-configuration')
+      .filter({ hasText: 'int2Threshold 255, int2Duration 255' })
+      .waitFor();
+    await report('accelerometer-configuration', { config: 1, int1Threshold: 2, note: 'x'.repeat(200) });
     await row('accelerometer-configuration').filter({ hasText: 'config 1, int1Threshold 2, …' }).waitFor();
     // What was cut cannot be written.
     const input = details().locator('.mt-gateway-side-input textarea');

@@ -31,7 +31,7 @@ describe('the last value of a property', () => {
     ['nothing of null', null, undefined],
     ['a list as JSON', [1], '[1]'],
     ['a structure as JSON', { a: { b: 'c' } }, '{"a":{"b":"c"}}'],
-    ['40 characters of a structure', text(36).split(''), `["x"${',"x"'.repeat(8)},"x…`],
+    ['200 characters of a structure', text(52).split(''), `["x"${',"x"'.repeat(48)},"x…`],
   ];
   for (const [what, value, shown] of SHOWN) {
     it(`is ${what}, reported and read`, () => {
