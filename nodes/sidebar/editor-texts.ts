@@ -89,7 +89,7 @@ const FIELD_UNITS = new Map(
 );
 
 /** Seconds in a unit of time. */
-const TIME_UNITS: Record<string, number> = { s: 1, ms: 0.001 };
+const TIME_UNITS: Record<string, number> = { min: MINUTE, s: 1, ms: 0.001 };
 
 /** Whether a unit says nothing of what is measured. */
 export const isOfTime = (unit: string): boolean => Object.hasOwn(TIME_UNITS, unit);

@@ -92,9 +92,9 @@ describe('a device in the sidebar', function () {
 
   it('says a duration of a minute or more in its two largest units, here and in the tree', async () => {
     await device().click();
-    const row = details()
-      .getByRole('table', { name: 'Values' })
-      .locator('[role=row]', { hasText: 'inactive-to-sleep-delay' });
+    const rowOf = (property: string) =>
+      details().getByRole('table', { name: 'Values' }).locator('[role=row]', { hasText: property });
+    const row = rowOf('inactive-to-sleep-delay');
     for (const [value, words] of [
       [59, '59 s'],
       [60, '1 min'],
@@ -113,6 +113,18 @@ describe('a device in the sidebar', function () {
       await row.getByText(words, { exact: true }).waitFor();
     }
     assert.match((await row.getAttribute('title')) ?? '', /· 273842 s ·/);
+    for (const [value, words] of [
+      [0, '0 min'],
+      [680, '11 h 20 min'],
+    ] as const) {
+      await service.publish(
+        service.demo.gateway,
+        service.demo.device,
+        'property-decoded/total-minutes-in-motion',
+        { time: new Date().toISOString(), value },
+      );
+      await rowOf('total-minutes-in-motion').getByText(words, { exact: true }).waitFor();
+    }
     await device().filter({ hasText: 'inactive-to-sleep-delay 3 d 4 h' }).waitFor();
     await press('Close');
   });
