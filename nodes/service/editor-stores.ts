@@ -21,7 +21,7 @@ export function offerStores(node: EditorNode): void {
     .attr({ type: 'button', title: text('pick.store'), 'aria-label': text('pick.store') })
     .append('<i class="fa fa-caret-down" aria-hidden="true"></i>')
     .on('mousedown', (event) => event.preventDefault())
-    .on('click', picker.open)
+    .on('click', picker.toggle)
     .insertAfter(input);
   const line = element('div', 'mt-gateway-problem')
     .attr('role', 'alert')

@@ -134,6 +134,20 @@ describe('the pickers', function () {
     assert.equal(await choices().count(), 0, (await titles()).join());
   });
 
+  it('stay open where somebody clicks into the field, until Escape, or a click on the button that has opened them', async () => {
+    const list = editor.page.locator('.mt-gateway-list:visible');
+    await editor.edit('mt-gw-read');
+    await openAt('device');
+    await editor.typed('device').click();
+    assert.equal(await list.count(), 1);
+    await editor.page.keyboard.press('Escape');
+    await list.waitFor({ state: 'hidden' });
+    await editor.typed('device').click();
+    await list.waitFor();
+    await editor.page.locator('#node-input-device ~ .mt-gateway-pick').click();
+    await list.waitFor({ state: 'hidden' });
+  });
+
   it('offer labels of gateways, and not that of a device, where reports are filtered by the label of a gateway', async () => {
     const { page } = editor;
     await publish('rssi', { parent: service.demo.gateway, rssi: -67 });

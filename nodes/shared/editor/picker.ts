@@ -26,8 +26,8 @@ export interface PickerOptions {
 }
 
 export interface Picker {
-  /** Opens the list from elsewhere. */
-  open(): void;
+  /** Opens the list from elsewhere, or closes it. */
+  toggle(): void;
   close(): void;
 }
 
@@ -160,7 +160,12 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     .attr({ role: 'combobox', autocomplete: 'off', spellcheck: 'false' })
     .attr({ 'aria-autocomplete': 'list', 'aria-controls': id, 'aria-expanded': 'false' })
     .on('input', () => openSoon(String(input.val())))
-    .on('click', () => (isOpen() ? close() : void open('')))
+    // One who clicks into what is typed wants to change it there, with the choices in sight.
+    .on('click', () => {
+      if (!isOpen()) {
+        void open('');
+      }
+    })
     .on('blur', () => {
       close();
       options.onLeave?.();
@@ -188,9 +193,13 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
     });
   list.on('mousedown', (event) => event.preventDefault());
   return {
-    open: () => {
-      input.trigger('focus');
-      void open('');
+    toggle: () => {
+      if (isOpen()) {
+        close();
+      } else {
+        input.trigger('focus');
+        void open('');
+      }
     },
     close,
   };

@@ -169,7 +169,7 @@ function addPicker(
         input.typedInput('type', 'str');
         input.typedInput('value', '');
       }
-      picker.open();
+      picker.toggle();
     })
     .insertAfter(container);
   if (pick === 'device' || pick === 'listed') {
