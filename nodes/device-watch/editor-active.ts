@@ -1,7 +1,7 @@
 // Shows in the open mt-device-watch panel what its deployed node watches, and what is active now.
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { element, numberText } from '../shared/editor/panel.ts';
+import { element, isOn, numberText, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
@@ -65,7 +65,7 @@ async function ask(node: EditorNode): Promise<{ content: JQuery[]; words: string
   }
   const { watched, active = 0, total = 0, rows = [] } = response ?? {};
   if (watched === undefined) {
-    return { content: [note(node._('active.notRunning'))], words: '' };
+    return { content: [note(isOn(node) ? node._('active.notRunning') : text('disabled'))], words: '' };
   }
   const more = total - rows.length;
   const content = rows.length > 0 ? [table(node, rows)] : [note(node._('active.nothing'))];

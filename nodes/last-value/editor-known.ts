@@ -1,6 +1,6 @@
 // Shows in the open mt-last-value panel which values its settings would bring now.
 import { askService } from '../shared/editor/ask-service.ts';
-import { captionOf, element, numberText, shorten } from '../shared/editor/panel.ts';
+import { captionOf, element, isOn, numberText, shorten, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 
@@ -56,7 +56,8 @@ async function ask(
     const words = [node._('known.count', { count: total }), describeOpen(node, settings)];
     return { content: table(node, rows), words: words.filter(Boolean).join(' · ') };
   }
-  const words = typeof response === 'string' ? response : node._('known.nothing');
+  const nothing = isOn(node) ? node._('known.nothing') : text('disabled');
+  const words = typeof response === 'string' ? response : nothing;
   return { content: element('div', 'mt-gateway-preview-note', words), words: '' };
 }
 

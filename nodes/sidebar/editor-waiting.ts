@@ -1,7 +1,6 @@
 // What stands above all: nodes of the flows whose device was not heard for long; a click shows the node.
 import { parseMac } from '../../src/protocol/mac.ts';
-import { asText } from '../shared/defaults.ts';
-import { element } from '../shared/editor/panel.ts';
+import { element, isOn } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { ask } from './editor-api.ts';
 import { ageOf, say } from './editor-texts.ts';
@@ -132,9 +131,6 @@ function nodesOf(service: string): { node: EditorNode; mac: string }[] {
     .filter((node) => node.type.startsWith('mt-') && node.service === service && isOn(node))
     .flatMap((node) => devicesOf(node).map((mac) => ({ node, mac })));
 }
-
-const isOn = ({ d, z }: EditorNode): boolean =>
-  d !== true && RED.nodes.workspace(asText(z ?? ''))?.disabled !== true;
 
 function devicesOf({ device, deviceType, devices }: EditorNode): string[] {
   const given = [...(deviceType === 'str' ? [device] : []), ...(Array.isArray(devices) ? devices : [])];

@@ -24,6 +24,7 @@ describe('the panel of device watch', function () {
       { ...WATCH, id: 'watch', conditions: ['error'], y: 100 },
       { ...WATCH, id: 'open', conditions: ['${WHEN}', 'battery-low'], labels: ['${LABELS}'], y: 200 },
       { ...WATCH, id: 'batteries', conditions: ['battery-low'], y: 300 },
+      { ...WATCH, id: 'off', d: true, y: 400 },
     ]);
     await red.status('watch', ({ text }) => text === 'nothing heard yet');
     editor = await openEditor(red.url);
@@ -72,6 +73,23 @@ describe('the panel of device watch', function () {
     const saved = await editor.properties('watch', ['conditions', 'batteryBelow', 'batteryFine']);
     const conditions = ['error', 'battery-low'];
     assert.deepEqual(saved, { conditions, batteryBelow: '30', batteryFine: '35' });
+  });
+
+  it('says of a node that is disabled, itself or with its flow, that it is, and not to deploy it', async () => {
+    const turn = (isNodeOff: boolean, isFlowOff: boolean) =>
+      editor.page.evaluate(
+        `{ const node = RED.nodes.node('off'); node.d = ${isNodeOff}; RED.nodes.workspace(node.z).disabled = ${isFlowOff}; }`,
+      );
+    for (const [isNodeOff, isFlowOff, words] of [
+      [true, false, 'This node is disabled'],
+      [false, true, 'This node is disabled'],
+      [false, false, 'Deploy this node'],
+    ] as const) {
+      await turn(isNodeOff, isFlowOff);
+      await editor.edit('off');
+      await editor.page.locator('#mt-gateway-active', { hasText: words }).waitFor();
+      await editor.press('cancel');
+    }
   });
 
   it('keeps what comes from variables', async () => {

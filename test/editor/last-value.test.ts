@@ -37,6 +37,17 @@ describe('the panel of last value', function () {
         wires: [[]],
       },
       { id: 'other', type: 'mt-last-value', service: 'service', x: 200, y: 200, wires: [[]] },
+      {
+        id: 'off',
+        type: 'mt-last-value',
+        service: 'service',
+        device: 'e4a7c5999999',
+        deviceType: 'str',
+        d: true,
+        x: 200,
+        y: 600,
+        wires: [[]],
+      },
       { id: 'named', type: 'mt-last-value', service: '${MT_SERVICE}', x: 200, y: 300, wires: [[]] },
       {
         id: 'placed',
@@ -115,6 +126,12 @@ describe('the panel of last value', function () {
     await said('Still loading');
     await editor.press('cancel');
     await editor.page.unroute('**/last-values');
+  });
+
+  it('says where nothing is known for it that it is disabled', async () => {
+    await editor.edit('off');
+    await said('This node is disabled');
+    await editor.press('cancel');
   });
 
   it('says that a service from a variable cannot be asked', async () => {

@@ -1,4 +1,5 @@
 // What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows.
+import { asText } from '../defaults.ts';
 import type { EditorNode } from './red.ts';
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
@@ -112,6 +113,10 @@ export function foldable(id: string, open: boolean): void {
 
 /** Of a panel, in pixels: what stands beside its form, and the gap that the editor keeps to its left. */
 const BESIDE_FORM = 66;
+
+/** Whether it is neither disabled itself nor with its flow. */
+export const isOn = ({ d, z }: EditorNode): boolean =>
+  d !== true && RED.nodes.workspace(asText(z ?? ''))?.disabled !== true;
 
 /** What every panel is prepared with at last: its form fits the window, and says what is wrong with its fields. */
 export function finishPanel(node: EditorNode, prefix = NODE_INPUT): void {
