@@ -151,6 +151,12 @@ describe('a sample flow of the device list', () => {
       assert.equal((await passed()).device, second);
     });
 
+    it('says so where no device has the label, which may be misspelled', async () => {
+      await deploy('oen');
+      const { fill } = await trouble.site.red.status(kept, ({ text }) => text === 'no device has oen');
+      assert.equal(fill, 'yellow');
+    });
+
     it('passes nothing before the first list has come', async () => {
       const [first] = gateways();
       const allow = refuse();
