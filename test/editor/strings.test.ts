@@ -83,11 +83,11 @@ describe('the texts of the editor and the runtime', () => {
       for (const [key, text] of read(folder, 'fr')) {
         const where = `${folder}: ${key}: ${text}`;
         assert.doesNotMatch(text, / [;:!?»](?!\S)|« /, where);
-        assert.doesNotMatch(text, /(?<![\w_])brokers?(?![\w_])|\bflows?\b(?!\.)/i, where);
+        assert.doesNotMatch(text, /(?<![\w_])brokers?(?![\w_])|\bflows?\b(?!\.)|silencieu/i, where);
       }
       for (const help of readdirSync(join(ROOT, folder)).filter((name) => name === 'fr.md')) {
         const words = readFileSync(join(ROOT, folder, help), 'utf8').replace(/`[^`]*`/g, '`');
-        assert.doesNotMatch(words, /\bbrokers?\b|\bflows?\b|« | »/, folder);
+        assert.doesNotMatch(words, /\bbrokers?\b|\bflows?\b|\bsilencieu|« | »/, folder);
         // What begins with a colon is a row for Node-RED, which wants plain spaces.
         assert.doesNotMatch(words.replace(/^:.*$/gm, ''), / [;:!?](?!\S)/, folder);
       }
