@@ -82,11 +82,13 @@ describe('the texts of the editor and the runtime', () => {
     for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
       for (const [key, text] of read(folder, 'fr')) {
         const where = `${folder}: ${key}: ${text}`;
+        assert.doesNotMatch(text, /\p{L}'/u, where);
         assert.doesNotMatch(text, / [;:!?»](?!\S)|« /, where);
         assert.doesNotMatch(text, /(?<![\w_])brokers?(?![\w_])|\bflows?\b(?!\.)|silencieu/i, where);
       }
       for (const help of readdirSync(join(ROOT, folder)).filter((name) => name === 'fr.md')) {
         const words = readFileSync(join(ROOT, folder, help), 'utf8').replace(/`[^`]*`/g, '`');
+        assert.doesNotMatch(words, /\p{L}'/u, folder);
         assert.doesNotMatch(words, /\bbrokers?\b|\bflows?\b|\bsilencieu|« | »/, folder);
         // What begins with a colon is a row for Node-RED, which wants plain spaces.
         assert.doesNotMatch(words.replace(/^:.*$/gm, ''), / [;:!?](?!\S)/, folder);
