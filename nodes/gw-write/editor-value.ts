@@ -133,7 +133,7 @@ export function checkValue(this: EditorNode, value: unknown, options: unknown): 
   if (given === '' && (known.type === 'void' || (type !== 'num' && type !== 'json'))) {
     return verdict;
   }
-  if (given === '' && type === 'json') {
+  if (given === '') {
     return errorText('value', 'missing', {});
   }
   return findMisfit(currentCatalogue(), known, readFixedValue(type, given)) || true;

@@ -412,7 +412,7 @@ describe('the panels in the editor', function () {
     await editor.pick('identifier', 'tx-power');
     await page.getByRole('button', { name: 'fixed value' }).click();
     assert.equal(await editor.typed('value').inputValue(), '');
-    await page.locator('#mt-gateway-problem-value').filter({ hasText: /./ }).waitFor();
+    await page.locator('#mt-gateway-problem-value').filter({ hasText: 'Value is missing' }).waitFor();
     await page.keyboard.type('-4');
     assert.equal(await editor.typed('value').inputValue(), '-4');
     await save();
