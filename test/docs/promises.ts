@@ -2129,7 +2129,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'At most 2 000 pages and 200 000 devices are read, a name is cut to 200 characters and is one line.': {
       'rest/device-directory':
-        'reads 2 000 pages of a list, whatever their size, and says that there are more',
+        'reads 2 000 pages of a list, whatever their size, and says where there are more',
       'rest/device-index': 'keeps 200 000 devices as they usually are, and none beyond',
       'rest/device-names': ['is one line: …', 'is cut to 200 characters: …'],
     },
