@@ -348,14 +348,14 @@ describe('the state of a network', () => {
   it('keeps of a value what can be shown at a glance, with the time that the gateway gave', () => {
     hear('measurement/8800', { value: 21.5 });
     hear('property/8005', { value: { chip: 1 } });
-    hear('property/8200', { value: { config: 1, list: ['x'.repeat(40)] } });
+    hear('property/8200', { value: { config: 1, list: ['x'.repeat(200)] } });
     hear('property/8001', { value: 'x'.repeat(41) });
     hear('property/8002', { value: true, time: 'x'.repeat(41) });
     const values = known().values.map(({ identifier, value, time }) => [identifier, value, time]);
     assert.deepEqual(values, [
       ['8800', 21.5, TIME],
       ['8005', '{"chip":1}', TIME],
-      ['8200', `{"config":1,"list":["${'x'.repeat(18)}…`, TIME],
+      ['8200', `{"config":1,"list":["${'x'.repeat(178)}…`, TIME],
       ['8001', undefined, TIME],
       ['8002', true, undefined],
     ]);
