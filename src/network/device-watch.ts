@@ -201,6 +201,7 @@ export class DeviceWatch implements WatchedChecker {
       entry.state = device;
     }
     this.#followed.heard(gateway.id);
+    this.#judge.heard(entry);
     // How often a gateway is heard does not depend on its own reports.
     const isAnew = entry.kind === 'device' && this.#note(entry, device);
     if (isAnew && !this.#scope.watchesGateways) {

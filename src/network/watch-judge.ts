@@ -70,6 +70,11 @@ export class WatchJudge {
     this.#scheduleNext(entry, silence);
   }
 
+  /** The broker brings its reports. */
+  heard(entry: Watched): void {
+    this.#refused.delete(entry);
+  }
+
   /** Its interval may be known now, or shorter than before: then it is looked at earlier. */
   heardAnew(entry: Watched): void {
     stopWaiting(entry);

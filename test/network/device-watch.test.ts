@@ -552,6 +552,19 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('that is heard by one of which nothing is refused, after that by which it was heard before', () => {
+      open();
+      world.run(MINUTE, 10 * S, [{ gateway: G }]);
+      world.refused.add(G);
+      world.settle();
+      world.wait(10 * MINUTE);
+      const other = { ...OTHER, gateway: G2 };
+      world.run(10 * MINUTE, 10 * S, [{ gateway: G2 }, other]);
+      assert.deepEqual(heads(), []);
+      world.run(2 * MINUTE, 10 * S, [other]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
     it('not for the time in which its reports were refused and others watched for it, over a deploy', () => {
       const before = open({ devices: [D], conditions: ['gateway-silent'] });
       world.refused.add(D);
