@@ -325,6 +325,7 @@ describeNodes('the fields of the gateway nodes', (start) => {
     it('end with TIMEOUT when no response comes', async () => {
       box.faults.answers.lostAnswers = 1;
       const flow = await run({ ...ACK, timeout: '60' });
+      await flow.status('n', 'green');
       flow.send('n', { report: sample() });
       const { error } = await flow.next('errors');
       assert.deepEqual([error?.code, error?.cause?.operation, error?.cause?.timeout], ['TIMEOUT', 'ack', 60]);
