@@ -1,6 +1,6 @@
 // The error that flows get, and how values from outside are shown in its text.
 import assert from 'node:assert/strict';
-import { fillText, invalidInput, ServiceError, showDuration, showValue } from '../src/errors.ts';
+import { fillText, inEnglish, invalidInput, ServiceError, showDuration, showValue } from '../src/errors.ts';
 
 describe('an error of the package', () => {
   it('has a text with its values in it, a code, a cause, and the key of the text in other languages', () => {
@@ -32,6 +32,31 @@ describe('an error of the package', () => {
 
   it('leaves a placeholder without a value in its text', () => {
     assert.equal(fillText('__a__ and __b__, __a____c__', { a: 1, c: 'x' }), '1 and __b__, 1x');
+  });
+
+  it('has a phrase in its language, in place of its key', () => {
+    const phrase = { key: 'error.INVALID_INPUT.notMac', values: { field: 'gateway', value: 7 } };
+    const told = 'gateway must be a MAC address of 12 hex digits: 7';
+    assert.equal(inEnglish(phrase), told);
+    assert.equal(fillText('so: __why__', { why: phrase }), `so: ${told}`);
+  });
+
+  for (const key of ['error.CLOSED.never', 'never.CLOSED.stopped', 'error.CLOSED']) {
+    it(`has the key of a phrase that is no text: ${key}`, () => {
+      assert.equal(inEnglish({ key, values: {} }), key);
+    });
+  }
+
+  it('can be told with other values, and keeps its code and cause', () => {
+    const values = { field: 'device', value: 'x', more: 1 };
+    const error = new ServiceError('INVALID_INPUT', 'notMac', { field: 'device' }, values);
+    error.retell({ field: 'the device', value: 'y' });
+    assert.equal(error.message, 'the device must be a MAC address of 12 hex digits: y');
+    assert.deepEqual(error.text, {
+      key: 'INVALID_INPUT.notMac',
+      values: { field: 'the device', value: 'y', more: 1 },
+    });
+    assert.deepEqual([error.code, error.cause], ['INVALID_INPUT', { field: 'device' }]);
   });
 });
 
@@ -77,10 +102,23 @@ describe('the cause of an error', () => {
 
   it('is shown in a bounded text, and without what is not there', () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`name${n}`, 'x'.repeat(100)]));
-    assert.ok(`${new ServiceError('REQUEST_FAILED', 'status', many).cause}`.length <= 501);
+    const shown = `${new ServiceError('REQUEST_FAILED', 'status', many).cause}`;
+    assert.equal(shown.length, 501);
+    assert.ok(shown.startsWith('name0 xxx') && shown.endsWith('…'), shown);
     const missing = new ServiceError('TIMEOUT', 'noAnswer', { gateway: 'g', identifier: undefined });
     assert.equal(`${missing.cause}`, 'gateway g');
     assert.equal(`${new ServiceError('CLOSED', 'stopped').cause}`, '');
+  });
+
+  it('is shown whole up to 500 characters', () => {
+    const shownOf = (length: number) => {
+      // More than 80 characters of one value are not shown.
+      const cause = Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`a${n}`, 'x'.repeat(80)]));
+      return `${new ServiceError('REQUEST_FAILED', 'status', { ...cause, end: 'x'.repeat(length) }).cause}`;
+    };
+    const full = 500 - shownOf(0).length;
+    assert.equal(shownOf(full), `${shownOf(0)}${'x'.repeat(full)}`);
+    assert.equal(shownOf(full + 1), `${shownOf(full)}…`);
   });
 
   it('is readable also where a hostile response claims to know how', () => {
