@@ -1,6 +1,7 @@
 // What a watch tells: whose condition begins and ends, when, how often, and what it costs while nothing happens.
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
+import { MIN_HEARINGS } from '../../src/network/interval.ts';
 import type { ConditionChange, WatchSettings } from '../../src/network/watch-context.ts';
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { itAtScale } from '../at-scale.ts';
@@ -323,6 +324,37 @@ describe('a watch of devices', () => {
         assert.deepEqual(ids(), lastsMs > 0 ? known : [deviceAt(21), deviceAt(22)]);
       }
     });
+
+    it('and not who was heard just often enough', () => {
+      for (const [hearings, stays] of [
+        [MIN_HEARINGS - 1, false],
+        [MIN_HEARINGS, true],
+      ] as const) {
+        world = new World(2);
+        open({ conditions: ['silent'] });
+        for (let i = 0; i < hearings; i++) {
+          world.hear();
+          world.wait(MINUTE);
+        }
+        for (const i of [20, 21]) {
+          world.hear('heartbeat', {}, { device: deviceAt(i) });
+        }
+        assert.equal(ids()?.includes(D), stays, `${hearings}`);
+      }
+    });
+
+    it('and no gateway, also when it has reported of itself once', () => {
+      world = new World(3);
+      const watch = open();
+      world.run(30 * MINUTE, MINUTE, [{}]);
+      world.hear('heartbeat', {}, { device: G });
+      watch.close(true);
+      open();
+      for (const i of [20, 21, 22]) {
+        world.hear('heartbeat', {}, { gateway: G2, device: deviceAt(i) });
+      }
+      assert.equal(ids()?.includes(G), true);
+    });
   });
 
   it('goes by the interval of before the start while a few reports show a shorter one', () => {
@@ -333,6 +365,29 @@ describe('a watch of devices', () => {
       world.run(10 * MINUTE, MINUTE, [{}, OTHER]);
       world.run(10 * MINUTE, MINUTE, [OTHER]);
       assert.deepEqual(heads(), interval === undefined ? [`+silent ${D}`] : []);
+    }
+  });
+
+  describe('has a store hold other intervals, of two devices and their gateway', () => {
+    for (const [what, everyMs, changes] of [
+      ['whenever they are much longer than the shortest since', [8 * S, 30 * S, 8 * S, 30 * S], [0, 3, 0, 3]],
+      ['not when they are longer by a quarter', [8 * S, 10 * S], [0, 0]],
+      ['when they are longer by more than a quarter', [8 * S, 11 * S], [0, 3]],
+    ] as const) {
+      for (const conditions of [['silent'], ['silent', 'gateway-silent']] as Condition[][]) {
+        it(`${what}: ${conditions.join(', ')}`, () => {
+          open({ conditions });
+          let count = 0;
+          world.watches.onChange = () => void count++;
+          world.run(10 * MINUTE, everyMs[0], [{}, OTHER]);
+          const counts = everyMs.map((ms) => {
+            count = 0;
+            world.run(10 * HOUR, ms, [{}, OTHER]);
+            return count;
+          });
+          assert.deepEqual(counts, changes);
+        });
+      }
     }
   });
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { FollowedGateways } from '../../src/network/followed-gateways.ts';
 import { WatchScope } from '../../src/network/watch-scope.ts';
+import { newWatched } from '../../src/network/watched.ts';
 import { D, G, G2, SETTINGS, World } from './watched-world.ts';
 
 describe('gateways that are followed', () => {
@@ -49,6 +50,16 @@ describe('gateways that are followed', () => {
     assert.deepEqual(asked, []);
     followed.noteListed(G);
     assert.deepEqual(asked, [G]);
+  });
+
+  it('are those that a listed device was heard by before, and itself where it is a gateway', () => {
+    const watched = (id: string) => newWatched(id, 'device', { check() {} }, 0);
+    const followed = open({ devices: [D, G] });
+    followed.followThoseOf({ ...watched(D), storedGateway: G2 });
+    assert.deepEqual(asked, [G2]);
+    world.hear('heartbeat', {}, { gateway: G, device: D });
+    followed.followThoseOf(watched(G));
+    assert.deepEqual(asked, [G2, G]);
   });
 
   it('are a thousand at most', () => {

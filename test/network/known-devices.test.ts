@@ -1,6 +1,7 @@
 // The devices that are known, in the order in which they were heard, and the bound of their values.
 import assert from 'node:assert/strict';
 import { newDevice } from '../../src/network/device-state.ts';
+import { MIN_HEARINGS } from '../../src/network/interval.ts';
 import { KnownDevices } from '../../src/network/known-devices.ts';
 import { MAX_VALUES_PER_DEVICE } from '../../src/network/property-values.ts';
 import { itAtScale } from '../at-scale.ts';
@@ -66,6 +67,37 @@ describe('known devices', () => {
     known.touch(devices[0]!);
     assert.equal(fill(0), true);
     assert.deepEqual(without(), [1, 3, 4]);
+    assert.equal(known.values, 200_000);
+  });
+
+  itAtScale('are pushed out with their values: those that pass by before one that is heard often', () => {
+    const devices = Array.from({ length: 200_003 }, (_, i) => deviceAt(i));
+    for (const device of devices.slice(0, 200_000)) {
+      known.add(device);
+      known.addValue(device, 'p', 0);
+    }
+    const [first, second, third, fourth, fifth] = devices;
+    const addNext = (i: number) => {
+      const pushedOut = known.add(devices[200_000 + i]!);
+      known.addValue(devices[200_000 + i]!, 'p', 0);
+      known.addValue(devices[200_000 + i]!, 'q', 0);
+      return pushedOut;
+    };
+    second!.hearings = MIN_HEARINGS;
+    assert.equal(addNext(0), first);
+    assert.deepEqual([known.size, known.values], [200_000, 200_001]);
+    assert.equal(known.dropOldestValues(), true);
+    const counts = () => [second, third, fourth, fifth].map((one) => one!.values.length);
+    assert.deepEqual(counts(), [0, 1, 1, 1]);
+    assert.equal(addNext(1), third, 'the second is older, and heard often');
+    assert.equal(known.values, 200_001);
+    assert.equal(known.dropOldestValues(), true);
+    assert.deepEqual(counts(), [0, 1, 0, 1]);
+    assert.equal(addNext(2), fourth);
+    // It had none any more.
+    assert.equal(known.values, 200_002);
+    known.dropOldestValues();
+    assert.deepEqual(counts(), [0, 1, 0, 0]);
     assert.equal(known.values, 200_000);
   });
 });

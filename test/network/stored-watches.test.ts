@@ -1,7 +1,9 @@
 // What a store holds of how long each was silent: when Node-RED ends without a word, and of what comes seldom.
 import assert from 'node:assert/strict';
-import type { OpenWatch } from '../../src/network/device-watches.ts';
+import { DeviceWatches, type OpenWatch } from '../../src/network/device-watches.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, SETTINGS, TIME, World } from './watched-world.ts';
 
 const OTHERS = [2, 3, 4].map((i) => ({ device: deviceAt(i) }));
@@ -392,6 +394,18 @@ describe('what a store holds of watches', () => {
     it('and has been silent for a year at most', () => {
       const days = (count: number) => count * 24 * HOUR;
       assert.deepEqual(back([{ ...KNOWN, silent: days(400) }]), [{ ...KNOWN, silent: days(366) }]);
+    });
+
+    it('by the clock of the machine, where no other one is given', () => {
+      const watches = new DeviceWatches(new NetworkState(), createCatalogue(), {
+        nameOf: () => undefined,
+        isRefused: () => false,
+      });
+      watches.open('n', SETTINGS, { changed() {}, counted() {}, full() {}, follow() {} });
+      watches.restore({ n: [{ ...KNOWN, silent: HOUR }] });
+      const [device] = (JSON.parse(JSON.stringify(watches.store(1))) as { n: { silent?: number }[] }).n;
+      watches.close();
+      assert.ok(Math.abs((device?.silent ?? 0) - HOUR) < MINUTE, `${device?.silent}`);
     });
 
     it('in the order of who needs somebody, who is known, and who has come a few times', () => {
