@@ -31,7 +31,9 @@ export function valueField(identifier: Identifier): ValueField {
     },
     read(catalogue) {
       const given = String(input.val() ?? '');
-      if (type === 'json' && given.trim() === '') {
+      // What is no number at all reads as empty, too.
+      const isEmpty = given.trim() === '' && (input[0] as HTMLInputElement).validity.badInput !== true;
+      if (isEmpty && type !== 'str') {
         return { problem: errorText('value', 'missing', {}) };
       }
       try {

@@ -251,16 +251,20 @@ describe('a device in the sidebar', function () {
     await result('Does not fit');
   });
 
-  it('writes no number where none is typed, or none that can be read', async () => {
+  it('writes no number where none is typed, which is said, or none that can be read', async () => {
     service.forgetCalls();
     const input = () => details().locator('.mt-gateway-side-input input');
-    for (const typed of ['', '-', '1e']) {
+    for (const [typed, words] of [
+      ['', 'Value is missing'],
+      ['-', 'Does not fit'],
+      ['1e', 'Does not fit'],
+    ] as const) {
       await choose('alarm');
       await choose('tx-power');
       assert.equal(await input().inputValue(), '');
       await input().pressSequentially(typed);
       await press('Write');
-      await result('Does not fit');
+      await result(words);
     }
     assert.deepEqual(service.calls.operations, []);
     await input().fill('0');
