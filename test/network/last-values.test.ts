@@ -323,8 +323,9 @@ describe('last values', () => {
   it('of a retained report are as old as the report, not as its delivery', () => {
     const values = open();
     values.recordReport(report({ retained: true, time: new Date(Date.now() - 3_600_000).toISOString() }));
-    const { heardAt } = findIn(values, { device: D, identifier: 'temperature' })!;
+    const { heardAt, time, heard } = findIn(values, { device: D, identifier: 'temperature' })!;
     assert.ok(Math.abs(now - heardAt - 3_600_000) < 60_000, `${heardAt}`);
+    assert.equal(heard, Date.parse(time!), 'in a store, too');
   });
 
   it('of a retained report do not replace what was heard since it was made', () => {
@@ -476,6 +477,17 @@ describe('last values', () => {
     assert.ok(used < 10_000_000, `${used}`);
   });
 
+  itAtScale('hold nothing of devices of which nothing is known any more', () => {
+    const values = open(10);
+    const before = usedMemory();
+    for (let n = 0; n < 300_000; n++) {
+      values.recordReport(report({ device: mac(n) }));
+    }
+    const used = usedMemory() - before;
+    assert.ok(used < 20_000_000, `${used}`);
+    assert.equal(values.size, 10);
+  });
+
   itAtScale('are as many as are allowed, where they are ordinary ones', () => {
     const values = new LastValues(catalogue);
     const names = {
@@ -579,6 +591,42 @@ describe('last values', () => {
       assert.equal(total, 12_345);
       assert.deepEqual(first, all.slice(0, limit));
     }
+  });
+
+  describe('of which the first are found', () => {
+    const openWith = (count: number) => {
+      const values = open();
+      for (let n = 0; n < count; n++) {
+        values.recordReport(report({ device: mac(n), gateway: n % 2 === 0 ? G : G2 }));
+      }
+      return values;
+    };
+
+    for (const [count, isKept] of [
+      [9_999, false],
+      [10_000, true],
+    ] as const) {
+      it(`${isKept ? 'once in a while' : 'anew'} among ${count}`, () => {
+        const values = openWith(count);
+        // Several times, as what was found quickly is not kept for long.
+        const found = new Set(Array.from({ length: 20 }, () => values.first({}, 1)));
+        assert.equal(found.size < 20, isKept);
+      });
+    }
+
+    it('those of the gateways that are asked for, also where others were asked for before', () => {
+      const values = openWith(10_000);
+      const bringersOf = (gateways?: Set<string>) => {
+        const { values: first, total } = values.first({ ...(gateways && { gateways }) }, 2);
+        return [first.map(({ gateway }) => gateway), total];
+      };
+      for (let again = 0; again < 3; again++) {
+        assert.deepEqual(bringersOf(new Set([G])), [[G, G], 5_000]);
+        assert.deepEqual(bringersOf(new Set([G2])), [[G2, G2], 5_000]);
+        assert.deepEqual(bringersOf(new Set()), [[], 0]);
+        assert.deepEqual(bringersOf(), [[G, G2], 10_000]);
+      }
+    });
   });
 
   it('of one property are kept for sixteen gateways', () => {
