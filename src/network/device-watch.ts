@@ -201,7 +201,9 @@ export class DeviceWatch implements WatchedChecker {
       entry.state = device;
     }
     this.#followed.heard(gateway.id);
-    this.#judge.heard(entry);
+    if (entry.kind === 'device' || !this.#scope.watchesGateways) {
+      this.#judge.heard(entry);
+    }
     // How often a gateway is heard does not depend on its own reports.
     const isAnew = entry.kind === 'device' && this.#note(entry, device);
     if (isAnew && !this.#scope.watchesGateways) {
@@ -334,6 +336,7 @@ export class DeviceWatch implements WatchedChecker {
       return;
     }
     entry.gatewayState = gateway;
+    this.#judge.heard(entry);
     const isAnew = this.#note(entry, gateway);
     if (entry.alarms.length > 0) {
       this.#judge.judge(entry, undefined);

@@ -70,7 +70,7 @@ export class WatchJudge {
     this.#scheduleNext(entry, silence);
   }
 
-  /** The broker brings its reports. */
+  /** The broker brings its reports: of a gateway, what it brings, where its silence is watched. */
   heard(entry: Watched): void {
     this.#refused.delete(entry);
   }

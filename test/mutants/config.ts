@@ -31,6 +31,8 @@ export function roomOf(file: string): Room {
 /** The test files that judge these alone, where it is not the one of their name. */
 const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/network-pages.ts': ['test/network/network-pages.test.ts', 'test/network/near-devices.test.ts'],
+  'src/network/network-sort.ts': ['test/network/network-pages.test.ts'],
+  'src/network/old-values.ts': ['test/network/value-query.test.ts', 'test/network/shared-reads.test.ts'],
   'src/reports/label-filter.ts': ['test/reports/label-filter.test.ts', 'test/reports/label-refresh.test.ts'],
   'src/reports/open-message.ts': ['test/reports/kept-messages.test.ts', 'test/reports/open-reports.test.ts'],
   'src/reports/open-report.ts': ['test/reports/open-deliveries.test.ts'],

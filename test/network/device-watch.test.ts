@@ -930,6 +930,26 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
     });
 
+    for (const refusedMs of [5 * MINUTE, 5 * MINUTE + 25 * S, 5 * MINUTE + 45 * S]) {
+      it(`and not before its time after the broker has granted what another one heard meanwhile: ${refusedMs} ms`, () => {
+        open();
+        const second = { gateway: G2, device: G2 };
+        world.run(10 * MINUTE, 10 * S, [{ gateway: G, device: G }, second]);
+        world.refused.add(G);
+        world.settle();
+        for (const end = world.time + refusedMs; world.time < end; world.wait(5 * S)) {
+          world.hear('heartbeat', {}, second);
+          world.hear('rssi', { rssi: -60, parent: G2 }, { gateway: G2, device: G });
+        }
+        world.refused.clear();
+        world.settle();
+        world.run(50 * S, 10 * S, [second]);
+        assert.deepEqual(heads(), []);
+        world.run(MINUTE, 10 * S, [second]);
+        assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      });
+    }
+
     it('and a silence that was told goes on when the gateway goes and comes', () => {
       open();
       world.run(2 * MINUTE, 10 * S, many(G, 1, 3));
