@@ -67,7 +67,7 @@ export class WatchJudge {
     for (const condition of this.#settings.conditions) {
       this.#judgeOne(entry, condition, presence, at, isLate);
     }
-    this.#scheduleNext(entry, silence);
+    this.#scheduleNext(entry, silence, at);
   }
 
   /** The broker brings its reports: of a gateway, what it brings, where its silence is watched. */
@@ -296,13 +296,26 @@ export class WatchJudge {
     if (at !== undefined && at.kind !== 'rssi') {
       return at.kind === 'dfu';
     }
-    if (unheardMs > this.#limitOf(entry) || !alarms.some(isOfDfu)) {
+    const silentMs = this.#radioSilence(entry, at)?.silentMs ?? unheardMs;
+    if (silentMs > this.#limitOf(entry) || !alarms.some(isOfDfu)) {
       return false;
     }
     return state?.isDfu || state?.hasReported ? state.isDfu : undefined;
   }
 
-  #scheduleNext(entry: Watched, silence: Silence): void {
+  /**
+   * A gateway that is updated brings nothing, but others hear it.
+   * @returns undefined: it is heard as a device, or was not heard by others since the start
+   */
+  #radioSilence(entry: Watched, at: Readonly<ReportTopic> | undefined): Silence | undefined {
+    if (!this.#isHeardAsGateway(entry) || entry.state === undefined || !entry.alarms.some(isOfDfu)) {
+      return undefined;
+    }
+    const limit = this.#limitOf(entry);
+    return at === undefined ? this.#deviceSilence(entry, limit) : heardNow(limit);
+  }
+
+  #scheduleNext(entry: Watched, silence: Silence, at: Readonly<ReportTopic> | undefined): void {
     const { schedule } = this.#context;
     stopWaiting(entry);
     let next = Number.POSITIVE_INFINITY;
@@ -314,6 +327,11 @@ export class WatchJudge {
     if (depends && !entry.alarms.some(isOfSilence)) {
       next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       waitFor(entry, silence.waitsFor);
+    }
+    const radio = this.#radioSilence(entry, at);
+    if (radio && radio.leftMs >= 0) {
+      next = Math.min(next, schedule.time + radio.leftMs + 1);
+      waitFor(entry, radio.waitsFor);
     }
     if (next === Number.POSITIVE_INFINITY) {
       schedule.remove(entry);

@@ -1025,6 +1025,31 @@ describe('a watch of devices', () => {
         );
       });
 
+      for (const every of [5 * S, 20 * S, 40 * S]) {
+        it(`which lasts while another gateway hears it of one that brings nothing meanwhile: every ${every} ms`, () => {
+          open({ conditions: ALL, silentAfter: 0 });
+          const [own, other] = [
+            { gateway: G, device: G },
+            { gateway: G2, device: G2 },
+          ];
+          world.run(30 * MINUTE, 10 * S, [own, other]);
+          const updateFor = (ms: number) => {
+            for (const end = world.time + ms; world.time < end; ) {
+              world.hear('dfu', { rssi: -60, parent: G2 }, { ...other, device: G });
+              world.run(every, 10 * S, [other]);
+            }
+          };
+          updateFor(2 * MINUTE);
+          assert.deepEqual(heads(), [`+dfu ${G}`, `+gateway-silent ${G}`]);
+          updateFor(10 * MINUTE);
+          assert.deepEqual(heads(), []);
+          world.run(3 * MINUTE, 10 * S, [other]);
+          assert.deepEqual(heads(), [`-dfu ${G}`]);
+          world.run(MINUTE, 10 * S, [own, other]);
+          assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
+        });
+      }
+
       it('which leaves nothing to look after when it is over', () => {
         open({ conditions: ['dfu'], silentAfter: 0 });
         world.run(MINUTE, 5 * S, [OTHER]);
