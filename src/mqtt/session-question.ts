@@ -12,7 +12,7 @@ import type { Reason } from './reasons.ts';
 type Failure = Phrase | Reason;
 type Session = 'none' | 'kept';
 
-/** A broker that never answers in time has no more sessions because of the questions. */
+/** Of a broker that seldom answers, the ids of the last questions: no others are ended. */
 const MAX_LEFT = 8;
 
 /**
@@ -38,8 +38,11 @@ export async function askForSession(
   const found = await visit({ ...settings, clientId }, deadline, signal);
   if (found === 'kept') {
     left.clear();
-  } else if (left.size < MAX_LEFT) {
+  } else {
     left.add(clientId);
+    for (const oldest of [...left].slice(0, -MAX_LEFT)) {
+      left.delete(oldest);
+    }
   }
   // Only where the broker is known to take the ids as they are: it would end the session of flows else.
   if (found === 'none') {
@@ -81,11 +84,11 @@ async function visit(
         return;
       }
       signal?.addEventListener('abort', leave);
-      connection = new Connection(settings, SILENT, {
+      const asking = new Connection(settings, SILENT, {
         state: (state) => waiting.look(state),
         kept: () => {
           // Cut: MQTT.js would confirm what it reads of QoS 2, and the service would never get that.
-          connection?.drop();
+          asking.drop();
           resolve('kept');
         },
         session() {},
@@ -98,7 +101,8 @@ async function visit(
         isBlocked: () => false,
         underWay: () => 0,
       });
-      connection.open();
+      connection = asking;
+      asking.open();
     });
   } finally {
     signal?.removeEventListener('abort', leave);
