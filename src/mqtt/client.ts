@@ -325,7 +325,8 @@ export class MqttClient {
     this.#users.close();
     this.#requests.close();
     this.#budget.close();
-    const leaveOthers = keptElsewhere(this.#settings, this.#connection, this.#log, goesOnAt);
+    const connectedTo = this.#connection.connected ? this.#connection.url : undefined;
+    const leaveOthers = keptElsewhere(this.#settings, connectedTo, this.#log, goesOnAt);
     const passing = leaveOthers ? this.#connection.subscriptions.takeAll() : this.#requests.filters();
     const closed = Promise.all([this.#connection.close(passing), this.#previews.close()]);
     // Not before: the client reads on then, and what it reads must not be taken any more.

@@ -25,8 +25,8 @@ function endsSession(
   if (gone.length === brokers.length) {
     return true;
   }
-  for (const broker of persistent ? gone : []) {
-    if (keptSession(sessionName(broker, clientId)).filters.size > 0) {
+  for (const broker of gone) {
+    if (persistent && keptSession(sessionName(broker, clientId)).filters.size > 0) {
       log.warn(
         `${broker} is taken from the list: unless it is the same broker as one that stays, it goes on collecting for ${clientId}`,
       );
@@ -38,23 +38,21 @@ function endsSession(
 /**
  * Call it before the connection is closed, and what it returns afterwards: several addresses may lead to one broker,
  * where a connection to another one would end the first in the middle.
- * @param connection of the service: where it is connected, closing it gives back
+ * @param connectedTo the address of the service's connection, whose end gives back
  * @param goesOnAt see `endsSession`
  * @returns connects to the others where the broker may hold subscriptions, and gives them back; one after the other.
  *   Undefined: somebody comes back to the session
  */
 export function keptElsewhere(
   settings: MqttSettings,
-  connection: Pick<Connection, 'connected' | 'url'>,
+  connectedTo: string | undefined,
   log: Logger,
   goesOnAt: readonly string[] | undefined,
 ): (() => Promise<void>) | undefined {
   if (!endsSession(settings, goesOnAt, log)) {
     return undefined;
   }
-  const others = settings.persistent
-    ? settings.brokers.filter((other) => !connection.connected || other !== connection.url)
-    : [];
+  const others = settings.brokers.filter((other) => settings.persistent && other !== connectedTo);
   const held = others.flatMap((other) => {
     const filters = [...keptSession(sessionName(showBroker(other), settings.clientId)).filters];
     return filters.length > 0 ? [{ other, filters }] : [];
@@ -90,7 +88,7 @@ export async function giveBackAll(
   log: Logger,
   goesOnAt: readonly string[] | undefined,
 ): Promise<void> {
-  await keptElsewhere(settings, { connected: false, url: '' }, log, goesOnAt)?.();
+  await keptElsewhere(settings, undefined, log, goesOnAt)?.();
 }
 
 /** @returns whether the broker holds none of the filters any more */
