@@ -239,9 +239,7 @@ export class ForbiddenFilters {
 
   #block(filter: string): void {
     this.#suspects.delete(filter);
-    this.#granted.delete(filter);
     this.#untested.delete(filter);
-    this.#blocked.delete(filter);
     this.#blocked.add(filter);
     for (const oldest of this.#blocked) {
       if (this.#blocked.size <= MAX_REMEMBERED) {

@@ -112,7 +112,7 @@ export class SubscriptionQuota {
   /** Where a number was shown, one more connection has to end when it is tried again, not all of them. */
   #expectLoss(): void {
     this.#limit = this.#shown;
-    this.#losses = this.#shown === Number.POSITIVE_INFINITY ? 0 : MIN_LOSSES - 1;
+    this.#losses = MIN_LOSSES - 1;
     this.#lastFilter = '';
     this.#isCleared = true;
   }

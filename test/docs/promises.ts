@@ -374,7 +374,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'After one that ends while a subscription waits for its response, the next attempt comes after 0.2 to 0.3 seconds, up to 40 times in a row.':
       {
-        'mqtt/forbidden-filters': [
+        'mqtt/forbidding-brokers': [
           'delay the only filter by no more than a moment',
           'is one of many: they are not all looked for in a row, and yet all are found',
         ],
@@ -450,31 +450,32 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'about the broker',
     'Such a filter is looked for at once: with some of 30 forbidden, the others bring reports within 30 seconds.':
       {
-        'mqtt/forbidden-filters': [
+        'mqtt/forbidding-brokers': [
           'brings the reports of all others within seconds, where it forbids …',
           'is looked for at once, though another one refuses the login',
         ],
       },
     'Where there is nothing else to subscribe, it is asked for a third time before.': {
-      'mqtt/forbidden-filters': 'delay the only filter by no more than a moment',
+      'mqtt/forbidding-brokers': 'delay the only filter by no more than a moment',
     },
     'Then it counts as refused, and is tried again after 10 seconds, then 20, doubling to 5 minutes: one filter at a time, after all others, at the cost of one connection.':
       {
-        'mqtt/forbidden-filters': [
+        'mqtt/forbidding-brokers': [
           'is tried again alone, after the others and at the cost of one connection, until it is allowed',
           'is told as refused, and the status is not "connected" meanwhile',
         ],
       },
     'It is remembered when no node wants it any more.': {
-      'mqtt/forbidden-filters': 'is told as refused at once when it is wanted again, and costs no connection',
+      'mqtt/forbidding-brokers':
+        'is told as refused at once when it is wanted again, and costs no connection',
     },
     '**Few subscriptions allowed.** When the broker says that a quota is used up, or has ended three connections at the same number of subscriptions, wider filters take the place of narrow ones; those are given back when the wide ones are granted.':
       {
-        'mqtt/subscription-quota': [
+        'mqtt/few-subscriptions': [
           'has the wide one before the narrow ones are given back, and no refusal is told',
           'by ending connections is tried again after an hour',
         ],
-        'mqtt/forbidden-filters': 'are not taken for a limit: all filters stay as they are',
+        'mqtt/forbidding-brokers': 'are not taken for a limit: all filters stay as they are',
         'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
       },
     'A refused one that finds no room beside those that it covers, or perhaps none, is asked for in place of one of them, once an hour at most.':
@@ -494,7 +495,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'Where a wide one is refused, the narrow ones stay in its place; where there is no room for all, the rest counts as refused.':
       {
-        'mqtt/subscription-quota': [
+        'mqtt/few-subscriptions': [
           'and forbids one wide filter has the others, and the narrow ones in the place of that one',
           'and forbids wide ones keeps the narrow ones that fit, and the rest is told as refused',
           'and forbids one for all responses goes on answering for the gateways that have theirs',
@@ -504,28 +505,28 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'lets narrow ones work on where the refused one would take their place, as its node has gone',
       },
     'One of the places goes to the responses of a gateway that is asked.': {
-      'mqtt/subscription-quota': [
+      'mqtt/few-subscriptions': [
         'and forbids wide ones gives one place to the responses of a gateway that is asked',
         'and forbids wide ones and all responses goes on bringing the reports of every gateway that has a place',
       ],
     },
     'What was refused is asked for again with the next connection, or after an hour.': {
-      'mqtt/subscription-quota': [
+      'mqtt/few-subscriptions': [
         'and forbids wide ones is asked for them again with the next connection',
         'is used again for wide ones an hour after one was refused, though the connection goes on',
       ],
     },
     'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended; 10 seconds after leftovers of an earlier process were given back.':
       {
-        'mqtt/subscription-quota': [
+        'mqtt/few-subscriptions': [
           'is tried again after a minute: what was refused once may be allowed then',
           'by ending connections is tried again after an hour',
           'is tried again soon when leftovers of an earlier process were given back',
         ],
       },
     '**Several addresses.** What was learned of one address is not held against the others.': {
-      'mqtt/forbidden-filters': 'is asked of the next one',
-      'mqtt/subscription-quota': 'is not held against the next broker of the list',
+      'mqtt/forbidding-brokers': 'is asked of the next one',
+      'mqtt/few-subscriptions': 'is not held against the next broker of the list',
     },
     '**No response to a subscription.** When the broker does not answer a subscription within 30 seconds, though it answers a later ping, the subscription counts as refused; the others go on.':
       {
@@ -767,13 +768,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'about the broker',
     'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, but not of another shared group.':
       {
-        'mqtt/stale-subscriptions': [
+        'mqtt/left-sessions': [
           'gives back subscriptions to responses that nobody here has asked for',
           'gives back a subscription to the responses of all gateways, and not one that is in use',
           'gives back … to reports that nobody wants any more',
           'gives each report once, although the broker sends it for the old subscription too',
-          'names the filters of the shared group, too',
         ],
+        'mqtt/stale-subscriptions': 'names the filters of the shared group, too',
       },
     'What has waited at the broker for them, or for filters that a deploy gives back, comes to flows once; until nothing came twice for a second, and for a minute at most, what a sender really sends twice is taken for that.':
       {
@@ -785,14 +786,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are given once, when a subscription of an earlier process brings them, too, which is given back',
           'are given once, when … for a while between a deploy that takes away a node and what has waited',
         ],
-        'mqtt/stale-subscriptions': [
+        'mqtt/left-sessions': [
           'passes on what a sender really sends twice, once nothing is left to give back',
           'believes a sender that sends everything twice after a minute',
         ],
       },
     'With `persistent`, responses to requests are subscribed with QoS 0, so that the broker does not fill its queue with them while Node-RED is away.':
       {
-        'mqtt/stale-subscriptions':
+        'mqtt/left-sessions':
           'lets the responses of others not fill the queue that the broker keeps for a killed process',
       },
     'They are given back when the service closes, in packets as the broker was seen to take, and so is what an open panel has asked for.':

@@ -1,382 +1,394 @@
-// Brokers that end the connection where they forbid a topic filter: the others work on, whatever it takes to find it.
+// Filters for which a broker ends the connection: which are taken for that, and when one of them is asked for again.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
-import { ForbiddenFilters } from '../../src/mqtt/forbidden-filters.ts';
-import type { Session } from '../../src/session.ts';
-import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
-import { ALL, Collector, reached } from '../session.ts';
-import {
-  heartbeat,
-  mockTime,
-  passRealTime,
-  reportTopic,
-  restoreTime,
-  useScriptedBroker,
-} from './scripted.ts';
+import { ForbiddenFilters, TURNS } from '../../src/mqtt/forbidden-filters.ts';
 
-const LONG_MS = 60_000;
-const TICK_MS = 50;
-/** Turns of the event loop in which what was sent within this process arrives. */
-const TURNS = 10;
-const gateway = (n: number) => `c${n.toString(16).padStart(11, '0')}`;
-const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
-const of = (n: number) => ({ ...ALL, gateways: [gateway(n)] });
+const SECOND_MS = 1_000;
+const isAny = () => true;
 
-/** The broker ends the connection when it is asked for one of these gateways, or for all. */
-function forbid(broker: ScriptedBroker, numbers: readonly number[], forbidsAll = false): void {
-  broker.options.refuses = (filter) =>
-    numbers.some((n) => filter.includes(gateway(n))) || (forbidsAll && filter.includes('gateway/+'));
-  broker.options.refusesBy = 'close';
-}
-
-const filtersOf = (broker: ScriptedBroker) =>
-  [...broker.sessions.values()].flatMap((session) => [...session.subscriptions.keys()]);
-
-/** Every good one is subscribed, and the others are told as refused. */
-function isFound(broker: ScriptedBroker, session: Session, all: number, bad: readonly number[]): boolean {
-  return filtersOf(broker).length === all - bad.length && bad.every((n) => session.refusalOf(of(n)));
-}
-
-describe('a broker that ends the connection for some of 30 filters', function () {
-  this.timeout(LONG_MS);
-  const bench = useScriptedBroker();
-
-  for (const [count, forbidsAll] of [
-    [1, false],
-    [3, false],
-    [5, false],
-    [5, true],
-    [16, false],
-  ] as const) {
-    const and = forbidsAll ? ', and for wide ones' : '';
-    it(`brings the reports of all others within seconds, where it forbids ${count}${and}`, async () => {
-      const { broker } = bench;
-      const bad = upTo(count).map((n) => 2 + n * Math.floor(28 / count));
-      forbid(broker, bad, forbidsAll);
-      const collector = new Collector();
-      const session = bench.open();
-      session.onState(() => broker.notify());
-      const start = performance.now();
-      session.subscribe({ ...ALL, gateways: upTo(30).map(gateway) }, collector);
-      await broker.until(() => isFound(broker, session, 30, bad));
-      for (const n of upTo(30)) {
-        broker.publish(reportTopic('heartbeat', gateway(n)), heartbeat(n));
-      }
-      await collector.until(({ reports }) => reports.length === 30 - count);
-      const seconds = (performance.now() - start) / 1_000;
-      const { length } = broker.connections;
-      assert.ok(length <= 2 * count + 5 && seconds < 30, `${length} connections in ${seconds} s`);
-      assert.equal(session.state.mqtt.name, 'limited');
-      const wide = broker
-        .packets('subscribe')
-        .filter(({ subscriptions }) => subscriptions.some(({ topic }) => topic.includes('gateway/+')));
-      assert.deepEqual(wide, []);
-    });
-  }
-});
-
-describe('a filter for which the broker ends the connection', function () {
-  this.timeout(LONG_MS);
-  const bench = useScriptedBroker();
-
-  beforeEach(() => mockTime());
-  afterEach(restoreTime);
-
-  async function pass(milliseconds: number): Promise<void> {
-    for (let passed = 0; passed < milliseconds; passed += TICK_MS) {
-      mock.timers.tick(TICK_MS);
-      // A connection is made in real time, which the moved one must not leave behind.
-      if (!bench.broker.connections.at(-1)?.isOpen) {
-        await passRealTime();
-        continue;
-      }
-      for (let turns = 0; turns < TURNS; turns++) {
-        await turn();
-      }
-    }
-  }
-
-  /** Moves the timers until this holds. @returns the milliseconds */
-  async function passUntil(isDone: () => boolean): Promise<number> {
-    let passed = 0;
-    while (!isDone()) {
-      await pass(TICK_MS);
-      passed += TICK_MS;
-    }
-    return passed;
-  }
-
-  it('is tried again alone, after the others and at the cost of one connection, until it is allowed', async () => {
-    const { broker } = bench;
-    const bad = [1, 3];
-    forbid(broker, bad);
-    const session = bench.open({ keepalive: 0 });
-    session.subscribe({ ...ALL, gateways: upTo(5).map(gateway) }, new Collector());
-    await passUntil(() => isFound(broker, session, 5, bad));
-    for (const wait of [9_000, 18_000]) {
-      const { length } = broker.connections;
-      const passed = await passUntil(() => broker.connections.length > length);
-      await passUntil(() => isFound(broker, session, 5, bad));
-      assert.ok(passed > wait, `after ${passed} ms`);
-      assert.equal(broker.connections.length, length + 1);
-    }
-    forbid(broker, []);
-    const { length } = broker.connections;
-    await passUntil(() => filtersOf(broker).length === 5 && session.state.mqtt.name === 'connected');
-    assert.equal(broker.connections.length, length);
-  });
-
-  it('is tried again though another one is now refused in the usual way', async () => {
-    const { broker } = bench;
-    const bad = [1, 3];
-    forbid(broker, bad);
-    const session = bench.open({ keepalive: 0 });
-    session.subscribe({ ...ALL, gateways: upTo(5).map(gateway) }, new Collector());
-    await passUntil(() => isFound(broker, session, 5, bad));
-    const { length } = broker.connections;
-    broker.options.refuses = (filter) => filter.includes(gateway(1));
-    broker.options.refusesBy = 'code';
-    await passUntil(() => filtersOf(broker).length === 4);
-    assert.ok(session.refusalOf(of(1)));
-    broker.options.refuses = () => false;
-    await passUntil(() => session.state.mqtt.name === 'connected');
-    assert.equal(broker.connections.length, length);
-  });
-
-  it('is one of many: they are not all looked for in a row, and yet all are found', async () => {
-    const { broker } = bench;
-    const bad = upTo(50).map((n) => 10 + n);
-    forbid(broker, bad);
-    const session = bench.open({ keepalive: 0 });
-    session.subscribe({ ...ALL, gateways: upTo(70).map(gateway) }, new Collector());
-    await passUntil(() => session.state.mqtt.name === 'limited' && filtersOf(broker).length >= 10);
-    await pass(30_000);
-    assert.ok(broker.connections.length < 50, `${broker.connections.length} connections`);
-    await passUntil(() => isFound(broker, session, 70, bad));
-    assert.ok(broker.connections.length < 80, `${broker.connections.length} connections`);
-  });
-
-  it('is told as refused, and the status is not "connected" meanwhile', async () => {
-    const { broker } = bench;
-    forbid(broker, [1]);
-    const session = bench.open({ keepalive: 0 });
-    const names: string[] = [];
-    session.onState(({ mqtt }) => names.push(mqtt.name));
-    session.subscribe(of(1), new Collector());
-    await passUntil(() => session.state.mqtt.name === 'limited');
-    const { length } = broker.connections;
-    await passUntil(() => broker.connections.length === length + 1);
-    await passUntil(() => session.state.mqtt.name === 'limited');
-    assert.ok(!names.includes('connected'), names.join(' '));
-  });
-
-  it('is not asked for while others are, though the broker allows few and the wide ones are forbidden', async () => {
-    const { broker } = bench;
-    broker.options.maxSubscriptions = 10;
-    broker.options.intercept = (packet) => {
-      const isForbidden =
-        packet.cmd === 'subscribe' && packet.subscriptions.some(({ topic }) => topic.includes('gateway/+'));
-      if (isForbidden) {
-        broker.drop();
-      }
-      return isForbidden;
-    };
-    const session = bench.open({ keepalive: 0, protocolVersion: 5 });
-    const collector = new Collector();
-    session.subscribe({ ...ALL, gateways: upTo(12).map(gateway) }, collector);
-    const { signal } = new AbortController();
-    session.request('read', { gateway: gateway(1), identifier: '8001' }, { signal }).catch(() => {});
-    await passUntil(() => session.state.mqtt.name === 'limited' && filtersOf(broker).length === 10);
-    await pass(5_000);
-    const { length } = broker.connections;
-    assert.ok(length < 12, `${length} connections`);
-    await pass(120_000);
-    // After 10, 30 and 70 seconds one is tried.
-    const tries = broker.connections.length - length;
-    assert.ok(tries <= 3, `${tries} tries`);
-    broker.publish(reportTopic('heartbeat', gateway(1)), heartbeat(1));
-    await collector.until(({ reports }) => reports.length === 1);
-  });
-
-  it('is tried less and less often, also when others that were set aside are not wanted any more', async () => {
-    const { broker } = bench;
-    forbid(broker, upTo(60));
-    const session = bench.open({ keepalive: 0 });
-    const leave = session.subscribe({ ...ALL, gateways: upTo(60).map(gateway) }, new Collector());
-    // The search was given up.
-    await passUntil(() => broker.connections.length > 40 && session.state.mqtt.name === 'limited');
-    session.subscribe(of(0), new Collector());
-    session.subscribe(of(70), new Collector());
-    leave();
-    await passUntil(() => isFound(broker, session, 2, [0]));
-    const { length } = broker.connections;
-    await pass(600_000);
-    const more = broker.connections.length - length;
-    assert.ok(more <= 7, `${more} connections`);
-  });
-
-  it('does not keep others from being tried when nobody wants it any more', async () => {
-    const { broker } = bench;
-    const bad = [1, 3];
-    forbid(broker, bad);
-    const session = bench.open({ keepalive: 0 });
-    const leaves = upTo(5).map((n) => session.subscribe(of(n), new Collector()));
-    await passUntil(() => isFound(broker, session, 5, bad));
-    broker.options.withhold = ['suback'];
-    session.subscribe(of(9), new Collector());
-    await broker.until(() => broker.withheld.length > 0);
-    await pass(15_000);
-    const isTried = (n: number) => !session.refusalOf(of(n));
-    const tried = bad.find(isTried);
-    assert.ok(tried !== undefined);
-    leaves[tried]?.();
-    await pass(TICK_MS);
-    forbid(broker, []);
-    broker.options.withhold = [];
-    broker.release();
-    await passUntil(() => filtersOf(broker).length === 5 && session.state.mqtt.name === 'connected');
-  });
-
-  it('is told as refused at once when it is wanted again, and costs no connection', async () => {
-    const { broker } = bench;
-    forbid(broker, [1]);
-    const session = bench.open({ keepalive: 0 });
-    session.subscribe(of(0), new Collector());
-    const leave = session.subscribe(of(1), new Collector());
-    await passUntil(() => isFound(broker, session, 2, [1]));
-    const { length } = broker.connections;
-    leave();
-    await passUntil(() => session.state.mqtt.name === 'connected');
-    session.subscribe(of(1), new Collector());
-    await passUntil(() => session.state.mqtt.name === 'limited');
-    assert.equal(broker.connections.length, length);
-  });
-});
-
-describe('a filter that ends connections and for which there is no room', () => {
+describe('the filters for which a broker ends the connection', () => {
   let now = 0;
+  let filters: ForbiddenFilters;
 
   beforeEach(() => {
+    now = 0;
     mock.method(performance, 'now', () => now);
+    mock.method(Math, 'random', () => 0);
+    filters = new ForbiddenFilters();
   });
   afterEach(() => mock.restoreAll());
 
-  it('is still known for it, and is tried later, and another one that is asked for need not wait for that', () => {
-    const filters = new ForbiddenFilters();
-    for (const filter of ['narrow', 'wide']) {
-      filters.lost([filter], 0);
-      filters.lost([filter], 0);
+  const pass = (seconds: number) => {
+    now += seconds * SECOND_MS;
+  };
+  /** Two connections have ended when it was asked for one of these alone. */
+  const forbid = (...names: string[]) => {
+    for (const name of names) {
+      filters.lost([name], 0);
+      filters.lost([name], 0);
     }
-    now += 60_000;
-    assert.deepEqual([filters.trialWait, filters.nextWait], [0, 0]);
+  };
+  const blocked = (...names: string[]) => names.filter((name) => filters.has(name)).join('');
+  const turns = (...names: string[]) => names.map((name) => filters.turnOf(name));
+  const connect = (...wanted: string[]) => filters.connected(new Set(wanted));
+  /** The broker has answered everything. */
+  const settle = (...wanted: string[]) => filters.settled(new Map(wanted.map((one) => [one, 1])));
+  /** So many connections have ended in a row, each with a filter of its own that nobody wants any more. */
+  const search = (losses: number) => {
+    for (let n = 0; n < losses; n++) {
+      filters.lost([`search ${n}`], 1_000);
+    }
+    filters.acquit();
+  };
+
+  it('are none at first', () => {
+    assert.deepEqual([blocked('a'), turns('a'), connect('a')], ['', ['unknown'], []]);
+    assert.deepEqual([filters.trialWait, filters.nextWait, filters.isSearching], [0, 0, true]);
+    assert.equal(filters.startTrial(isAny), undefined);
+  });
+
+  it('are those with which alone two connections have ended', () => {
+    assert.equal(filters.lost(['a'], 5), false);
+    assert.deepEqual([blocked('a'), turns('a', 'b')], ['', ['doubted', 'unknown']]);
+    assert.equal(filters.lost(['a'], 5), true);
+    assert.deepEqual([blocked('a', 'b'), turns('a')], ['a', ['unknown']]);
+  });
+
+  it('are those with which alone one connection has ended where others are known, and the broker has held more', () => {
+    filters.granted('x', 6);
+    forbid('a');
+    filters.granted('y', 4);
+    assert.deepEqual([filters.lost(['b'], 6), filters.lost(['c'], 5)], [false, true]);
+    assert.equal(blocked('a', 'b', 'c'), 'ac');
+    filters.refused('a');
+    filters.refused('c');
+    assert.equal(filters.lost(['d'], 5), false);
+  });
+
+  it('are asked for in their turn: what is in doubt first, what was granted before what is not known', () => {
+    assert.deepEqual(TURNS, ['doubted', 'granted', 'unknown', 'suspect', 'trial']);
+    filters.granted('a', 1);
+    filters.lost(['b', 'c'], 1);
+    filters.lost(['d'], 1);
+    assert.deepEqual(turns('a', 'b', 'c', 'd', 'e'), ['granted', 'suspect', 'suspect', 'doubted', 'unknown']);
+    filters.lost(['d'], 1);
+    // One is known: of several in a packet one is likely another.
+    assert.deepEqual(turns('b', 'c'), ['doubted', 'doubted']);
+    filters.startTrial(isAny);
+    assert.deepEqual(turns('d'), ['trial']);
+  });
+
+  it('are hardly among those that were granted: after one packet of several these are asked for as the others', () => {
+    filters.granted('a', 1);
+    filters.granted('b', 2);
+    assert.equal(filters.lost(['a', 'b', 'c'], 0), false);
+    assert.deepEqual(turns('a', 'b', 'c'), ['unknown', 'unknown', 'suspect']);
+    assert.equal(filters.lost(['a', 'b'], 0), false);
+    assert.deepEqual(turns('a', 'b'), ['suspect', 'suspect']);
+    filters.granted('a', 1);
+    assert.equal(filters.lost(['a'], 0), false);
+    assert.deepEqual(turns('a'), ['doubted']);
+  });
+
+  it('are none of those that were too many', () => {
+    filters.lost(['a'], 1);
+    filters.lost(['b', 'c'], 1);
+    filters.acquit();
+    assert.deepEqual(turns('a', 'b', 'c'), ['unknown', 'unknown', 'unknown']);
+    assert.equal(filters.lost(['a'], 1), false);
+  });
+
+  it('are none of those that the broker grants, or refuses as it should', () => {
+    filters.lost(['a'], 1);
+    filters.granted('a', 1);
+    assert.equal(filters.lost(['a'], 1), false);
+    filters.refused('a');
+    assert.deepEqual([turns('a'), filters.lost(['a'], 1)], [['unknown'], false]);
+    forbid('b', 'c');
+    assert.equal(filters.granted('b', 1), false);
+    filters.refused('c');
+    assert.equal(blocked('b', 'c'), '');
+  });
+
+  it('are known as granted until the broker does not have them, refuses them or nobody wants them', () => {
+    for (const name of ['a', 'b', 'c', 'd']) {
+      filters.granted(name, 4);
+    }
+    filters.forget('a');
+    filters.refused('b');
+    assert.deepEqual(turns('a', 'b', 'c', 'd'), ['unknown', 'unknown', 'granted', 'granted']);
+    settle('d', 'e');
+    // Not while as many are wanted: most of them are the same then.
+    assert.deepEqual(turns('c', 'd'), ['granted', 'granted']);
+    settle('d');
+    assert.deepEqual(turns('c', 'd'), ['unknown', 'granted']);
+  });
+
+  it('are suspected until the broker has answered everything, those that were alone for longer', () => {
+    filters.lost(['a', 'b'], 1);
+    filters.lost(['c'], 1);
+    settle('a', 'b', 'c');
+    assert.deepEqual(turns('a', 'b', 'c'), ['unknown', 'unknown', 'doubted']);
+    filters.forget('c');
+    assert.equal(filters.lost(['c'], 1), true);
+  });
+
+  it('are tried one at a time, of those that are wanted the one that was tried longest ago', () => {
+    forbid('a', 'b', 'c');
     assert.equal(
-      filters.startTrial(() => true),
-      'narrow',
+      filters.startTrial((one) => one !== 'a'),
+      'b',
     );
-    assert.equal(filters.has('narrow'), false);
+    filters.granted('other', 1);
+    assert.deepEqual([blocked('a', 'b', 'c'), turns('b')], ['ac', ['trial']]);
+    assert.equal(filters.startTrial(isAny), undefined);
+    assert.equal(filters.granted('b', 1), true);
+    assert.equal(filters.startTrial(isAny), 'a');
+    filters.lost(['a'], 1);
+    settle();
+    assert.equal(filters.startTrial(isAny), 'c');
+  });
+
+  it('are tried 10 seconds after they were found', () => {
+    filters.lost(['a'], 0);
+    pass(5);
+    filters.lost(['a'], 0);
+    assert.deepEqual([filters.trialWait, filters.nextWait], [10_000, 10_000]);
+    pass(9);
+    assert.equal(filters.trialWait, 1_000);
+    pass(2);
+    assert.deepEqual([filters.trialWait, filters.nextWait], [0, 0]);
+  });
+
+  it('are tried later each time, until after 5 minutes, and those found meanwhile not sooner', () => {
+    forbid('a');
+    for (const seconds of [20, 40, 80, 160, 300, 300]) {
+      assert.equal(filters.startTrial(isAny), 'a');
+      assert.equal(filters.lost(['a'], 0), true);
+      assert.deepEqual([blocked('a'), filters.trialWait], ['a', seconds * SECOND_MS]);
+      settle();
+    }
+    forbid('b');
+    assert.equal(filters.trialWait, 300_000);
+  });
+
+  it('are tried as at first once one is granted in its trial, or none is left', () => {
+    const fail = () => {
+      settle();
+      filters.startTrial(isAny);
+      filters.lost(['a'], 0);
+      return filters.trialWait / SECOND_MS;
+    };
+    forbid('a');
+    assert.deepEqual([fail(), fail()], [20, 40]);
+    forbid('b');
+    settle();
+    filters.startTrial((one) => one === 'b');
+    filters.granted('b', 1);
+    assert.deepEqual([fail(), fail()], [20, 40]);
+    filters.granted('other', 1);
+    assert.equal(fail(), 80);
+    filters.refused('a');
+    forbid('a');
+    assert.equal(fail(), 20);
+  });
+
+  it('are not tried after a trial that has cost the connection, until what else is wanted was served', () => {
+    forbid('a', 'b');
+    filters.startTrial(isAny);
+    filters.lost(['a'], 0);
+    pass(1_000);
+    assert.equal(filters.startTrial(isAny), undefined);
+    settle();
+    assert.equal(filters.startTrial(isAny), 'b');
+  });
+
+  it('are known though a connection has ended for another reason in the middle of a trial', () => {
+    forbid('a');
+    for (const end of [
+      () => filters.interrupted(),
+      () => filters.unwanted('a'),
+      () => filters.lost(['b'], 0),
+    ]) {
+      filters.startTrial((one) => one === 'a');
+      assert.equal(blocked('a'), '');
+      end();
+      assert.equal(blocked('a'), 'a');
+    }
+    filters.unwanted('b');
+    filters.startTrial((one) => one === 'a');
+    filters.unwanted('b');
+    assert.equal(blocked('a'), '');
+  });
+
+  it('that find no room are tried 10 seconds later, and another one that is asked for need not wait for that', () => {
+    forbid('narrow', 'wide');
+    pass(60);
+    assert.deepEqual([filters.trialWait, filters.nextWait], [0, 0]);
+    assert.equal(filters.startTrial(isAny), 'narrow');
+    filters.postponed('wide');
+    assert.equal(blocked('narrow'), '');
     filters.postponed('narrow');
-    assert.equal(filters.has('narrow'), true);
-    assert.ok(filters.nextWait > 5_000);
-    assert.equal(filters.trialWait, 0);
+    assert.deepEqual([blocked('narrow'), filters.trialWait, filters.nextWait], ['narrow', 0, 10_000]);
     assert.equal(
       filters.startTrial((filter) => filter === 'wide'),
       'wide',
     );
   });
 
-  it('is found also where it is asked for after everything was answered, and given back before the next time', () => {
-    const filters = new ForbiddenFilters();
-    assert.equal(filters.lost(['response'], 9), false);
-    filters.settled(new Map());
-    filters.forget('response');
-    assert.equal(filters.lost(['response'], 9), true);
-  });
-
-  it('lets the wide one be tried next, also where it was only set aside', () => {
-    const filters = new ForbiddenFilters();
-    for (const filter of ['wide', 'wide', ...upTo(39).map(String)]) {
-      filters.lost([filter], 0);
-    }
+  it('that are all that is wanted are tried at once with a connection, one of them, once', () => {
+    forbid('a', 'b', 'c');
+    assert.deepEqual(connect(), []);
+    assert.deepEqual(connect('a', 'b', 'other'), ['a', 'b']);
+    assert.deepEqual(connect('b', 'c'), ['c']);
+    filters.interrupted();
+    assert.deepEqual(connect('b', 'c'), ['b', 'c']);
+    // Once more after something was granted.
     filters.granted('other', 1);
-    filters.connected(new Set(['other', 'wide', 'narrow']));
-    now += 60_000;
-    const isAny = () => true;
-    assert.equal(filters.startTrial(isAny), 'narrow');
-    filters.postponed('narrow');
-    assert.equal(filters.startTrial(isAny), 'wide');
-  });
-});
-
-describe('connections that are lost by chance while filters wait for their response', () => {
-  const bench = useScriptedBroker();
-
-  /** Cuts the connection at these SUBSCRIBE packets. */
-  function cutAt(broker: ScriptedBroker, numbers: readonly number[]): void {
-    let count = 0;
-    broker.options.intercept = ({ cmd }) => {
-      if (cmd !== 'subscribe' || !numbers.includes(++count)) {
-        return false;
-      }
-      broker.drop();
-      return true;
-    };
-  }
-
-  it('delay the only filter by no more than a moment', async () => {
-    const { broker } = bench;
-    cutAt(broker, [1, 2]);
-    const session = bench.open();
-    const start = performance.now();
-    session.subscribe(ALL, new Collector());
-    await broker.until(() => filtersOf(broker).length === 1);
-    assert.ok(performance.now() - start < 5_000);
-    assert.equal(broker.connections.length, 3);
+    assert.deepEqual(connect('b', 'c'), ['b']);
   });
 
-  it('are not taken for a limit: all filters stay as they are', async () => {
-    const { broker } = bench;
-    cutAt(broker, [3, 6]);
-    const session = bench.open();
-    session.subscribe({ ...ALL, gateways: upTo(150).map(gateway) }, new Collector());
-    await reached(session, 'connected');
-    assert.equal(filtersOf(broker).length, 150);
-  });
-});
-
-describe('what one broker of a list forbids', () => {
-  const bench = useScriptedBroker();
-  let other: ScriptedBroker;
-
-  beforeEach(async () => {
-    other = await startScriptedBroker();
-  });
-  afterEach(() => other.stop());
-
-  it('is asked of the next one', async () => {
-    const { broker } = bench;
-    forbid(broker, [1]);
-    other.options.connackCode = 3;
-    const session = bench.open({ brokers: [broker.url, other.url] });
-    session.subscribe(of(1), new Collector());
-    await reached(session, 'limited');
-    other.options.connackCode = 0;
-    broker.options.connackCode = 3;
-    broker.drop();
-    await reached(session, 'connected');
-    assert.equal(filtersOf(other).length, 1);
+  it('are looked for in a row of 40 connections, until one of them lasts', () => {
+    search(40);
+    assert.equal(filters.isSearching, true);
+    assert.deepEqual([connect('a', 'b'), blocked('a', 'b')], [[], '']);
+    search(1);
+    assert.equal(filters.isSearching, false);
+    filters.lasted();
+    assert.equal(filters.isSearching, true);
+    assert.deepEqual(connect('a', 'b'), []);
   });
 
-  it('is looked for at once, though another one refuses the login', async () => {
-    const { broker } = bench;
-    broker.options.connackCode = 5;
-    forbid(other, [1, 3]);
-    const session = bench.open({ brokers: [broker.url, other.url] });
-    session.onState(() => other.notify());
-    const start = performance.now();
-    session.subscribe({ ...ALL, gateways: upTo(5).map(gateway) }, new Collector());
-    await other.until(() => isFound(other, session, 5, [1, 3]));
-    assert.ok(performance.now() - start < 8_000);
-    assert.equal(broker.connections.length, 1);
+  it('may be all that was not granted by then: these are set aside, and tried before the others', () => {
+    forbid('bad');
+    filters.granted('good', 1);
+    filters.lost(['a', 'b'], 1);
+    search(41);
+    pass(100);
+    assert.deepEqual(connect('good', 'bad', 'a', 'b'), ['bad', 'a', 'b']);
+    assert.deepEqual([turns('good', 'a'), filters.trialWait], [['granted', 'unknown'], 10_000]);
+    for (const name of ['a', 'b', 'bad']) {
+      assert.equal(filters.startTrial(isAny), name);
+      filters.postponed(name);
+      filters.startTrial((one) => one === name);
+      filters.lost([name], 1);
+      settle('good', 'bad', 'a', 'b');
+    }
+  });
+
+  it('are tried every 10 seconds while there are some that were only set aside', () => {
+    search(41);
+    filters.granted('good', 1);
+    connect('good', 'a', 'b', 'c');
+    for (const [name, seconds] of [
+      ['a', 10],
+      ['b', 10],
+      ['c', 20],
+      ['a', 40],
+    ] as const) {
+      assert.equal(filters.startTrial(isAny), name);
+      filters.lost([name], 0);
+      assert.equal(filters.trialWait, seconds * SECOND_MS);
+      settle();
+    }
+  });
+
+  it('are none of those that were only set aside and that nobody wants any more', () => {
+    search(41);
+    filters.granted('good', 1);
+    connect('good', 'a', 'b', 'c', 'd');
+    assert.equal(blocked('a', 'b', 'c', 'd'), 'abcd');
+    filters.unwanted('a');
+    filters.lasted();
+    connect('c', 'd', 'e');
+    assert.equal(blocked('a', 'b', 'c', 'd', 'e'), 'cd');
+    filters.startTrial(isAny);
+    filters.unwanted('c');
+    assert.equal(blocked('c', 'd'), 'd');
+    // What has been tried is known, also where nobody wants it.
+    filters.startTrial(isAny);
+    filters.lost(['d'], 0);
+    filters.unwanted('d');
+    connect('e');
+    assert.equal(blocked('d'), 'd');
+  });
+
+  it('that were set aside and are granted or refused are as any other from then on', () => {
+    search(41);
+    connect('a', 'b');
+    filters.granted('a', 1);
+    filters.refused('b');
+    forbid('c');
+    filters.startTrial(isAny);
+    filters.lost(['c'], 0);
+    assert.equal(filters.trialWait, 20_000);
+    forbid('a', 'b');
+    filters.unwanted('a');
+    filters.unwanted('b');
+    assert.equal(blocked('a', 'b'), 'ab');
+  });
+
+  it('that were set aside are suspected of nothing when they are wanted again', () => {
+    search(40);
+    filters.lost(['a'], 0);
+    filters.granted('good', 1);
+    assert.deepEqual(connect('good', 'a'), ['a']);
+    filters.unwanted('a');
+    assert.deepEqual(turns('a'), ['unknown']);
+  });
+
+  it('are 10 000 at most with those that were set aside, of which none is missed then', () => {
+    search(41);
+    filters.granted('good', 1);
+    assert.deepEqual(connect('good', 'aside'), ['aside']);
+    for (let n = 0; n < 10_000; n++) {
+      forbid(`${n}`);
+    }
+    assert.equal(filters.has('aside'), false);
+    filters.startTrial(isAny);
+    filters.lost(['0'], 0);
+    assert.equal(filters.trialWait, 20_000);
+  });
+
+  it('are 10 000 at most, of which the one is forgotten that was tried or found longest ago', () => {
+    forbid('first', 'second');
+    filters.startTrial(isAny);
+    filters.lost(['first'], 0);
+    for (let n = 0; n < 9_998; n++) {
+      forbid(`${n}`);
+    }
+    assert.equal(filters.has('first') && filters.has('second'), true);
+    forbid('one more');
+    assert.deepEqual(
+      [filters.has('first'), filters.has('second'), filters.has('one more')],
+      [true, false, true],
+    );
+  });
+
+  it('are suspected of 10 000 at most, of which the oldest is forgotten', () => {
+    filters.lost(['first'], 0);
+    filters.lost(['second'], 0);
+    const others = Array.from({ length: 9_998 }, (_, n) => `${n}`);
+    filters.lost(['first', ...others], 0);
+    assert.deepEqual(turns('first', 'second'), ['doubted', 'doubted']);
+    filters.lost(['one', 'more'], 0);
+    assert.deepEqual(turns('first', 'second', '0', 'one', 'more'), [
+      'unknown',
+      'unknown',
+      'suspect',
+      'suspect',
+      'suspect',
+    ]);
+  });
+
+  it('are suspected anew each time, also where they were granted before', () => {
+    filters.granted('good', 1);
+    filters.lost(['first'], 0);
+    filters.lost(['second'], 0);
+    filters.lost(['first', 'third'], 0);
+    const others = Array.from({ length: 9_997 }, (_, n) => `${n}`);
+    filters.lost(others, 0);
+    filters.lost(['good'], 0);
+    assert.deepEqual(turns('first', 'second', 'good'), ['doubted', 'unknown', 'doubted']);
   });
 });
