@@ -307,13 +307,9 @@ export class Subscriptions {
     for (const filter of refuse) {
       this.#settle({ filter, qos: 0, code: QUOTA_EXCEEDED });
     }
-    if (refuse.length > 0) {
-      this.#refused.tell();
-    }
-    if (unsubscribe.length > 0) {
-      const portions = this.#learned.unsubscribePortions(unsubscribe);
-      await this.#inTurn(portions, (portion) => this.#unsubscribe(transport, portion));
-    }
+    this.#refused.tell();
+    const portions = this.#learned.unsubscribePortions(unsubscribe);
+    await this.#inTurn(portions, (portion) => this.#unsubscribe(transport, portion));
     return true;
   }
 

@@ -1,19 +1,782 @@
 // What the broker says to subscriptions: refused ones are tried again together, and lower grants are told.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { connectAsync } from 'mqtt';
-import type { Logger } from '../../src/log.ts';
+import { type Logger, SILENT } from '../../src/log.ts';
 import { NoBrokerResponse, withResponseTimeout } from '../../src/mqtt/broker-response.ts';
 import { PingCounts } from '../../src/mqtt/ping-counts.ts';
 import type { Reason } from '../../src/mqtt/reasons.ts';
 import { Subscriptions } from '../../src/mqtt/subscriptions.ts';
 import { Session } from '../../src/session.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
-import { G, G2, useScriptedBroker } from './scripted.ts';
+import { G, G2, restoreTime, useScriptedBroker } from './scripted.ts';
 
 function createLog(): Logger & { warnings: string[] } {
   const warnings: string[] = [];
   return { info() {}, trace() {}, warn: (text) => void warnings.push(text), warnings };
 }
+
+describe('the wanted topic filters', () => {
+  const NONE = Number.POSITIVE_INFINITY;
+  const QUOTA_EXCEEDED = 0x97;
+  const NOT_AUTHORIZED = 0x87;
+  const EIGHT = ['1', '2', '3', '4', '5', '6', '7', '8'];
+  let now = 0;
+  let sessions = 0;
+  let session: string;
+  /** Packets that the broker was sent. */
+  let sent: string[];
+  /** How the broker refuses. */
+  let codes: Map<string, number>;
+  /** Called with each packet before the broker answers it. */
+  let answering: (packet: string) => unknown;
+  let told: string[];
+  let warnings: string[];
+  let subscriptions: Subscriptions;
+
+  beforeEach(() => {
+    now = 0;
+    session = `subscriptions ${sessions++}`;
+    sent = [];
+    codes = new Map();
+    answering = () => undefined;
+    told = [];
+    warnings = [];
+    mock.timers.enable({ apis: ['setTimeout'] });
+    mock.method(performance, 'now', () => now);
+    mock.method(Math, 'random', () => 0);
+    open();
+  });
+
+  afterEach(() => {
+    subscriptions.offline();
+    restoreTime();
+  });
+
+  const open = (persistent = false) => {
+    subscriptions = new Subscriptions(
+      persistent,
+      { ...SILENT, warn: (text) => void warnings.push(text) },
+      {
+        refusing: (filter) => void told.push(`refusing ${filter}`),
+        refused: () => void told.push('refused'),
+        trying: (filter) => void told.push(`trying ${filter}`),
+        refusals: (all, isSettled) =>
+          void told.push(`refusals ${[...all.keys()]}${isSettled ? ', settled' : ''}`),
+        mayGiveWay: (filter) => !filter.startsWith('response'),
+        renewing: () => void told.push('renewing'),
+        makingRoom: () => void told.push('making room'),
+        synced: () => void told.push('synced'),
+        quota: (max) => void told.push(`quota ${max}`),
+        lowerQos: (max) => void told.push(`qos ${max}`),
+      },
+    );
+    prepare();
+  };
+  const prepare = (maxCount?: number, portions = {}, name = session) =>
+    subscriptions.prepare(name, { portions, maxQos: 2, maxCount });
+  const transport = () => ({
+    async subscribe(filters: Record<string, { qos: number }>) {
+      const packet = `+${Object.keys(filters)}`;
+      sent.push(packet);
+      await answering(packet);
+      const granted = Object.entries(filters).map(([topic, { qos }]) => ({
+        topic,
+        qos: codes.get(topic) ?? qos,
+      }));
+      if (granted.some(({ qos }) => qos >= 0x80)) {
+        throw Object.assign(new Error('refused'), { packet: { granted: granted.map(({ qos }) => qos) } });
+      }
+      return granted;
+    },
+    async unsubscribe(filters: string[]) {
+      const packet = `-${filters}`;
+      sent.push(packet);
+      await answering(packet);
+    },
+  });
+  const connect = async (isNew = true) => {
+    subscriptions.online(transport(), isNew);
+    await turn();
+  };
+  const want = async (add: string[], remove: string[] = [], qos: 0 | 1 | 2 = 1) => {
+    subscriptions.change(add, qos, remove);
+    await turn();
+  };
+  const refuse = (code: number, ...filters: string[]) => {
+    for (const filter of filters) {
+      codes.set(filter, code);
+    }
+  };
+  const pass = async (milliseconds: number) => {
+    now += milliseconds;
+    mock.timers.tick(milliseconds);
+    await turn();
+  };
+  const packets = () => sent.splice(0);
+  const news = () => told.splice(0);
+  /** The broker ends the connection while this is asked for. */
+  const loseWith = async (isUnrelated?: boolean) => {
+    let isSearch = false;
+    answering = () => new Promise(() => {});
+    await connect();
+    isSearch = subscriptions.offline(isUnrelated);
+    answering = () => undefined;
+    return isSearch;
+  };
+
+  it('are asked for when there is a connection, and others given back', async () => {
+    await want(['a', 'b']);
+    assert.deepEqual([packets(), subscriptions.isPending('a'), subscriptions.inUse], [[], false, 0]);
+    subscriptions.online(transport(), true);
+    assert.deepEqual([subscriptions.isPending('a'), subscriptions.isActive('a')], [true, false]);
+    await turn();
+    assert.deepEqual([packets(), news()], [['+a,b'], ['synced']]);
+    assert.deepEqual([subscriptions.isPending('a'), subscriptions.isActive('a')], [false, true]);
+    assert.equal(subscriptions.inUse, 2);
+    await want(['c'], ['a']);
+    assert.deepEqual(packets(), ['+c', '-a']);
+    assert.deepEqual([subscriptions.inUse, subscriptions.isActive('a')], [2, false]);
+    await want(['c']);
+    assert.deepEqual(packets(), []);
+  });
+
+  it('are asked for once more with another QoS, and do not count as granted until then', async () => {
+    await connect();
+    await want(['a', 'b']);
+    news();
+    subscriptions.change(['a', 'b'], 2);
+    assert.deepEqual([subscriptions.isActive('a'), told], [false, ['renewing']]);
+    await turn();
+    assert.deepEqual(packets(), ['+a,b', '+a,b']);
+    assert.equal(subscriptions.isActive('a'), true);
+    news();
+    await want(['c'], [], 2);
+    assert.deepEqual(news(), ['synced']);
+  });
+
+  it('have another QoS where they are wanted with one', async () => {
+    await connect();
+    await want(['a', 'b']);
+    await want(['c'], [], 2);
+    packets();
+    news();
+    subscriptions.changeQos(['c', 'unwanted'], 2);
+    await turn();
+    assert.deepEqual([packets(), news()], [[], []]);
+    subscriptions.changeQos(['a', 'c', 'unwanted'], 2);
+    await turn();
+    assert.deepEqual(packets(), ['+a']);
+  });
+
+  it('are refused or granted to who waits for it, unless nobody wants them any more', async () => {
+    const settled: string[] = [];
+    const wait = (filter: string) =>
+      subscriptions.whenSettled(filter, (refused) => void settled.push(`${filter} ${refused}`));
+    refuse(NOT_AUTHORIZED, 'b');
+    subscriptions.change(['a', 'b', 'c'], 1);
+    for (const filter of ['a', 'b', 'c']) {
+      wait(filter);
+    }
+    subscriptions.change([], 1, ['c']);
+    await connect();
+    assert.deepEqual(settled.splice(0), ['b true', 'a false'].sort());
+    wait('a');
+    wait('b');
+    assert.deepEqual(settled.splice(0), ['a false', 'b true']);
+    await want(['c']);
+    assert.deepEqual(settled, []);
+  });
+
+  it('are refused for a reason, which is not told where the broker says no more than that', async () => {
+    refuse(NOT_AUTHORIZED, 'a');
+    refuse(0x80, 'b');
+    await connect();
+    await want(['a', 'b', 'c']);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((filter) => subscriptions.isRefused(filter)),
+      [true, true, false],
+    );
+    assert.equal(subscriptions.refusalOf('a')?.key, 'reason.notAuthorized');
+    assert.deepEqual([subscriptions.refusalOf('b'), subscriptions.refusalOf('c')], [undefined, undefined]);
+    const some = subscriptions.refusalsOf(['c', 'b', 'unknown']);
+    assert.deepEqual(
+      [...some].map(([filter, { key }]) => [filter, key]),
+      [['b', 'reason.filterRefused']],
+    );
+    assert.deepEqual(news().slice(0, 3), ['synced', 'refusing a', 'refusing b']);
+    assert.equal(warnings.length, 1);
+  });
+
+  it('that are refused are nobody’s trouble when nobody wants them', async () => {
+    refuse(NOT_AUTHORIZED, 'a', 'b');
+    await connect();
+    await want(['a', 'b']);
+    await want([], ['a']);
+    assert.deepEqual([subscriptions.isRefused('a'), subscriptions.isRefused('b')], [false, true]);
+    assert.equal(news().at(-2), 'refusals b, settled');
+  });
+
+  it('that are refused are asked for once more with the next change, after one is given back', async () => {
+    refuse(NOT_AUTHORIZED, 'a', 'b');
+    await connect();
+    await want(['a', 'b', 'c', 'd', 'e']);
+    packets();
+    news();
+    subscriptions.askAgain(['a']);
+    assert.deepEqual([subscriptions.isRefused('a'), subscriptions.isRefused('b')], [false, true]);
+    answering = () => told.push(`makes room: ${subscriptions.makesRoom}`);
+    await want([], ['d', 'e']);
+    assert.deepEqual(packets(), ['-d', '+a', '-e']);
+    assert.deepEqual(news().slice(0, 3), ['making room', 'makes room: true', 'makes room: true']);
+    assert.equal(subscriptions.makesRoom, false);
+  });
+
+  it('that are not wanted are not given back while flows have still to tell what they want', async () => {
+    await connect();
+    await want(['a', 'b']);
+    packets();
+    assert.equal(subscriptions.isHolding, false);
+    news();
+    subscriptions.hold(true);
+    await turn();
+    assert.deepEqual([subscriptions.isHolding, news()], [true, []]);
+    await want([], ['a']);
+    assert.deepEqual(packets(), []);
+    subscriptions.hold(false);
+    await turn();
+    assert.deepEqual([packets(), subscriptions.isHolding], [['-a'], false]);
+  });
+
+  it('are not given back as leftovers of an earlier process', async () => {
+    await connect();
+    await want(['a']);
+    refuse(NOT_AUTHORIZED, 'b');
+    await want(['b']);
+    packets();
+    assert.equal(subscriptions.unsubscribeStale(['a', 'b']), false);
+    assert.equal(subscriptions.unsubscribeStale(['a', 'b', 'c', 'd']), true);
+    await turn();
+    assert.deepEqual(packets(), ['-c,d']);
+  });
+
+  it('are taken whole from who leaves for ever', async () => {
+    open(true);
+    await connect();
+    await want(['a', 'b']);
+    await want(['c'], ['a']);
+    subscriptions.offline();
+    subscriptions.change(['d'], 1);
+    assert.deepEqual(subscriptions.takeAll().sort(), ['b', 'c', 'd']);
+    assert.deepEqual(subscriptions.takeAll(), []);
+    await connect(false);
+    assert.deepEqual(packets().slice(3), []);
+  });
+
+  it('are asked for with each connection, and others of a session that goes on are given back', async () => {
+    open(true);
+    await connect();
+    await want(['a', 'b']);
+    subscriptions.offline();
+    assert.deepEqual([subscriptions.isActive('a'), subscriptions.inUse], [false, 0]);
+    await want([], ['b']);
+    packets();
+    prepare();
+    await connect(false);
+    assert.deepEqual(packets(), ['+a', '-b']);
+    subscriptions.offline();
+    await want(['b'], ['a']);
+    prepare();
+    await connect(true);
+    assert.deepEqual(packets(), ['+b']);
+  });
+
+  it('of a session are given back by the next service that has it', async () => {
+    open(true);
+    await connect();
+    await want(['a', 'b']);
+    answering = () => new Promise(() => {});
+    // The broker may have granted it.
+    await want(['c']);
+    subscriptions.offline(true);
+    answering = () => undefined;
+    open(true);
+    await want(['a']);
+    packets();
+    await connect(false);
+    assert.deepEqual(packets(), ['+a', '-b,c']);
+  });
+
+  it('make room one by one at first, with each connection', async () => {
+    open(true);
+    let wanted = ['a', 'b', 'c'];
+    await want(wanted);
+    for (const next of [
+      ['d', 'e', 'f'],
+      ['g', 'h', 'i'],
+    ]) {
+      prepare(3);
+      await connect(wanted[0] === 'a');
+      subscriptions.offline(true);
+      await want(next, wanted);
+      prepare(3);
+      packets();
+      await connect(false);
+      const [one, ...others] = next;
+      const [old, ...olds] = wanted;
+      assert.deepEqual(packets(), [`-${old}`, `+${one}`, `-${olds}`, `+${others}`]);
+      subscriptions.offline(true);
+      wanted = next;
+    }
+  });
+
+  it('are no more than are known to be allowed, of each broker', async () => {
+    prepare(2);
+    assert.deepEqual(news(), ['quota 2']);
+    await connect();
+    await want(['a', 'b', 'c']);
+    assert.deepEqual(packets(), ['+a,b']);
+    assert.equal(subscriptions.refusalOf('c')?.key, 'reason.quota');
+    assert.deepEqual(news().slice(1), [
+      'refusing c',
+      'refused',
+      'refusals c',
+      'refusals c, settled',
+      'synced',
+    ]);
+    subscriptions.offline();
+    news();
+    prepare(undefined, {}, `${session} other`);
+    assert.deepEqual(news(), [`quota ${NONE}`]);
+    await connect();
+    assert.deepEqual(packets(), ['+a,b,c']);
+  });
+
+  it('are no more than the broker has shown to allow, until that is tried again after a minute', async () => {
+    await connect();
+    await want(['a', 'b', 'c']);
+    refuse(QUOTA_EXCEEDED, 'd', 'e');
+    await want(['d']);
+    assert.deepEqual(news().slice(2), [
+      'quota 3',
+      'refusing d',
+      'refused',
+      'refusals d',
+      'refusals d, settled',
+      'synced',
+    ]);
+    packets();
+    await want(['e']);
+    assert.deepEqual(packets(), []);
+    subscriptions.offline();
+    prepare(undefined, {}, `${session} other`);
+    assert.equal(news().at(-1), `quota ${NONE}`);
+    prepare();
+    assert.equal(news().at(-1), 'quota 3');
+    await connect();
+    assert.deepEqual(packets(), ['+a,b,c']);
+    codes.clear();
+    await pass(60_000);
+    assert.deepEqual(packets(), ['+d,e']);
+    assert.ok(news().includes(`quota ${NONE}`));
+  });
+
+  it('are tried beyond what the broker has shown 10 seconds after leftovers were given back', async () => {
+    await connect();
+    await want(['a', 'b']);
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['c']);
+    subscriptions.hold(true);
+    subscriptions.unsubscribeStale(['x']);
+    await turn();
+    await pass(20_000);
+    // It is not given back yet.
+    packets();
+    subscriptions.hold(false);
+    await turn();
+    assert.deepEqual(packets(), ['-x']);
+    codes.clear();
+    await pass(9_999);
+    assert.deepEqual(packets(), []);
+    await pass(1);
+    assert.deepEqual(packets(), ['+c']);
+    refuse(QUOTA_EXCEEDED, 'd');
+    await want(['d']);
+    packets();
+    await pass(60_000);
+    assert.deepEqual(packets(), []);
+  });
+
+  it('are not tried sooner where there were no leftovers', async () => {
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['a', 'b', 'c']);
+    await connect();
+    packets();
+    await pass(59_999);
+    assert.deepEqual(packets(), []);
+  });
+
+  it('are not tried beyond it without a connection', async () => {
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['a', 'b', 'c']);
+    await connect();
+    subscriptions.offline(true);
+    news();
+    await pass(120_000);
+    assert.deepEqual(news(), []);
+  });
+
+  it('are not tried sooner where the connection has ended before leftovers were given back', async () => {
+    await connect();
+    await want(['a', 'b']);
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['c']);
+    answering = () => new Promise(() => {});
+    subscriptions.unsubscribeStale(['x']);
+    await turn();
+    subscriptions.offline(true);
+    answering = () => undefined;
+    await connect();
+    packets();
+    await pass(59_999);
+    assert.deepEqual(packets(), []);
+    await pass(1);
+    assert.deepEqual(packets(), ['+c']);
+  });
+
+  it('that find no room are not refused while others can be given back', async () => {
+    await connect();
+    await want(['a', 'b']);
+    answering = (packet) => {
+      codes = new Map(packet.startsWith('-') ? [] : [...codes]);
+    };
+    refuse(QUOTA_EXCEEDED, 'c', 'd');
+    packets();
+    await want(['c', 'd'], ['a', 'b']);
+    assert.deepEqual(packets(), ['+c,d', '-a', '+c', '-b', '+d']);
+    assert.deepEqual(
+      news().filter((text) => text.startsWith('ref')),
+      [],
+    );
+    assert.equal(subscriptions.inUse, 2);
+  });
+
+  it('are refused though there is no number where the first of all finds no room', async () => {
+    refuse(QUOTA_EXCEEDED, 'a');
+    await connect();
+    await want(['a']);
+    assert.equal(subscriptions.isRefused('a'), true);
+    assert.ok(!news().some((text) => text.startsWith('quota')));
+  });
+
+  it('that the broker holds already and refuses now are given back when nobody wants them', async () => {
+    open(true);
+    await connect();
+    await want(['a', 'b', 'c']);
+    subscriptions.offline();
+    refuse(NOT_AUTHORIZED, 'a');
+    prepare();
+    await connect(false);
+    assert.equal(subscriptions.isRefused('a'), true);
+    // The session holds it still, until it is given back.
+    await want([], ['a']);
+    assert.equal(packets().at(-1), '-a');
+    refuse(NOT_AUTHORIZED, 'new');
+    await want(['new']);
+    await want([], ['new']);
+    assert.equal(packets().at(-1), '+new');
+  });
+
+  it('of responses get one place where reports have all, which goes back when they are refused', async () => {
+    prepare(2);
+    await connect();
+    await want(['a', 'b']);
+    packets();
+    await want(['response 1']);
+    assert.deepEqual(packets(), ['-b', '+response 1']);
+    assert.deepEqual([subscriptions.isRefused('b'), subscriptions.isRefused('a')], [true, false]);
+    await want([], ['response 1']);
+    assert.deepEqual(packets(), ['-response 1', '+b']);
+    assert.equal(subscriptions.isRefused('b'), false);
+    refuse(NOT_AUTHORIZED, 'response 2');
+    await want(['response 2']);
+    assert.deepEqual(packets(), ['-b', '+response 2', '+b']);
+  });
+
+  it('of responses get no place that another one has, and take none away by going', async () => {
+    prepare(2);
+    await connect();
+    await want(['a', 'b']);
+    await want(['response 1']);
+    await want(['response 2']);
+    assert.equal(subscriptions.isRefused('response 2'), true);
+    packets();
+    news();
+    await want([], ['response 2']);
+    assert.deepEqual([packets(), news().includes('refusing b')], [[], false]);
+    await want([], ['response 1']);
+    assert.deepEqual(packets(), ['-response 1', '+b']);
+  });
+
+  it('of responses get a place with the next connection, also where two were refused', async () => {
+    prepare(2);
+    await connect();
+    await want(['a', 'b']);
+    refuse(NOT_AUTHORIZED, 'response 1', 'response 2');
+    await want(['response 1']);
+    await want(['response 2'], ['response 1']);
+    packets();
+    await want(['response 3'], ['response 2']);
+    assert.deepEqual(packets(), []);
+    subscriptions.offline(true);
+    prepare(2);
+    await connect();
+    assert.deepEqual(packets(), ['+a,b', '-b', '+response 3']);
+  });
+
+  it('of a packet that is not answered are asked for one by one, as long as they are wanted', async () => {
+    const leaveUnanswered = (remove: string[] = []) => {
+      answering = () => {
+        answering = () => undefined;
+        subscriptions.change([], 1, remove);
+        throw new NoBrokerResponse();
+      };
+    };
+    const order = () => packets().flatMap((packet) => packet.slice(1).split(','));
+    await connect();
+    leaveUnanswered();
+    await want(['a', 'b']);
+    subscriptions.forgetRefusals(['a', 'b']);
+    await want(['c', 'd']);
+    // Alone, and after the others.
+    assert.deepEqual(packets().slice(-2), ['+a', '+b']);
+    open();
+    await connect();
+    leaveUnanswered();
+    await want(['a', 'b']);
+    await want([], ['a', 'b']);
+    packets();
+    await want(['a', 'c']);
+    assert.deepEqual(order(), ['a', 'c']);
+    open();
+    await connect();
+    leaveUnanswered(['b']);
+    await want(['a', 'b']);
+    subscriptions.offline(true);
+    await connect();
+    packets();
+    await want(['b', 'c']);
+    assert.deepEqual(order(), ['b', 'c']);
+  });
+
+  it('are no known ones any more when they were given back, also where as many are wanted', async () => {
+    refuse(NOT_AUTHORIZED, 'refused');
+    await connect();
+    await want(['a', 'b', 'refused']);
+    await want([], ['a']);
+    packets();
+    await want(['a', 'c']);
+    assert.deepEqual(packets(), ['+a,c']);
+  });
+
+  it('make no room any more when the connection has ended', async () => {
+    refuse(NOT_AUTHORIZED, 'a');
+    await connect();
+    await want(['a', 'b', 'c']);
+    subscriptions.askAgain(['a']);
+    answering = (packet) => packet === '+a' && new Promise(() => {});
+    await want([], ['b', 'c']);
+    assert.equal(subscriptions.makesRoom, true);
+    subscriptions.offline(true);
+    assert.equal(subscriptions.makesRoom, false);
+  });
+
+  it('go into as few packets as the broker has shown to take', async () => {
+    prepare(undefined, { maxCount: 2 });
+    assert.deepEqual([...subscriptions.portionsOf(['a', 'b', 'c'])], [['a', 'b'], ['c']]);
+    await connect();
+    await want(['a', 'b', 'c']);
+    await want([], ['a', 'b', 'c']);
+    assert.deepEqual(packets(), ['+a,b', '+c', '-a,b', '-c']);
+  });
+
+  it('that are not wanted any more are not asked for with the next packet', async () => {
+    prepare(undefined, { maxCount: 1 });
+    await connect();
+    answering = (packet) => {
+      if (packet === '+a') {
+        subscriptions.change(['d'], 1, ['b']);
+      }
+    };
+    await want(['a', 'b', 'c']);
+    assert.deepEqual(packets(), ['+a', '+c', '+d']);
+  });
+
+  it('are asked for over the next connection where the first has ended meanwhile', async () => {
+    prepare(undefined, { maxCount: 1 });
+    let answer = (): void => {};
+    answering = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    await connect();
+    await want(['a', 'b']);
+    subscriptions.offline(true);
+    answering = () => undefined;
+    refuse(NOT_AUTHORIZED, 'a');
+    packets();
+    answer();
+    await turn();
+    // What an earlier connection brings says nothing.
+    assert.deepEqual([packets(), subscriptions.inUse, warnings], [[], 0, []]);
+    codes.clear();
+    await connect();
+    assert.deepEqual(packets(), ['+a', '+b']);
+  });
+
+  it('that end connections are found, told and not asked for, and tried again after 10 seconds', async () => {
+    await want(['good']);
+    await connect();
+    answering = (packet) => packet === '+bad' && new Promise(() => {});
+    await want(['bad']);
+    assert.equal(subscriptions.offline(), true);
+    await connect();
+    assert.equal(subscriptions.offline(), true);
+    packets();
+    answering = () => undefined;
+    assert.equal(subscriptions.isBlocked('bad'), true);
+    warnings = [];
+    news();
+    await want(['bad']);
+    // Nobody is told without a connection.
+    assert.deepEqual([subscriptions.isRefused('bad'), news()], [false, []]);
+    await connect();
+    assert.deepEqual(packets(), ['+good']);
+    assert.deepEqual(warnings, ['the broker ends the connection when it is asked for bad']);
+    assert.equal(subscriptions.isRefused('bad'), true);
+    assert.deepEqual(news(), ['refusing bad', 'refused', 'refusals bad', 'refusals bad, settled', 'synced']);
+    // Whoever wants it meanwhile is told at once.
+    await want([], ['bad']);
+    assert.equal(subscriptions.isRefused('bad'), false);
+    await want(['bad']);
+    assert.equal(subscriptions.isRefused('bad'), true);
+    // Nor is it asked for again before its time, whoever wants that.
+    subscriptions.askAgain(['bad']);
+    assert.equal(subscriptions.isRefused('bad'), true);
+    await pass(9_999);
+    assert.deepEqual(packets(), []);
+    answering = (packet) => packet === '+bad' && new Promise(() => {});
+    await pass(1);
+    assert.deepEqual(packets(), ['+bad']);
+    assert.ok(news().includes('trying bad'));
+    subscriptions.offline();
+    answering = () => undefined;
+    await connect();
+    await pass(19_999);
+    assert.deepEqual(packets(), ['+good']);
+    await pass(1);
+    assert.deepEqual(packets(), ['+bad']);
+    assert.equal(subscriptions.isActive('bad'), true);
+  });
+
+  it('that end connections are tried one right after the other where the broker grants them now', async () => {
+    await want(['good']);
+    await connect();
+    answering = (packet) => packet.startsWith('+bad') && new Promise(() => {});
+    for (const filter of ['bad 1', 'bad 2']) {
+      await want([filter]);
+      subscriptions.offline();
+      await connect();
+      if (!subscriptions.isBlocked(filter)) {
+        subscriptions.offline();
+        await connect();
+      }
+      assert.equal(subscriptions.isBlocked(filter), true);
+    }
+    answering = () => undefined;
+    packets();
+    await pass(10_000);
+    assert.deepEqual(packets(), ['+bad 1', '+bad 2']);
+  });
+
+  for (const [what, code, isBlocked] of [
+    ['are still known for that where there is no room', QUOTA_EXCEEDED, true],
+    ['do so no more where they are refused', NOT_AUTHORIZED, false],
+  ] as const) {
+    it(`that end connections ${what}`, async () => {
+      await want(['good']);
+      await connect();
+      answering = (packet) => packet === '+bad' && new Promise(() => {});
+      await want(['bad']);
+      subscriptions.offline();
+      await connect();
+      subscriptions.offline();
+      answering = () => undefined;
+      refuse(code, 'bad');
+      await connect();
+      packets();
+      await pass(10_000);
+      assert.deepEqual([packets(), subscriptions.isBlocked('bad')], [['+bad'], isBlocked]);
+    });
+  }
+
+  it('show by the end of a connection what was asked for last, unless it has ended for another reason', async () => {
+    await want(['a']);
+    assert.equal(subscriptions.offline(), false);
+    assert.equal(await loseWith(true), false);
+    assert.equal(await loseWith(), true);
+    assert.equal(subscriptions.isBlocked('a'), false);
+    assert.equal(await loseWith(), true);
+    assert.equal(subscriptions.isBlocked('a'), true);
+  });
+
+  it('are looked for without the usual waits in a row of 40 connections, unless one of them was a good one', async () => {
+    let n = 0;
+    /** The connection ends while a filter that was not asked for before is. @returns whether the search goes on */
+    const lose = async (wasGood?: boolean) => {
+      await want([`${n + 1}`], [`${n}`]);
+      n++;
+      answering = () => new Promise(() => {});
+      await connect();
+      return subscriptions.offline(false, wasGood);
+    };
+    for (let losses = 0; losses < 39; losses++) {
+      assert.equal(await lose(), true);
+    }
+    assert.deepEqual([await lose(), await lose(true), await lose()], [true, true, true]);
+    for (let losses = 2; losses < 40; losses++) {
+      assert.equal(await lose(), true);
+    }
+    assert.equal(await lose(), false);
+  });
+
+  it('are as many as connections have shown that ended beside 8 of them', async () => {
+    await want(EIGHT);
+    let last = '';
+    for (const [filter, isShown] of [
+      ['a', false],
+      ['b', false],
+      ['c', true],
+    ] as const) {
+      await connect();
+      answering = () => new Promise(() => {});
+      await want([filter], [last]);
+      subscriptions.offline();
+      answering = () => undefined;
+      assert.equal(news().includes('quota 8'), isShown, filter);
+      if (!isShown) {
+        // It is granted beside fewer.
+        await want([], ['8']);
+        await connect();
+        subscriptions.offline(true);
+        await want(['8'], [filter]);
+      }
+      last = filter;
+    }
+    assert.equal(subscriptions.isBlocked('c'), false);
+  });
+});
 
 describe('subscriptions', () => {
   it('that are refused are tried again together, and the wait grows once for each time', async () => {
