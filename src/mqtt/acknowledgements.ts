@@ -151,6 +151,7 @@ export class Acknowledgements<Outcome> {
       const stay = this.#onAbort(signal, () => end(() => reject(new ServiceError('CLOSED', 'stopped'))));
       if (timeout !== undefined) {
         const endAfter = (wait: number, errorOf: (() => ServiceError | undefined) | undefined) => {
+          clearTimeout(timer);
           if (isOver || !errorOf) {
             return;
           }
@@ -164,12 +165,10 @@ export class Acknowledgements<Outcome> {
               end(() => reject(error));
             }
           };
-          clearTimeout(timer);
           timer = setTimeout(look, Math.min(Math.max(wait, 0), MAX_TIMER_MS));
         };
-        if (!other.isSent) {
-          endAfter(waiter.since + timeout - this.#now(), unsentError);
-        }
+        // Where it has left already, what follows takes the place of this.
+        endAfter(waiter.since + timeout - this.#now(), unsentError);
         void other.sent.then(() => {
           const now = this.#now();
           waiter.until = Math.min(waiter.until, now + timeout);

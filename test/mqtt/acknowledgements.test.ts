@@ -1,9 +1,10 @@
 // Samples that are acknowledged several times, or to a gateway that answers no acknowledgement: what waits, and how long.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
-import { Acknowledgements } from '../../src/mqtt/acknowledgements.ts';
+import { Acknowledgements, type Sending, type WaitLimits } from '../../src/mqtt/acknowledgements.ts';
 import type { Session } from '../../src/session.ts';
 import { itAtScale } from '../at-scale.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -24,11 +25,358 @@ import {
 const { signal } = new AbortController();
 const sampleAt = (n: number) => ({ gateway: G, device: D, identifier: '8800', time: `${n}` });
 
+const never = new Promise<never>(() => {});
+const sending = { sent: Promise.resolve(), delivered: never, responded: never };
+
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'responded',
     ({ code }: ServiceError) => code,
   );
+
+/** What was sent of one sample: the test says what becomes of it. */
+class Sent {
+  readonly since: number;
+  readonly sending: Sending<string>;
+  leave!: () => void;
+  arrive!: () => void;
+  respond!: (outcome: string) => void;
+  fail!: (error: Error) => void;
+
+  constructor(since: number) {
+    this.since = since;
+    const responded = new Promise<string>((resolve, reject) => {
+      this.respond = resolve;
+      this.fail = reject;
+    });
+    const arrived = new Promise<void>((resolve) => {
+      this.arrive = resolve;
+    });
+    const sent = new Promise<void>((resolve) => {
+      this.leave = resolve;
+    });
+    this.sending = { sent, delivered: Promise.race([arrived, responded]), responded };
+  }
+}
+
+describe('a sample that several acknowledge', () => {
+  const MINUTE_MS = 60_000;
+  const late = () => new ServiceError('TIMEOUT', 'noAnswer');
+  const unsent = () => new ServiceError('NOT_CONNECTED', 'notGranted');
+  const failed = () => new ServiceError('REQUEST_FAILED', 'status');
+  let acknowledgements: Acknowledgements<string>;
+  let all: Sent[];
+  /** Name and outcome, or the text of the error; and who was told that the broker has it. */
+  let ended: string[];
+  let told: string[];
+
+  beforeEach(() => {
+    mockTime(5_000);
+    acknowledgements = new Acknowledgements();
+    [all, ended, told] = [[], [], []];
+  });
+  afterEach(restoreTime);
+
+  const acknowledge = (
+    name: string,
+    { sample = 's', wait = true, ...limits }: WaitLimits & { sample?: string; wait?: boolean } = {},
+  ) => {
+    const send = (since: number) => {
+      all.push(new Sent(since));
+      return all.at(-1)!.sending;
+    };
+    acknowledgements
+      .once(sample, wait, send, limits, () => void told.push(name))
+      .then(
+        (outcome) => void ended.push(`${name} ${outcome}`),
+        ({ text }: ServiceError) => void ended.push(`${name} ${text.key}`),
+      );
+  };
+  const pass = async (ms: number) => {
+    mock.timers.tick(ms);
+    await turn();
+  };
+  const news = async () => {
+    await turn();
+    return ended.splice(0);
+  };
+
+  it('is sent once, and the response is the outcome of all', async () => {
+    acknowledge('first');
+    acknowledge('second');
+    all[0]!.leave();
+    all[0]!.arrive();
+    assert.deepEqual(await news(), []);
+    all[0]!.respond('well');
+    assert.deepEqual((await news()).sort(), ['first well', 'second well']);
+    acknowledge('third');
+    assert.deepEqual(await news(), ['third well']);
+    assert.equal(all.length, 1);
+  });
+
+  it('is done for those who do not wait once the broker has it, which all are told', async () => {
+    acknowledge('first', { wait: false });
+    acknowledge('second', { wait: false });
+    acknowledge('third');
+    all[0]!.leave();
+    assert.deepEqual([await news(), told], [[], []]);
+    all[0]!.arrive();
+    assert.deepEqual((await news()).sort(), ['first undefined', 'second undefined']);
+    assert.deepEqual(told.sort(), ['first', 'second', 'third']);
+  });
+
+  it('is sent again after a minute, and not before', async () => {
+    acknowledge('first', { wait: false });
+    all[0]!.arrive();
+    await pass(MINUTE_MS - 1);
+    acknowledge('second', { wait: false });
+    assert.equal(all.length, 1);
+    mock.timers.tick(1);
+    acknowledge('third', { wait: false });
+    assert.equal(all.length, 2);
+  });
+
+  it('does not grow old before the broker has it', async () => {
+    acknowledge('first', { wait: false });
+    acknowledge('other', { sample: 'other', wait: false });
+    all[1]!.arrive();
+    await pass(MINUTE_MS);
+    acknowledge('second', { wait: false });
+    all[0]!.arrive();
+    assert.deepEqual((await news()).sort(), ['first undefined', 'other undefined', 'second undefined']);
+    assert.equal(acknowledgements.size, 1);
+    await pass(MINUTE_MS - 1);
+    acknowledge('third', { wait: false });
+    assert.equal(all.length, 2);
+    mock.timers.tick(1);
+    acknowledge('fourth', { wait: false });
+    assert.equal(all.length, 3);
+  });
+
+  it('is sent again by the next in line when it failed, which has waited since then', async () => {
+    acknowledge('first');
+    mock.timers.tick(10);
+    acknowledge('second');
+    acknowledge('third');
+    all[0]!.leave();
+    await pass(10);
+    all[0]!.fail(failed());
+    assert.deepEqual(await news(), ['first REQUEST_FAILED.status']);
+    assert.equal(all.length, 2);
+    assert.deepEqual([all[1]!.since, told], [5_020, []]);
+    all[1]!.respond('well');
+    assert.deepEqual((await news()).sort(), ['second well', 'third well']);
+    assert.deepEqual(told.sort(), ['second', 'third']);
+  });
+
+  it('is sent again by one who has waited since its arrival, where the first one never left', async () => {
+    acknowledge('first');
+    mock.timers.tick(10);
+    acknowledge('second', { wait: false });
+    mock.timers.tick(10);
+    all[0]!.fail(unsent());
+    await turn();
+    assert.deepEqual([all.length, all[1]?.since], [2, 5_010]);
+  });
+
+  it('is forgotten as soon as it failed, also with TIMEOUT where the broker never had it', async () => {
+    for (const error of [unsent(), late()]) {
+      acknowledge('first', { wait: false });
+      assert.equal(acknowledgements.size, 1);
+      all.at(-1)!.fail(error);
+      assert.deepEqual(await news(), [`first ${error.text.key}`]);
+      assert.equal(acknowledgements.size, 0);
+    }
+  });
+
+  for (const [error, isSentAgain] of [
+    [failed(), true],
+    [Object.assign(new Error('of another kind'), { code: 'TIMEOUT' }), true],
+    [late(), false],
+  ] as const) {
+    it(`is sent ${isSentAgain ? 'again' : 'no more'} for one who does not wait after ${error}`, async () => {
+      acknowledge('first');
+      all[0]!.leave();
+      all[0]!.arrive();
+      await turn();
+      all[0]!.fail(error);
+      await turn();
+      acknowledge('second', { wait: false });
+      await turn();
+      assert.equal(all.length, isSentAgain ? 2 : 1);
+      acknowledge('third');
+      await turn();
+      assert.equal(all.length, 2);
+    });
+  }
+
+  it('is not forgotten for what becomes of the time before', async () => {
+    acknowledge('first');
+    all[0]!.arrive();
+    await pass(MINUTE_MS);
+    acknowledge('second', { wait: false });
+    all[1]!.arrive();
+    all[0]!.fail(failed());
+    await turn();
+    acknowledge('third', { wait: false });
+    assert.equal(all.length, 2);
+  });
+
+  describe('is waited for by those who have not sent it', () => {
+    it('until their signal ends it, also where that has ended before', async () => {
+      const closing = new AbortController();
+      acknowledge('first');
+      acknowledge('second', { signal: closing.signal });
+      closing.abort();
+      acknowledge('third', { signal: closing.signal });
+      assert.deepEqual(await news(), ['second CLOSED.stopped', 'third CLOSED.stopped']);
+      all[0]!.respond('well');
+      assert.deepEqual(await news(), ['first well']);
+    });
+
+    it('with a listener at their signal, and no longer', async () => {
+      const closing = new AbortController();
+      const listeners = () => getEventListeners(closing.signal, 'abort').length;
+      acknowledge('first');
+      for (const name of ['second', 'third']) {
+        acknowledge(name, { signal: closing.signal });
+      }
+      assert.equal(listeners(), 1);
+      all[0]!.respond('well');
+      assert.equal((await news()).length, 3);
+      assert.equal(listeners(), 0);
+    });
+
+    it('for their timeout from when it has left, and not before that', async () => {
+      acknowledge('first');
+      acknowledge('second', { timeout: 1_000, timeoutError: late });
+      await pass(5_000);
+      all[0]!.leave();
+      await turn();
+      await pass(999);
+      assert.deepEqual(await news(), []);
+      await pass(1);
+      assert.deepEqual(await news(), ['second TIMEOUT.noAnswer']);
+      acknowledge('third', { timeout: 1_000, timeoutError: late });
+      await turn();
+      await pass(999);
+      assert.deepEqual(await news(), []);
+      await pass(1);
+      assert.deepEqual(await news(), ['third TIMEOUT.noAnswer']);
+    });
+
+    it('for their timeout from their arrival, where it cannot leave', async () => {
+      acknowledge('first');
+      acknowledge('second', { timeout: 1_000, timeoutError: late, unsentError: unsent });
+      await pass(999);
+      assert.deepEqual(await news(), []);
+      await pass(1);
+      assert.deepEqual(await news(), ['second NOT_CONNECTED.notGranted']);
+    });
+
+    it('for their timeout from when it has left, although it has waited for nearly as long before', async () => {
+      acknowledge('first');
+      acknowledge('second', { timeout: 1_000, timeoutError: late, unsentError: unsent });
+      await pass(900);
+      all[0]!.leave();
+      await turn();
+      await pass(999);
+      assert.deepEqual(await news(), []);
+      await pass(1);
+      assert.deepEqual(await news(), ['second TIMEOUT.noAnswer']);
+    });
+
+    it('without limit while it only waits for its turn', async () => {
+      acknowledge('first');
+      acknowledge('second', { timeout: 1_000, timeoutError: late, unsentError: () => undefined });
+      await pass(5_000);
+      assert.deepEqual(await news(), []);
+      all[0]!.leave();
+      await turn();
+      await pass(1_000);
+      assert.deepEqual(await news(), ['second TIMEOUT.noAnswer']);
+    });
+
+    it('without limit where nothing says how it ends', async () => {
+      acknowledge('first');
+      acknowledge('second', { timeout: 1_000, unsentError: unsent });
+      acknowledge('third', { timeoutError: late, unsentError: unsent });
+      all[0]!.leave();
+      await turn();
+      acknowledge('fourth', { timeout: 1_000, unsentError: unsent });
+      await turn();
+      await pass(5_000);
+      assert.deepEqual(await news(), []);
+      all[0]!.respond('well');
+      assert.equal((await news()).length, 4);
+    });
+
+    it('for their timeout anew when what has come could not be read before', async () => {
+      let readsSince = 0;
+      acknowledge('first');
+      acknowledge('second', { timeout: 1_000, readsSince: () => readsSince, timeoutError: late });
+      all[0]!.leave();
+      await turn();
+      mock.timers.tick(600);
+      readsSince = 5_600;
+      await pass(999);
+      assert.deepEqual(await news(), []);
+      await pass(1);
+      assert.deepEqual(await news(), ['second TIMEOUT.noAnswer']);
+    });
+
+    it('and nobody is asked how it ends before it does, or afterwards', async () => {
+      const closing = new AbortController();
+      let asked = 0;
+      const ask = () => {
+        asked++;
+        return late();
+      };
+      let readsSince = 0;
+      const limits = {
+        timeout: 1_000,
+        readsSince: () => readsSince,
+        timeoutError: ask,
+        unsentError: ask,
+      };
+      acknowledge('first');
+      acknowledge('second', limits);
+      acknowledge('third', { ...limits, signal: closing.signal });
+      closing.abort();
+      await turn();
+      all[0]!.leave();
+      await turn();
+      readsSince = 5_500;
+      await pass(1_000);
+      assert.equal(asked, 0);
+      await pass(500);
+      assert.equal(asked, 1);
+      acknowledge('fourth', limits);
+      await turn();
+      all[0]!.respond('well');
+      await turn();
+      await pass(10_000);
+      assert.equal(asked, 1);
+    });
+  });
+
+  it('is one of the last 100 000, with any that may still wait to be sent', () => {
+    const many = new Acknowledgements<number>(() => 0);
+    let sent = 0;
+    const send = () => {
+      sent++;
+      return sending;
+    };
+    for (let n = 0; n < 100_001; n++) {
+      void many.once(`${n}`, false, send);
+    }
+    assert.equal(many.size, 100_000);
+    void many.once('100000', false, send);
+    assert.equal(sent, 100_001);
+    void many.once('0', false, send);
+    assert.equal(sent, 100_002);
+  });
+});
 
 describe('acknowledgements to a gateway that answers none', () => {
   const bench = useScriptedBroker();
@@ -97,9 +445,6 @@ describe('acknowledgements to a gateway that answers none', () => {
 describe('messages that wait for the acknowledgement of the same sample', () => {
   const bench = useScriptedBroker();
   afterEach(restoreTime);
-
-  const never = new Promise<never>(() => {});
-  const sending = { sent: Promise.resolve(), delivered: never, responded: never };
 
   itAtScale('are 100 000 at most', async () => {
     const acknowledgements = new Acknowledgements<number>();

@@ -680,26 +680,6 @@ describe('the same sample acknowledged twice', () => {
     await session.close();
     assert.equal(await first, 'CLOSED');
   });
-
-  itAtScale('is known again for a minute, and of at most 100 000 samples', async () => {
-    let now = 0;
-    const acknowledgements = new Acknowledgements<number>(() => now);
-    let sent = 0;
-    const send = () => ({
-      sent: Promise.resolve(),
-      delivered: Promise.resolve(),
-      responded: Promise.resolve(++sent),
-    });
-    for (let i = 0; i < 100_001; i++) {
-      void acknowledgements.once(`${i}`, false, send);
-    }
-    assert.ok(acknowledgements.size <= 100_000);
-    await acknowledgements.once('100000', false, send);
-    assert.equal(sent, 100_001);
-    now = 60_001;
-    await acknowledgements.once('100000', false, send);
-    assert.equal(sent, 100_002);
-  });
 });
 
 describe('a request behind a flood of reports', () => {
