@@ -52,7 +52,7 @@ export function tooLarge({ identifier, payload }: BuiltRequest, bytes: number, l
   const sizes = Object.entries({ identifier, ...payload }).map(
     ([name, value]) => [name, value, JSON.stringify(value)?.length ?? 0] as const,
   );
-  const [[name, given] = ['identifier', identifier]] = sizes.sort((a, b) => b[2] - a[2]);
+  const [name, given] = sizes.reduce((largest, size) => (size[2] > largest[2] ? size : largest));
   const field = GIVEN.has(name) ? name : 'ackTemplate';
   const value = field === 'key' ? HIDDEN : given;
   return new ServiceError('INVALID_INPUT', 'packetTooLarge', { field, value }, { field, bytes, limit });
