@@ -36,6 +36,9 @@ export interface ReadValue {
   time: string | undefined;
 }
 
+/** What sends them. */
+type Sender = Pick<MqttClient, 'request' | 'acknowledge'>;
+
 /** What requests need besides the broker. */
 export interface DeviceRequestsContext {
   catalogue: Catalogue;
@@ -54,11 +57,11 @@ export function isAcknowledged({ kind, ack }: Record<string, unknown>): boolean 
 }
 
 export class DeviceRequests {
-  readonly #mqtt: MqttClient;
+  readonly #mqtt: Sender;
   readonly #settings: MqttSettings;
   readonly #context: DeviceRequestsContext;
 
-  constructor(mqtt: MqttClient, settings: MqttSettings, context: DeviceRequestsContext) {
+  constructor(mqtt: Sender, settings: MqttSettings, context: DeviceRequestsContext) {
     this.#mqtt = mqtt;
     this.#settings = settings;
     this.#context = context;

@@ -6,19 +6,12 @@ import { AskedGateways } from '../../src/mqtt/asked-gateways.ts';
 import type { GatewayRequests, Pending } from '../../src/mqtt/gateway-requests.ts';
 import { PublishWindow } from '../../src/mqtt/publish-window.ts';
 import { WaitingRequests } from '../../src/mqtt/waiting-requests.ts';
-import { createCatalogue } from '../../src/protocol/catalogue.ts';
-import { buildRequest } from '../../src/protocol/operations/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
+import { createPending, TIMEOUT_MS } from './pending.ts';
 import { G, G2 } from './scripted.ts';
 
 const SECOND_MS = 1_000;
-const TIMEOUT_MS = 10 * SECOND_MS;
 const MAX_QUEUE = 3;
-const REQUEST = buildRequest(
-  'apiversion',
-  { gateway: G },
-  { catalogue: createCatalogue([]), ack: { raw: 'ack', decoded: 'ack', payload: {} } },
-);
 
 describe('requests that wait', () => {
   let now = 0;
@@ -73,28 +66,12 @@ describe('requests that wait', () => {
     }
   };
   const news = () => ended.splice(0);
-  const make = (name: string, id = G, changes: Partial<Pending> = {}): Pending => ({
-    id: '',
-    slot: 0,
-    request: REQUEST,
-    gateway: changes.gateway ?? gateways.of(id),
-    trafficClass: 'request',
-    priority: 2,
-    timeout: TIMEOUT_MS,
-    group: new Set(),
-    sent: undefined,
-    delivered: undefined,
-    awaitResponse: true,
-    isRemoved: false,
-    isCounted: false,
-    index: -1,
-    waitingSince: now,
-    deadline: Number.POSITIVE_INFINITY,
-    resolve() {},
-    reject: ({ text: { key, values } }: ServiceError) =>
-      void ended.push(`${name} ${key} ${values.limit ?? values.timeout}`),
-    ...changes,
-  });
+  const make = (name: string, id = G, changes: Partial<Pending> = {}): Pending =>
+    createPending(changes.gateway ?? gateways.of(id), {
+      reject: ({ text: { key, values } }: ServiceError) =>
+        void ended.push(`${name} ${key} ${values.limit ?? values.timeout}`),
+      ...changes,
+    });
   /** As one that was sent by a flow and does not leave at once. @returns it */
   const wait = (...given: Parameters<typeof make>) => {
     const pending = make(...given);
