@@ -64,7 +64,7 @@ export class SampleAcknowledgements {
     options: AcknowledgeOptions,
     read: (body: unknown) => T,
   ): Promise<T | undefined> {
-    const { signal, wait, ignored, timeout = this.#timeout } = options;
+    const { signal, wait, ignored = () => {}, timeout = this.#timeout } = options;
     const limits = {
       signal,
       timeout,
@@ -75,7 +75,7 @@ export class SampleAcknowledgements {
     const send = (since: number) => this.#begin(request, options, read, since);
     const delivered = () => {
       if (this.#line.ignoresAcks(request.gateway)) {
-        ignored?.();
+        ignored();
       }
     };
     const outcome = await this.#sent.once(sample, wait, send, limits, delivered);

@@ -67,18 +67,14 @@ export class SignsOfLife {
   seen(): void {
     this.#seenAt = performance.now();
     this.#stopTimer();
-    if (this.#waiting.length > 0) {
-      // What came is handled first: it may be the report that somebody would be missing.
-      for (const call of this.#waiting.splice(0)) {
-        setImmediate(call);
-      }
+    // What came is handled first: it may be the report that somebody would be missing.
+    for (const call of this.#waiting.splice(0)) {
+      setImmediate(call);
     }
   }
 
   #stopTimer(): void {
-    if (this.#timer !== undefined) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

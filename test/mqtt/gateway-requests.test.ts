@@ -28,8 +28,8 @@ describe('requests of one gateway', () => {
     assert.deepEqual([gateway.isIdle, gateway.hasPlaces, inFlight()], [true, true, [0, 0, 0]]);
     assert.deepEqual([gateway.id, gateway.filter, gateway.usedAt], [G, responseFilter(), 1_000]);
     assert.deepEqual([gateway.isGrantPending, gateway.isSending, gateway.ignoresAcks], [false, false, false]);
-    for (const line of Object.values(gateway.lines)) {
-      assert.deepEqual([line.gateway, line.count], [gateway, 0]);
+    for (const line of [gateway.lines.request, gateway.lines.ack]) {
+      assert.deepEqual([line.gateway, line.count, line.rank], [gateway, 0, -1]);
     }
   });
 
