@@ -89,7 +89,7 @@ export class DeviceRequests {
     this.#addNames(response, request);
     if (operation === 'read' && identifier !== undefined) {
       const time = typeof response.time === 'string' ? response.time : undefined;
-      const known = options.decode === false ? this.#decode(request, value) : value;
+      const known = options.decode === false ? this.#decode(request.operation, identifier, value) : value;
       this.#context.wasRead({ gateway, device: request.device, identifier, value: known, time });
     }
     return { gateway, ...(device !== undefined && { device }), identifier, value, response };
@@ -120,7 +120,7 @@ export class DeviceRequests {
   }
 
   /** A value that one node wants as it came is known to the others as they would have it. */
-  #decode({ operation, identifier = '' }: BuiltRequest, value: unknown): unknown {
+  #decode(operation: string, identifier: string, value: unknown): unknown {
     const decoded =
       operation === 'read' && isHexBytes(value)
         ? this.#context.catalogue.decode(identifier, value)

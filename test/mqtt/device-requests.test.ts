@@ -53,7 +53,7 @@ describe('requests as nodes make them', () => {
     };
     const settings = mqttSettings('', { ackOperation: 'seen', ackDecodedOperation: 'seen-decoded' });
     return new DeviceRequests(mqtt, settings, {
-      catalogue: createCatalogue([]),
+      catalogue: createCatalogue([{ id: 'ff10', name: 'label', type: 'utf8' }]),
       nameOf: (mac) => NAMES.get(mac),
       carriesNames,
       gatewayOf: (device) => (device === D ? G2 : undefined),
@@ -83,7 +83,7 @@ describe('requests as nodes make them', () => {
   for (const [what, identifier, value] of [
     ['no hex', '8800', 'warm'],
     ['no text', '8800', 7],
-    ['of an identifier that the catalogue does not have', 'ffee', '07d0'],
+    ['of an identifier that the catalogue does not have', 'ff11', '07d0'],
   ] as const) {
     it(`tell others a value as it came that is ${what}`, async () => {
       answer = { status: 0, value };
@@ -92,7 +92,13 @@ describe('requests as nodes make them', () => {
     });
   }
 
-  it('tell others nothing decoded twice: a read in decoded form is', async () => {
+  it('tell others nothing that was decoded twice', async () => {
+    answer = { status: 0, value: '31323334' };
+    await ask({ ...READ, identifier: 'ff10' });
+    assert.equal(known[0]?.value, '1234');
+  });
+
+  it('tell others the value of a read in decoded form as it came', async () => {
     await ask({ ...READ, identifier: 'temperature', form: 'decoded' }, { decode: false });
     assert.deepEqual([asked[0]?.request.operation, known[0]?.value], ['read-decoded', '07d0']);
   });
