@@ -62,6 +62,7 @@ class Line implements RequestTransport {
   releaseFilter(filter: string): void {
     this.released.push(filter);
     this.active.delete(filter);
+    this.#asked = this.#asked.filter((asked) => asked.filter !== filter);
   }
 
   isFilterActive(filter: string): boolean {
@@ -79,6 +80,11 @@ class Line implements RequestTransport {
   /** Filters that the broker is asked for and has not decided on. */
   get asked(): string[] {
     return [...new Set(this.#asked.map(({ filter }) => filter))];
+  }
+
+  /** How many wait for what it decides. */
+  get askedCount(): number {
+    return this.#asked.length;
   }
 
   grant(...filters: string[]): void {
@@ -165,8 +171,20 @@ describe('requests to gateways', () => {
   it('leave once the broker has granted the filter of their responses, which is asked for at once', () => {
     send('a');
     assert.deepEqual([line.asked, line.published.length], [[FILTER], 0]);
+    const { askedCount } = line;
+    send('b');
+    requests.connectionChanged();
+    assert.equal(line.askedCount, askedCount);
     line.grant(FILTER);
-    assert.equal(line.published.length, 1);
+    assert.equal(line.published.length, 2);
+    line.active.delete(FILTER);
+    requests.connectionChanged();
+    assert.deepEqual(line.asked, []);
+    send('c');
+    assert.deepEqual(line.asked, [FILTER]);
+    receive({ id: idOf(0) });
+    line.grant(FILTER);
+    assert.equal(line.published.length, 3);
   });
 
   it('have an id of their own, behind whatever they carry', async () => {
@@ -274,6 +292,26 @@ describe('requests to gateways', () => {
     assert.deepEqual([line.published.length, ended], [2, []]);
   });
 
+  it('keep nothing running when the client is closed, and give nothing back', async () => {
+    ready();
+    send('a');
+    requests.close();
+    for (let minutes = 0; minutes < 90; minutes += 10) {
+      await pass(10 * 60_000);
+    }
+    assert.deepEqual(line.released, []);
+    restoreTime();
+    const timers = () => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
+    open();
+    ready();
+    send('b');
+    send('c', { gateway: G2 });
+    assert.ok(timers() > before);
+    requests.close();
+    assert.equal(timers(), before);
+  });
+
   describe('and a message of a response topic', () => {
     beforeEach(() => ready());
 
@@ -324,6 +362,18 @@ describe('requests to gateways', () => {
         assert.deepEqual(await news(), ['a BAD_RESPONSE.notJson']);
       });
     }
+
+    it('that is no JSON object and not too large is not looked into', async () => {
+      for (const bytes of [100, MAX_PAYLOAD_BYTES]) {
+        send('a');
+        send('b', { suffix: 'write/8800' });
+        const { id } = line.published.at(-1)!.body;
+        receive(Buffer.from(`{"id":"${id}",`.padEnd(bytes, ' ')));
+        assert.deepEqual(await news(), ['a BAD_RESPONSE.notJson']);
+        receive({ id }, { rest: 'write/8800' });
+        await news();
+      }
+    });
 
     it('is read up to a mebibyte; a larger one ends the request whose id it has', async () => {
       const padded = (id: string, bytes: number, colon = ':') => {
@@ -478,6 +528,12 @@ describe('requests to gateways', () => {
       line.grant(FILTER);
       await pass(2 * TIMEOUT_MS);
       assert.deepEqual([await news(), line.published.length], [[], 2]);
+      line.connected = false;
+      requests.connectionChanged();
+      await pass(TIMEOUT_MS - 1);
+      assert.deepEqual(await news(), []);
+      await pass(1);
+      assert.deepEqual(await news(), ['c NOT_CONNECTED.unreachable']);
     });
 
     it('are told how one ends that could not be sent', () => {
@@ -543,6 +599,16 @@ describe('requests to gateways', () => {
       assert.deepEqual([line.released, requests.gateways], [[], 1]);
       receive({ id: idOf(0), value: 1 });
       assert.deepEqual(await news(), ['a 1']);
+    });
+
+    it('ask for it again after a refusal, though others are under way', async () => {
+      ready();
+      send('a');
+      line.active.delete(FILTER);
+      send('b');
+      line.refuse(FILTER);
+      send('c');
+      assert.deepEqual(line.asked, [FILTER]);
     });
   });
 
@@ -614,6 +680,16 @@ describe('requests to gateways', () => {
       closing.abort();
       line.refuse(FILTER, QUOTA);
       assert.deepEqual([line.released, requests.gateways], [[FILTER], 1]);
+    });
+
+    it('are not asked for before there is room, whatever is told of the limit again', async () => {
+      await occupy();
+      send('a');
+      line.refuse(FILTER, QUOTA);
+      requests.shareFilter(false);
+      assert.deepEqual(line.asked, []);
+      requests.subscribed();
+      assert.deepEqual(line.asked, [FILTER]);
     });
 
     it('leave where it was granted meanwhile', async () => {
@@ -695,10 +771,22 @@ describe('requests to gateways', () => {
     it('leave by that although they asked for their own before', () => {
       send('a');
       requests.shareFilter(true);
-      line.grant(FILTER);
-      assert.equal(line.published.length, 0);
+      assert.deepEqual(line.asked, [SHARED]);
       line.grant(SHARED);
       assert.equal(line.published.length, 1);
+    });
+
+    it('have one of their own again where it is refused later', async () => {
+      send('a');
+      requests.shareFilter(true);
+      line.grant(SHARED);
+      line.active.delete(SHARED);
+      send('b');
+      assert.deepEqual(line.asked, [SHARED]);
+      line.refuse(SHARED);
+      assert.deepEqual([await news(), requests.filters()], [[], [FILTER]]);
+      line.grant(FILTER);
+      assert.equal(line.published.length, 2);
     });
 
     it('leave by that where they have kept their own and lost it', async () => {
