@@ -67,14 +67,19 @@ export class SignsOfLife {
   seen(): void {
     this.#seenAt = performance.now();
     this.#stopTimer();
-    // What came is handled first: it may be the report that somebody would be missing.
-    for (const call of this.#waiting.splice(0)) {
-      setImmediate(call);
+    // Runs for every packet, of which hardly any is waited for.
+    if (this.#waiting.length > 0) {
+      // What came is handled first: it may be the report that somebody would be missing.
+      for (const call of this.#waiting.splice(0)) {
+        setImmediate(call);
+      }
     }
   }
 
   #stopTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
   }
 }
