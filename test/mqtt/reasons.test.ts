@@ -4,11 +4,25 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { inEnglish } from '../../src/errors.ts';
+import { inEnglish, ServiceError } from '../../src/errors.ts';
 import texts from '../../src/locales/en-US.json' with { type: 'json' };
 import { probeBroker } from '../../src/mqtt/probe.ts';
-import { type Reason, reasonOfCode, reasonOfLoss, reasonOfSuback } from '../../src/mqtt/reasons.ts';
+import {
+  filterEnds,
+  isLackOfRoom,
+  isOverrun,
+  isOwnEnd,
+  isPlainRefusal,
+  mayLackRoom,
+  noSuback,
+  type Reason,
+  reasonOfCode,
+  reasonOfLoss,
+  reasonOfRefusals,
+  reasonOfSuback,
+} from '../../src/mqtt/reasons.ts';
 import type { MqttState } from '../../src/mqtt/state.ts';
+import { UpgradeRefusal } from '../../src/mqtt/web-socket.ts';
 import type { Session } from '../../src/session.ts';
 import { startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
@@ -39,14 +53,26 @@ async function wordsAt(url: string, changes: Parameters<typeof openSession>[1] =
 
 const AT = { broker: 'mqtt://10.0.0.5', protocolVersion: 4 };
 const lossOf = (loss: object, place = AT): Reason => reasonOfLoss({ wasConnected: false, ...loss }, place);
+const facts = (reason: Reason): string[] => [inEnglish(reason), reason.consequence];
+/** As an attempt through a proxy ends. */
+const tunnelFault = (reason: string, code: string) =>
+  new ServiceError(
+    'NETWORK',
+    reason,
+    { code, proxy: 'p:1' },
+    { proxy: 'p:1', host: 'h:2', reason: 'HTTP 407' },
+  );
 
 describe('the reason of a refusal or a loss', () => {
   for (const [code, words] of [
     ['ECONNREFUSED', 'nothing answers at 10.0.0.5:1883'],
     ['ENOTFOUND', 'the name 10.0.0.5 cannot be found'],
+    ['EAI_AGAIN', 'the name 10.0.0.5 cannot be found'],
     ['ETIMEDOUT', '10.0.0.5:1883 does not answer'],
     ['EHOSTUNREACH', 'there is no way to 10.0.0.5:1883 in this network'],
+    ['ENETUNREACH', 'there is no way to 10.0.0.5:1883 in this network'],
     ['ECONNRESET', '10.0.0.5:1883 broke off the connection'],
+    ['EPIPE', '10.0.0.5:1883 broke off the connection'],
     ['CERT_HAS_EXPIRED', 'the certificate of 10.0.0.5 has expired'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name than 10.0.0.5'],
     [
@@ -68,15 +94,126 @@ describe('the reason of a refusal or a loss', () => {
     });
   }
 
+  for (const [codes, consequence] of [
+    [['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'], 'nextBroker'],
+    [['ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED', 'EWEIRD'], 'retry'],
+  ] as const) {
+    it(`tells what follows from ${codes}: ${consequence}`, () => {
+      assert.deepEqual(
+        new Set(codes.map((code) => lossOf({ error: { code } }).consequence)),
+        new Set([consequence]),
+      );
+    });
+  }
+
   for (const [broker, place] of [
     ['mqtts://broker.example', 'broker.example:8883'],
     ['ws://broker.example/mqtt', 'broker.example:80'],
+    ['wss://broker.example/mqtt', 'broker.example:443'],
     ['wss://broker.example:8084/mqtt', 'broker.example:8084'],
     ['mqtt://[::1]:1884', '[::1]:1884'],
+    ['no address', 'no address'],
   ] as const) {
     it(`names the place of ${broker} with its port`, () => {
       const reason = lossOf({ error: { code: 'ECONNREFUSED' } }, { ...AT, broker });
       assert.equal(inEnglish(reason), `nothing answers at ${place}`);
+    });
+  }
+
+  for (const [title, loss, words, consequence] of [
+    [
+      'no answer to CONNECT',
+      { error: new Error('connack timeout') },
+      '10.0.0.5:1883 does not answer',
+      'nextBroker',
+    ],
+    [
+      'no answer to a ping',
+      { error: new Error('Keepalive timeout'), wasConnected: true },
+      '10.0.0.5:1883 has been silent for too long',
+      'retry',
+    ],
+    [
+      'an end without a word',
+      {},
+      '10.0.0.5:1883 ended the connection without an answer: it may need encryption (mqtts), or be no MQTT broker',
+      'nextBroker',
+    ],
+    ['an end later on', { wasConnected: true }, '10.0.0.5:1883 broke off the connection', 'retry'],
+    [
+      'what is no MQTT',
+      { error: new Error('Malformed packet') },
+      'what answers at 10.0.0.5:1883 does not speak MQTT',
+      'retry',
+    ],
+    [
+      'what is no MQTT later on',
+      { error: new Error('what the parser says'), wasConnected: true },
+      'something on the way was no valid MQTT',
+      'retry',
+    ],
+    ['an unforeseen error', { error: new Error('no invalid packet') }, 'no invalid packet', 'retry'],
+    ['an unforeseen code', { error: { code: 'EWEIRD', message: 'Invalid moon' } }, 'Invalid moon', 'retry'],
+    [
+      'a status 500',
+      { error: new UpgradeRefusal(500) },
+      '10.0.0.5:1883 takes no WebSocket at the moment: the broker, or a proxy before it, is not ready (HTTP status 500)',
+      'nextBroker',
+    ],
+    [
+      'a status 499',
+      { error: new UpgradeRefusal(499) },
+      '10.0.0.5:1883 takes no WebSocket for MQTT at this path (HTTP status 499)',
+      'nextBroker',
+    ],
+    [
+      'a proxy that wants a login',
+      { error: tunnelFault('proxyLogin', 'PROXY_LOGIN') },
+      'the proxy p:1 asks for a user name and a password, or refuses those that it has (HTTP 407)',
+      'longWait',
+    ],
+    [
+      'a proxy that refuses',
+      { error: tunnelFault('proxyRefused', 'PROXY_REFUSED') },
+      'the proxy p:1 refuses a connection to h:2 (HTTP 407)',
+      'retry',
+    ],
+    ['CONNACK 1', { error: { code: 1 } }, 'the broker does not speak MQTT 3.1.1', 'retry'],
+    [
+      'a code that means something else later on',
+      { error: { code: 0x93 } },
+      'more unconfirmed messages than the broker takes: lower Unconfirmed',
+      'retry',
+    ],
+    [
+      'packets that MQTT.js finds wrong',
+      { error: { code: 0x81 }, wasConnected: true },
+      'something on the way was no valid MQTT',
+      'retry',
+    ],
+    [
+      'a network that goes while requests are under way',
+      { error: { code: 'ENETUNREACH' }, wasConnected: true, underWay: 50 },
+      'there is no way to 10.0.0.5:1883 in this network',
+      'nextBroker',
+    ],
+  ] as const) {
+    it(`of ${title} tells what can be done, and when it is tried again`, () => {
+      assert.deepEqual(facts(lossOf(loss)), [words, consequence]);
+    });
+  }
+
+  for (const [broker, protocolVersion, words] of [
+    ['mqtt://broker', 5, /^broker:1883 ended .* it may not speak MQTT 5, or need encryption/],
+    ['wss://broker/mqtt', 5, /^broker:443 ended .* it may not speak MQTT 5, or need encryption/],
+    ['mqtt://ws:1883', 4, /^ws:1883 ended .* it may need encryption \(mqtts\), or be no MQTT broker$/],
+    ['ws://broker', 4, /^broker:80 takes no WebSocket for MQTT at this path$/],
+    ['wss://broker', 4, /^broker:443 takes no WebSocket for MQTT at this path$/],
+  ] as const) {
+    it(`of a silent end at ${broker} is what may be wrong with version ${protocolVersion} there`, () => {
+      const reason = lossOf({}, { broker, protocolVersion });
+      assert.match(inEnglish(reason), words);
+      assert.equal(reason.consequence, 'nextBroker');
     });
   }
 
@@ -94,6 +231,7 @@ describe('the reason of a refusal or a loss', () => {
     for (const error of [undefined, { code: 'ECONNRESET' }]) {
       const lost = (underWay: number) => inEnglish(lossOf({ error, wasConnected: true, underWay }));
       assert.match(lost(10), /broke off the connection while 10 requests were under way.*Unconfirmed/);
+      assert.equal(lossOf({ error, wasConnected: true, underWay: 10 }).consequence, 'retry');
       assert.match(lost(9), /broke off the connection$/);
     }
     assert.match(
@@ -110,6 +248,10 @@ describe('the reason of a refusal or a loss', () => {
       wasConnected: true,
     };
     assert.match(inEnglish(lossOf(own)), /^the broker sent more at once/);
+    assert.deepEqual(
+      [broker, own].map((loss) => isOverrun(lossOf(loss))),
+      [false, true],
+    );
   });
 
   it('has a text for every reason code, and one for codes that nobody knows', () => {
@@ -125,7 +267,55 @@ describe('the reason of a refusal or a loss', () => {
       inEnglish(reasonOfSuback(0x80, 31)),
       /beside 31 others.*no right.*or the broker allows no more/,
     );
+    assert.match(inEnglish(reasonOfSuback(0x80, 8)), /beside 8 others/);
     assert.equal(inEnglish(reasonOfSuback(0x80, 7)), 'subscription refused');
+  });
+
+  for (const [reason, isPlain, isRoom, mayBeRoom] of [
+    [reasonOfSuback(0x80), true, false, false],
+    [reasonOfSuback(0x80, 8), false, false, true],
+    [reasonOfSuback(0x97), false, true, true],
+    [reasonOfSuback(0x8f), false, false, false],
+    [noSuback(), false, false, false],
+    [filterEnds(), false, false, false],
+  ] as const) {
+    it(`${inEnglish(reason).slice(0, 40)}: ${mayBeRoom ? 'there may be no room' : 'it is not for lack of room'}`, () => {
+      assert.deepEqual(
+        [isPlainRefusal(reason), isLackOfRoom(reason), mayLackRoom(reason), reason.consequence],
+        [isPlain, isRoom, mayBeRoom, 'retry'],
+      );
+    });
+  }
+
+  it('of several refused filters is that of the first, with the number of the others', () => {
+    const first = ['mt/a', noSuback()] as const;
+    assert.equal(
+      inEnglish(reasonOfRefusals(new Map([first]))),
+      'mt/a: the broker does not answer the subscription',
+    );
+    assert.equal(
+      inEnglish(reasonOfRefusals(new Map([first, ['mt/b', filterEnds()], ['mt/c', filterEnds()]]))),
+      'mt/a and 2 more: the broker does not answer the subscription',
+    );
+    assert.equal(
+      inEnglish(reasonOfRefusals(new Map([['mt/b', filterEnds()]]))),
+      'mt/b: the broker ends the connection when it is subscribed',
+    );
+  });
+
+  it('of an end because of what came is this side’s own: the broker was asked for nothing wrong', () => {
+    for (const error of [new Error('Invalid header'), { code: 0x81 }, {}]) {
+      assert.equal(isOwnEnd({ error }), true);
+      assert.equal(isOwnEnd({ error, disconnect: { reasonCode: 0x81 } }), false);
+    }
+    for (const error of [
+      undefined,
+      { code: 'ECONNRESET' },
+      new Error('Malformed suback'),
+      new Error('SUBACK'),
+    ]) {
+      assert.equal(isOwnEnd({ error }), false);
+    }
   });
 
   for (const [codes, consequence] of [
@@ -142,11 +332,16 @@ describe('the reason of a refusal or a loss', () => {
   it('takes a DISCONNECT because of one topic for no fault of the credentials', () => {
     const reason = lossOf({ disconnect: { reasonCode: 135 }, wasConnected: true });
     assert.deepEqual([reason.key, reason.consequence], ['reason.notAuthorized', 'retry']);
+    const banned = lossOf({ disconnect: { reasonCode: 138 }, wasConnected: true });
+    assert.deepEqual([banned.key, banned.consequence], ['reason.banned', 'refused']);
   });
 
   it('names the server that the broker asks to use', () => {
     const disconnect = { reasonCode: 156, properties: { serverReference: 'two.example' } };
-    assert.match(inEnglish(lossOf({ disconnect })), /use another server: two\.example/);
+    assert.deepEqual(facts(lossOf({ disconnect })), [
+      'the broker asks to use another server: two.example',
+      'nextBroker',
+    ]);
   });
 
   it('repeats the words of an error that nobody has foreseen', () => {
