@@ -49,7 +49,7 @@ function readProxy(address: string, login: ProxySettings['login']): ProxyAddress
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // A login that ends up in the path or behind it would be shown as host and port.
   const isTorn = url !== undefined && hasLogin(text) && !url.username && !url.password;
-  if (!url || isTorn || !/^https?:$/.test(url.protocol)) {
+  if (!url || isTorn || !/^https?:/.test(url.protocol)) {
     throw invalidInput('proxy', showAddress(text, '…@'), 'notProxy');
   }
   const isSecure = url.protocol === 'https:';
@@ -60,7 +60,7 @@ function readProxy(address: string, login: ProxySettings['login']): ProxyAddress
   };
   return {
     isSecure,
-    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    hostname: url.hostname.replace(/[[\]]/g, ''),
     port,
     shown: `${url.hostname}:${port}`,
     ...((username !== '' || password !== '') && {
@@ -80,14 +80,14 @@ function decode(text: string): string {
 
 function isExempt({ exceptions, isLegacy }: ProxySettings, url: URL): boolean {
   if (isLegacy) {
-    return exceptions.split(',').some((part) => part.trim() !== '' && url.href.includes(part.trim()));
+    const parts = exceptions.split(',').map((part) => part.trim());
+    return parts.some((part) => part !== '' && url.href.includes(part));
   }
   const host = url.hostname.toLowerCase();
   const port = Number(url.port) || DEFAULT_PORTS[url.protocol.slice(0, -1)];
   return exceptions
     .toLowerCase()
-    .split(/[,\s]+/)
-    .filter((entry) => entry !== '')
+    .split(/[,\s]/)
     .some((entry) => matches(readException(entry), host, port));
 }
 
@@ -101,7 +101,7 @@ function readException(entry: string): Exception {
   if (isIPv6(entry)) {
     return { host: bracketed(entry) };
   }
-  const [, host = entry, port] = /^(.+?)(?::(\d+))?$/.exec(entry) ?? [];
+  const [host = '', port] = entry.split(/:(?=\d+$)/);
   const inner = host.replace(/^\[(.*)\]$/, '$1');
   return { host: isIPv6(inner) ? bracketed(inner) : host, ...(port !== undefined && { port: Number(port) }) };
 }

@@ -33,7 +33,7 @@ const REASONS = {
 
 type Code = keyof typeof REASONS;
 
-const NOT_KNOWN = new Set([400, 404, 405, 501]);
+const NOT_KNOWN = new Set([404, 405, 501]);
 /** Between probes of an idle tunnel. */
 const KEEPALIVE_MS = 60_000;
 
@@ -76,8 +76,6 @@ export function openTunnel(options: TunnelOptions): Promise<Socket> {
     asked.once('connect', (response: IncomingMessage, _: unknown, head: Buffer) => {
       settle(objection(options, response, head) ?? prepared(socket));
     });
-    // Some proxies answer CONNECT as if it were something else.
-    asked.once('upgrade', () => settle(fault(options, 'PROXY_NO_TUNNEL', 'HTTP 101')));
     asked.end();
   });
 }
@@ -126,7 +124,7 @@ function codeOf(status: number): Code {
   if (status === 407) {
     return 'PROXY_LOGIN';
   }
-  if (status < 400 || NOT_KNOWN.has(status)) {
+  if (status <= 400 || NOT_KNOWN.has(status)) {
     return 'PROXY_NO_TUNNEL';
   }
   return status < 500 ? 'PROXY_REFUSED' : 'PROXY_TARGET';

@@ -75,6 +75,11 @@ describe('the proxy of an address', () => {
     ['fe80::1%eth0, host', 'https://host', true],
     ['fe80::1%eth0', 'https://host', false],
     ['[::1', 'https://[::1]', false],
+    ['::[1]', 'https://[::1]', false],
+    ['[::]1', 'https://[::1]', false],
+    ['ho*st', 'https://host', false],
+    [':443', 'https://host', false],
+    ['host:1:443', 'https://host', false],
     ['http://[::g]/%zz, %, [], :80', 'https://host', false],
   ] as const) {
     it(`with NO_PROXY "${exceptions}" is ${isDirect ? 'none' : 'used'} for ${address}`, () => {
@@ -95,6 +100,7 @@ describe('the proxy of an address', () => {
     assert.equal(shown(env, 'https://h', { favourUpperCase: true }), 'large:2');
     assert.equal(shown({ HTTPS_PROXY: 'http://large:2' }, 'https://h', { lowerCaseOnly: true }), undefined);
     assert.equal(shown({ npm_config_proxy: 'http://n:3' }, 'https://h', { excludeNpm: true }), undefined);
+    assert.equal(shown(env, 'https://h', { excludeNpm: true }), 'small:1');
     assert.equal(
       shown({ https_proxy: 'http://a:1' }, 'https://h', { env: { https_proxy: 'http://b:2' } }),
       'b:2',
@@ -124,16 +130,24 @@ describe('the proxy of an address', () => {
     assert.equal(shown({ ...env, NR_PROXY_MODE: 'legacy' }, 'https://host'), 'up:1');
     assert.equal(shown({ ...env, NR_PROXY_MODE: 'strict' }, 'https://host', { mode: 'legacy' }), 's:3');
     assert.equal(shown(env, 'https://a.corp.example', { mode: 'legacy' }), undefined);
-    assert.equal(
-      shown({ HTTP_PROXY: 'http://up:1', NO_PROXY: ',' }, 'https://h', { mode: 'legacy' }),
-      'up:1',
-    );
+    for (const [exceptions, isDirect] of [
+      [' , ', false],
+      ['x, corp ,y', true],
+      ['h/', true],
+      ['', false],
+    ] as const) {
+      const settings = { HTTP_PROXY: 'http://up:1', NO_PROXY: exceptions };
+      assert.equal(shown(settings, 'https://a.corp.h/', { mode: 'legacy' }), isDirect ? undefined : 'up:1');
+    }
   });
 
   for (const [address, login, expected] of [
     ['http://anna:s%40crét@proxy:1', undefined, 'anna:s@crét'],
     ['http://anna:100%@proxy:1', undefined, 'anna:100%'],
     ['anna@proxy:1', undefined, 'anna:'],
+    ['http://:secret@proxy:1', undefined, ':secret'],
+    ['http://proxy:1', undefined, undefined],
+    ['http://proxy:1', { username: '', password: '' }, undefined],
     ['http://anna:old@proxy:1', { username: 'bob', password: 'new' }, 'bob:new'],
   ] as const) {
     it(`logs in with the address ${address}${login ? ' and the login of the configuration node' : ''}`, () => {
@@ -141,18 +155,26 @@ describe('the proxy of an address', () => {
         { addresses: { https: address }, exceptions: '', ...(login && { login }) },
         'https://h',
       );
-      assert.equal(
-        Buffer.from(proxy?.authorization?.replace('Basic ', '') ?? '', 'base64').toString(),
-        expected,
-      );
-      assert.equal(proxy?.shown, 'proxy:1');
+      const authorization = expected && `Basic ${Buffer.from(expected).toString('base64')}`;
+      assert.deepEqual(proxy, {
+        ...{ isSecure: false, hostname: 'proxy', port: 1, shown: 'proxy:1' },
+        ...(authorization && { authorization }),
+      });
     });
   }
+
+  it('is reached by TLS where its address says so, an IPv6 one without its brackets', () => {
+    const settings = { addresses: { https: 'https://[::1]' }, exceptions: '' };
+    assert.deepEqual(proxyFor(settings, 'https://h'), {
+      ...{ isSecure: true, hostname: '::1', port: 443, shown: '[::1]:443' },
+    });
+  });
 
   for (const address of [
     'socks5://anna:secret@proxy:1',
     'http://',
     'ftp://proxy',
+    'shttp://proxy',
     'http://anna:secret@[::1',
     'http://anna:12#secret@proxy',
     'http://anna:12/secret@proxy',
@@ -172,6 +194,13 @@ describe('the proxy of an address', () => {
       );
     });
   }
+
+  it('is shown with a mark in the place of its login when it is refused', () => {
+    assert.throws(
+      () => shown({ all_proxy: 'socks5://anna:secret@proxy:1' }, 'https://host'),
+      ({ cause }: ServiceError) => cause.value === 'socks5://…@proxy:1',
+    );
+  });
 
   it('is told once for several addresses, without those that need none', () => {
     const settings = readProxyEnvironment({
