@@ -5,10 +5,10 @@ const one = require('../.mocharc.cjs');
 
 process.env.MT_UNIT = 'true';
 
-const ENGINE = /^((collections|mqtt|network|protocol|reports|rest)\b.*|errors|session)\.test\.ts$/;
+const ENGINE = /^((collections|mqtt|network|protocol|proxy|reports|rest|session|tls)\b.*|errors)\.test\.ts$/;
 /** They wait for half a minute, so they begin first. */
 const LONG =
-  /^mqtt.(confirm|confirm-silent|connection|connection-count|forbidden-filters|probe|probe-deployed|slow-flow)\./;
+  /^mqtt.(confirm|confirm-silent|connection|connection-count|forbidden-filters|probe-deployed|slow-flow)\./;
 
 const files = readdirSync(__dirname, { recursive: true })
   .filter((file) => ENGINE.test(file))
