@@ -33,10 +33,11 @@ export class ConnectionWatch {
     this.#end(this.#reason);
   }
 
+  /** A state that comes again is no further failure. */
   look(state: MqttState): void {
     if (state.name === 'connected') {
       this.#end(undefined);
-    } else if (isFailure(state)) {
+    } else if (isFailure(state) && state.reason !== this.#reason) {
       this.#reason = state.reason;
       if (--this.#triesLeft <= 0 || state.name === 'limited') {
         this.#end(state.reason);

@@ -1,7 +1,10 @@
 // Test connection at brokers: it says what the service would meet, and the deployed connection goes on as if nothing were.
 import assert from 'node:assert/strict';
 import { connectAsync } from 'mqtt';
+import { ConnectionWatch } from '../../src/mqtt/connection-watch.ts';
 import { probeBroker } from '../../src/mqtt/probe.ts';
+import { reasonOfLoss } from '../../src/mqtt/reasons.ts';
+import type { MqttState } from '../../src/mqtt/state.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
@@ -105,6 +108,27 @@ describe('the test of a broker connection', () => {
     );
     assert.ok(results.every(({ ok }) => ok));
     assert.equal(bench.broker.sessions.size, 0);
+  });
+
+  it('goes on to the next broker of a list, however often it is told that the first one is away', () => {
+    const brokers = ['mqtt://one.example', 'mqtt://two.example'];
+    const ends: unknown[] = [];
+    const watch = new ConnectionWatch(mqttSettings('', { brokers }), performance.now() + 5_500, (failure) =>
+      ends.push(failure),
+    );
+    const waiting = (broker: string): MqttState => ({
+      ...{ name: 'waiting', broker },
+      reason: reasonOfLoss(
+        { error: { code: 'ECONNREFUSED' }, wasConnected: false },
+        { broker, protocolVersion: 4 },
+      ),
+    });
+    const [first, second] = brokers.map(waiting) as [MqttState, MqttState];
+    watch.look(first);
+    watch.look(first);
+    assert.deepEqual(ends, []);
+    watch.look(second);
+    assert.deepEqual(ends, ['reason' in second && second.reason]);
   });
 
   it('begins without a session only at the broker that has said whose it gives', async () => {
