@@ -42,7 +42,7 @@ const MAX_GATEWAYS = 10_000;
  * @returns undefined when it is not connected
  */
 export async function probeConnected(
-  client: MqttClient,
+  client: Pick<MqttClient, 'ping' | 'state' | 'subscriptions' | 'reportFilters'>,
   topics: Topics,
   countGateways: (since: number) => number,
 ): Promise<BrokerProbe | undefined> {

@@ -1,23 +1,49 @@
 // Test connection at brokers: it says what the service would meet, and the deployed connection goes on as if nothing were.
 import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
 import { connectAsync } from 'mqtt';
+import type { Phrase } from '../../src/errors.ts';
 import { ConnectionWatch } from '../../src/mqtt/connection-watch.ts';
-import { probeBroker } from '../../src/mqtt/probe.ts';
-import { reasonOfLoss } from '../../src/mqtt/reasons.ts';
+import { probeBroker, probeConnected } from '../../src/mqtt/probe.ts';
+import { noSuback, reasonOfLoss } from '../../src/mqtt/reasons.ts';
 import type { MqttState } from '../../src/mqtt/state.ts';
+import { createTopics } from '../../src/protocol/topics.ts';
 import type { MqttSettings } from '../../src/settings.ts';
-import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
+import { itAtScale } from '../at-scale.ts';
+import { freePort, type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { startScriptedBroker } from '../scripted-broker/broker.ts';
+import type { BrokerOptions } from '../scripted-broker/options.ts';
 import { ALL, Collector, mqttSettings, openSession, reached } from '../session.ts';
-import { G, G2, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import {
+  G,
+  G2,
+  heartbeat,
+  mockTime,
+  passTimeUntil,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
 const notesOf = ({ notes }: { notes: { key: string }[] }) => notes.map(({ key }) => key);
 
+/** Also what is imported by its name from `node:timers/promises`. */
+function mockWaits(): void {
+  mockTime(7_000);
+  syncBuiltinESMExports();
+}
+function restoreWaits(): void {
+  restoreTime();
+  syncBuiltinESMExports();
+}
+
 describe('the test of a broker connection', () => {
+  beforeEach(mockWaits);
+  afterEach(restoreWaits);
   const bench = useScriptedBroker();
-  const probe = (changes: Partial<MqttSettings> = {}, filters: string[] = []) =>
-    probeBroker(mqttSettings(bench.broker.url, changes), filters);
+  const probe = (changes: Partial<MqttSettings> = {}, filters?: string[]) =>
+    passTimeUntil(probeBroker(mqttSettings(bench.broker.url, changes), filters));
   const clientIds = () => bench.broker.packets('connect').map(({ clientId }) => clientId);
 
   it('has a client id that begins like the deployed one, is another one, and no longer than brokers take', async () => {
@@ -92,13 +118,19 @@ describe('the test of a broker connection', () => {
   it('fails where the broker takes a shared group for a plain topic', async () => {
     bench.broker.options.sharedSubscriptions = 'plain';
     const result = await probe({ sharedGroup: 'plant' });
-    assert.deepEqual([result.ok, notesOf(result)], [false, ['check.plainGroup']]);
+    assert.deepEqual(
+      [result.ok, result.notes],
+      [false, [{ key: 'check.plainGroup', values: { group: 'plant' } }]],
+    );
   });
 
   it('names a group that it could not try', async () => {
     bench.broker.options.refuses = (filter) => filter.includes('/request/');
     const result = await probe({ sharedGroup: 'plant' });
-    assert.deepEqual([result.ok, notesOf(result)], [true, ['check.untriedGroup']]);
+    assert.deepEqual(
+      [result.ok, result.notes],
+      [true, [{ key: 'check.untriedGroup', values: { group: 'plant' } }]],
+    );
   });
 
   it('leaves nothing behind at a broker that keeps sessions', async () => {
@@ -108,6 +140,97 @@ describe('the test of a broker connection', () => {
     );
     assert.ok(results.every(({ ok }) => ok));
     assert.equal(bench.broker.sessions.size, 0);
+  });
+
+  it('begins without a session only at the broker that has said whose it gives', async () => {
+    const second = await startScriptedBroker();
+    try {
+      const { broker } = bench;
+      // It is away just then.
+      broker.options.connackCode = ({ clean }) => (clean ? 0 : 3);
+      const result = await probe({ persistent: true, brokers: [broker.url, second.url] });
+      assert.deepEqual([result.ok, result.text.key], [true, 'check.silent']);
+      assert.deepEqual(
+        [broker, second].map((one) => one.packets('connect').map(({ clean }) => clean)),
+        [[false], [false, true, true]],
+      );
+      assert.equal(second.sessions.size, 0);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('tells how many gateways were heard, of what a gateway can have sent', async () => {
+    bench.broker.options.intercept = (packet) => {
+      if (
+        packet.cmd === 'subscribe' &&
+        packet.subscriptions.some(({ topic }) => topic.includes('/device/'))
+      ) {
+        setImmediate(() => {
+          for (const gateway of [G, G2, G, 'no-gateway']) {
+            bench.broker.publish(reportTopic('heartbeat', gateway), heartbeat(1));
+          }
+        });
+      }
+      return false;
+    };
+    const { ok, text, gateways, notes, proxies } = await probe();
+    assert.deepEqual([ok, text], [true, { key: 'check.heard', values: { gateways: 2 } }]);
+    assert.deepEqual([gateways, notes, proxies], [2, [], []]);
+  });
+
+  it('tells the root of the topics below which nothing was heard', async () => {
+    const { text } = await probe({ topicPrefix: 'plant' });
+    assert.deepEqual(text, { key: 'check.silent', values: { root: 'plant/mt/gateway/' } });
+  });
+
+  it('says how many subscriptions the broker allows where that is known', async () => {
+    const limits = { ...mqttSettings('').limits, maxSubscriptions: 3 };
+    const filters = [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`);
+    const { notes } = await probe({ limits }, filters);
+    assert.deepEqual(notes[0], {
+      key: 'check.subscriptionsOf',
+      values: { needed: 2, inUse: 2, max: 3 },
+    });
+  });
+
+  for (const [title, changes, options, key] of [
+    ['refuses the login', {}, { connackCode: 5 }, 'reason.notAuthorized'],
+    [
+      'refuses the login of a client that it keeps a session for',
+      { persistent: true },
+      { connackCode: 5 },
+      'reason.notAuthorized',
+    ],
+    ['does not answer', {}, { withhold: ['connack'] }, 'reason.noAnswer'],
+  ] as [string, Partial<MqttSettings>, Partial<BrokerOptions>, string][]) {
+    it(`fails where the broker ${title}`, async () => {
+      Object.assign(bench.broker.options, options);
+      const start = performance.now();
+      const { ms, text, ...found } = await probe(changes);
+      assert.deepEqual(found, { ok: false, notes: [], gateways: 0, proxies: [] });
+      assert.equal(text.key, 'check.noBroker');
+      assert.equal((text.values.reason as Phrase).key, key);
+      const isOver = key === 'reason.noAnswer';
+      assert.equal(ms, isOver ? 5_500 : 0);
+      // Nothing is listened to.
+      assert.ok(performance.now() - start < 6_000);
+      await bench.broker.until(({ openConnections }) => openConnections.length === 0);
+    });
+  }
+
+  it('tells through which proxy a broker could not be reached', async () => {
+    const port = await freePort();
+    const proxy = { addresses: { ws: `http://127.0.0.1:${port}` }, exceptions: '' };
+    const { ok, text, proxies } = await probe({ brokers: ['ws://broker.example'], proxy });
+    assert.deepEqual([ok, proxies], [false, [`127.0.0.1:${port}`]]);
+    assert.equal((text.values.reason as Phrase).key, 'error.NETWORK.proxyUnreachable');
+  });
+
+  it('is about the broker of a list that is connected, not about the proxies of the others', async () => {
+    const proxy = { addresses: { ws: `http://127.0.0.1:${await freePort()}` }, exceptions: '' };
+    const { ok, proxies } = await probe({ brokers: ['ws://broker.example', bench.broker.url], proxy });
+    assert.deepEqual([ok, proxies], [true, []]);
   });
 
   it('goes on to the next broker of a list, however often it is told that the first one is away', () => {
@@ -131,23 +254,196 @@ describe('the test of a broker connection', () => {
     assert.deepEqual(ends, ['reason' in second && second.reason]);
   });
 
-  it('begins without a session only at the broker that has said whose it gives', async () => {
+  it('asks no further broker of a list whose session it gives when one has said it', async () => {
     const second = await startScriptedBroker();
     try {
-      const { broker } = bench;
-      // It is away just then.
-      broker.options.connackCode = ({ clean }) => (clean ? 0 : 3);
-      const result = await probe({ persistent: true, brokers: [broker.url, second.url] });
-      assert.deepEqual([result.ok, result.text.key], [true, 'check.silent']);
-      assert.deepEqual(
-        [broker, second].map((one) => one.packets('connect').map(({ clean }) => clean)),
-        [[false], [false, true, true]],
-      );
-      assert.equal(second.sessions.size, 0);
+      const { ok } = await probe({ persistent: true, brokers: [bench.broker.url, second.url] });
+      assert.deepEqual([ok, second.packets('connect').length], [true, 0]);
     } finally {
       await second.stop();
     }
   });
+
+  it('asks each broker of a list whose session it gives, as long as there is time', async () => {
+    const second = await startScriptedBroker();
+    try {
+      bench.broker.options.withhold = ['connack'];
+      const brokers = [bench.broker.url, second.url];
+      const { ok, ms } = await probe({ persistent: true, brokers });
+      assert.deepEqual([ok, ms, second.packets('connect').length], [false, 5_500, 0]);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  for (const [fault, message] of [
+    [new Error('not\nknown'), 'not known'],
+    ['a text', 'a text'],
+  ] as const) {
+    it(`fails in words where something else goes wrong: ${message}`, async () => {
+      const settings = mqttSettings(bench.broker.url);
+      const get = () => {
+        throw fault;
+      };
+      Object.defineProperty(settings, 'topicPrefix', { enumerable: true, get });
+      const reason = { key: 'reason.other', values: { message } };
+      assert.deepEqual(await probeBroker(settings), {
+        ...{ ok: false, notes: [], gateways: 0, proxies: [], ms: 0 },
+        text: { key: 'check.noBroker', values: { reason } },
+      });
+    });
+  }
+
+  it('does not say that requests work where the broker does not answer whether they do', async () => {
+    bench.broker.options.intercept = (packet) =>
+      packet.cmd === 'subscribe' && packet.subscriptions.some(({ topic }) => topic.includes('/response/'));
+    const start = performance.now();
+    const result = await probe();
+    assert.deepEqual([result.ok, notesOf(result)], [true, ['check.noResponses']]);
+    // It is not waited for longer than reports are.
+    assert.ok(performance.now() - start < 4_000);
+  });
+
+  it('tries no shared group at a broker that is known to have them', async () => {
+    bench.broker.options.sharedSubscriptions = 'plain';
+    const limits = { ...mqttSettings('').limits, hasSharedGroups: true };
+    const result = await probe({ sharedGroup: 'plant', limits });
+    assert.deepEqual([result.ok, notesOf(result)], [true, []]);
+    const filters = bench.broker.packets('subscribe').flatMap(({ subscriptions }) => subscriptions);
+    assert.ok(!filters.some(({ topic }) => topic.startsWith('$share/')));
+  });
+
+  itAtScale('counts 10 000 gateways at most', async () => {
+    bench.broker.options.intercept = (packet) => {
+      if (
+        packet.cmd === 'subscribe' &&
+        packet.subscriptions.some(({ topic }) => topic.includes('/device/'))
+      ) {
+        setImmediate(() => {
+          for (let n = 0; n < 10_001; n++) {
+            const gateway = `c${n.toString(16).padStart(11, '0')}`;
+            bench.broker.publish(reportTopic('heartbeat', gateway), heartbeat(1), { qos: 0 });
+          }
+        });
+      }
+      return false;
+    };
+    assert.equal((await probe()).gateways, 10_000);
+  });
+});
+
+describe('the test of a broker connection that is there', () => {
+  beforeEach(() => {
+    mockWaits();
+    pinged = [];
+  });
+  afterEach(restoreWaits);
+
+  const topics = createTopics('');
+  const reason = noSuback();
+  const broker = 'mqtt://broker';
+  const limited: MqttState = { name: 'limited', broker, reason, refused: new Map(), isSettled: true };
+  const all = topics.reportFilter({});
+  let pinged: (number | undefined)[];
+
+  /** @param states before and after it has listened */
+  const probe = (
+    states: MqttState[],
+    {
+      ping = 5,
+      filters = [all],
+      gateways = 0,
+    }: { ping?: number | null; filters?: string[]; gateways?: number } = {},
+  ) =>
+    passTimeUntil(
+      probeConnected(
+        {
+          get state() {
+            return states.length > 1 ? (states.shift() as MqttState) : (states[0] as MqttState);
+          },
+          subscriptions: { needed: 2, inUse: 1, max: undefined },
+          reportFilters: filters,
+          async ping(timeout) {
+            pinged.push(timeout);
+            return ping ?? undefined;
+          },
+        },
+        topics,
+        (since) => {
+          pinged.push(performance.now() - since);
+          return gateways;
+        },
+      ),
+    );
+
+  const notes = [
+    { key: 'check.subscriptions', values: { needed: 2, inUse: 1 } },
+    { key: 'check.deployed', values: {} },
+  ];
+  for (const [title, states, given, ok, text] of [
+    [
+      'hears gateways',
+      [{ name: 'connected', broker }],
+      { gateways: 3 },
+      true,
+      { key: 'check.heard', values: { gateways: 3 } },
+    ],
+    [
+      'hears nothing of all there is',
+      [{ name: 'overloaded', broker, lost: 1 }],
+      {},
+      true,
+      { key: 'check.silent', values: { root: 'mt/gateway/' } },
+    ],
+    [
+      'hears nothing of a part',
+      [{ name: 'connected', broker }],
+      { filters: ['mt/gateway/+/device/+/event/+'] },
+      true,
+      { key: 'check.unheard', values: {} },
+    ],
+    [
+      'listens to nothing',
+      [{ name: 'connected', broker }],
+      { filters: [] },
+      true,
+      { key: 'check.idle', values: {} },
+    ],
+    [
+      'has no answer',
+      [{ name: 'connected', broker }],
+      { ping: null },
+      false,
+      { key: 'check.noPing', values: {} },
+    ],
+    ['is refused a subscription', [limited], {}, false, { key: 'check.noBroker', values: { reason } }],
+    [
+      'is lost meanwhile',
+      [
+        { name: 'connected', broker },
+        { name: 'waiting', broker, reason },
+      ],
+      {},
+      false,
+      { key: 'check.noBroker', values: { reason } },
+    ],
+  ] as [string, MqttState[], Parameters<typeof probe>[1], boolean, object][]) {
+    it(`${title}: ${ok ? 'good' : 'not good'}`, async () => {
+      assert.deepEqual(await probe(states, given), {
+        ...{ ok, text, notes, proxies: [] },
+        ...{ ms: given?.ping === null ? 3_000 : 5, gateways: given?.gateways ?? 0 },
+      });
+      // It was asked for three seconds, and listened to for as long.
+      assert.deepEqual(pinged, [3_000, 3_000]);
+    });
+  }
+
+  for (const name of ['connecting', 'waiting', 'refused', 'idle', 'closed'] as const) {
+    it(`is none while the connection is ${name}`, async () => {
+      assert.equal(await probe([{ name, broker, reason } as MqttState]), undefined);
+      assert.deepEqual(pinged, [3_000]);
+    });
+  }
 });
 
 describe('a broker that takes the name of the user for the client id', () => {

@@ -113,6 +113,20 @@ export async function passRealTime(): Promise<void> {
   }
 }
 
+/** While time is mocked: it passes as quickly as sockets allow, until this has ended. */
+export async function passTimeUntil<Result>(ended: Promise<Result>): Promise<Result> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  ended.then(over, over);
+  while (!isOver) {
+    await passRealTime();
+    mock.timers.tick(100);
+  }
+  return ended;
+}
+
 let line: Promise<Socket> | undefined;
 
 /** To a server that sends back what it receives; neither keeps the process. */

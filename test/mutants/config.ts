@@ -33,6 +33,12 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/network-pages.ts': ['test/network/network-pages.test.ts', 'test/network/near-devices.test.ts'],
   'src/network/network-sort.ts': ['test/network/network-pages.test.ts'],
   'src/network/old-values.ts': ['test/network/value-query.test.ts', 'test/network/shared-reads.test.ts'],
+  'src/mqtt/preview-connection.ts': [
+    'test/mqtt/preview-times.test.ts',
+    'test/mqtt/preview-connection.test.ts',
+    'test/mqtt/preview-session.test.ts',
+  ],
+  'src/mqtt/probe.ts': ['test/mqtt/probe.test.ts', 'test/proxy/broker.test.ts'],
   'src/reports/label-filter.ts': ['test/reports/label-filter.test.ts', 'test/reports/label-refresh.test.ts'],
   'src/reports/open-message.ts': ['test/reports/kept-messages.test.ts', 'test/reports/open-reports.test.ts'],
   'src/reports/open-report.ts': ['test/reports/open-deliveries.test.ts'],
@@ -40,20 +46,18 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/protocol/redaction.ts': ['test/protocol/redaction.test.ts', 'test/protocol/operations.test.ts'],
   'src/protocol/reports/index.ts': ['test/protocol/reports.test.ts'],
   'src/protocol/values.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],
+  'src/proxy/environment.ts': ['test/proxy/choice.test.ts'],
   'src/rest/calls.ts': ['test/rest/calls.test.ts', 'test/rest/order.test.ts'],
   'src/rest/content-encoding.ts': ['test/rest/http.test.ts'],
   'src/rest/device-list-reader.ts': ['test/rest/device-directory.test.ts'],
   'src/rest/http.ts': ['test/rest/http.test.ts', 'test/proxy/rest.test.ts'],
   'src/rest/reasons.ts': ['test/rest/client-state.test.ts'],
   'src/rest/service-calls.ts': ['test/rest/changes.test.ts'],
+  'src/session.ts': ['test/session/halves.test.ts', 'test/session.test.ts'],
 };
 
 /** Their room notices more than the test file of their name does. */
-const JUDGED_TOGETHER: readonly string[] = [
-  'src/protocol/identifiers.ts',
-  'src/protocol/structures.ts',
-  'src/session.ts',
-];
+const JUDGED_TOGETHER: readonly string[] = ['src/protocol/identifiers.ts', 'src/protocol/structures.ts'];
 
 /** A source is judged by the test file of its name, where there is one: in a twentieth of the time that its room takes. */
 export function specsOf(file: string): readonly string[] {
