@@ -12,10 +12,10 @@ const LISTENING: ReadonlySet<MqttState['name']> = new Set(['connected', 'overloa
 
 interface AllReportsContext {
   client: { readonly state: MqttState; readonly hearsOn: boolean };
-  open: OpenReports;
-  subscribers: Subscribers;
-  network: NetworkState;
-  watches: DeviceWatches;
+  open: Pick<OpenReports, 'isHeldUp'>;
+  subscribers: Pick<Subscribers, 'listenToEverything' | 'hearsEverything' | 'recording'>;
+  network: Pick<NetworkState, 'setListening'>;
+  watches: Pick<DeviceWatches, 'setListening'>;
 }
 
 export class AllReports {
